@@ -11,24 +11,15 @@ mod fake;
 mod discord {
     pub(crate) use crate::fake;
 }
-#[path = "../tests/support/folder.rs"]
-#[allow(dead_code)]
-mod folder;
 #[path = "../tests/support/models/mod.rs"]
 mod models;
-#[path = "../tests/support/processes.rs"]
-#[allow(dead_code)]
-mod processes;
 #[path = "../tests/discord/rig.rs"]
 #[allow(dead_code)]
 mod rig;
 #[path = "pass/settings.rs"]
 mod settings;
-/// Where the rig looks for a process's guard, and for its folder.
-mod support {
-    pub(crate) use crate::folder::{self, Folder};
-    pub(crate) use crate::processes;
-}
+#[path = "../tests/support/mod.rs"]
+mod support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

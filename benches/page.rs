@@ -13,7 +13,7 @@ mod axe;
 mod browser;
 #[path = "../tests/web/forms.rs"]
 mod forms;
-#[path = "../tests/web/http.rs"]
+#[path = "../tests/support/http.rs"]
 mod http;
 #[path = "../tests/web/large.rs"]
 mod large;

@@ -15,6 +15,8 @@
     reason = "a failing helper fails its test"
 )]
 
+#[path = "support/http.rs"]
+mod http;
 #[path = "support/models/mod.rs"]
 mod models;
 #[cfg(unix)]

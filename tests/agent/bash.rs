@@ -1,11 +1,9 @@
 //! The shell: what a command sees, what it changes, what is asked first, and that nothing of it is left.
 
-use serde_json::{Value, json};
 use vault_agent::agent::tools::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, boxed, left, script, settings};
-use crate::models::ModelServer;
-use crate::support::{Run, TestVault, contains_all};
+use crate::support::prelude::*;
 
 const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\
                      //- /Reminders.md\n# Reminders\n//- /.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n\

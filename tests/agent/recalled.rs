@@ -1,14 +1,9 @@
 //! What memory gives a question: never the words that ask it, which stand in the log already.
 
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{AnswerEngine, EngineParts, FoundMemory, RecalledContext, TurnMemory, VaultMemory};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 
-use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const VAULT: &str = "//- now: 2026-12-01T09:30:00Z
 //- /logs/discord-channel/2000/20261110T090000Z_0001.md

@@ -1,11 +1,5 @@
 //! A vault, a model server, and an engine between them whose approvals are given by a test.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller};
@@ -14,8 +8,7 @@ use vault_agent::brain::process::name_our_program;
 use vault_agent::confine::{self, Helper};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 
-use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 
@@ -111,6 +104,5 @@ pub async fn ask(
 
 /// What is left in the scratch folder.
 pub fn left(vault: &TestVault) -> Vec<String> {
-    let listed = std::fs::read_dir(vault.cache().join("scratch")).into_iter().flatten();
-    listed.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    names_in(vault.cache().join("scratch"))
 }

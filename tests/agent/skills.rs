@@ -1,15 +1,11 @@
 //! Skills: listed, checked, told, read, and asked about where they came from elsewhere. A skill's secrets are given to its
 //! command alone, and stand in nothing that is kept or shown.
 
-use std::path::Path;
-
-use serde_json::{Value, json};
 use vault_agent::agent::tools::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, boxed, left, script, settings};
 use crate::deliver::servers::Web;
-use crate::models::{ModelServer, Reply};
-use crate::support::{TestVault, contains_all, contains_none, write_private};
+use crate::support::prelude::*;
 
 fn skill(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n{body}\n")
@@ -38,11 +34,8 @@ fn skills_are_listed_with_what_is_wrong_with_them() {
     assert_eq!(names, ["bad", "empty", "linked", "tea"]);
     let tea = &listed[3];
     assert_eq!(tea["description"], "Makes tea.");
-    assert_eq!((&tea["path"], &tea["problems"]), (&json!("skills/tea/SKILL.md"), &json!([])));
-    assert_eq!((&tea["offered"], &tea["shipped"]), (&json!(true), &json!(false)));
-    assert_eq!(listed[0]["problems"][0]["line"], 2);
-    assert_eq!(listed[0]["problems"][0]["column"], 7);
-    assert_eq!(listed[0]["offered"], false);
+    assert_eq!(pick(&tea, "path problems offered shipped"), json!(["skills/tea/SKILL.md", [], true, false]));
+    assert_eq!(pick(&listed, "0/problems/0/line 0/problems/0/column 0/offered"), json!([2, 7, false]));
     let checked = vault.run(&["skill", "check"]);
     checked.exits(1);
     let lines: Vec<&str> = checked.stdout.lines().collect();
@@ -85,9 +78,7 @@ fn the_template_s_skills_are_well_and_the_web_is_off_without_a_key() {
     assert_eq!(offered(&listed), ["memory-search", "reminders"]);
     assert!(listed[0]["missing"].as_str().unwrap().contains("needs the secret `BRAVE_API_KEY`"), "{listed}");
     vault.env("BRAVE_API_KEY", "canary-in-the-environment");
-    let listed = vault.run(&["--json", "skill", "list"]).ok();
-    listed.lacks("canary");
-    let listed = listed.json();
+    let listed = vault.run(&["--json", "skill", "list"]).ok().lacks("canary").json();
     assert_eq!(offered(&listed), ["brave-search", "memory-search", "reminders"]);
     assert!(listed.as_array().unwrap().iter().all(|one| one["shipped"] == true), "{listed}");
     let text = vault.read("skills/reminders/SKILL.md");
@@ -204,8 +195,7 @@ async fn a_skill_and_its_command_both_ticked_without_a_daemon_run_at_the_next_as
     for _ in 0..2 {
         script(&server, vec![read("tea", None), ("bash", command.clone())]);
         let _ = vault.run(&["ask", "Tea, please."]).ok();
-        let note = vault.read("Approvals.md");
-        vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
+        vault.write("Approvals.md", vault.read("Approvals.md").replace("- [ ] ap_", "- [x] ap_"));
     }
     let note = vault.read("Approvals.md");
     assert_eq!(note.matches("- [x] ap_").count(), 2, "nothing was asked a second time: {note}");
@@ -242,21 +232,14 @@ fn forms() -> Vec<String> {
     vec![CANARY.to_owned(), hex, base64.trim_end_matches('=').to_owned()]
 }
 
-/// Whether a file below `dir` holds the canary.
-fn holds(dir: &Path) -> Option<String> {
-    for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() {
-            if let Some(found) = holds(&entry) {
-                return Some(found);
-            }
-        } else if let Ok(bytes) = std::fs::read(&entry) {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            if forms().iter().any(|form| text.contains(form.as_str())) {
-                return Some(entry.display().to_string());
-            }
-        }
-    }
-    None
+/// The files below `dir` that hold the canary.
+fn holding(dir: &Path) -> Vec<PathBuf> {
+    let mut files = files_below(dir);
+    files.retain(|file| {
+        let text = String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned();
+        forms().iter().any(|form| text.contains(form.as_str()))
+    });
+    files
 }
 
 fn clean(vault: &TestVault, server: &ModelServer, said: &str) {
@@ -267,7 +250,7 @@ fn clean(vault: &TestVault, server: &ModelServer, said: &str) {
         }
     }
     for dir in [vault.root(), vault.state(), vault.cache()] {
-        assert_eq!(holds(&dir), None);
+        assert_eq!(holding(&dir), Vec::<PathBuf>::new());
     }
     assert_eq!(left(vault), Vec::<String>::new());
 }

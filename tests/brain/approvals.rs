@@ -1,10 +1,5 @@
 //! Asking by the note alone, with no conversation beside it.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use jiff::SignedDuration;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approvals::ApprovalDecision;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use vault_agent::agent::{VaultApprovals, Waiter};
@@ -14,7 +9,7 @@ use vault_agent::vault::Actor;
 use vault_agent::workspace::Workspace;
 
 use crate::brain::spending::World;
-use crate::support::write_private;
+use crate::support::prelude::*;
 
 /// A world with one workspace open.
 struct Room {
@@ -172,8 +167,7 @@ async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
     let wrong = press("000000000000", ApprovalDecision::Always).await.unwrap_err();
     assert!(wrong.contains("was changed"), "{wrong}");
-    let settings = room.world.read("vault-agent.toml");
-    assert_eq!(settings, "# mine\n", "nothing is allowed by it");
+    assert_eq!(room.world.read("vault-agent.toml"), "# mine\n", "nothing is allowed by it");
     let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await;
     let gone = gone.unwrap_err();
     assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");

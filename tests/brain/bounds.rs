@@ -1,9 +1,6 @@
 //! The bounds of one turn, and what is said and counted where a brain does badly.
 
-use serde_json::{Value, json};
-
-use crate::models::{ModelServer, Reply};
-use crate::support::{Run, TestVault};
+use crate::support::prelude::*;
 
 const KEY: &str = "sk-canary-0123456789abcdef";
 

@@ -1,17 +1,10 @@
 //! Learning by a brain behind a real server: only what was said counts, and nothing is asked twice.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-
 use vault_agent::capture::new_turns::{PersonTurn, turns};
 use vault_agent::capture::{BrainLearner, Inbox, ListedCandidate};
 
 use crate::brain::spending::brain;
-use crate::models::{ModelServer, Reply};
-use crate::support::random::Random;
-use crate::support::{LOG_HEAD, TestVault, event};
+use crate::support::prelude::*;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
 

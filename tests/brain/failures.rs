@@ -1,18 +1,15 @@
 //! Everything that a server can do wrong is a classed error, never a panic, never an answer. However a stream's bytes are
 //! cut, the same answer and events come out; a stream that ends early is never an answer.
 
-use std::time::Duration;
-
 use proptest::prelude::*;
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use vault_agent::brain::{
     BrainError, BrainEvent, FailureClass, Reply as Answer, wire::BrainTimeouts, wire::WireFormat,
 };
 
 use crate::brain::rig::{KEY, PATIENT, ask, brain, question, with_tool};
-use crate::models::{Fault, ModelServer, Reply, body};
+use crate::models::{Fault, body};
+use crate::support::prelude::*;
 
 async fn fails(wire: WireFormat, reply: Reply, watch: BrainTimeouts) -> BrainError {
     let server = ModelServer::of(vec![reply]).await;
@@ -219,21 +216,15 @@ async fn heard(wire: WireFormat, reply: Reply) -> (Answer, Vec<BrainEvent>) {
     (answer, events)
 }
 
-fn run<T>(work: impl std::future::Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn any_cut_gives_the_same_turn(reply in replies(), pieces in proptest::collection::vec(1_usize..60, 1..20)) {
         for wire in WireFormat::ALL {
-            let at_once = run(heard(wire, reply.clone()));
-            let in_pieces = run(heard(wire, reply.clone().pieces(pieces.clone())));
-            prop_assert_eq!(&at_once, &in_pieces);
-            let byte_by_byte = run(heard(wire, reply.clone().pieces(vec![1])));
-            prop_assert_eq!(&at_once, &byte_by_byte);
+            let at_once = block_on(heard(wire, reply.clone()));
+            prop_assert_eq!(&at_once, &block_on(heard(wire, reply.clone().pieces(pieces.clone()))));
+            prop_assert_eq!(&at_once, &block_on(heard(wire, reply.clone().pieces(vec![1]))));
             prop_assert_eq!(&at_once.0.text, &reply.text);
             let calls: Vec<Value> = at_once.0.tool_calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
             let meant: Vec<Value> = reply.calls.iter().map(|(_, arguments)| arguments.clone()).collect();
@@ -245,7 +236,7 @@ proptest! {
 /// The pure machines over every prefix of a recorded stream: before the terminal event there is no answer.
 #[test]
 fn no_beginning_of_a_stream_is_an_answer() {
-    run(async {
+    block_on(async {
         let reply = Reply::text("An answer.").reasoning("Hm.").and_tool("look", json!({"q": "x"}));
         for wire in WireFormat::ALL {
             let bytes = body(wire.name(), &reply, "model-1", 1, true);

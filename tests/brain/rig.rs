@@ -1,14 +1,10 @@
 //! One brain behind the scripted server, asked and listened to.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::json;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use vault_agent::brain::wire::{BrainTimeouts, WireBrain, WireFormat, http};
 use vault_agent::brain::{BrainError, BrainEvent, Message, Reply, Request, ToolSpec};
-use vault_agent::clock::ManualClock;
+
+use crate::support::prelude::*;
 
 /// Long enough for a busy machine.
 pub const PATIENT: BrainTimeouts = BrainTimeouts {

@@ -1,11 +1,6 @@
 //! Where parts of a turn meet: what was read, who is told of its end, and what a stop says of a budget.
 
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use serde_json::json;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{
     AnswerEngine, Approvals, CombinedToolbox, EngineParts, NoApprovals, Toolbox, VaultApprovals, Waiter,
@@ -16,7 +11,7 @@ use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::turn::{Halt, NewTurn, NoConversation, Responder};
 
 use crate::brain::spending::{Fixed, World, anna, brain};
-use crate::models::{ModelServer, Reply};
+use crate::support::prelude::*;
 
 /// A tool of ours, `note`, and one that reads what strangers write, `page`; keeps who called.
 #[derive(Default)]

@@ -1,22 +1,14 @@
 //! What a day may cost: the notice, the question, its "yes", and brains whose own budget is used up.
 
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use jiff::SignedDuration;
-use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, FoundMemory, RecalledContext, TurnMemory};
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::format::approval::{self, Approval, CheckboxMark};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
 use vault_agent::workspace::Workspace;
 
-use crate::models::{ModelServer, Reply};
-use crate::support::folder::{Folder, holds_folder};
-use crate::support::{self, TestVault};
+use crate::support;
+use crate::support::prelude::*;
 
 /// A person who says this, or nothing until later, and what they were asked.
 #[derive(Default)]

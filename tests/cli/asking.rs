@@ -1,14 +1,11 @@
 //! `search` and `recall` beside a daemon: it is asked over its socket, and who gives the answer changes nothing.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
-
-use serde_json::{Value, json};
 
 use crate::cli::daemon::Daemon;
 use crate::mcp::client::Client;
-use crate::support::{Run, TestVault};
+use crate::support::prelude::*;
 
 const MEMORY: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Kyle\n- prefers TypeScript over JavaScript\n\
                       - is allergic to peanuts\n//- /garden.md\nThe peanuts in the garden want water.\n";

@@ -89,8 +89,7 @@ fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
 fn a_typo_in_the_settings_is_pointed_at() {
     let vault = TestVault::new("//- /vault-agent.toml\n[notify]\nknd = \"console\"\n");
     insta::assert_snapshot!(vault.run(&["status"]).shown(), @"
-    exit 2
-    --- stderr
+    --- exit 2
     error: [VAULT]/vault-agent.toml:2:1: unknown key `knd`
     hint: did you mean `kind`?
     ");

@@ -1,11 +1,9 @@
 //! `run`: the real daemon over a real folder, with a frozen clock, so that nothing waits for a minute.
 
-use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
-use crate::support::TestVault;
-use crate::support::processes::{Killed, send_lines};
+use crate::support::prelude::*;
+use crate::support::processes::send_lines;
 
 /// A daemon, and the lines that it says.
 pub struct Daemon {
@@ -182,8 +180,7 @@ fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
     let own = "- [ ] date=2026-12-01 time=09:31 recur=daily msg=\"water the plants\"\n";
     let note = "fresh/Reminders.md";
     vault.until(note, |text| text.contains("alive"));
-    let text = vault.read(note);
-    vault.write(note, text + own);
+    vault.write(note, vault.read(note) + own);
     daemon.hear("Your vault is alive");
     daemon.hear("2026-12-01 09:31 water the plants");
     let text = vault.until(note, |text| text.contains("date=2026-12-02 time=09:31 recur=daily"));
@@ -278,8 +275,7 @@ fn a_daemon_with_another_state_directory_is_noticed() {
     let daemon = Daemon::start(&vault, &["run"]);
     daemon.hear("Pay the rent");
     let _ = vault.run(&["status"]).ok();
-    let other = vault.home().join("other-state");
-    vault.env("VAULT_AGENT_STATE_DIR", other.to_str().unwrap());
+    vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("other-state").to_str().unwrap());
     vault.write("Reminders.md", DUE.replace("AAAA", "BBBB"));
     for args in [&["run"][..], &["tick"]] {
         let second = vault.run(args);

@@ -1,9 +1,7 @@
 //! The documents that must say what the program does: README, command reference, CI; and settings of the documentation,
 //! pasted at the end of a new vault's file.
 
-use std::path::Path;
-
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 fn file(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap_or_default()

@@ -1,8 +1,6 @@
 //! `doctor`: each finding with its mend.
 
-use serde_json::Value;
-
-use crate::support::{TestVault, fifo, mode, set_mode};
+use crate::support::prelude::*;
 
 fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
     report.as_array().unwrap().iter().find(|check| check["check"] == name).unwrap_or(&Value::Null)

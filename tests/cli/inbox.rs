@@ -1,11 +1,7 @@
 //! What could be remembered: found, asked, kept, declined, by the command line and by the daemon.
 
-use std::time::Duration;
-
-use serde_json::Value;
-
 use crate::cli::daemon::Daemon;
-use crate::support::{TestVault, event};
+use crate::support::prelude::*;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
 const TALK: &str = "//- now: 2026-11-22T10:00:00Z
@@ -298,8 +294,7 @@ fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let inbox = vault.until("Inbox.md", |text| text.contains("kept="));
     // A question and its record, each with a quote.
     assert_eq!(inbox.matches("I prefer answers in German").count(), 4, "{inbox}");
-    let ticked = inbox.replacen("- [ ] [preferences]", "- [x] [preferences]", 1);
-    vault.write("Inbox.md", ticked);
+    vault.write("Inbox.md", inbox.replacen("- [ ] [preferences]", "- [x] [preferences]", 1));
     vault.until("MEMORY.md", |text| text.contains("I prefer answers in German"));
     vault.until("Inbox.md", |text| text.contains("on=human"));
     daemon.terminate();

@@ -23,8 +23,7 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     let dir = vault.home().join("v");
     vault.env("TZ", "Asia/Tokyo");
     let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
-    let said = "dates and times are meant in Asia/Tokyo (this machine's time zone)";
-    run.warns(said);
+    run.warns("dates and times are meant in Asia/Tokyo (this machine's time zone)");
     let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
     assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
@@ -58,14 +57,12 @@ fn the_template_has_nothing_to_complain_of() {
 #[test]
 fn nothing_is_overwritten() {
     let vault = TestVault::new("//- /MEMORY.md\nmine\n//- /Reminders.md\nmy own\n");
-    let run = vault.run(&["init", "."]).ok();
-    run.says("kept    MEMORY.md");
+    vault.run(&["init", "."]).ok().says("kept    MEMORY.md");
     assert_eq!(vault.read("MEMORY.md"), "mine\n");
     assert_eq!(vault.read("Reminders.md"), "my own\n");
     assert!(vault.has("Welcome.md"));
     let before = vault.tree();
-    let again = vault.json(&["init", "."]);
-    assert_eq!(again["created"], serde_json::json!([]));
+    assert_eq!(vault.json(&["init", "."])["created"], serde_json::json!([]));
     assert_eq!(vault.tree(), before);
 }
 

@@ -1,9 +1,6 @@
 //! Readers that go away (`| head`): every command ends quietly, with the exit code that it had earned.
 
-use std::io::Write;
-use std::process::Stdio;
-
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const FIXTURE: &str = "//- now: 2026-12-01T09:30:00Z
 //- zone: Europe/London

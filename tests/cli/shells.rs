@@ -2,10 +2,8 @@
 //!
 //! A shell that isn't installed is left out, and one line says so; `VAULT_AGENT_TEST_SHELLS=required` makes it a failure.
 
-use std::process::Command;
-
 use crate::pty::Pty;
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// Whether the shell can be driven here; says so where it can't.
 fn has(shell: &str) -> bool {
@@ -72,8 +70,7 @@ fn fish_completes_past_the_first_word() {
         ("vault-agent remind sno", "snooze"),
         ("vault-agent doc", "doctor"),
     ] {
-        let asked = format!("source '{script}'; complete -C '{typed}'");
-        fish.args(["--no-config", "-c", &asked]);
+        fish.args(["--no-config", "-c", &format!("source '{script}'; complete -C '{typed}'")]);
         let output = fish.output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.lines().any(|line| line.starts_with(completed)), "{typed}: {output:?}");

@@ -15,8 +15,6 @@ const FIXTURE: &str = r#"
 fn the_next_reminders_are_in_their_order() {
     let vault = TestVault::new(FIXTURE);
     insta::assert_snapshot!(vault.run(&["status"]).shown(), @r"
-    exit 0
-    --- stdout
     daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`
     next
       10:00 (in 30 min)          rid_[ID]  Stretch

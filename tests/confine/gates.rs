@@ -128,8 +128,7 @@ except OSError:
     pass
 "#;
         let command = format!("python3 - <<'END'\n{script}\nEND\nexport {WORDS}=hello; {client}");
-        let ran = rig.run_with(&policy, &command, Some(loud.clone())).await;
-        assert_eq!(ran.text, "<HELLO>\n", "{kind}");
+        assert_eq!(rig.run_with(&policy, &command, Some(loud.clone())).await.text, "<HELLO>\n", "{kind}");
         assert_eq!(loud.clients.load(Ordering::SeqCst), 1, "{kind}");
     }
 }

@@ -64,16 +64,14 @@ fn the_programs_environment_is_its_own() {
     let mut answer = String::new();
     BufReader::new(agent.stdout.take().unwrap()).read_line(&mut answer).unwrap();
     assert!(answer.contains("serverInfo"), "{answer}");
-    let error = environment(agent.id()).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
+    assert_eq!(environment(agent.id()).unwrap_err().kind(), std::io::ErrorKind::PermissionDenied);
     agent.kill().unwrap();
     agent.wait().unwrap();
     // An ordinary program's can be read.
     let mut cat = start("cat", &[]);
     writeln!(cat.stdin.as_mut().unwrap(), "up").unwrap();
     BufReader::new(cat.stdout.take().unwrap()).read_line(&mut answer).unwrap();
-    let seen = environment(cat.id()).unwrap();
-    assert!(String::from_utf8_lossy(&seen).contains(crate::rig::CANARY));
+    assert!(String::from_utf8_lossy(&environment(cat.id()).unwrap()).contains(crate::rig::CANARY));
     cat.kill().unwrap();
     cat.wait().unwrap();
 }

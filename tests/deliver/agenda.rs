@@ -61,15 +61,18 @@ fn what_is_past_says_when_and_by_which_way_it_was_told() {
 /// Repeats of other plugins' tasks: none comes before the one before it is done.
 #[test]
 fn tasks_of_other_plugins_come_again_if_they_are_done() {
-    let vault = TestVault::new(concat!(
-        "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n",
-        "- [ ] Water the ferns 🔁 every week 📅 2026-12-02\n",
-        "- [ ] Filter 🔁 every 10 days when done 📅 2026-12-20\n",
-        "- [ ] Rent (@2026-12-01 18:00)\n",
-    ));
-    vault.write(
-        "vault-agent.toml",
-        "[reminders]\nalso = [\"tasks\", \"reminder\"]\ndefault_time = \"09:00\"\n",
+    let vault = TestVault::new(
+        r#"
+//- now: 2026-12-01T08:00:00Z
+//- /vault-agent.toml
+[reminders]
+also = ["tasks", "reminder"]
+default_time = "09:00"
+//- /Home.md
+- [ ] Water the ferns 🔁 every week 📅 2026-12-02
+- [ ] Filter 🔁 every 10 days when done 📅 2026-12-20
+- [ ] Rent (@2026-12-01 18:00)
+"#,
     );
     let month = vault.json(&["agenda", "--month", "2026-12"]);
     assert_eq!(

@@ -50,8 +50,6 @@ fn remind_add_prints_the_exact_line() {
     let vault = vault("# Reminders\n");
     let run = vault.run(&["remind", "add", "tomorrow 9am", "Call \"Mum\"", "--recur", "weekly"]);
     insta::assert_snapshot!(without_random(&run.shown()), @r#"
-    exit 0
-    --- stdout
     - [ ] date=2026-12-02 time=09:00 recur=weekly msg="Call \"Mum\"" id=rid_[ID]
     --- stderr
     Wed 2 Dec 09:00, tomorrow, then weekly
@@ -75,8 +73,7 @@ fn a_time_is_taken_as_people_say_it_and_one_with_two_meanings_is_refused_with_bo
     assert_eq!(run.stderr, "Wed 2 Dec 08:00, tomorrow\n");
     let before = vault.read("Reminders.md");
     insta::assert_snapshot!(vault.run(&["remind", "add", "next friday", "x"]).shown(), @r"
-    exit 2
-    --- stderr
+    --- exit 2
     error: `next friday` can be `Fri 4 Dec 09:00` (in 3 days) or `Fri 11 Dec 09:00` (in 10 days)
     hint: give the day and the time that you mean, as they stand there
     ");
@@ -108,26 +105,21 @@ fn remind_add_refuses_what_makes_no_reminder() {
     .chain([vault.run(&["remind", "add", "tomorrow", "x", "--recur", "dayly"]).shown()])
     .collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
-    exit 2
-    --- stderr
+    --- exit 2
     error: `2020-01-01 09:00` is in the past: that is 2020-01-01 09:00, and it is 2026-12-01 09:30 now
     hint: write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`
 
-    exit 2
-    --- stderr
+    --- exit 2
     error: can't read `someday` as a time: `someday` means nothing here
     hint: write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`
 
-    exit 2
-    --- stderr
+    --- exit 2
     error: that is no message for a reminder: it is empty
 
-    exit 2
-    --- stderr
+    --- exit 2
     error: that is no message for a reminder: it holds a line break, and a reminder is one line of text
 
-    exit 2
-    --- stderr
+    --- exit 2
     error: invalid value 'dayly' for '--recur <R>': `dayly` is not a recurrence: one of `none`, `daily`, `weekly`, `monthly`; did you mean `daily`?
 
     For more information, try '--help'.
@@ -136,8 +128,7 @@ fn remind_add_refuses_what_makes_no_reminder() {
     vault.write("Reminders.md", "```\nopen\n");
     let run = vault.run(&["remind", "add", "tomorrow", "x"]);
     insta::assert_snapshot!(run.shown(), @r"
-    exit 1
-    --- stderr
+    --- exit 1
     error: `Reminders.md` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first
     ");
 }
@@ -153,8 +144,6 @@ const LINES: &str = "\
 fn remind_list() {
     let vault = vault(LINES);
     insta::assert_snapshot!(vault.run(&["remind", "list"]).shown(), @r"
-    exit 0
-    --- stdout
     rid_[ID]  2026-12-02 09:30  once     One
     rid_[ID]  2027-03-28 01:30  daily    Gap
     (no id yet)       2026-02-28 08:00  monthly  Rent
@@ -191,14 +180,12 @@ fn remind_edit_and_rm_change_one_line() {
     let rest: String = LINES.split_inclusive('\n').skip(2).collect();
     assert_eq!(vault.read("Reminders.md"), format!("{line}{rest}"));
     insta::assert_snapshot!(vault.run(&["remind", "rm", "rid_BBBBBBBBBBBX"]).shown(), @r"
-    exit 1
-    --- stderr
+    --- exit 1
     error: no reminder in `Reminders.md` has the id `rid_[ID]`; did you mean `rid_[ID]`?
     hint: `vault-agent remind list` shows all ids
     ");
     insta::assert_snapshot!(vault.run(&["remind", "edit", "rid_BBBBBBBBBBBB"]).shown(), @r"
-    exit 2
-    --- stderr
+    --- exit 2
     error: nothing to change: give a time, a message or a recurrence
     ");
 }
@@ -208,8 +195,7 @@ fn an_id_in_two_lines_is_nobodys() {
     let two = "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"One\" id=rid_AAAAAAAAAAAA\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Two\" id=rid_AAAAAAAAAAAA\n";
     let vault = vault(two);
     insta::assert_snapshot!(vault.run(&["remind", "rm", "rid_AAAAAAAAAAAA"]).shown(), @r#"
-    exit 1
-    --- stderr
+    --- exit 1
     error: the id `rid_[ID]` stands in more than one line of `Reminders.md`:
       line 1: - [ ] date=2026-12-02 time=09:30 recur=none msg="One" id=rid_[ID]
       line 2: - [ ] date=2026-12-02 time=09:30 recur=none msg="Two" id=rid_[ID]
@@ -224,20 +210,16 @@ fn tick_prints_what_fires() {
         "- [ ] date=2026-12-01 time=09:00 recur=daily msg=\"Pills\"\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n",
     );
     insta::assert_snapshot!(vault.run(&["tick", "--dry-run"]).shown(), @r"
-    exit 0
-    --- stdout
     would fire: 2026-12-01T09:00:00+00:00 Pills (rid_[ID])
     --- stderr
     Reminders.md:2:12: `x` is not a date as YYYY-MM-DD; write year, month and day with hyphens, such as `date=2026-12-01`
     ");
     insta::assert_snapshot!(vault.run(&["tick"]).shown(), @r"
-    exit 0
-    --- stdout
     2026-12-01 09:00 Pills (due 09:00, 30 min late; next Wed 2 Dec 09:00)
     --- stderr
     Reminders.md:2:12: `x` is not a date as YYYY-MM-DD; write year, month and day with hyphens, such as `date=2026-12-01`
     ");
-    insta::assert_snapshot!(vault.run(&["tick"]).shown(), @"exit 0");
+    insta::assert_snapshot!(vault.run(&["tick"]).shown(), @"");
     let run = vault.run(&["tick", "--json", "--now", "2026-12-03T09:00:01Z"]).ok();
     insta::assert_snapshot!(steady(run.json()), @r#"{"dry_run":false,"failed":[],"fired":[{"due":"2026-12-03T09:00:00+00:00","id":"rid_[ID]","kind":"reminder","late_seconds":1,"missed":1,"next":"2026-12-04","text":"Pills"}],"ids_added":[],"near_misses":[],"now":"2026-12-03T09:00:01+00:00","problems":[],"read_only":null,"removed_again":[],"took_ms":0,"waiting":0}"#);
     insta::assert_snapshot!(without_random(&run.stderr), @"2026-12-03 09:00 Pills (1 earlier one folded in; next Fri 4 Dec 09:00)");
@@ -246,8 +228,7 @@ fn tick_prints_what_fires() {
         "- [ ] date=2026-12-04 time=09:00 recur=daily msg=\"Pills\" id=rid_[ID]\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n"
     );
     insta::assert_snapshot!(vault.run(&["tick", "--now", "soon"]).shown(), @r"
-    exit 2
-    --- stderr
+    --- exit 2
     error: `soon` is no instant
     hint: write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`
     ");
@@ -261,12 +242,10 @@ fn check_shows_lines_that_look_meant() {
     vault.write("COMMITMENTS.md", "---\nid: c-1\nstatus: maybe\ndue: 2026-12-01T09:30:00Z\n---\nHello\n");
     let run = vault.run(&["check"]);
     insta::assert_snapshot!(run.shown(), @r"
-    exit 1
-    --- stdout
     Reminders.md:1:28: `24:00` is not a time of day: the day ends at 23:59; write `time=00:00` with the date of the next day
     Reminders.md:3:22: there is a no-break space (U+00A0) where a space should be; replace it with a plain space
     COMMITMENTS.md:3:9: unknown status: `maybe` is not one of `pending`, `delivered`, `cancelled`; write `status: pending`
-    --- stderr
+    --- exit 1
     3 lines need a look
     ");
     let run = vault.run(&["check", "--json", "Reminders.md"]);
@@ -284,8 +263,6 @@ fn commitments_are_added_listed_and_ended() {
     let soft = ["--scope", "channel:42", "--precision", "soft"];
     let added = vault.run(&[&["commitment", "add", "in 20 minutes", "Ask Kyle"][..], &soft].concat());
     insta::assert_snapshot!(added.shown(), @r"
-    exit 0
-    --- stdout
     c-2026-12-01-001  pending    2026-12-01T09:50:00+00:00  Ask Kyle
     --- stderr
     Tue 1 Dec 09:50, in 20 min
@@ -321,8 +298,6 @@ fn commitments_are_added_listed_and_ended() {
     let done = vault.json(&["commitment", "done", "c-2026-12-01-001"]);
     assert_eq!((&done["id"], &done["status"]), (&json!("c-2026-12-01-001"), &json!("delivered")));
     insta::assert_snapshot!(vault.run(&["commitment", "list"]).shown(), @r"
-    exit 0
-    --- stdout
     no follow-ups wait in `COMMITMENTS.md`
     ");
     let shown = [
@@ -331,17 +306,14 @@ fn commitments_are_added_listed_and_ended() {
         vault.run(&["commitment", "add", "tomorrow", "x", "--scope", "dm:4"]).shown(),
     ];
     insta::assert_snapshot!(shown.join("\n"), @r"
-    exit 1
-    --- stderr
+    --- exit 1
     error: the follow-up `c-2026-12-01-001` is delivered already
 
-    exit 1
-    --- stderr
+    --- exit 1
     error: no follow-up in `COMMITMENTS.md` has the id `c-9`
     hint: `vault-agent commitment list --all` shows all ids
 
-    exit 2
-    --- stderr
+    --- exit 2
     error: `dm:4` is no scope: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows
     ");
 }
@@ -356,8 +328,6 @@ fn dated_lines_that_nobody_tells_are_said() {
     );
     vault.write("logs/a.md", "- [ ] said 📅 2026-12-01\n");
     insta::assert_snapshot!(vault.run(&["check"]).shown(), @r#"
-    exit 0
-    --- stdout
     Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or make them lines of `Reminders.md`: `vault-agent import --from tasks` shows what would become of them
     --- stderr
     tasks of other programs are theirs to tell; that is no fault

@@ -83,9 +83,7 @@ fn what_waits_for_a_notifier_that_is_gone_from_the_settings_is_dropped() {
 
 #[test]
 fn a_tag_leads_elsewhere() {
-    let text = line("2026-12-01", "09:30", "none", "Call", &id('A'))
-        + &line("2026-12-01", "09:30", "none", "Plan #work/office", &id('B'));
-    let mut world = World::new(NOW, &text).with_other();
+    let mut world = World::all_due(&["Call", "Plan #work/office"]).with_other();
     world.settings.notify_rules.kinds.truncate(1);
     world.settings.notify_rules.tags.insert("work".to_owned(), vec!["other"]);
     assert_eq!(world.tick().fired.len(), 2);
@@ -101,18 +99,13 @@ fn a_slow_one_holds_nobody_else_up() {
         world.others[0].fault(Fault::Nothing);
     }
     assert_eq!(world.tick().fired.len(), 4);
-    assert_eq!(
-        *world.others[0].attempts.lock().unwrap(),
-        1,
-        "one question without an answer a pass is enough"
-    );
+    assert_eq!(*world.others[0].attempts.lock().unwrap(), 1, "one without an answer a pass is enough");
 }
 
 /// The second place counts now; the first one is told besides, or not at all.
 fn turn(world: &mut World, kinds: &[&'static str]) {
     let other = world.others[0].clone();
-    let first = world.place.clone();
-    world.others = if kinds.contains(&"place") { vec![first] } else { Vec::new() };
+    world.others = if kinds.contains(&"place") { vec![world.place.clone()] } else { Vec::new() };
     world.notifier = Some(other);
     world.settings.notify_rules.kinds = kinds.to_vec();
     world.settings.notifiers = "settings 2".to_owned();

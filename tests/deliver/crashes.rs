@@ -2,16 +2,14 @@
 //! message and the journal's knowing of it, and in the middle of ticks over hundreds of reminders.
 
 use std::cell::Cell;
-use std::process::Stdio;
-use std::time::Duration;
 
-use jiff::SignedDuration;
 use vault_agent::deliver::PassReport;
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::deliver::world::{World, id, line, secs};
+use crate::support::prelude::*;
 use crate::support::processes::until_crash;
-use crate::support::{TestVault, until, without_random};
+use crate::support::without_random;
 
 /// The steps of a pass at which it can be ended.
 pub static STEPS: [&str; 11] = [

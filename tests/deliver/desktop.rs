@@ -1,9 +1,7 @@
 //! The desktop, through programs of the desktop; small ones stand in for them here and write down what they were given.
 
-use std::path::Path;
-
 use crate::deliver::world::{id, line};
-use crate::support::{TestVault, contains_all, write_program};
+use crate::support::prelude::*;
 
 /// A program of that name in `bin`, which keeps its arguments, one a line, and then does `then`.
 fn program(bin: &Path, name: &str, then: &str) {

@@ -21,9 +21,8 @@ fn a_lost_answer_is_sent_again_with_its_nonce_and_arrives_once() {
     let report = world.tick();
     assert_eq!((report.fired.len(), report.failed.len()), (0, 1));
     assert!(!world.read().is_empty(), "the line stays until it was delivered");
-    let again = report.next_pass.unwrap();
     assert!(world.tick().fired.is_empty(), "not before its time");
-    world.clock.set(again);
+    world.clock.set(report.next_pass.unwrap());
     assert_eq!(world.tick().fired.len(), 1);
     assert_eq!(world.place.texts().len(), 1);
     assert_eq!(*world.place.attempts.lock().unwrap(), 2, "the nonce made it one message");
@@ -32,9 +31,7 @@ fn a_lost_answer_is_sent_again_with_its_nonce_and_arrives_once() {
 
 #[test]
 fn another_reminder_that_says_the_same_is_not_taken_for_it() {
-    let twins = line("2026-12-01", "09:30", "none", "Call", &id('A'))
-        + &line("2026-12-01", "09:30", "none", "Call", &id('B'));
-    let mut world = World::new(NOW, &twins);
+    let mut world = World::all_due(&["Call", "Call"]);
     world.place.fault(Fault::None);
     world.place.fault(Fault::Nothing);
     world.tick();
@@ -139,8 +136,7 @@ fn a_new_message_that_arrives_lets_go_what_waits() {
     }
     world.place.fault(Fault::Unreachable(None));
     world.tick();
-    let more = line("2026-12-01", "09:31", "none", "New", &id('N'));
-    world.write(world.read() + &more);
+    world.write(world.read() + &line("2026-12-01", "09:31", "none", "New", &id('N')));
     assert_eq!(world.tick().fired.len(), 2);
     assert_eq!(world.place.texts().len(), 2);
 }

@@ -77,7 +77,8 @@ fn words_that_were_told_to_nobody_stay_and_are_named_once() {
     assert_eq!(world.place.texts(), ["Follow-up: Ask"]);
     assert_eq!(read(&world), block("pending", "Ask Kyle whether the dentist moved"));
     assert_eq!(findings.len(), 1, "{findings:?}");
-    insta::assert_snapshot!(format!("{}:{}: {}: {}", findings[0].path, findings[0].line, findings[0].reason, findings[0].suggestion), @"COMMITMENTS.md:1: this follow-up was delivered already (`c-2026-12-01-001@2026-12-01T09:30`), before its text was changed; it does not fire again: give it another `due`, or set its `status` to delivered");
+    let [one] = &findings[..] else { panic!("{findings:?}") };
+    insta::assert_snapshot!(format!("{}:{}: {}: {}", one.path, one.line, one.reason, one.suggestion), @"COMMITMENTS.md:1: this follow-up was delivered already (`c-2026-12-01-001@2026-12-01T09:30`), before its text was changed; it does not fire again: give it another `due`, or set its `status` to delivered");
     // The words that were told are marked; another time is another one.
     write(&world, &block("pending", "Ask"));
     assert!(world.tick().fired.is_empty());

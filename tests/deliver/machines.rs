@@ -1,7 +1,5 @@
 //! Tests passes of several machines with one vault: each has its copy of the notes and its journal, and what they share is in memory.
 
-use std::sync::Arc;
-
 use vault_agent::deliver::PassMode;
 use vault_agent::deliver::delivery_journal::{DeliveryState, key};
 use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
@@ -10,6 +8,7 @@ use vault_agent::machines::{JoinConfig, Machines};
 
 use crate::deliver::memory::{Fault as Cut, MemoryEngine};
 use crate::deliver::world::{Fault, World, id, line};
+use crate::support::prelude::*;
 
 /// Machines with the same notes, the same place and the same time; the first is preferred.
 pub struct Several {
@@ -62,8 +61,7 @@ impl Several {
 
     /// The machine talks to what is shared.
     pub fn ask(&self, at: usize) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(self.all[at].machines.catch_up());
+        block_on(self.all[at].machines.catch_up());
     }
 
     /// Each in turn makes a pass and talks to what is shared, until nothing more comes of it; how much was told.
@@ -435,8 +433,7 @@ fn a_claim_that_a_newer_version_wrote_waits_and_says_so() {
     several.settle();
     let text = r#"{"by":"m9","state":"thinking","mood":[1]}"#;
     let change = EntryChange { key: claim.clone(), expected: None, value: Some(text.to_owned()) };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    assert_eq!(runtime.block_on(several.engines[0].swap(&[change])).unwrap(), SwapOutcome::Done);
+    assert_eq!(block_on(several.engines[0].swap(&[change])).unwrap(), SwapOutcome::Done);
     through_the_minute(&mut several);
     several.settle();
     assert_eq!((several.told(), several.engines[0].entries()[&claim].as_str()), (vec![], text));

@@ -1,14 +1,11 @@
 //! Plays a world of several machines in which anything goes wrong: passes, a sync tool, an engine and a place, by seeds.
 
-use std::collections::BTreeMap;
-
-use jiff::{SignedDuration, Timestamp};
 use vault_agent::deliver::{PassMode, PassState};
 
 use crate::deliver::machines::Several;
 use crate::deliver::memory::Fault as Cut;
 use crate::deliver::world::{Fault, World, id, line};
-use crate::support::random::Random;
+use crate::support::prelude::*;
 
 /// What a sync tool knows: which version each machine has, and what is on its way. Of two versions the newer wins, as with
 /// a tool that keeps the other one aside.
@@ -85,8 +82,7 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
     let end: Timestamp = "2026-12-01T09:45:00Z".parse().unwrap();
     let mut away = vec![several.now(); count];
     while several.now() < end {
-        let step = [3, 20, 37][random.at(3)];
-        several.all[0].later(SignedDuration::from_secs(step));
+        several.all[0].later(SignedDuration::from_secs([3, 20, 37][random.at(3)]));
         let now = several.now();
         for (at, back) in away.iter_mut().enumerate() {
             if *back > now {

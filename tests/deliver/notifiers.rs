@@ -1,11 +1,8 @@
 //! ntfy, mail and signed webhooks against servers that speak their protocols and fail in every way.
 
 use std::net::TcpListener;
-use std::sync::Arc;
 
-use jiff::SignedDuration;
 use secrecy::SecretString;
-use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::{self, MailSecurity};
 
 use vault_agent::deliver::{
@@ -14,8 +11,8 @@ use vault_agent::deliver::{
 };
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
-use crate::deliver::world::{World, id, line, message};
-use crate::support::contains_all;
+use crate::deliver::world::{World, message};
+use crate::support::prelude::*;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
@@ -66,12 +63,8 @@ fn email(port: u16, world: &World) -> Arc<Email> {
     Arc::new(email_by(&settings, world).unwrap())
 }
 
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
-}
-
 fn send(notifier: &dyn Notifier) -> SendOutcome {
-    runtime().block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")))
+    block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")))
 }
 
 /// A port at which nobody listens.
@@ -91,7 +84,7 @@ fn shown(outcome: &SendOutcome) -> (&'static str, &str) {
 
 /// Sends; once the server has heard everything, lets the time go by in which it should have answered.
 fn send_to_the_silent(notifier: Arc<dyn Notifier>, has_heard: impl Fn() -> bool) -> SendOutcome {
-    runtime().block_on(async move {
+    block_on(async move {
         let sending =
             tokio::spawn(async move { notifier.send(&message(MessageKind::Notice, "k", "hello")).await });
         while !has_heard() {
@@ -111,10 +104,9 @@ fn ntfy_gets_title_text_link_and_urgency() {
     assert_eq!(world.tick().fired.len(), 1);
     let asked = server.web.asked();
     assert_eq!(asked[0].header("authorization"), Some("Bearer tk_secret"));
-    let sent = &asked[0].body;
-    assert_eq!((&sent["topic"], &sent["title"]), (&"t".into(), &"Reminder".into()));
-    assert_eq!((&sent["message"], &sent["priority"]), (&"Call Zoë #urgent".into(), &5.into()));
-    assert_eq!(sent["click"], "obsidian://open?vault=My%20Vault&file=Reminders");
+    let sent = ["topic", "title", "message", "priority", "click"].map(|key| asked[0].body[key].clone());
+    let link = "obsidian://open?vault=My%20Vault&file=Reminders";
+    assert_eq!(json!(sent), json!(["t", "Reminder", "Call Zoë #urgent", 5, link]));
     assert_eq!(world.read(), "");
 }
 
@@ -143,9 +135,7 @@ fn an_answer_of_ntfy_that_is_lost_makes_no_second_message() {
 fn two_reminders_that_say_the_same_both_reach_ntfy() {
     for knows_sequences in [true, false] {
         let server = NtfyServer::start(knows_sequences, true);
-        let twins = line("2026-12-01", "09:30", "none", "Call", &id('A'))
-            + &line("2026-12-01", "09:30", "none", "Call", &id('B'));
-        let mut world = World::new(NOW, &twins);
+        let mut world = World::all_due(&["Call", "Call"]);
         world.notifier = Some(ntfy(&server.web.url));
         server.web.fault(Fault::LostAnswer);
         world.tick();
@@ -235,15 +225,14 @@ fn a_webhook_gets_signed_json_with_the_same_id_on_every_attempt() {
     world.tick();
     world.later(SignedDuration::from_secs(20)).tick();
     assert_eq!(world.read(), "");
-    let asked = web.asked();
-    assert_eq!(asked.len(), 2);
-    assert_eq!(asked[0].header("webhook-id"), asked[1].header("webhook-id"));
-    assert_ne!(asked[0].header("webhook-timestamp"), asked[1].header("webhook-timestamp"));
-    assert_ne!(asked[0].header("webhook-signature"), asked[1].header("webhook-signature"));
-    let body = &asked[1].body;
-    assert_eq!((&body["type"], &body["text"]), (&"vault-agent.reminder".into(), &"Reminder: Call".into()));
-    assert_eq!((&body["facts"][0]["msg"], &body["urgent"]), (&"Call".into(), &false.into()));
-    assert_eq!(body["link"], "obsidian://open?vault=My%20Vault&file=Reminders");
+    let [first, again] = &web.asked()[..] else { panic!("{:?}", web.asked()) };
+    let differ = ["webhook-id", "webhook-timestamp", "webhook-signature"]
+        .map(|name| first.header(name) != again.header(name));
+    assert_eq!(differ, [false, true, true]);
+    let body = &again.body;
+    let said = json!([body["type"], body["text"], body["facts"][0]["msg"], body["urgent"], body["link"]]);
+    let link = "obsidian://open?vault=My%20Vault&file=Reminders";
+    assert_eq!(said, json!(["vault-agent.reminder", "Reminder: Call", "Call", false, link]));
 }
 
 #[test]
@@ -258,13 +247,13 @@ fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
     let mails = server.mails();
     assert_eq!(mails.len(), 2, "a mail server can't be asked");
     let header = |mail: &str, name: &str| {
-        mail.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+        mail.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim().to_owned()
     };
     assert_eq!(header(&mails[0], "Message-ID:"), header(&mails[1], "Message-ID:"));
-    assert!(header(&mails[0], "Message-ID:").unwrap().ends_with("@example.org>"));
-    assert_eq!(header(&mails[0], "Auto-Submitted:").as_deref(), Some("auto-generated"));
-    assert_eq!(header(&mails[0], "Importance:").as_deref(), Some("high"));
-    assert!(header(&mails[0], "Date:").unwrap().starts_with("Tue, 01 Dec 2026 09:30:00"), "{}", mails[0]);
+    assert!(header(&mails[0], "Message-ID:").ends_with("@example.org>"));
+    let kind = ["Auto-Submitted:", "Importance:"].map(|name| header(&mails[0], name));
+    assert_eq!(kind, ["auto-generated", "high"]);
+    assert!(header(&mails[0], "Date:").starts_with("Tue, 01 Dec 2026 09:30:00"), "{}", mails[0]);
     assert!(mails[0].contains("Subject:") && mails[0].contains("obsidian://open?vault"), "{}", mails[0]);
     let said = server.said.lock().unwrap().join("\n");
     contains_all(&said, &["RCPT TO:<me@example.org>", "RCPT TO:<you@example.org>"]);
@@ -340,14 +329,13 @@ fn a_token_never_travels_in_the_clear_to_another_machine() {
 #[test]
 fn a_topic_of_ntfy_is_asked_and_not_guessed() {
     let server = NtfyServer::start(true, true);
-    let runtime = runtime();
     let notifier = ntfy(&server.web.url);
     let found = |notifier: &NtfyNotifier| {
-        runtime.block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap()))
+        block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap()))
     };
     assert_eq!(found(&notifier), MessageLookup::NotFound);
     server.web.fault(Fault::Status(500, ""));
     assert!(matches!(found(&notifier), MessageLookup::Later { .. }));
-    runtime.block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")));
+    block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")));
     assert_eq!(found(&notifier), MessageLookup::Found { message_id: "m0".to_owned() });
 }

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use vault_agent::deliver::PassMode;
 
-use crate::deliver::world::{World, due_at, id, line};
+use crate::deliver::world::{World, due, due_at, id, line};
 use crate::support::{TestVault, without_random};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
@@ -80,8 +80,7 @@ fn a_commitment_is_marked_and_no_other_byte_changes() {
     assert_eq!(report.problems, Vec::<String>::new());
     assert_eq!(report.fired.len(), 1);
     assert_eq!(report.fired[0].id, "c-2026-12-01-001");
-    let after = world.folder.read("COMMITMENTS.md");
-    assert_eq!(after, text.replacen("pending", "delivered", 1));
+    assert_eq!(world.folder.read("COMMITMENTS.md"), text.replacen("pending", "delivered", 1));
     let arrived = world.place.arrived.lock().unwrap()[0].clone();
     assert_eq!(arrived.text, "Follow-up: Remind Kyle.\nTwice.");
     assert_eq!(arrived.scope.unwrap().to_string(), "thread:42");
@@ -130,8 +129,7 @@ fn a_due_line_without_an_id_fires_at_once_and_gets_one_as_it_moves() {
 
 #[test]
 fn a_line_that_comes_back_goes_again_without_firing() {
-    let text = line("2026-12-01", "09:30", "none", "Call", &id('A'));
-    let mut world = World::new(NOW, &text);
+    let (text, mut world) = (due(&["Call"]), World::due("Call"));
     assert_eq!(world.tick().fired.len(), 1);
     world.later(SignedDuration::from_mins(2)).write(&text);
     let report = world.tick();
@@ -146,9 +144,9 @@ fn a_line_that_comes_back_goes_again_without_firing() {
 
 #[test]
 fn words_that_changed_after_firing_stay_and_are_told_once() {
-    let mut world = World::new(NOW, &line("2026-12-01", "09:30", "none", "Call", &id('A')));
+    let mut world = World::due("Call");
     world.tick();
-    let changed = line("2026-12-01", "09:30", "none", "Call her", &id('A'));
+    let changed = due(&["Call her"]);
     world.write(&changed);
     let report = world.tick();
     assert!(report.fired.is_empty());
@@ -160,13 +158,12 @@ fn words_that_changed_after_firing_stay_and_are_told_once() {
 
 #[test]
 fn identical_copies_fire_once_and_differing_ones_both() {
-    let same = line("2026-12-01", "09:30", "none", "Call", &id('A'));
+    let same = due(&["Call"]);
     let mut world = World::new(NOW, &(same.clone() + &same));
     assert_eq!(world.tick().fired.len(), 1);
     assert_eq!(world.read(), "");
 
-    let text = same.clone() + &line("2026-12-01", "09:30", "none", "Other", &id('A'));
-    let mut world = World::new(NOW, &text);
+    let mut world = World::new(NOW, &(same.clone() + &due(&["Other"])));
     let report = world.tick();
     assert_eq!(report.fired.len(), 2);
     assert_eq!(report.near_misses.len(), 1);
@@ -295,11 +292,8 @@ fn what_cannot_be_read_is_told_and_the_rest_goes_on() {
     let mut world = World::new(NOW, "");
     std::fs::remove_file(world.path()).unwrap();
     std::fs::create_dir(world.path()).unwrap();
-    std::fs::write(
-        world.folder.path("COMMITMENTS.md"),
-        "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nHello\n",
-    )
-    .unwrap();
+    let block = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nHello\n";
+    world.folder.write("COMMITMENTS.md", block);
     let report = world.tick();
     assert_eq!((report.fired.len(), report.problems.len()), (1, 1));
     assert!(report.has_problem());

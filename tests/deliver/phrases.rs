@@ -1,8 +1,5 @@
 //! Words that a brain found before a reminder's minute: used where they are there and say the same, waited for never.
 
-use std::sync::Arc;
-
-use jiff::SignedDuration;
 use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
 use vault_agent::deliver::{PassMode, PendingSend};
@@ -11,8 +8,8 @@ use vault_agent::turn::{TurnJournal, usage};
 use crate::cli::daemon::Daemon;
 use crate::deliver::crashes::at_each_step;
 use crate::deliver::world::{World, id, line, secs};
-use crate::models::{ModelServer, Reply};
-use crate::support::{self, TestVault, contains_all};
+use crate::support;
+use crate::support::prelude::*;
 
 const BEFORE: &str = "2026-12-01T09:29:00Z";
 const DUE: &str = "2026-12-01T09:30:00Z";
@@ -122,10 +119,6 @@ fn phraser(world: &World, server: &ModelServer, more: &str) -> Phraser {
     Phraser::new(workspace, Arc::default()).unwrap()
 }
 
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
-}
-
 /// How asking for words ended.
 fn ended(runtime: &Runtime, phraser: &Phraser, fire: &PendingSend) -> String {
     format!("{:?}", runtime.block_on(phraser.phrase(fire)).unwrap())
@@ -178,8 +171,7 @@ fn what_fails_or_lost_the_persons_words_leaves_the_plain_text() {
         let server = runtime.block_on(ModelServer::of(vec![reply]));
         let mut world = world(&call_mum());
         let phraser = phraser(&world, &server, "");
-        let coming = upcoming(&mut world);
-        assert_eq!(ended(&runtime, &phraser, &coming[0]), "Plain");
+        assert_eq!(ended(&runtime, &phraser, &upcoming(&mut world)[0]), "Plain");
         assert_eq!(world.at(DUE).told(), ["Reminder: Call Mum"]);
         assert_eq!(answers(&world)[0].facts.failed.len(), failed);
     }
@@ -207,8 +199,7 @@ fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash()
         if minute == 0 {
             // A crash in the midst of the call: begun again, nobody is asked a second time.
             hanging[0].abort();
-            let coming = upcoming(&mut with);
-            assert_eq!(ended(&runtime, &phraser, &coming[0]), "NotAsked");
+            assert_eq!(ended(&runtime, &phraser, &upcoming(&mut with)[0]), "NotAsked");
         }
         for world in [&mut with, &mut without] {
             world.later(SignedDuration::from_mins(1));

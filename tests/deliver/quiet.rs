@@ -1,9 +1,7 @@
 //! Quiet hours: what is due in them waits, unless it is urgent.
 
-use jiff::SignedDuration;
-
 use crate::deliver::world::{Fault, World, id, line};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const NIGHT: &str = "2026-12-01T22:30:00Z";
 

@@ -1,15 +1,10 @@
 //! Servers that speak the real protocols over real sockets, and fail where they are told to.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::models::{self, Asked, ModelServer, Reply};
+use crate::models::{self, Asked};
+use crate::support::prelude::*;
 
 /// What a server does with the next one, instead of what it should.
 #[derive(Debug, Clone)]

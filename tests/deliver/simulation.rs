@@ -21,12 +21,8 @@ enum Event {
     Tick,
     Daemon,
     Crash(usize, usize),
-    /// The person writes a new reminder so many minutes ahead, with or without a newline at the end.
-    Add {
-        minutes: i64,
-        recur: usize,
-        with_id: bool,
-    },
+    /// The person writes a new reminder: so many minutes ahead, how it recurs, and whether it has an id.
+    Add(i64, usize, bool),
     /// The person writes a line of their own at the top.
     Note,
     /// An old copy of the whole file is saved over it.
@@ -51,8 +47,7 @@ fn event() -> impl Strategy<Value = Event> {
         4 => Just(Event::Tick),
         3 => Just(Event::Daemon),
         4 => (0..STEPS.len(), 0usize..3).prop_map(|(step, nth)| Event::Crash(step, nth)),
-        4 => (-3i64..30, 0usize..4, any::<bool>())
-            .prop_map(|(minutes, recur, with_id)| Event::Add { minutes, recur, with_id }),
+        4 => (-3i64..30, 0usize..4, any::<bool>()).prop_map(|(ahead, recur, with_id)| Event::Add(ahead, recur, with_id)),
         1 => Just(Event::Note),
         2 => Just(Event::Stale),
         1 => (0usize..6).prop_map(Event::Delete),
@@ -88,16 +83,10 @@ impl Season {
                 self.world.later(SignedDuration::from_secs(*seconds));
             }
             Event::Faults(faults) => faults.iter().for_each(|fault| self.world.place.fault(fault.clone())),
-            Event::Tick => {
-                self.world.tick();
-            }
-            Event::Daemon => {
-                self.world.pass(PassMode::Daemon);
-            }
-            Event::Crash(step, nth) => {
-                tick_until(&mut self.world, *step, *nth);
-            }
-            Event::Add { minutes, recur, with_id } => self.add(*minutes, *recur, *with_id),
+            Event::Tick => drop(self.world.tick()),
+            Event::Daemon => drop(self.world.pass(PassMode::Daemon)),
+            Event::Crash(step, nth) => drop(tick_until(&mut self.world, *step, *nth)),
+            Event::Add(minutes, recur, with_id) => self.add(*minutes, *recur, *with_id),
             Event::Note => {
                 let note = format!("note {}", self.count);
                 self.count += 1;

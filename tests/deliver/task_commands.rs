@@ -1,8 +1,6 @@
 //! Tasks of other plugins from the command line: one list, Done, Snooze, undo, and what is offered.
 
-use serde_json::Value;
-
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const NOTE: &str = "# Home\n\n- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent\n- [ ] Call Bob (@2026-12-01 09:30)\n- [x] Old 📅 2020-01-01\n- [ ] No date\n";
 
@@ -103,8 +101,7 @@ fn done_takes_our_own_ids_too() {
     let tree = "- [ ] date=2026-12-24 time=17:00 recur=none msg=\"Tree\" id=rid_AAAAAAAAAAAA\n";
     let pill = "- [ ] date=2026-12-02 time=09:00 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n";
     vault.write("Reminders.md", format!("{tree}{pill}"));
-    let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAA"]).ok();
-    run.says("msg=\"Tree\"");
+    vault.run(&["remind", "done", "rid_AAAAAAAAAAAA"]).ok().says("msg=\"Tree\"");
     let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAB"]).ok();
     run.warns("it comes again Wed 2 Dec 09:00");
     assert_eq!(vault.read("Reminders.md"), pill);

@@ -1,15 +1,13 @@
 //! Tasks of other plugins, with passes that end at each of their steps, and processes that are killed: told once each, and
 //! not a byte of three people's vaults changed by anything but Done and Snooze.
 
-use std::collections::BTreeMap;
-
 use vault_agent::format::task::TaskFormat;
 
 use crate::deliver::crashes::killed_ticks;
 use crate::deliver::crashes::{STEPS, at_each_step};
 use crate::deliver::tasks::{told, world};
 use crate::deliver::world::secs;
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 #[test]
 fn each_step_may_be_the_last_before_a_crash() {

@@ -1,15 +1,12 @@
 //! Task lines of other plugins: told once each, and never touched.
 
-use std::time::Instant;
-
-use jiff::SignedDuration;
-use vault_agent::clock::Clock;
 use vault_agent::deliver::delivery_journal::LineHash;
 use vault_agent::deliver::{PassMode, PassState};
 use vault_agent::format::task::TaskFormat;
 use vault_agent::tasks::TaskSettings;
 
 use crate::deliver::world::World;
+use crate::support::prelude::*;
 
 const NOW: &str = "2026-12-01T08:00:00Z";
 

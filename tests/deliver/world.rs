@@ -1,13 +1,5 @@
 //! A vault, a clock, a notifier that behaves as Discord does, and passes over them.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::deliver::{
     DeliveryOrder, Fact, Journal, MessageKind, MessageLookup, MessageScope, Notifier, NotifyRules,
     OutgoingMessage, PassContext, PassError, PassMode, PassReport, PassSettings, PassState, SendOutcome,
@@ -15,9 +7,9 @@ use vault_agent::deliver::{
 };
 use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
-use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+use vault_agent::vault::{EditOptions, Editor, NotePath};
 
-use crate::support::folder::{Folder, holds_folder};
+use crate::support::prelude::*;
 
 /// How long the place knows a nonce.
 const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(3);
@@ -192,7 +184,12 @@ impl World {
 
     /// A vault with one reminder of 2026-12-01 09:30, at its minute.
     pub fn due(msg: &str) -> Self {
-        Self::new("2026-12-01T09:30:00Z", &line("2026-12-01", "09:30", "none", msg, &id('A')))
+        Self::all_due(&[msg])
+    }
+
+    /// The same with several; their ids are of A, B and so on.
+    pub fn all_due(words: &[&str]) -> Self {
+        Self::new("2026-12-01T09:30:00Z", &due(words))
     }
 
     /// The same over another world's folder.
@@ -251,8 +248,7 @@ impl World {
             settings: &self.settings,
             machines: &self.machines,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(pass(&context, &mut self.memory, mode))
+        block_on(pass(&context, &mut self.memory, mode))
     }
 
     /// What the place has after one more pass.
@@ -301,6 +297,11 @@ pub fn fact(kind: MessageKind, id: &str, local: &str, msg: &str) -> Fact {
 pub fn line(date: &str, time: &str, recur: &str, msg: &str, id: &str) -> String {
     let id = if id.is_empty() { String::new() } else { format!(" id=rid_{id}") };
     format!("- [ ] date={date} time={time} recur={recur} msg=\"{msg}\"{id}\n")
+}
+
+/// Lines that are due at 2026-12-01 09:30 with these words; their ids are of A, B and so on.
+pub fn due(words: &[&str]) -> String {
+    words.iter().zip('A'..).map(|(words, c)| line("2026-12-01", "09:30", "none", words, &id(c))).collect()
 }
 
 /// Lines that are due at a time of 2026-12-01, one for each letter: its message and its id.

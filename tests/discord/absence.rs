@@ -2,10 +2,6 @@
 
 use super::fake::{Access, Fault, GatewayFault};
 use super::rig::*;
-use crate::models::Reply;
-use jiff::SignedDuration;
-use serde_json::json;
-use std::time::{Duration, Instant};
 use vault_agent::discord::{DiscordError, GatewayStatus};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -105,8 +101,7 @@ async fn after_a_day_away_all_is_logged_and_whoever_spoke_to_the_bot_is_answered
     rig.advance(&clock, SignedDuration::from_mins(5));
     let running = rig.run().await;
     rig.wait_said(CHANNEL, 2 * wanted.len()).await;
-    let said = rig.said(CHANNEL);
-    assert_eq!(said[..wanted.len()], wanted);
+    assert_eq!(rig.said(CHANNEL)[..wanted.len()], wanted);
     let replies: Vec<(String, String)> = rig.fake.messages(CHANNEL)[wanted.len()..]
         .iter()
         .map(|m| {

@@ -1,27 +1,18 @@
 //! What a person is asked before it happens: by buttons, by the line in the vault, across crashes.
 
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
 use vault_agent::config::allow::{CallToMatch, allows};
 use vault_agent::discord::ProgressTimes;
 use vault_agent::format::approval::{self, Approval, ApprovalState as Ended};
 use vault_agent::turn::TurnState;
 use vault_agent::turn::turn_journal::ToolEnd;
-use vault_agent::vault::{Vault, WatchTimes, Watcher};
+use vault_agent::vault::{WatchTimes, Watcher};
 
 use super::rig::*;
 use super::traps::{APPROVAL, SENDING, Traps};
-use crate::models::Reply;
-use crate::support::{contains_all, contains_none};
 
 /// `run` asks before it runs, unless the settings allow it; `page` gives text that nobody vouches for.
 struct Guarded {

@@ -2,8 +2,6 @@
 
 use super::rig::*;
 use crate::deliver::world::{fact, message};
-use crate::support::contains_all;
-use serde_json::{Value, json};
 use vault_agent::deliver::{Fact, MessageKind, Notifier, OutgoingMessage, SendOutcome};
 use vault_agent::discord::{BotNotifier, Owners};
 

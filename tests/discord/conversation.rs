@@ -2,9 +2,6 @@
 
 use super::fake::GatewayFault;
 use super::rig::*;
-use crate::models::Reply;
-use serde_json::json;
-use std::time::Duration;
 use vault_agent::format::log::EventKind;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,10 +2,6 @@
 
 use super::fake::Access;
 use super::rig::*;
-use crate::support::contains_all;
-use crate::support::processes::Killed;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 /// The memory in use, in kB.
 fn memory(daemon: &Daemon) -> u64 {

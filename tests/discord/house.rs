@@ -4,12 +4,8 @@
 use super::rig::*;
 pub use crate::agent::rig::is_whole;
 use crate::harness::stand_in;
-use crate::support::processes::{Killed, named, running, stat};
-use crate::support::write_private;
-use std::collections::HashMap;
+use crate::support::processes::{named, running, stat};
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 

@@ -1,9 +1,8 @@
 //! What the daemon asks a person, with the real tools: a command that needs the network, and more than a day's budget.
 
 use super::house::*;
-use crate::models::Reply;
-use crate::support::contains_all;
-use serde_json::json;
+
+use crate::support::prelude::*;
 
 const BRAIN: &str = "[[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\n";
 

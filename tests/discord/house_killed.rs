@@ -4,11 +4,8 @@
 
 use super::house::*;
 use super::rig::*;
-use crate::models::{Asked, Reply};
-use crate::support::processes::{python, running};
-use crate::support::random::Random;
-use serde_json::json;
-use std::time::Duration;
+use crate::models::Asked;
+use crate::support::processes::running;
 use vault_agent::turn::TurnState;
 
 const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"wire\"]\n\

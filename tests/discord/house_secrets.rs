@@ -3,12 +3,8 @@
 
 use super::house::*;
 use super::rig::*;
-use crate::models::{Asked, Reply};
-use crate::support::processes::python;
-use serde_json::json;
+use crate::models::Asked;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 /// What stands in the environment.
 const TOKEN: &str = "canary0token7f3Qz9x";
@@ -46,16 +42,11 @@ fn found_in(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn clean_folder(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            clean_folder(&path);
-        } else if let Ok(bytes) = fs::read(&path) {
-            // A program that starts a server itself keeps in its own session what the server says of its variables.
-            let own = path.components().any(|part| part.as_os_str() == "harness");
-            let found = found_in(&bytes).filter(|found| !(own && *found == SERVER_ENV));
-            assert_eq!(found, None, "{}", path.display());
-        }
+    for path in files_below(folder) {
+        // A program that starts a server itself keeps in its own session what the server says of its variables.
+        let own = path.components().any(|part| part.as_os_str() == "harness");
+        let found = found_in(&fs::read(&path).unwrap_or_default());
+        assert_eq!(found.filter(|found| !(own && *found == SERVER_ENV)), None, "{}", path.display());
     }
 }
 
@@ -64,13 +55,8 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     if !is_whole() || !python() {
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
-    let server = |name: &str, mode: &str| {
-        format!(
-            "[[mcp]]\nname = \"{name}\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"/dev/null\"]\n\
-             tools = [\"look\"]\nenv = [\"SECRET_OF_SERVER\"]\nask_after_reading = false\n"
-        )
-    };
+    let of_server = "tools = [\"look\"]\nenv = [\"SECRET_OF_SERVER\"]\nask_after_reading = false";
+    let server = |name: &str, mode: &str| scripted_server(name, mode, Path::new("/dev/null"), of_server);
     let more = server("near", "env") + &server("broken", "exit");
     let mut house = House::new(&format!("{SETTINGS}ask_after_reading = false\n{more}")).await;
     house.fake.world().token = TOKEN.to_owned();

@@ -3,10 +3,7 @@
 
 use super::house::*;
 use super::rig::*;
-use crate::models::Reply;
-use crate::support::random::Random;
-use jiff::{SignedDuration, Timestamp, Unit};
-use std::time::{Duration, Instant};
+use jiff::Unit;
 
 const BRAIN: &str = "[[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\n";
 

@@ -1,13 +1,8 @@
 //! Two machines with one vault and one bot: the voice alone is connected, and each question gets one answer.
 
-use std::process::Command;
 use std::sync::LazyLock;
-use std::time::Instant;
-
-use jiff::{SignedDuration, Timestamp};
 
 use super::rig::*;
-use crate::support::processes::Killed;
 
 /// When the machines' time began, which all of them share.
 static BEGUN: LazyLock<(Timestamp, Instant)> = LazyLock::new(|| (Timestamp::now(), Instant::now()));
@@ -69,14 +64,6 @@ impl Machine {
     }
 }
 
-/// A bare repository, in a folder of its own.
-fn store() -> (tempfile::TempDir, std::path::PathBuf) {
-    let temp = tempfile::tempdir().unwrap();
-    let store = temp.path().join("voice.git");
-    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
-    (temp, store)
-}
-
 /// The server speaks, and the laptop knows.
 async fn two(store: &std::path::Path) -> (Machine, Machine) {
     let mut server = Machine::new(Rig::new().await, "server", store);
@@ -98,7 +85,7 @@ fn sync_logs(from: &Machine, to: &Machine) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
-    let (_temp, store) = store();
+    let (_temp, store) = bare_repository();
     let (mut server, laptop) = two(&store).await;
     let fake = std::sync::Arc::clone(&server.rig.fake);
     server.hears("discord", "connected").await;
@@ -130,7 +117,7 @@ async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
 /// What was answered and not sent when the machine died is claimed anew by the same machine, whose lease is another one then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_never_left_is_sent_after_a_restart() {
-    let (_temp, store) = store();
+    let (_temp, store) = bare_repository();
     let mut server = Machine::new(Rig::new().await, "server", &store);
     server.start();
     server.hears("discord", "connected").await;
@@ -147,7 +134,7 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_routine_that_a_machine_left_is_run_once_by_the_next_voice() {
-    let (_temp, store) = store();
+    let (_temp, store) = bare_repository();
     let (mut server, laptop) = two(&store).await;
     let fake = std::sync::Arc::clone(&server.rig.fake);
 

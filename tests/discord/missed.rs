@@ -2,8 +2,6 @@
 
 use super::fake::{Access, Fault, GatewayFault};
 use super::rig::*;
-use jiff::SignedDuration;
-use serde_json::json;
 use vault_agent::config::KeepAttachments;
 
 fn contents(rig: &Rig, context: u64) -> Vec<String> {
@@ -77,8 +75,7 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
         let running = rig.run().await;
         rig.wait("the edits", || rig.noted("edited ") >= 16 && rig.noted("deleted ") >= 10).await;
         rig.say("on");
-        let said = rig.said(CHANNEL).len();
-        rig.wait_said(CHANNEL, said.max(41)).await;
+        rig.wait_said(CHANNEL, rig.said(CHANNEL).len().max(41)).await;
         running.crash().await;
     }
     assert_eq!((rig.noted("edited "), rig.noted("deleted ")), (16, 10));
@@ -216,11 +213,7 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
     for line in &lines[2..] {
         assert!(line.contains("](<http"), "{line}");
     }
-    let mut kept: Vec<String> = std::fs::read_dir(rig.path(&folder))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    kept.sort();
+    let kept = names_in(rig.path(&folder));
     assert_eq!(kept, [format!("{id}-1-list.txt"), format!("{id}-2-_.._.._escape.md.txt")]);
     assert_eq!(std::fs::read(rig.path(&folder).join(&kept[0])).unwrap(), b"xxx");
 }

@@ -1,12 +1,7 @@
 //! The notifier, in every case that is known to go wrong; and every notification arrives exactly once, though the pass is
 //! killed at each of its steps, and the real binary at random.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
-use serde_json::json;
 use vault_agent::deliver::{
     MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, PassMode, SendOutcome,
     notifier::nonce,
@@ -18,7 +13,6 @@ use super::fake::{Access, FakeDiscord, Fault, Scope as Limit};
 use super::rig::*;
 use super::traps::{AROUND, SENDING, Traps};
 use crate::deliver::world::{World, fact, message};
-use crate::support::random::Random;
 
 fn notification(number: u32, text: &str) -> OutgoingMessage {
     let (kind, id) = (MessageKind::Reminder, format!("rid_AAAAAAAAA{number:03}"));

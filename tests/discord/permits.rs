@@ -2,8 +2,6 @@
 
 use super::fake::Access;
 use super::rig::*;
-use serde_json::json;
-use std::time::Duration;
 use vault_agent::discord::{DiscordError, GatewayStatus};
 
 async fn until(running: &Running, wanted: GatewayStatus) {

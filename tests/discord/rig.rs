@@ -1,22 +1,12 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use async_trait::async_trait;
-use jiff::SignedDuration;
 use secrecy::SecretString;
-use serde_json::{Value, json};
 use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
     AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, RecalledContext, Toolbox, TurnMemory,
     VaultApprovals, Waiter,
 };
-use vault_agent::clock::{Clock, ManualClock, SystemClock};
 use vault_agent::config;
 use vault_agent::deliver::{AnswerSender, DeliveryOrder};
 use vault_agent::discord::{
@@ -26,13 +16,10 @@ use vault_agent::discord::{
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
 use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState, facts};
-use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::discord::fake::FakeDiscord;
-use crate::models::ModelServer;
-use crate::support::folder::{Folder, holds_folder};
-use crate::support::processes::Killed;
+pub use crate::support::prelude::*;
 
 pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;
@@ -368,20 +355,8 @@ impl Rig {
 
     /// All log files, in the order of their paths; none that is still being written beside its place.
     pub fn log_files(&self) -> Vec<PathBuf> {
-        let mut found = vec![];
-        let mut folders = vec![self.path("logs")];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-                match entry.path() {
-                    folder if folder.is_dir() => folders.push(folder),
-                    file if !is_hidden => found.push(file),
-                    _ => {}
-                }
-            }
-        }
-        found.sort();
-        found
+        let is_hidden = |file: &Path| file.file_name().unwrap().to_string_lossy().starts_with('.');
+        files_below(&self.path("logs")).into_iter().filter(|file| !is_hidden(file)).collect()
     }
 
     /// All events of a channel's or thread's logs, in order.

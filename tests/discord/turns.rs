@@ -1,13 +1,8 @@
 //! A question's way to its answer by a brain, over a model server of our own.
 
 use super::rig::*;
-use crate::models::{Asked, Reply};
-use async_trait::async_trait;
-use serde_json::json;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use crate::models::Asked;
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Caller;
 use vault_agent::brain::{ToolCall, ToolSpec};

@@ -2,8 +2,6 @@
 
 use super::rig::*;
 use super::turns::Look;
-use crate::models::Reply;
-use serde_json::json;
 use vault_agent::agent::OtherBrains;
 use vault_agent::turn::TurnState;
 

@@ -1,12 +1,6 @@
 //! Exactly one whole answer to each message, wherever the program is killed. A word to stop and a word on the day's budget
 //! count, though the program dies before it obeys.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use jiff::SignedDuration;
-use serde_json::json;
 use vault_agent::format::{approval::ApprovalState, log::EventKind};
 use vault_agent::turn::{TurnJournal, TurnState, facts};
 
@@ -14,8 +8,6 @@ use super::approvals::lines;
 use super::rig::*;
 use super::traps::{SENDING, STOP, TURN, Traps};
 use super::turns::{Look, looking};
-use crate::models::Reply;
-use crate::support::random::Random;
 
 /// An answer of so many messages, another one each time; it names its question.
 fn different(question: &str, number: usize, chunks: usize) -> String {

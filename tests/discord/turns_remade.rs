@@ -1,15 +1,10 @@
 //! A turn's request made again from the notes: equal while the state is there and when it is gone, with what a brain chose
 //! among memories, and with the summaries of a long conversation.
 
-use std::process::Stdio;
-
-use serde_json::Value;
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::TurnState;
 
 use super::rig::*;
-use crate::models::Reply;
-use crate::support::{contains_all, event};
 
 /// `turns ID --request --json`, by a machine that knows what this one does, or has the vault alone.
 pub fn remade(rig: &Rig, id: &str, knows: bool) -> Value {
@@ -58,8 +53,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     for (message, id) in asked.iter().zip(&questions) {
         for name in [&message.to_string(), id] {
             let found = remade(&rig, name, true);
-            assert_eq!(found["equal"], true, "{name}: {found}");
-            assert_eq!(found["hash"], found["stored_hash"]);
+            assert_eq!(pick(&found, "equal hash"), json!([true, found["stored_hash"]]), "{name}: {found}");
         }
     }
     // Without state and cache the log alone knows the question's block.
@@ -123,8 +117,7 @@ async fn the_skills_nearest_to_a_question_are_told_again_too() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
     let rig = Rig::with(&[("one", "messages"), ("small", "chat")]).await;
-    let more = "[assistant]\nchain = [\"one\"]\ntools = []\n[recall]\nbrain = \"small\"\n";
-    rig.prepend(more);
+    rig.prepend("[assistant]\nchain = [\"one\"]\ntools = []\n[recall]\nbrain = \"small\"\n");
     let mut chosen = 0;
     rig.server.respond(move |asked| {
         if !asked.system().starts_with("You choose") {
@@ -208,8 +201,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     let asked = requests.iter().rev().find(|asked| asked.last_user().contains("Which colour")).unwrap();
     let messages: Vec<String> = asked.messages().iter().map(ToString::to_string).collect();
     contains_all(&messages[0], &["[Summary sum_", "They agreed on a colour"]);
-    let last = messages.last().unwrap();
-    contains_all(last, &["Said earlier in this conversation", "painted turquoise"]);
+    contains_all(messages.last().unwrap(), &["Said earlier in this conversation", "painted turquoise"]);
     assert!(!messages[1].contains("small talk") || messages.len() > 64, "the tail is told whole");
     let told = asked.messages().len();
     assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");

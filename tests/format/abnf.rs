@@ -1,8 +1,7 @@
 //! A reader of ABNF (RFC 5234, with RFC 7405's `%s""` and `%i""`): enough for the files in `grammar/`, strict
 //! about everything else, so that a slip in them is found.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use crate::support::prelude::*;
 
 /// What a rule says.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +43,7 @@ impl Grammar {
         let mut rules: Vec<String> = Vec::new();
         for line in text.lines().map(without_comment).filter(|line| !line.trim().is_empty()) {
             if line.starts_with(' ') {
-                let rule = rules.last_mut().expect("a rule before its continuation");
-                rule.push_str(line);
+                rules.last_mut().expect("a rule before its continuation").push_str(line);
             } else {
                 rules.push(line.to_owned());
             }
@@ -55,8 +53,7 @@ impl Grammar {
             let mut reader = Reader { text: body.trim(), rule: &rule };
             let node = reader.alternation();
             assert!(reader.text.is_empty(), "left over in {rule}: {}", reader.text);
-            let earlier = self.rules.insert(name.trim().to_lowercase(), node);
-            assert!(earlier.is_none(), "{name} stands twice");
+            assert!(self.rules.insert(name.trim().to_lowercase(), node).is_none(), "{name} stands twice");
         }
     }
 

@@ -15,23 +15,15 @@ fn a_status_changes_and_no_other_byte() {
     for file in files() {
         let set = |id, expect, to| commitment::set_status(file.as_bytes(), id, expect, to);
         let done = set("c-2026-05-08-001", CommitmentStatus::Pending, CommitmentStatus::Delivered).unwrap();
-        assert_eq!(
-            String::from_utf8(done).unwrap(),
-            file.replacen("status: pending ", "status: delivered ", 1)
-        );
+        let delivered = file.replacen("status: pending ", "status: delivered ", 1);
+        assert_eq!(String::from_utf8(done).unwrap(), delivered);
         let back = set("c-2026-05-08-002", CommitmentStatus::Delivered, CommitmentStatus::Pending).unwrap();
         assert_eq!(String::from_utf8(back).unwrap(), file.replacen("\"delivered\"", "\"pending\"", 1));
         assert_eq!(set("c-2026-05-08-001", CommitmentStatus::Cancelled, CommitmentStatus::Pending), None);
         assert_eq!(set("c-2026-05-08-009", CommitmentStatus::Pending, CommitmentStatus::Delivered), None);
     }
-    let twice = FILE.repeat(2);
-    let set = commitment::set_status(
-        twice.as_bytes(),
-        "c-2026-05-08-001",
-        CommitmentStatus::Pending,
-        CommitmentStatus::Delivered,
-    );
-    assert_eq!(set, None);
+    let (from, to) = (CommitmentStatus::Pending, CommitmentStatus::Delivered);
+    assert_eq!(commitment::set_status(FILE.repeat(2).as_bytes(), "c-2026-05-08-001", from, to), None);
 }
 
 #[test]
@@ -160,8 +152,7 @@ proptest! {
             prop_assert_eq!(Commitment { text: wrote.text.clone(), ..block.commitment.clone() }, wrote.clone());
         }
         // What was read is written as it was read: one writing makes the text canonical.
-        let again = read.blocks[0].commitment.to_block();
-        prop_assert_eq!(again, first.to_block());
+        prop_assert_eq!(read.blocks[0].commitment.to_block(), first.to_block());
     }
 
     #[test]

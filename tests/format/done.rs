@@ -119,10 +119,8 @@ fn the_ends_of_months() {
     // What drifts is told.
     let line = "- [ ] Stuff 🔁 every month 📅 2022-01-31\n";
     let remark = done_with(line, "2022-01-31", &Rules::default()).unwrap().remark.unwrap();
-    assert_eq!(
-        remark,
-        "the month of 2022-02-28 has no day 31, so `every month` goes on from day 28, as Tasks has it; `every month on the last` keeps to the end of the month"
-    );
+    let drifts = "the month of 2022-02-28 has no day 31, so `every month` goes on from day 28, as Tasks has it; `every month on the last` keeps to the end of the month";
+    assert_eq!(remark, drifts);
 }
 
 #[test]

@@ -93,17 +93,13 @@ fn reminder_lines() {
 
 #[test]
 fn canonical_lines_are_written_as_they_were() {
-    sentences(
-        "canonical-line",
-        400,
-        |s| !s.text.contains('\\'),
-        |sentence| {
-            let ParsedLine::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
-                panic!("{}", sentence.text);
-            };
-            assert_eq!(read.to_line(), sentence.text);
-        },
-    );
+    let plain = |s: &Sentence| !s.text.contains('\\');
+    sentences("canonical-line", 400, plain, |sentence| {
+        let ParsedLine::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
+            panic!("{}", sentence.text);
+        };
+        assert_eq!(read.to_line(), sentence.text);
+    });
 }
 
 #[test]
@@ -156,15 +152,11 @@ fn bullets_of_memory() {
         assert_eq!(bullet.timestamp.as_deref(), sentence.first("timestamp"));
         assert_eq!(bullet.fields.len(), sentence.all("inline-field").len(), "{}", sentence.text);
     });
-    sentences(
-        "section-line",
-        100,
-        |s| s.first("name").is_some_and(|n| !n.trim().is_empty()),
-        |sentence| {
-            let file = memory::parse(sentence.text.as_bytes());
-            assert_eq!(file.sections[0].name, sentence.first("name").unwrap().trim());
-        },
-    );
+    let named = |s: &Sentence| s.first("name").is_some_and(|n| !n.trim().is_empty());
+    sentences("section-line", 100, named, |sentence| {
+        let file = memory::parse(sentence.text.as_bytes());
+        assert_eq!(file.sections[0].name, sentence.first("name").unwrap().trim());
+    });
 }
 
 #[test]
@@ -187,12 +179,8 @@ fn pins() {
         let pins = pinned::parse(sentence.text.as_bytes());
         assert_eq!(pins.len(), 1, "{}", sentence.text);
         let target = &pins[0].target;
-        assert_eq!(
-            target.as_ref().map(|t| t.path.as_str()),
-            sentence.first("link-path"),
-            "{}",
-            sentence.text
-        );
+        let path = target.as_ref().map(|t| t.path.as_str());
+        assert_eq!(path, sentence.first("link-path"), "{}", sentence.text);
         let block = sentence.within("link", "block-id").concat();
         assert_eq!(target.as_ref().and_then(|t| t.block_id.as_deref()), block.first().copied());
     });
@@ -218,10 +206,8 @@ fn logs() {
         assert_eq!(header.title.is_some(), sentence.text.contains("\ntitle: "));
         let authors: Vec<_> = file.blocks.iter().map(|block| block.event.author.as_str()).collect();
         let written = sentence.within("event", "author");
-        assert_eq!(
-            authors,
-            written.iter().map(|a| a.first().copied().unwrap_or_default()).collect::<Vec<_>>()
-        );
+        let written = written.iter().map(|a| a.first().copied().unwrap_or_default());
+        assert_eq!(authors, written.collect::<Vec<_>>());
         let contents: Vec<_> = file.blocks.iter().map(|block| block.event.content.clone()).collect();
         let written = sentence.within("event", "content-line");
         let facts = sentence.within("event", "fact-line");
@@ -292,44 +278,31 @@ fn routines() {
 
 #[test]
 fn skills() {
-    sentences(
-        "skill",
-        200,
-        |s| s.first("skill-name").is_some_and(|name| name.len() <= 64),
-        |sentence| {
-            let name = sentence.first("skill-name").unwrap();
-            let (read, findings) = skill::parse(sentence.text.as_bytes(), name);
-            assert_eq!(findings, [], "{}", sentence.text);
-            assert_eq!(read.name, name);
-            assert_eq!(read.description, sentence.within("description", "skill-words").concat()[0]);
-            let secrets: Vec<&str> = sentence.all("secret");
-            let mut unique: Vec<&str> = Vec::new();
-            secrets.into_iter().for_each(|one| {
-                if !unique.contains(&one) {
-                    unique.push(one);
-                }
-            });
-            assert_eq!(read.secrets, unique, "{}", sentence.text);
-            assert_eq!(read.license.is_some(), sentence.text.contains("\nlicense: "));
-        },
-    );
+    let short = |s: &Sentence| s.first("skill-name").is_some_and(|name| name.len() <= 64);
+    sentences("skill", 200, short, |sentence| {
+        let name = sentence.first("skill-name").unwrap();
+        let (read, findings) = skill::parse(sentence.text.as_bytes(), name);
+        assert_eq!(findings, [], "{}", sentence.text);
+        assert_eq!(read.name, name);
+        assert_eq!(read.description, sentence.within("description", "skill-words").concat()[0]);
+        let secrets: Vec<&str> = sentence.all("secret");
+        let mut unique: Vec<&str> = Vec::new();
+        secrets.into_iter().for_each(|one| {
+            if !unique.contains(&one) {
+                unique.push(one);
+            }
+        });
+        assert_eq!(read.secrets, unique, "{}", sentence.text);
+        assert_eq!(read.license.is_some(), sentence.text.contains("\nlicense: "));
+    });
 }
 
 #[test]
 fn near_a_sentence_nothing_panics() {
     let grammar = Grammar::of_this_repository();
     let mut generator = Generator::new(&grammar, 7);
-    let rules = [
-        "reminder-line",
-        "commitment",
-        "memory-line",
-        "pinned-bullet",
-        "working",
-        "log",
-        "routine",
-        "skill",
-        "summary",
-    ];
+    let rules = "reminder-line commitment memory-line pinned-bullet working log routine skill summary";
+    let rules: Vec<&str> = rules.split(' ').collect();
     for round in 0..400 {
         let mut bytes = generator.sentence(rules[round % rules.len()]).text.into_bytes();
         for _ in 0..generator.below(4) {
@@ -426,12 +399,8 @@ fn task_lines() {
             assert!(told.contains(&own.at.date().to_string()), "{}: {}", sentence.text, own.at);
         }
     });
-    sentences(
-        "task-line",
-        200,
-        |s| !is_dated(s),
-        |sentence| {
-            assert_eq!(task::read_line(&sentence.text, &rules), None, "{}", sentence.text);
-        },
-    );
+    let is_dateless = |s: &Sentence| !is_dated(s);
+    sentences("task-line", 200, is_dateless, |sentence| {
+        assert_eq!(task::read_line(&sentence.text, &rules), None, "{}", sentence.text);
+    });
 }

@@ -3,7 +3,7 @@
 use jiff::civil::{date, time};
 use proptest::prelude::*;
 use vault_agent::format::{
-    Finding, ReminderId, lines,
+    Finding, ReminderId,
     reminder::{self, ParsedLine, Recur, Reminder},
 };
 
@@ -133,19 +133,5 @@ proptest! {
             prop_assert!(column <= text.chars().count() + 1);
             prop_assert!(!reason.contains("isn't a valid reminder"), "{}: {}", text, reason);
         }
-    }
-
-    #[test]
-    fn any_bytes_parse_and_their_lines_join_up(bytes in prop::collection::vec(
-        prop_oneof![any::<u8>(), prop::sample::select(b"\r\n -[]=\"\\%<!->`~^\xef\xbb\xbf".to_vec())], 0..200))
-    {
-        let mut joined = bytes[..lines::bom_len(&bytes)].to_vec();
-        for line in lines(&bytes) {
-            joined.extend_from_slice(line.text);
-            joined.extend_from_slice(line.terminator);
-            let _ = reminder::parse_line(line.text);
-        }
-        prop_assert_eq!(joined, bytes.clone());
-        let _ = reminder::parse(&bytes);
     }
 }

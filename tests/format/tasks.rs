@@ -93,8 +93,7 @@ fn what_is_hidden_is_no_task() {
     let found = task::scan("a.md", text.as_bytes(), &rules);
     let places: Vec<(usize, &[u8])> =
         found.iter().map(|placed| (placed.line, placed.text.as_slice())).collect();
-    let first = format!("{line}  ");
-    assert_eq!(places, [(3, first.as_bytes()), (5, "- [ ] b (@2026-12-02)".as_bytes())]);
+    assert_eq!(places, [(3, format!("{line}  ").as_bytes()), (5, "- [ ] b (@2026-12-02)".as_bytes())]);
 }
 
 fn at(text: &str) -> DateTime {

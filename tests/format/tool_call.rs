@@ -22,11 +22,6 @@ fn unfence(text: &str) -> Option<(&str, &str)> {
     Some((&body[..at], &body[at + close.len()..]))
 }
 
-#[test]
-fn a_tool_call_comes_back() {
-    assert_eq!(tool_parts(&tool_content("{}", "`a`", &[])), Some(("{}", "`a`")));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

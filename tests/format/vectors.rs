@@ -184,11 +184,8 @@ fn pins() {
         let bullets: Value = pinned::parse(input)
             .iter()
             .map(|bullet| {
-                let target = bullet.target.as_ref().map(|target| {
-                    fields!(
-                        target => path, block_id, heading
-                    )
-                });
+                let target = bullet.target.as_ref();
+                let target = target.map(|target| fields!(target => path, block_id, heading));
                 fields!(bullet => line, end_line, text; "target": target)
             })
             .collect();

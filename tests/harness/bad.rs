@@ -1,15 +1,12 @@
 //! A program that misbehaves, or dies after a tool call: its turn is another brain's, which finishes from what the journal
 //! holds, and nothing of the program is left.
 
-use std::time::Duration;
-
 use vault_agent::brain::{FailureClass, wire::BrainTimeouts};
 use vault_agent::turn::Responder;
 
 use crate::brain::rig::PATIENT;
 use crate::harness::rig::{KEY, Person, Rig, remind, words};
-use crate::models::Reply;
-use crate::support::processes::python;
+use crate::support::prelude::*;
 
 async fn followed(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name) + &rig.brain("chat", "next")).await
@@ -48,8 +45,7 @@ async fn a_program_that_is_silent_is_ended() {
         let script = if wrong == "hang-start" { vec![] } else { vec![remind("claude-code")] };
         rig.server.script(script);
         rig.server.script(vec![Reply::text("I finish.")]);
-        let answer = rig.ask(1, "?").await.unwrap();
-        assert_eq!(answer.text, "I finish.");
+        assert_eq!(rig.ask(1, "?").await.unwrap().text, "I finish.");
         let calls = rig.journal.calls(1).unwrap();
         assert_eq!(calls[0].class, Some(FailureClass::Timeout));
         assert!(calls[0].error.as_ref().unwrap().starts_with(said), "{:?}", calls[0].error);
@@ -153,8 +149,7 @@ async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
                 + &rig.brain(second, "second")
         })
         .await;
-        let verdict = vault_agent::agent::tools::ApprovalVerdict::Yes;
-        rig.person = Person::who_says(verdict);
+        rig.person = Person::who_says(vault_agent::agent::tools::ApprovalVerdict::Yes);
         let call = Reply::tool("Bash", serde_json::json!({"command": "echo the number is $((6 * 7))"}));
         rig.server.script(vec![call, Reply::text("42.")]);
         assert_eq!(rig.ask(1, "?").await.unwrap().text, "42.");

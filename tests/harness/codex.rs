@@ -1,7 +1,5 @@
 //! Codex as a brain, over a stand-in that speaks its protocol.
 
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{FailureClass, Harness, StopReason};
 
@@ -9,6 +7,7 @@ use crate::harness::stand::{
     KEY, Record, Stand, Told, ask, asks_first, ends, fails, go_on, is_classed, later, passes_over_nonsense,
     question, save, stand, task,
 };
+use crate::support::prelude::*;
 
 fn codex(stand: &Stand) -> Codex {
     Codex { setup: stand.setup.clone() }

@@ -1,16 +1,12 @@
 //! The real Codex, where `tests/harness/run-codex` names it in `VAULT_AGENT_CODEX`: over the scripted model server,
 //! with our real MCP server, without a key and without a network. Without it there is nothing to check.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
-
-use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{FailureClass, Message, MessagePart};
 
 use crate::harness::rig::compare;
 use crate::harness::stand::{KEY, Record, Stand, ask, go_on, history, question, stand_of};
-use crate::models::{ModelServer, Reply};
+use crate::support::prelude::*;
 
 struct Real {
     stand: Stand,

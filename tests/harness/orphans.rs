@@ -3,8 +3,7 @@
 use vault_agent::turn::Responder;
 
 use crate::harness::rig::{Rig, remind};
-use crate::models::Reply;
-use crate::support::random::Random;
+use crate::support::prelude::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_turns_leave_nothing_behind() {

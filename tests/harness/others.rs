@@ -1,7 +1,5 @@
 //! Other people's MCP servers, started by a program that is a brain.
 
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::harness::FOREIGN;
@@ -10,19 +8,13 @@ use vault_agent::config::{McpServer, Settings};
 
 use crate::harness::rig::{Person, Rig};
 use crate::harness::stand::{Record, Stand, Told, question, stand, task};
-use crate::models::Reply;
-use crate::support::processes::python;
+use crate::support::prelude::*;
 
 /// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
 /// named.
 fn server(mode: &str, folder: &std::path::Path, more: &str) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
-    let pids = folder.join("pids");
-    format!(
-        "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"{}\"]\n\
-         tools = [\"look\", \"walk\"]\nenv = [\"CARGO_MANIFEST_DIR\"]\n{more}\n",
-        pids.display()
-    )
+    let more = format!("tools = [\"look\", \"walk\"]\nenv = [\"CARGO_MANIFEST_DIR\"]\n{more}");
+    scripted_server("web", mode, &folder.join("pids"), &more)
 }
 
 fn call(tool: &str) -> Reply {
@@ -39,8 +31,7 @@ async fn claude(more: &str, verdict: ApprovalVerdict) -> Rig {
 fn is_gone(rig: &Rig) {
     let pids = std::fs::read_to_string(rig.dir().join("pids")).unwrap();
     // Beside the processes' numbers it says when it was called.
-    let numbers = pids.lines().filter(|line| line.parse::<u32>().is_ok());
-    assert_eq!(numbers.count(), 3, "{pids}");
+    assert_eq!(pids.lines().filter(|line| line.parse::<u32>().is_ok()).count(), 3, "{pids}");
     assert_eq!(rig.left(), Vec::<String>::new());
 }
 
@@ -113,8 +104,7 @@ async fn is_used(stand: &Stand, harness: &dyn Harness) {
         let request = question("go");
         let task = HarnessTask { servers: &servers, ..task(&request) };
         let host = Record { allows, ..Record::default() };
-        let reply = harness.run(&task, &host, CancellationToken::new()).await.unwrap();
-        assert_eq!(reply.text, "Done.");
+        assert_eq!(harness.run(&task, &host, CancellationToken::new()).await.unwrap().text, "Done.");
         let told = host.told();
         let calls = |told: &Told| match told {
             Told::Started(call) | Told::May(call) => Some((call.name.clone(), call.arguments.clone())),

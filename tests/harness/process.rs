@@ -1,15 +1,10 @@
 //! The supervisor by itself: nothing outlives a child, whatever is killed.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use serde_json::json;
 use vault_agent::brain::process::{Child, Program, Supervision, name_our_program, sweep};
 
 use crate::brain::rig::PATIENT;
+use crate::support::prelude::*;
 use crate::support::processes::{again, running};
-use crate::support::until;
 
 const US: &str = env!("CARGO_BIN_EXE_vault-agent");
 

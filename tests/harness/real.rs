@@ -1,19 +1,12 @@
 //! The real Claude Code against the scripted model server: by hand and nightly, see `run`. Without
 //! `VAULT_AGENT_CLAUDE`, the path of its program, nothing is done here.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Instant;
-
-use serde_json::{Value, json};
 use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::brain::FailureClass;
 
 use crate::harness::rig::{Person, Rig, compare, remind, words};
 use crate::harness::turns::Log;
-use crate::models::Reply;
-use crate::support::set_mode;
+use crate::support::prelude::*;
 
 fn real() -> Option<PathBuf> {
     let path = std::env::var_os("VAULT_AGENT_CLAUDE").map(PathBuf::from);

@@ -1,17 +1,10 @@
 //! A vault with brains, an engine over them, and a model server before them.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{ApprovalVerdict, CombinedToolbox, Toolbox};
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, OtherBrains, RunPurpose};
 use vault_agent::brain::process;
 use vault_agent::brain::wire::BrainTimeouts;
-use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::mcp::VaultTools;
 use vault_agent::turn::turn_journal::{NewTurn, ToolRow};
 use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote};
@@ -20,10 +13,10 @@ use vault_agent::workspace::Workspace;
 use crate::brain::rig::PATIENT;
 use crate::brain::spending::Fixed;
 use crate::harness::{stand, stand_in};
-use crate::models::{Asked, ModelServer, Reply};
-use crate::support::folder::{Folder, holds_folder};
+use crate::models::Asked;
+use crate::support;
+use crate::support::prelude::*;
 use crate::support::processes::named;
-use crate::support::{self, write_private};
 
 pub use crate::agent::rig::Person;
 
@@ -64,8 +57,7 @@ impl Rig {
         let person = Person::who_says(ApprovalVerdict::No);
         let server = ModelServer::start().await;
         let rig = Self { folder, server, journal, person, desk: Desk::default(), watch: PATIENT };
-        let settings = brains(&rig);
-        rig.write("vault-agent.toml", settings);
+        rig.write("vault-agent.toml", brains(&rig));
         rig
     }
 
@@ -78,8 +70,7 @@ impl Rig {
             "[[brain]]\nname = \"{plain}\"\nkind = \"{kind}\"\nmodel = \"model-{plain}{wrong}\"\nurl = \"{url}\"\nkey_file = \"../key\"\n"
         );
         if kind == "claude-code" {
-            let program = self.dir().join("bin/claude");
-            text.push_str(&format!("command = [\"{}\"]\n", program.display()));
+            text.push_str(&format!("command = [\"{}\"]\n", self.dir().join("bin/claude").display()));
         }
         let mut command =
             vec!["python3".to_owned(), stand::program(&format!("{kind}.py")), "model".to_owned()];

@@ -1,14 +1,7 @@
 //! A harness over a stand-in for its program: a script in Python that speaks the real protocol over real pipes, with
 //! our real MCP server and our real supervisor.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use async_trait::async_trait;
-use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 use vault_agent::brain::acp::Acp;
 use vault_agent::brain::harness::{HarnessSetup, McpServerCommand};
 use vault_agent::brain::process::{Supervision, name_our_program};
@@ -19,7 +12,8 @@ use vault_agent::brain::{
 };
 
 use crate::brain::rig::PATIENT;
-use crate::support::processes::{python, running};
+use crate::support::prelude::*;
+use crate::support::processes::running;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub const KEY: &str = "sk-canary-0123456789";
@@ -40,8 +34,7 @@ pub fn stand(script: &str) -> Option<Stand> {
         return None;
     }
     let mut stand = stand_of(vec!["python3".into(), program(script)]);
-    let script = stand.temp.path().join("script.json");
-    stand.setup.command.push(script.to_str().unwrap().to_owned());
+    stand.setup.command.push(stand.temp.path().join("script.json").to_str().unwrap().to_owned());
     Some(stand)
 }
 

@@ -5,20 +5,13 @@
 //! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
 
 use crate::mcp::client::Client;
+use crate::support::prelude::*;
 use crate::support::processes::name;
-use crate::support::set_mode;
-use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
 
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use vault_agent::brain::wire::{BrainTimeouts, WireBrain, WireFormat, http};
 use vault_agent::brain::{BrainError, Message, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec};
-use vault_agent::clock::SystemClock;
 
 /// Where the program's arguments stand, one a line; a test run has none.
 const ARGUMENTS: &str = "STAND_IN_ARGUMENTS";

@@ -1,18 +1,13 @@
 //! Turns of a harness that goes well, and of one whose provider doesn't; a conversation goes on in the harness's session
 //! where that holds all of it, and from the log where it doesn't.
 
-use std::io::Write;
-
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{OtherBrains, RunPurpose, rebuild_request::rebuild, tools::ApprovalVerdict};
 use vault_agent::brain::FailureClass;
 use vault_agent::turn::{Responder, TurnJournal, TurnNote};
 
 use crate::harness::rig::{KEY, Person, Rig, remind, words};
 use crate::harness::stand::history;
-use crate::models::Reply;
-use crate::support::{LOG_HEAD, event};
+use crate::support::prelude::*;
 
 async fn claude(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name)).await

@@ -180,8 +180,7 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
     Conversation: discord-channel/2000
     Note: logs/discord-channel/2000/20261201T093000Z_0001.md
     ");
-    let plan = room.plan_undo(1);
-    assert_eq!(plan.writes[0].commit.message.subject, "saved: agent's");
+    assert_eq!(room.plan_undo(1).writes[0].commit.message.subject, "saved: agent's");
     assert!(room.snapshot().commits.is_empty());
     assert!(audit(&room.history, &room.settings.paths, &|_| None).unwrap().violations.is_empty());
     room.fsck();

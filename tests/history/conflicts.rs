@@ -72,8 +72,7 @@ fn copies_are_listed_by_the_names_of_each_tool() {
     assert_eq!((of("a 2.md")["certain"].clone(), of(COPY)["certain"].clone()), (false.into(), true.into()));
     let gone = "sub/gone (conflicted copy 2026-11-21 093000).md";
     assert_eq!(of(gone)["has_note"], false);
-    let run = vault.run(&["conflicts", "merge", "--yes", gone]);
-    run.exits(1).warns("isn't there");
+    vault.run(&["conflicts", "merge", "--yes", gone]).exits(1).warns("isn't there");
     let run = vault.run(&["conflicts", "merge", "--yes", "a.md"]);
     run.exits(2).warns("is not named as a conflict copy");
     // The other copies beside the note don't hold up one of them.

@@ -1,13 +1,10 @@
 //! Killed at every step: the repository is one that git accepts, the vault is whole, and the next
 //! command goes on from there.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use vault_agent::history::PackPolicy;
 
 use crate::history::room::{self, Room, repository};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 use crate::support::processes::again;
 
 const SNAPSHOT_STEPS: [&str; 5] = [

@@ -1,14 +1,11 @@
 //! Random histories: whatever people, agents and sync tools do, every point comes back byte for byte.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use proptest::prelude::*;
 use vault_agent::history::{Deletions, PackPolicy};
 use vault_agent::vault::{Actor, Operation};
 
 use crate::history::room::{Room, note};
-use crate::support::{mode, set_mode};
+use crate::support::prelude::*;
 
 /// Names that have broken other tools: spaces, emoji, both forms of é, a leading dash, 255 bytes.
 fn names() -> Vec<String> {

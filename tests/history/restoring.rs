@@ -1,13 +1,12 @@
 //! Brings things back: notes, sections and single lines; and says where each line of a note comes from.
 
-use jiff::SignedDuration;
 use vault_agent::history::{
     BlameBound, DiffStyle, HistoryError, Interrupted, LineTarget, LineWriter, render_diff,
 };
 use vault_agent::vault::{Actor, Operation, Origin};
 
 use crate::history::room::{Room, note};
-use crate::support::{TestVault, mode, set_mode};
+use crate::support::prelude::*;
 
 #[test]
 fn a_file_a_folder_and_everything_come_back() {
@@ -240,8 +239,7 @@ fn a_section_comes_back_and_what_stands_beside_it_stays() {
     assert!(!plan.is_unchanged());
     // Somebody types between the plan and its carrying out.
     room.write("a.md", "# N\nnew\n## A\nspoilt\n## B\nthree, and more\nand more\n");
-    let report = room.history.restore_part(&room.editor, &plan).unwrap();
-    assert_eq!(report.restored, ["a.md"]);
+    assert_eq!(room.history.restore_part(&room.editor, &plan).unwrap().restored, ["a.md"]);
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\none\ntwo\n## B\nthree, and more\nand more\n");
     assert_eq!(room.subjects()[0], "restore: restored: a section of a.md");
     // It is undone as any other write.

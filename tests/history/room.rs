@@ -1,21 +1,15 @@
 //! A vault with its history, editor and clock.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
 
-use crate::support::TestVault;
-use crate::support::folder::{Folder, holds_folder};
-use jiff::{SignedDuration, Timestamp};
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Settings;
 use vault_agent::history::{
     CommitRecord, Deletions, History, LogFilter, RestoreReport, SnapshotResult, UndoPlan, UndoReport,
     UndoSelection,
 };
-use vault_agent::vault::{Actor, ChangeReason, EditOptions, Editor, NotePath, Operation, Vault};
+use vault_agent::vault::{Actor, ChangeReason, EditOptions, Editor, NotePath, Operation};
+
+use crate::support::prelude::*;
 
 pub struct Room {
     folder: Folder,

@@ -1,12 +1,9 @@
 //! What a snapshot keeps, what it leaves out, and what waits for a person's word.
 
-use std::path::Path;
-
 use vault_agent::history::{CheckDepth, Deletions, LogFilter, SnapshotResult};
 
 use crate::history::room::Room;
-use crate::support::random::Random;
-use crate::support::set_mode;
+use crate::support::prelude::*;
 
 /// What was added, changed and deleted.
 fn counts(snapshot: &SnapshotResult) -> (usize, usize, usize) {

@@ -139,8 +139,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     let again = room.history.plan_undo(UndoSelection::Snapshot(id)).unwrap_err().to_string();
     assert!(again.contains("undone already"), "{again}");
     // The undo is undone.
-    let plan = room.plan_undo(UndoSelection::Snapshot(report.snapshot.unwrap()));
-    room.undo(&plan);
+    room.undo(&room.plan_undo(UndoSelection::Snapshot(report.snapshot.unwrap())));
     assert_eq!(room.files(), done);
     // And both operations stand again.
     room.tick();

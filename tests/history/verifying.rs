@@ -1,11 +1,7 @@
 //! A history that was tampered with, and one whose locks or folder went, as somebody meets them.
 
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
-
 use crate::history::room::{self, repository};
-use crate::support::{TestVault, set_mode};
+use crate::support::prelude::*;
 
 /// A vault with five snapshots of three notes.
 fn vault() -> TestVault {
@@ -71,8 +67,7 @@ fn replay(vault: &TestVault, from: usize, base: &str) -> String {
     let mut parent = base.to_owned();
     for back in (0..from).rev() {
         let of = git(vault, &["rev-parse", &format!("main~{back}")]);
-        let message = git(vault, &["log", "-1", "--format=%B", &of]);
-        parent = commit(vault, &of, &message, DATE, Some(&parent));
+        parent = commit(vault, &of, &git(vault, &["log", "-1", "--format=%B", &of]), DATE, Some(&parent));
     }
     parent
 }

@@ -1,14 +1,11 @@
 //! Sessions as logs: what was said and done comes into the vault, each thing once, whatever is killed or done twice.
 
-use std::path::PathBuf;
-
-use serde_json::{Value, json};
 use vault_agent::format::log::{self, EventKind, LogBlock};
 use vault_agent::hooks::HostEvent;
 
 use crate::format::tool_call::tool_parts;
 use crate::hooks::host::{SESSION, hook, input, log as hooks_log, transcript_path};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 pub const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
 
@@ -99,12 +96,8 @@ pub fn stops(vault: &TestVault) {
 }
 
 pub fn logs(vault: &TestVault) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for project in std::fs::read_dir(vault.path("logs/claude-code")).into_iter().flatten().flatten() {
-        let files = std::fs::read_dir(project.path()).unwrap().flatten().map(|entry| entry.path());
-        found.extend(files.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
-    }
-    found.sort();
+    let mut found = files_below(&vault.path("logs/claude-code"));
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     found
 }
 
@@ -343,8 +336,7 @@ fn long_results_and_pictures_stand_beside_the_log() {
     let note = content.lines().last().unwrap();
     assert!(note.starts_with("note: the whole result: [[logs/claude-code/garden-"), "{note}");
     assert!(note.ends_with(&format!("/files/{hash}.txt]] ({} bytes, sha256 {hash})", long.len())), "{note}");
-    let path = note.split("[[").nth(1).unwrap().split("]]").next().unwrap();
-    assert_eq!(vault.read(path), long);
+    assert_eq!(vault.read(note.split("[[").nth(1).unwrap().split("]]").next().unwrap()), long);
     assert_eq!(tool_parts(&blocks[2].event.content).unwrap().1.len(), 16 << 10);
     let prompt = &blocks[3].event.content;
     let path = prompt.strip_prefix("Look\n![[").unwrap().split("]]").next().unwrap();
@@ -379,7 +371,7 @@ fn keys_never_reach_the_vault() {
     happens(&vault, "session-end", json!({ "reason": "other" }));
     let mut files = vec![log_of(&vault, SESSION)];
     let beside = files[0].with_file_name("files");
-    files.extend(std::fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path()));
+    files.extend(files_below(&beside));
     assert_eq!((files.len(), kept(&vault).len()), (2, 4));
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -461,8 +453,7 @@ fn a_torn_event_is_gone_on_with() {
     std::fs::write(&path, &noted).unwrap();
     forget(&vault);
     stops(&vault);
-    let now = std::fs::read(&path).unwrap();
-    assert!(now.starts_with(&noted) && kept(&vault).len() == 6);
+    assert!(std::fs::read(&path).unwrap().starts_with(&noted) && kept(&vault).len() == 6);
 }
 
 #[test]

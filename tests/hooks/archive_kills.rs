@@ -1,14 +1,8 @@
 //! Sessions as logs, under `kill -9` at any instant, several processes at once, a daemon, and long transcripts.
 
-use std::path::Path;
-use std::time::Duration;
-
-use serde_json::json;
-
 use crate::hooks::archive::{ON, Tape, bytes, kept, log_of, logs, stops};
 use crate::hooks::host::{SESSION, tell};
-use crate::support::processes::Killed;
-use crate::support::{TestVault, until};
+use crate::support::prelude::*;
 
 /// A session of some length: long lines, long results, many turns.
 fn long(turns: usize, words: usize) -> Tape {
@@ -29,8 +23,7 @@ fn start(vault: &TestVault, transcript: &Path) -> Killed {
 fn killed_at_any_instant_everything_comes_once() {
     let tape = long(300, 700);
     let whole = TestVault::new(ON);
-    let path = tape.write(&whole);
-    assert!(start(&whole, &path).wait().unwrap().success());
+    assert!(start(&whole, &tape.write(&whole)).wait().unwrap().success());
     let expected = bytes(&whole);
     assert_eq!(kept(&whole).len(), 1200);
 
@@ -87,11 +80,7 @@ fn what_was_left_comes_though_the_transcript_has_not_grown() {
     let path = long(300, 700).write(&vault);
     let mut child = start(&vault, &path);
     // Some of it is on disk, and how far is kept.
-    let is_kept = || {
-        std::fs::read_dir(vault.state().join("sessions")).is_ok_and(|files| {
-            files.flatten().any(|file| file.path().extension().is_some_and(|extension| extension == "json"))
-        })
-    };
+    let is_kept = || names_in(vault.state().join("sessions")).iter().any(|name| name.ends_with(".json"));
     while child.try_wait().unwrap().is_none() && !is_kept() {
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -1,9 +1,7 @@
 //! What the assistant says it saved, against what is in the vault.
 
-use serde_json::{Value, json};
-
 use crate::hooks::host::{failed, log, record, said, tell, used, user};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const NOTES: &str =
     "//- now: 2026-12-01T09:30:00Z\n//- MEMORY.md\n# Memory\n\n## Preferences\n\n- Likes short answers\n";

@@ -1,12 +1,8 @@
 //! Compactions: what a session was about comes back, and working memory is written.
 
-use serde_json::json;
-
 use crate::hooks::archive::{ON, Tape, happens, log_of};
 use crate::hooks::host::{SESSION, context, hook, input, tell};
-use crate::models::{ModelServer, Reply};
-use crate::support::processes::Killed;
-use crate::support::{TestVault, until};
+use crate::support::prelude::*;
 
 fn long_tape(turns: usize) -> Tape {
     let mut tape = Tape::new();
@@ -48,8 +44,7 @@ fn a_start_after_a_compaction_gives_the_session_back() {
 #[test]
 fn a_short_session_comes_back_as_an_extract() {
     let vault = TestVault::new(ON);
-    let tape = long_tape(3);
-    tape.write(&vault);
+    long_tape(3).write(&vault);
     happens(&vault, "pre-compact", json!({ "trigger": "manual" }));
     assert!(!vault.path("summaries").exists());
     assert!(compacted(&vault).contains("cultivar X2"));

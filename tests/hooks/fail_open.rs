@@ -1,12 +1,7 @@
 //! Whatever goes wrong, the host goes on: exit code 0, not a word, one line in the log.
 
-use std::io::Write;
-use std::process::Stdio;
-
-use serde_json::json;
-
 use crate::hooks::host::{input, log};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const EVENTS: [(&str, &str); 5] = [
     ("session-start", "SessionStart"),

@@ -1,14 +1,10 @@
 //! Our entries in a host's settings file: in, up to date, out; every other byte as it was.
 
-use std::path::Path;
-
 use proptest::prelude::*;
-use serde_json::{Value, json};
 use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::install::{HookCaller, install, installed, uninstall};
 
-use crate::support::{Run, TestVault};
-use crate::support::{mode, set_mode};
+use crate::support::prelude::*;
 
 fn caller() -> HookCaller {
     HookCaller {
@@ -97,8 +93,7 @@ proptest! {
         // Taking the last group of each event away gives the value as it was.
         for event in HostEvent::ALL {
             let list = parsed["hooks"][event.host_name()].as_array_mut().unwrap();
-            let ours = list.pop().unwrap();
-            prop_assert_eq!(&ours["hooks"][0]["command"], &json!(caller().command(event)));
+            prop_assert_eq!(&list.pop().unwrap()["hooks"][0]["command"], &json!(caller().command(event)));
             if list.is_empty() {
                 parsed["hooks"].as_object_mut().unwrap().remove(event.host_name());
             }

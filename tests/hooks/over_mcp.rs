@@ -1,9 +1,7 @@
 //! Hooks without a process: the host calls a tool of the MCP server that it has anyway.
 
-use serde_json::{Value, json};
-
 use crate::mcp::client::Client;
-use crate::support::{TestVault, set_mode};
+use crate::support::prelude::*;
 
 #[test]
 fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
@@ -45,8 +43,7 @@ fn the_tool_is_used_where_the_host_has_the_server_and_is_new_enough() {
         std::fs::write(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
         set_mode(bin.join("claude"), 0o755);
     };
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    vault.env("PATH", &path);
+    vault.env("PATH", &format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
     let root = vault.root().canonicalize().unwrap();
     let server = json!({ "command": "/opt/vault-agent", "args": ["--vault", root, "mcp"] });
     let settings = vault.home().join(".claude/settings.json");

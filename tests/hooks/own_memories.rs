@@ -3,12 +3,7 @@
 //! The host is played by writes to the folder that its settings name, as it writes them; `VAULT_AGENT_CLAUDE` names a
 //! real one, which then writes a memory itself, without an account, against a model server of ours.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-
-use serde_json::Value;
-
-use crate::support::{Run, TestVault, until};
+use crate::support::prelude::*;
 
 /// A vault, a project beside it, and what the host remembers of it already.
 fn stage() -> (TestVault, PathBuf) {
@@ -167,13 +162,8 @@ fn a_folder_with_another_name_is_no_loss() {
 }
 
 fn notes(folder: &Path) -> Vec<(String, String)> {
-    let mut all: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).unwrap()))
-        .collect();
-    all.sort();
-    all
+    let read = |path: PathBuf| (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+    files_below(folder).into_iter().map(read).collect()
 }
 
 /// The real host writes the memory with its own tool, asking a model server that tells it to.

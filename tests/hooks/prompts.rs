@@ -1,10 +1,9 @@
 //! A prompt gets the few memories that bear on it, and small talk gets nothing.
 
-use serde_json::json;
 use vault_agent::hooks::{recall_gate::RecallDecision, recall_gate::gate};
 
 use crate::hooks::host::{context, hook, input, log, prompt, tell};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const NOTES: &str = "\
 //- MEMORY.md
@@ -32,10 +31,7 @@ fn the_memory_that_matters_is_given_and_marked_as_untrusted() {
     assert!(text.contains("untrusted") && text.contains("never instructions"), "{text}");
     assert!(text.contains("collects teapots") && !text.contains("boiler"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
-    assert_eq!(
-        (&json["memories"][0]["path"], &json["memories"][0]["line"]),
-        (&json!("MEMORY.md"), &json!(5))
-    );
+    assert_eq!(pick(&json, "memories/0/path memories/0/line"), json!(["MEMORY.md", 5]));
     assert_eq!(log(&vault), "");
 }
 

@@ -108,8 +108,7 @@ fn text(words: &[u8]) -> String {
 
 fn take(vault: &TestVault, step: &Step, turns: &mut u32) {
     let append = |path: &str, text: &str| {
-        let old = std::fs::read_to_string(vault.path(path)).unwrap_or_default();
-        vault.write(path, old + text);
+        vault.write(path, std::fs::read_to_string(vault.path(path)).unwrap_or_default() + text);
     };
     match step {
         Step::Write { file, words } => vault.write(&name(*file), text(words)),

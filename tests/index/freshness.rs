@@ -1,12 +1,11 @@
 //! Answers say how fresh they are; nothing makes them silently wrong.
 
-use std::sync::Arc;
-
 use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{CheckedBy, Index, Query};
 
 use super::vault::{Daemon, Told, beside_a_daemon, show};
-use crate::support::{TestVault, until};
+
+use crate::support::prelude::*;
 
 /// An index and its follower, which has looked at everything once.
 fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
@@ -321,6 +320,5 @@ fn a_note_that_is_looked_at_twice_counts_once() {
     let answer = index.search(&Query::new("fourth")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 2));
     let anew = tempfile::tempdir().unwrap();
-    let expected = vault.index_at(anew.path()).search(&Query::new("fourth")).unwrap();
-    assert_eq!(answer.hits, expected.hits);
+    assert_eq!(answer.hits, vault.index_at(anew.path()).search(&Query::new("fourth")).unwrap().hits);
 }

@@ -1,16 +1,13 @@
 //! Caches that can't be written, vaults that move, files that change without looking it, and queries and notes that mean
 //! harm: each gets an answer, or a sentence.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use vault_agent::clock::{ManualClock, SystemClock};
 use vault_agent::config::Settings;
 use vault_agent::search::{CheckedBy, Index, IndexError, MemoryPrompt, Query};
-use vault_agent::vault::Vault;
 
 use super::vault::show;
-use crate::support::TestVault;
+use crate::support::prelude::*;
 use crate::support::processes::alone;
 
 /// Runs `work` with a failpoint set; failpoints are one for the whole process, so the test is [`alone`] in it.
@@ -165,8 +162,7 @@ fn a_clock_that_jumps_hides_no_change() {
     for (round, now) in ["2037-01-01T00:00:00Z", "2001-01-01T00:00:00Z"].iter().enumerate() {
         let clock = ManualClock::new(now.parse().unwrap());
         let index = vault.index_with(&vault.cache(), "UTC", clock);
-        let before = ["first", "round0"][round];
-        assert_eq!(index.search(&Query::new(before)).unwrap().hits.len(), 1);
+        assert_eq!(index.search(&Query::new(["first", "round0"][round])).unwrap().hits.len(), 1);
         vault.write("a.md", format!("round{round}\n"));
         assert_eq!(index.search(&Query::new(format!("round{round}"))).unwrap().hits.len(), 1);
     }

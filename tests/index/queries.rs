@@ -1,11 +1,10 @@
 //! Queries as people type them, and what they get; `search`, `reindex` and `stats` as commands.
 
-use serde_json::json;
-use vault_agent::clock::SystemClock;
 use vault_agent::search::{Kind, Query, Role};
 
 use super::vault::show;
-use crate::support::TestVault;
+
+use crate::support::prelude::*;
 
 fn vault() -> TestVault {
     TestVault::new(
@@ -254,10 +253,7 @@ fn reindex_and_stats_say_what_is_there() {
     let made = vault.json(&["reindex"]);
     assert_eq!((&made["files"], &made["skipped"], &made["blocks"]), (&json!(3), &json!(1), &json!(4)));
     let stats = vault.json(&["stats"]);
-    assert_eq!(
-        (&stats["files"], &stats["blocks"], &stats["by_kind"]["item"]),
-        (&json!(2), &json!(4), &json!(2))
-    );
+    assert_eq!(pick(&stats, "files blocks by_kind/item"), json!([2, 4, 2]));
     assert!(stats["index_bytes"].as_u64().unwrap() > 0);
     assert!(stats["left_out"]["binary.md"].as_str().unwrap().contains("not text"));
 }

@@ -1,20 +1,16 @@
 //! The index of a test's vault, and followers of its changes.
 
 use std::ops::Deref;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::Settings;
 use vault_agent::search::follow::follower;
 use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Answer, CheckedBy, Index, Query};
-use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
+use vault_agent::vault::{NotePath, WatchEvent, WatchTimes, Watcher};
 
-use crate::support::{TestVault, until};
+use crate::support::prelude::*;
 
 impl TestVault {
     pub fn index(&self) -> Index {
@@ -52,10 +48,7 @@ impl Told {
             let (follower, stop) = (Arc::clone(&follower), Arc::clone(&stop));
             move || {
                 while !stop.load(Ordering::Relaxed) {
-                    let left = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-                    let left: Vec<String> =
-                        left.map(|cookie| cookie.file_name().into_string().unwrap()).collect();
-                    follower.caught_up(&left);
+                    follower.caught_up(&names_in(&folder));
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }

@@ -1,16 +1,11 @@
 //! Counts the requests of machines at rest to a git server.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
-use jiff::Timestamp;
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::machines::engine::StoreEngine;
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
 use vault_agent::machines::protocol::{ClockReadings, OwnMachine, Protocol, Timing};
 
 use crate::parts::{bare, folder_with, write_program};
+use crate::support::prelude::*;
 
 /// A machine as the daemon drives it, by a clock that the test moves.
 struct Machine {

@@ -1,14 +1,12 @@
 //! Tests the engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
 
-use std::path::Path;
-use std::time::Duration;
-
 use tempfile::TempDir;
 use vault_agent::machines::engine::etcd::{EtcdEngine, EtcdPlace};
 use vault_agent::machines::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
 
 use crate::engines::{change, keeps_its_promises};
 use crate::parts::{Etcd, etcd_over_tls, folder_with};
+use crate::support::prelude::*;
 
 /// A machine: its state directory and its engine.
 struct Machine {
@@ -117,8 +115,7 @@ async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() 
     let machine = Machine::at(&etcd, state, None);
     assert!(matches!(machine.engine.read().await, Err(EngineError::Broken(_))));
     assert!(matches!(machine.engine.swap(&[claim("more")]).await, Err(EngineError::Broken(_))));
-    let stranger = Machine::new(&etcd, None);
-    assert_eq!(read(&stranger.engine).await.len(), 1, "the refused claim was written");
+    assert_eq!(read(&Machine::new(&etcd, None).engine).await.len(), 1, "the refused claim was written");
     machine.engine.forget().await.unwrap();
     assert_eq!(read(&machine.engine).await.len(), 1);
 

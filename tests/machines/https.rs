@@ -2,9 +2,7 @@
 //!
 //! The program runs as a process, because its git reads the settings that the environment names.
 
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
-use std::sync::Arc;
+use std::process::Output;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -16,6 +14,7 @@ use tokio::process::Command;
 
 use crate::fake::tls;
 use crate::parts::{are_here, bare, git, write_program};
+use crate::support::prelude::*;
 
 /// `me:secret`, as a client sends it.
 const RIGHT: &str = "Basic bWU6c2VjcmV0";

@@ -4,6 +4,10 @@
 #[cfg(feature = "assistant")]
 #[path = "../support/discord/mod.rs"]
 mod fake;
+#[path = "../support/models/mod.rs"]
+mod models;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod cost;
 mod engines;

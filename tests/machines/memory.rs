@@ -1,14 +1,13 @@
 //! Implements an engine in memory whose connections fail as they are told to.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::sync::MutexGuard;
 
-use async_trait::async_trait;
 use tokio::sync::Notify;
 use vault_agent::machines::engine::{
     EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes,
 };
+
+use crate::support::prelude::*;
 
 /// The outcome of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

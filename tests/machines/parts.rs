@@ -1,10 +1,9 @@
 //! Starts real servers for the tests: a git repository, sshd and etcd, each on loopback and with a folder of its own.
 
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::AtomicU16;
+
+use crate::support::prelude::*;
 
 /// Whether all `programs` are on this machine. Where one is missing the test says that it is left out, or fails where
 /// `.ci/run` asks for all of them.
@@ -28,8 +27,7 @@ pub fn folder_with(programs: &[&str]) -> Option<tempfile::TempDir> {
 pub fn write_program(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(path, mode).unwrap();
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 /// The path of a program.
@@ -50,16 +48,6 @@ pub fn free_port() -> u16 {
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
-    }
-}
-
-/// A process that ends with its test.
-pub struct Server(pub Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -87,7 +75,7 @@ pub fn bare(folder: &Path, settings: &[(&str, &str)]) -> PathBuf {
 
 /// An sshd of this user's on loopback, with a key of its own and one for the login.
 pub struct Ssh {
-    server: Option<Server>,
+    server: Option<Killed>,
     folder: PathBuf,
     /// Its port.
     pub port: u16,
@@ -139,7 +127,7 @@ impl Ssh {
         let first = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("listening")));
         assert!(first.is_some(), "sshd didn't start");
         std::thread::spawn(move || lines.for_each(drop));
-        self.server = Some(Server(child));
+        self.server = Some(Killed(child));
     }
 
     /// Kills it with the sessions that it serves.
@@ -158,7 +146,7 @@ impl Ssh {
 /// Three real etcd servers that are one cluster.
 pub struct Etcd {
     folder: PathBuf,
-    servers: Vec<Option<Server>>,
+    servers: Vec<Option<Killed>>,
     ports: Vec<(u16, u16)>,
 }
 
@@ -215,7 +203,7 @@ impl Etcd {
             .stderr(log)
             .spawn()
             .unwrap();
-        self.servers[at] = Some(Server(child));
+        self.servers[at] = Some(Killed(child));
     }
 
     /// The endpoints as settings name them.
@@ -286,7 +274,7 @@ impl Etcd {
 }
 
 /// One real etcd server over TLS: it, and its address.
-pub fn etcd_over_tls(folder: &Path) -> (Server, String) {
+pub fn etcd_over_tls(folder: &Path) -> (Killed, String) {
     for (name, bytes) in
         [("cert", include_bytes!("tls/cert.pem").as_slice()), ("key", include_bytes!("tls/key.pem"))]
     {
@@ -307,5 +295,5 @@ pub fn etcd_over_tls(folder: &Path) -> (Server, String) {
         .stderr(std::fs::File::create(folder.join("log")).unwrap())
         .spawn()
         .unwrap();
-    (Server(child), client)
+    (Killed(child), client)
 }

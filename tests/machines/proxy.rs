@@ -1,10 +1,9 @@
 //! Plays a network that drops, delays and cuts: proxies on loopback that stand between one machine and what it talks to.
 
-use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicU32;
+
+use crate::support::prelude::*;
 
 const CUT: u32 = u32::MAX;
 const HOLE: u32 = u32::MAX - 1;

@@ -1,9 +1,9 @@
 //! Plays a sync tool as people have one: it carries changed notes to and from a place in the middle, and where both sides changed
 //! one the newer one wins and the other is kept as a conflict copy.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use crate::support::prelude::*;
 
 type Files = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 

@@ -1,11 +1,8 @@
 //! One brain asks another, over the protocol and within a turn; who would be asked.
 #![cfg(feature = "assistant")]
 
-use serde_json::json;
-
 use crate::mcp::client::Client;
-use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 fn vault(server: &ModelServer, head: &str) -> TestVault {
     let brain = |name: &str| {

@@ -1,15 +1,10 @@
 //! A small MCP client. Nothing in it waits without a bound.
 
-use std::collections::VecDeque;
-use std::io::Write;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::support::TestVault;
-use crate::support::processes::{Killed, send_lines};
+use crate::support::prelude::*;
+use crate::support::processes::send_lines;
 
 /// Nothing takes longer, not even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);

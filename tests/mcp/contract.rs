@@ -1,12 +1,8 @@
 //! The contract of every tool: valid arguments, each required one missing, each of a wrong type, hostile
 //! paths, texts of a megabyte. Driven by the catalog, so a new tool is in it at once.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
-
 use crate::mcp::client::Client;
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// A vault in which every tool has something to do.
 fn vault() -> TestVault {
@@ -191,8 +187,7 @@ fn lines_of_a_note_are_given_as_they_stand() {
             .into();
     for (lines, text) in expected {
         let answer = client.does("memory_get", json!({"path": "a.md", "lines": lines}));
-        assert_eq!(answer["text"], text, "{lines}");
-        assert_eq!(answer["total_lines"], 3);
+        assert_eq!(pick(&answer, "text total_lines"), json!([text, 3]), "{lines}");
     }
     for lines in ["0", "b", "3-2", "-1"] {
         client.refuses("memory_get", json!({"path": "a.md", "lines": lines}), "bad_lines");

@@ -1,16 +1,12 @@
 //! The server over HTTP: token, origin, host, sessions.
 
-use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use serde_json::{Value, json};
-
-use crate::mcp::client::{Client, PATIENCE};
-use crate::support::TestVault;
+use crate::http::{Reply, Request};
+use crate::mcp::client::Client;
+use crate::support::prelude::*;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -21,14 +17,6 @@ struct Served {
     port: u16,
 }
 
-/// One response.
-#[derive(Debug)]
-struct Response {
-    status: u16,
-    headers: HashMap<String, String>,
-    body: String,
-}
-
 fn serve(vault: &TestVault, more: &[&str]) -> Served {
     let process = Client::silent(vault.command(&[&["mcp", "--http", "127.0.0.1:0"], more].concat()));
     let line = process.hear("listening on");
@@ -37,37 +25,18 @@ fn serve(vault: &TestVault, more: &[&str]) -> Served {
 }
 
 impl Served {
-    fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Response {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut request =
-            format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
-        let host = format!("127.0.0.1:{}", self.port);
-        if !headers.iter().any(|(name, _)| *name == "Host") {
-            request.push_str(&format!("Host: {host}\r\n"));
-        }
-        for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
-        }
-        request.push_str(
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n",
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        stream.write_all(body.as_bytes()).unwrap();
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let mut lines = head.lines();
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let headers = lines
-            .filter_map(|line| line.split_once(": "))
-            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
-            .collect();
-        Response { status, headers, body: body.to_owned() }
+    fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let address = SocketAddr::from(([127, 0, 0, 1], self.port));
+        let request = Request::new(method, "/mcp")
+            .header("Host", &address.to_string())
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream")
+            .body(body);
+        let request = headers.iter().fold(request, |request, (name, value)| request.instead(name, value));
+        request.send(address).unwrap()
     }
 
-    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Response {
+    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Reply {
         let token = format!("Bearer {TOKEN}");
         let mut all = vec![("Authorization", token.as_str())];
         all.extend(headers);
@@ -76,9 +45,7 @@ impl Served {
 
     /// A session's id.
     fn session(&self) -> String {
-        let response = self.post(&[], &hello());
-        assert_eq!(response.status, 200, "{response:?}");
-        let id = response.headers["mcp-session-id"].clone();
+        let id = self.post(&[], &hello()).is(200).header("mcp-session-id").to_owned();
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         assert_eq!(self.post(&[("Mcp-Session-Id", &id)], &ready).status, 202);
         id
@@ -88,23 +55,15 @@ impl Served {
         let message = json!({
             "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
         });
-        let response = self.post(&[("Mcp-Session-Id", session)], &message);
-        assert_eq!(response.status, 200, "{response:?}");
-        response.message(id)
+        answer(&self.post(&[("Mcp-Session-Id", session)], &message).is(200).text(), id)
     }
 }
 
-impl Response {
-    /// The JSON-RPC response in a body of server-sent events, chunked or not, or of JSON.
-    fn message(&self, id: i64) -> Value {
-        self.body
-            .lines()
-            .filter_map(|line| {
-                serde_json::from_str::<Value>(line.strip_prefix("data: ").unwrap_or(line)).ok()
-            })
-            .find(|message| message["id"] == id)
-            .unwrap_or_else(|| panic!("no response {id}: {self:?}"))
-    }
+/// The JSON-RPC response in a body of server-sent events or of JSON.
+fn answer(body: &str, id: i64) -> Value {
+    let lines = body.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
+    let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("no response {id}: {body}"))
 }
 
 fn hello() -> Value {
@@ -132,8 +91,8 @@ fn nobody_comes_in_without_the_token() {
         for method in ["POST", "GET", "DELETE"] {
             let response = served.send(method, &headers, &body);
             assert_eq!(response.status, 401, "{method} {authorization:?}");
-            assert!(response.headers["www-authenticate"].starts_with("Bearer"));
-            assert!(!response.body.contains(TOKEN));
+            assert!(response.header("www-authenticate").starts_with("Bearer"));
+            assert!(!response.text().contains(TOKEN));
         }
     }
     assert_eq!(served.post(&[], &hello()).status, 200);
@@ -223,11 +182,8 @@ fn the_token_is_made_for_its_owner_alone() {
 #[test]
 fn other_machines_are_let_in_only_when_asked_for() {
     let vault = TestVault::new("");
-    let run = vault.run(&["mcp", "--http", "0.0.0.0:0"]);
-    run.exits(2).warns("--allow-remote");
+    vault.run(&["mcp", "--http", "0.0.0.0:0"]).exits(2).warns("--allow-remote");
     assert!(!vault.state().join("mcp-token").exists());
-    let run = vault.run(&["mcp", "--http", "nonsense"]);
-    run.exits(2);
-    let run = vault.run(&["mcp", "--allow-remote"]);
-    assert_eq!(run.code, 2, "it goes with --http only");
+    vault.run(&["mcp", "--http", "nonsense"]).exits(2);
+    assert_eq!(vault.run(&["mcp", "--allow-remote"]).code, 2, "it goes with --http only");
 }

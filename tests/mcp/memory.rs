@@ -1,10 +1,8 @@
 //! The memory tools: what is saved, whose it is, and what can't be made of it.
 
-use serde_json::{Value, json};
-
 use crate::mcp::client::Client;
 use crate::mcp::reminders::{CLIENTS, at_once, get_through};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// The same line without the stamp that stands before a lasting fact.
 fn without_stamp(text: &str) -> String {
@@ -23,10 +21,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
     let (vault, mut client) = Client::over("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
     let saved = client.call("memory_save", fact("prefers TypeScript", "Kyle")).ok();
     let what = saved.structured();
-    assert_eq!(
-        (&what["path"], &what["section"], &what["existing"]),
-        (&json!("MEMORY.md"), &json!("Kyle"), &json!(false))
-    );
+    assert_eq!(pick(&what, "path section existing"), json!(["MEMORY.md", "Kyle", false]));
     let text = vault.read("MEMORY.md");
     let line = usize::try_from(what["line"].as_u64().unwrap()).unwrap();
     assert_eq!(text.lines().nth(line - 1).unwrap(), what["text"].as_str().unwrap());
@@ -38,8 +33,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
         assert_eq!(doubled, text, "what is there already is not written again");
     }
     let exact = client.does("memory_save", fact("prefers TypeScript", "Kyle"));
-    assert_eq!(exact["existing"], true);
-    assert_eq!(exact["line"], what["line"]);
+    assert_eq!(pick(&exact, "existing line"), json!([true, what["line"]]));
     assert_eq!(vault.read("MEMORY.md"), doubled);
 
     let noted = client.does("memory_save", json!({"scope": "daily", "content": "Ann moves to Leeds"}));
@@ -67,8 +61,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
     // And it is found at once, daemon or not.
     let found = client.call("memory_search", json!({"query": "which language does Kyle prefer?"})).ok();
     assert!(found.text().contains("TypeScript"), "{}", found.text());
-    let listed = client.does("memory_list", json!({"scope": "long"}));
-    assert_eq!(listed["sections"][1]["name"], "Kyle");
+    assert_eq!(client.does("memory_list", json!({"scope": "long"}))["sections"][1]["name"], "Kyle");
     let days = client.does("memory_list", json!({"scope": "daily"}));
     assert_eq!(days["days"][0]["date"], "2026-12-01");
 }
@@ -154,8 +147,7 @@ fn a_promotion_that_is_asked_for_again_is_the_same_one() {
     assert!(again.text().contains("one [[daily/2026-11-30]]"), "{}", again.text());
     assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n- three\n");
     // Lines of a reading before that, with the words that stood there.
-    let late = json!({"date": "2026-11-30", "line": 3, "text": "three"});
-    client.call("memory_promote", late).ok();
+    client.call("memory_promote", json!({"date": "2026-11-30", "line": 3, "text": "three"})).ok();
     assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
     let wrong = json!({"date": "2026-11-30", "line": 1, "text": "four"});
     client.refuses("memory_promote", wrong, "no_such_memory");
@@ -228,10 +220,7 @@ fn a_note_of_the_day_is_promoted_whole() {
     let promoted =
         client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
     let what = promoted.structured();
-    assert_eq!(
-        (&what["path"], &what["section"], &what["removed"]),
-        (&json!("MEMORY.md"), &json!("Ann"), &json!(true))
-    );
+    assert_eq!(pick(&what, "path section removed"), json!(["MEMORY.md", "Ann", true]));
     assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n");
     let memory = vault.read("MEMORY.md");
     assert_eq!(memory, "## Ann\n- [2026-11-30 14:02] Ann moves\n  to Leeds\n  [[daily/2026-11-30]]\n");
@@ -268,8 +257,7 @@ fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
         for i in 0..EACH {
             // Each says something of its own, and something that all say.
             for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
-                let arguments = fact(&content, "Shared");
-                get_through(n, client, "memory_save", &arguments);
+                get_through(n, client, "memory_save", &fact(&content, "Shared"));
             }
         }
     });

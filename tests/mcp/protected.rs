@@ -1,15 +1,12 @@
 //! What the assistant may do by itself is decided in notes that its tools can't write.
 
-use std::sync::Arc;
-
-use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
+use serde_json::Map;
 use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{OtherBrains, Toolbox};
 use vault_agent::brain::ToolCall;
 use vault_agent::mcp::VaultTools;
 
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const LINE: &str = "- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T10:00Z brain=claude run=\"rm x\" turn=1/0";
 const PROTECTED: [(&str, &str); 4] = [

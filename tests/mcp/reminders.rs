@@ -1,12 +1,10 @@
 //! The reminder tools: the note, the confirmation, and twenty clients and a person at once.
 
-use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use serde_json::{Value, json};
+use std::sync::atomic::AtomicBool;
 
 use crate::mcp::client::Client;
-use crate::support::{TestVault, without_random};
+use crate::support::prelude::*;
+use crate::support::without_random;
 
 #[test]
 fn a_reminder_lives_from_add_to_delete() {
@@ -33,8 +31,7 @@ fn a_reminder_lives_from_add_to_delete() {
         client.does("reminder_update", json!({"id": id, "when": "2026-12-24 18:00", "recur": "none"}));
     assert_eq!(vault.read("Reminders.md"), format!("{}\n", changed["line_text"].as_str().unwrap()));
     client.refuses("reminder_update", json!({"id": id}), "nothing_to_change");
-    let gone = client.does("reminder_delete", json!({"id": id}));
-    assert_eq!(gone["line_text"], changed["line_text"]);
+    assert_eq!(client.does("reminder_delete", json!({"id": id}))["line_text"], changed["line_text"]);
     assert_eq!(vault.read("Reminders.md"), "");
     client.refuses("reminder_delete", json!({"id": id}), "no_such_id");
 }
@@ -73,8 +70,7 @@ fn a_message_can_not_become_another_line() {
     }
     let sly = "x\" id=rid_AAAABBBBCCCC msg=\"y";
     client.call("reminder_add", json!({"when": "tomorrow", "message": sly})).ok();
-    let listed = client.does("reminder_list", json!({}));
-    assert_eq!(listed["reminders"][0]["message"], sly);
+    assert_eq!(client.does("reminder_list", json!({}))["reminders"][0]["message"], sly);
     assert_eq!(vault.read("Reminders.md").lines().count(), 1);
 }
 

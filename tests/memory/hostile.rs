@@ -77,10 +77,8 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
         let error = rig.save_long(text, section, &Scope::Global).unwrap_err();
         assert_eq!((error.code(), error.is_usage(), error.hint().is_some()), (code, true, true), "{error}");
         if section.is_none() {
-            let error = rig.save_daily(text, &Scope::Global).unwrap_err();
-            assert_eq!(error.code(), code);
-            let error = rig.promise(text).unwrap_err();
-            assert_eq!(error.code(), code);
+            assert_eq!(rig.save_daily(text, &Scope::Global).unwrap_err().code(), code);
+            assert_eq!(rig.promise(text).unwrap_err().code(), code);
             assert_eq!(shelf.pin(text, None, &origin()).unwrap_err().code(), code);
         }
     }
@@ -201,6 +199,5 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
     assert_eq!(rig.memory().unpin("`$= dv.x()`", true, &origin()).unwrap().line, 1);
     let told = rig.promise("~~~tasks\n~~~").unwrap();
     assert!(told.text.contains("~~~text tasks") && told.notes.len() == 1, "{}", told.text);
-    let plain = rig.save_daily("use `==` here", &Scope::Global).unwrap();
-    assert_eq!(plain.notes, Vec::<String>::new());
+    assert_eq!(rig.save_daily("use `==` here", &Scope::Global).unwrap().notes, Vec::<String>::new());
 }

@@ -1,17 +1,13 @@
 //! A vault in a temporary folder with an editor on it, for tests of the room itself.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
-use jiff::Timestamp;
-use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
 use vault_agent::memory::{CommitmentDraft, MemoryError, MemoryNotes, NewMemory, Origin, SavedMemory, Scope};
 use vault_agent::schedule::Zone;
-use vault_agent::vault::{Actor, EditOptions, Editor, Vault};
+use vault_agent::vault::{Actor, EditOptions, Editor};
 
-use crate::support::folder::{Folder, holds_folder};
+use crate::support::prelude::*;
 use crate::support::processes::again;
 
 /// 2026-12-01 09:30 in London.

@@ -24,8 +24,7 @@ fn each_scope_is_a_tag_and_reads_back() {
         let scope = scope(text);
         let saved = rig.save_long("keeps bees", Some("Facts"), &scope).unwrap();
         assert_eq!((&saved.scope, saved.existing), (&scope, false));
-        let daily = rig.save_daily("fed the bees", &scope).unwrap();
-        assert_eq!(daily.scope, scope);
+        assert_eq!(rig.save_daily("fed the bees", &scope).unwrap().scope, scope);
     }
     insta::assert_snapshot!(rig.read("MEMORY.md"), @"
     ## Facts
@@ -104,8 +103,7 @@ fn the_command_line_takes_the_scope_from_folder_and_environment() {
     vault.env("VAULT_AGENT_SCOPE", "agent:pai");
     assert_eq!(in_repository(&vault, &["save", "c"])["scope"], "agent:pai");
     insta::assert_snapshot!(vault.run(&["memory", "save", "x", "--scope", "team:a"]).shown(), @"
-    exit 2
-    --- stderr
+    --- exit 2
     error: `team:a` is no scope: write `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`
     ");
 }

@@ -100,20 +100,15 @@ fn the_namespace_stays_in_the_vault() {
 fn from_the_command_line() {
     let vault = TestVault::new("//- /vault-agent.toml\n[memory]\nuser_namespace = \"me\"\n");
     insta::assert_snapshot!(vault.run(&["memory", "working"]).shown(), @"
-    exit 0
     --- stderr
     there is no working memory, or it has expired
     ");
     insta::assert_snapshot!(vault.run_with(&["memory", "working", "--set", "-"], "Packing boxes.\n").shown(), @"
-    exit 0
-    --- stdout
     Packing boxes.
     --- stderr
     good until 2026-12-15T09:30:01Z
     ");
     insta::assert_snapshot!(vault.run(&["--json", "memory", "working"]).shown(), @r#"
-    exit 0
-    --- stdout
     {"expires":"2026-12-15T09:30:01Z","path":"me/working.md","text":"Packing boxes.","updated":"2026-12-01T09:30:01Z"}
     --- stderr
     good until 2026-12-15T09:30:01Z
@@ -122,8 +117,7 @@ fn from_the_command_line() {
     assert!(!vault.has("me/working.md"));
     let off = TestVault::new("");
     insta::assert_snapshot!(off.run(&["memory", "working"]).shown(), @r#"
-    exit 1
-    --- stderr
+    --- exit 1
     error: working memory is off: `memory.user_namespace` is not set in `vault-agent.toml`
     hint: set `user_namespace = "user"` under `[memory]`
     "#);

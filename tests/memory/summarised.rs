@@ -1,16 +1,12 @@
 //! Summaries of a log, killed at every step of their writing: each is there whole or not at all, once, and what goes on
 //! writes what an undisturbed run would have written.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
-
-use vault_agent::clock::ManualClock;
 use vault_agent::summary::{DueScope, Summaries, SummaryText};
 use vault_agent::workspace::Workspace;
 
 use crate::memory::rig::{doomed, killed_at};
-use crate::support::{self, Folder, LOG_HEAD, event};
+use crate::support;
+use crate::support::prelude::*;
 use crate::vault::help::{CREATE, IN_PLACE};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
@@ -58,11 +54,9 @@ fn root() -> Folder {
 
 /// Everything in the folder of summaries, whatever it is called.
 fn notes(root: &Path) -> BTreeMap<String, String> {
-    let entries = std::fs::read_dir(root.join("vault").join(FOLDER)).into_iter().flatten().flatten();
-    let read = |path: std::path::PathBuf| {
-        (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(path).unwrap())
-    };
-    entries.map(|entry| read(entry.path())).collect()
+    let folder = root.join("vault").join(FOLDER);
+    let read = |name: String| (name.clone(), std::fs::read_to_string(folder.join(name)).unwrap());
+    names_in(&folder).into_iter().map(read).collect()
 }
 
 #[test]
@@ -102,8 +96,7 @@ fn is_whole(prepare: &dyn Fn() -> Folder, points: &[&str], rounds: &[usize]) -> 
 
 #[test]
 fn a_killed_write_leaves_a_whole_summary_or_none() {
-    let killed = is_whole(&root, &CREATE, &[1, 3, 6]);
-    assert_eq!(killed, CREATE.len() * 3);
+    assert_eq!(is_whole(&root, &CREATE, &[1, 3, 6]), CREATE.len() * 3);
 }
 
 #[test]

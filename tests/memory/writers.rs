@@ -1,13 +1,12 @@
 //! Twenty writers at once and a person with an editor: each memory stands once, and so does each line of the person.
 
-use std::collections::HashMap;
 use std::sync::Barrier;
 
 use jiff::civil::date;
 use vault_agent::memory::Scope;
 
 use crate::memory::rig::{Rig, origin};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const WRITERS: usize = 20;
 const EACH: usize = 6;

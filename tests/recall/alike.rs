@@ -2,7 +2,6 @@
 //! and a shortlist of many blocks is the same however the corpus came about.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
@@ -16,7 +15,7 @@ use vault_agent::search::weights::{NEAR, weights};
 use vault_agent::search::{Answer, Hit, Query, Recall};
 
 use crate::recall::open;
-use crate::support::random::Random;
+use crate::support::prelude::*;
 
 /// A made-up word.
 fn word(random: &mut Random) -> String {

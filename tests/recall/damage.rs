@@ -1,12 +1,9 @@
 //! A damaged cache: every answer is the one of a fresh cache, and whoever looks is told.
 
-use std::path::{Path, PathBuf};
-
 use vault_agent::search::{MemoryPrompt, Query, Severity};
 
 use crate::recall::open;
-use crate::support::random::Random;
-use crate::support::{LOG_HEAD, event};
+use crate::support::prelude::*;
 
 fn vault(root: &Path) {
     let words = [
@@ -64,18 +61,8 @@ fn ask(root: &Path, cache: &Path) -> (Vec<String>, String) {
     (hits, words.join("; "))
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut out = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { out.extend(files(&path)) } else { out.push(path) }
-    }
-    out.sort();
-    out
-}
-
 fn copy(from: &Path, to: &Path) {
-    for file in files(from) {
+    for file in files_below(from) {
         let new = to.join(file.strip_prefix(from).unwrap());
         std::fs::create_dir_all(new.parent().unwrap()).unwrap();
         std::fs::copy(&file, new).unwrap();
@@ -85,7 +72,7 @@ fn copy(from: &Path, to: &Path) {
 /// Damages one file, or swaps two; what was done, and whether bytes that count are other ones now.
 fn damage(cache: &Path, dice: &mut Random) -> (String, bool) {
     let files: Vec<PathBuf> =
-        files(cache).into_iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0).collect();
+        files_below(cache).into_iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0).collect();
     let file = &files[dice.at(files.len())];
     let mut bytes = std::fs::read(file).unwrap();
     let at = dice.at(bytes.len());
@@ -132,7 +119,7 @@ fn no_damage_changes_an_answer_and_it_is_said() {
     let age = |note: &Path| {
         std::fs::File::options().write(true).open(note).unwrap().set_modified(old).unwrap();
     };
-    files(&root).iter().for_each(|note| age(note));
+    files_below(&root).iter().for_each(|note| age(note));
     let (closed, killed) = (dir.path().join("closed"), dir.path().join("killed"));
     let (fresh, words) = ask(&root, &closed);
     assert!(words.is_empty() && fresh.iter().all(|hits| hits.len() > 20), "{words} {fresh:?}");
@@ -189,10 +176,9 @@ fn a_reindex_makes_everything_anew() {
     earlier.iter().for_each(|file| std::fs::write(file, "rows").unwrap());
     let (fresh, _) = ask(&root, &cache);
     assert!(earlier.iter().all(|file| !file.exists()));
-    let rows = files(&cache).into_iter().find(|file| file.extension().is_some_and(|end| end == "rows"));
+    let rows = files_below(&cache).into_iter().find(|file| file.extension().is_some_and(|end| end == "rows"));
     let rows = rows.unwrap();
-    let bytes = std::fs::read(&rows).unwrap();
-    std::fs::write(&rows, vec![7; bytes.len()]).unwrap();
+    std::fs::write(&rows, vec![7; std::fs::read(&rows).unwrap().len()]).unwrap();
     open(&root, &cache).index().reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
     assert!(!rows.exists());
     let (hits, words) = ask(&root, &cache);

@@ -1,16 +1,12 @@
 //! Network providers: what is sent to each kind of endpoint, how a vault's vectors come about, and an endpoint that behaves
 //! in every wrong way.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use vault_agent::clock::ManualClock;
 use vault_agent::config::{self, Settings};
 use vault_agent::embed::{EmbedPurpose, ModelError, Provider, http::EndpointModel, retry, retry::Backoff};
 use vault_agent::search::{Index, MemoryPrompt, Query, Recall, store::vectors::Counts};
-use vault_agent::vault::Vault;
 
-use crate::models::{Asked, Fault, ModelServer, Reply};
+use crate::models::{Asked, Fault};
+use crate::support::prelude::*;
 
 /// An endpoint that answers each request with the next word of the script, the last one for ever.
 async fn endpoint(script: &[&'static str]) -> ModelServer {

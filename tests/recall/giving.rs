@@ -1,6 +1,6 @@
 //! `recall` and `search` over a small vault.
 
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const LOGS: &str = "\
 //- vault-agent.toml
@@ -56,8 +56,7 @@ fn nothing_is_given_where_nothing_helps() {
     for question in
         ["Which kubernetes ingress controller handles the wildcard certificate?", "", "x", "🎉🎉🎉"]
     {
-        let run = vault.run(&["recall", question]);
-        assert_eq!(run.stdout.trim(), "NONE", "{question}");
+        assert_eq!(vault.run(&["recall", question]).stdout.trim(), "NONE", "{question}");
     }
     let json = vault.run(&["--json", "recall", "quarterly spreadsheet of the oil refinery"]).json();
     assert!(json["digest"].is_null() && json["hits"].as_array().unwrap().is_empty());
@@ -102,7 +101,7 @@ fn an_injection_is_marked_bounded_and_without_tools() {
     let vault = vault("");
     let run = vault.run(&["recall", "--inject", "When does the kitten need her vaccination?"]);
     let json = run.stdout.strip_prefix("INJECTED_CONTEXT_RELEVANT_MEMORIES\n").expect("the mark comes first");
-    let json: serde_json::Value = serde_json::from_str(json).unwrap();
+    let json: Value = serde_json::from_str(json).unwrap();
     assert_eq!(json["budget_tokens_est"], 1000);
     let memories = json["memories"].as_array().unwrap();
     let excerpts: Vec<&str> = memories.iter().map(|memory| memory["excerpt"].as_str().unwrap()).collect();
@@ -157,7 +156,7 @@ fn a_word_that_nothing_is_about_finds_nothing() {
     let vault = vault("//- note.md\n# Pets\n\nBiscuit likes tuna.\n");
     for query in ["zugzwang", "kubernetes ingress controllers"] {
         let found = vault.run(&["--json", "search", query]).json();
-        assert_eq!(found["hits"], serde_json::json!([]), "{query}");
+        assert_eq!(found["hits"], json!([]), "{query}");
     }
     // A word beside a turn speaks for it, and so does a near word.
     for (query, expected) in [("vet", "vaccination"), ("cat", "kitten")] {
@@ -191,10 +190,7 @@ started: 2026-08-01T09:00:00Z\n---\n\n## 2026-08-01T09:00:00Z user Ann ^D1-1\nI 
         .map(|hit| (hit["line"].as_u64().unwrap(), hit["end_line"].as_u64().unwrap()))
         .collect();
     assert!(places.contains(&(7, 9)) && places.contains(&(14, 15)), "{found}");
-    assert_eq!(
-        (&found["hits"][0]["kind"], &found["hits"][0]["context_id"]),
-        (&"turn".into(), &"pets-1".into())
-    );
+    assert_eq!(pick(&found, "hits/0/kind hits/0/context_id"), json!(["turn", "pets-1"]));
 }
 
 #[test]
@@ -211,7 +207,7 @@ fn filters_hold_in_a_question_too() {
     };
     assert!(hits("Where did Ann get her cat?").len() > 3);
     for (filter, takes) in [
-        ("path:pets", (|path, _| path == "pets.md") as fn(&str, &serde_json::Value) -> bool),
+        ("path:pets", (|path, _| path == "pets.md") as fn(&str, &Value) -> bool),
         ("role:user", |_, hit| hit["role"] == "user"),
         ("role:agent", |_, hit| hit["role"] == "agent"),
         ("tag:pets", |path, _| path == "pets.md"),
@@ -245,7 +241,7 @@ fn filters_hold_in_recall_too() {
     let places = |query: &str| {
         let found = vault.run(&["--json", "recall", "--", query]).json();
         let hits = found["hits"].as_array().unwrap().clone();
-        let text = |hit: &serde_json::Value, key: &str| hit[key].as_str().unwrap_or_default().to_owned();
+        let text = |hit: &Value, key: &str| hit[key].as_str().unwrap_or_default().to_owned();
         let places: Vec<_> = hits.iter().map(|hit| (text(hit, "path"), text(hit, "snippet"))).collect();
         (places, found["digest"].as_str().unwrap_or("NONE").to_owned(), found["notes"].clone())
     };
@@ -271,7 +267,7 @@ fn filters_hold_in_recall_too() {
             let (found, digest, notes) = places(&query);
             assert!(digest.contains("quokka13"), "{query}: {digest}");
             assert!(found.iter().all(|(path, text)| takes(path, text)), "{query}: {found:?}");
-            assert_eq!(notes, serde_json::json!([]), "{query}");
+            assert_eq!(notes, json!([]), "{query}");
         }
     }
     // What is no filter is said; what is pasted, and a program's options, are none.
@@ -284,7 +280,7 @@ fn filters_hold_in_recall_too() {
     ] {
         let (_, digest, notes) = places(prompt);
         assert!(digest.contains("quokka13"), "{prompt}: {digest}");
-        assert_eq!(notes, serde_json::json!([]), "{prompt}");
+        assert_eq!(notes, json!([]), "{prompt}");
     }
 }
 

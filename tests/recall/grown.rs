@@ -1,12 +1,10 @@
 //! A corpus that follows a vault's changes answers as one made of the vault as it is, and goes in step with the index alone.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use vault_agent::search::{Hit, Query, Recall, follow::follower::Follower};
 
 use crate::recall::open;
-use crate::support::until;
+use crate::support::prelude::*;
 
 const WORDS: [&str; 8] = ["kitten", "shelter", "garden", "kettle", "river", "letter", "adopted", "cat"];
 

@@ -1,13 +1,10 @@
 //! Recall and embeddings, from the outside: the program over small vaults, the tokenizer against the
 //! reference implementation, endpoints that misbehave.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
 use vault_agent::search::{Index, Recall};
-use vault_agent::vault::Vault;
+
+use crate::support::prelude::*;
 
 mod alike;
 mod damage;

@@ -1,21 +1,15 @@
 //! What a run may use, and what it has to ask for.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use jiff::SignedDuration;
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory, Waiter};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::routine::Routine;
 use vault_agent::routines::{RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
 
-use crate::models::{Asked, Reply};
+use crate::models::Asked;
 use crate::routines::by_hand::{Served, served};
 use crate::routines::rig::{Outside, Rig};
-use crate::support::processes::python;
+use crate::support::prelude::*;
 
 /// Calls this once, and says what it said.
 fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {
@@ -45,9 +39,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
         .unwrap();
         let open = claim_due_runs(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
         let note = workspace.settings.paths.approvals.clone();
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let driven = runtime.block_on(async {
+        let driven = runtime().block_on(async {
             let stop = CancellationToken::new();
             let word = async {
                 while !rig.text(&note).contains("- [ ] ap_") {
@@ -72,17 +64,14 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
 }
 
 /// Settings of a server that other routines may use.
-fn server(it: &str, more: &str) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
-    format!(
-        "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"good\", \"{it}\"]\n\
-         tools = [\"look\"]\nfor = [\"routine:other\"]\n{more}\n"
-    )
+fn server(pids: &Path, more: &str) -> String {
+    let more = format!("tools = [\"look\"]\nfor = [\"routine:other\"]\n{more}");
+    scripted_server("web", "good", pids, &more)
 }
 
 /// A routine that has to ask before it may use its server.
 fn asks_for_news(pids: &Path) -> Served {
-    let it = served("2026-12-01T08:00:00Z", &server(pids.to_str().unwrap(), "ask = [\"look\"]"));
+    let it = served("2026-12-01T08:00:00Z", &server(pids, "ask = [\"look\"]"));
     it.routine("news", "schedule: daily 08:00\nenabled: true\nmcp: [web]");
     it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
     it
@@ -140,7 +129,7 @@ fn skill(it: &Served, name: &str) {
 
 #[test]
 fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
-    let it = served("2026-12-01T08:00:00Z", &server("none", ""));
+    let it = served("2026-12-01T08:00:00Z", &server(Path::new("none"), ""));
     skill(&it, "tea");
     skill(&it, "milk");
     let head = "schedule: daily 08:00\nenabled: true";

@@ -1,12 +1,9 @@
 //! `only_if`, `quiet` and `deliver`: what is looked at without asking anybody, and where an answer goes.
 
-use jiff::SignedDuration;
-
 use crate::deliver::world::Fault;
 use crate::discord::turns::Look;
-use crate::models::Reply;
 use crate::routines::rig::Rig;
-use crate::support::{LOG_HEAD, contains_all, event};
+use crate::support::prelude::*;
 
 const LOG: &str = "logs/discord-channel/7/20261201T000000Z_0001.md";
 

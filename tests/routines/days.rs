@@ -1,11 +1,10 @@
 //! Days and weeks: idle, away, with a brain that is down, and with notes that change while a routine runs.
 
-use jiff::SignedDuration;
-use serde_json::json;
 use vault_agent::template;
 
-use crate::models::{Asked, Reply};
+use crate::models::Asked;
 use crate::routines::rig::{Rig, note, write_at};
+use crate::support::prelude::*;
 
 /// Every file of the template, all its routines turned on, and a bound channel.
 fn shipped(now: &str) -> (Rig, usize) {

@@ -1,17 +1,10 @@
 //! Crashes: at each point of a run, many times in a month of work, and of runs that are left at a call until a person has
 //! answered, as `tick` leaves them.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use jiff::SignedDuration;
-use serde_json::json;
 use vault_agent::turn::facts;
 
-use crate::models::Reply;
 use crate::routines::rig::{Outside, Rig};
-use crate::support::random::Random;
+use crate::support::prelude::*;
 
 /// Unique answers; every third run uses a tool first.
 fn talkative(rig: &Rig) {

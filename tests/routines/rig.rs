@@ -1,21 +1,15 @@
 //! A vault with routines, a model server, a place, and steps that are processes of their own.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicU32;
 
-use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::agent::{
     Approvals, CombinedToolbox, FoundMemory, NoApprovals, RecalledContext, Toolbox, TurnMemory,
     VaultApprovals, Waiter,
 };
 use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
 use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
@@ -25,9 +19,9 @@ use vault_agent::workspace::Workspace;
 
 use crate::deliver::world::Place;
 use crate::discord::traps::{APPROVAL, SENDING, TURN};
-use crate::models::{Asked, ModelServer, Reply};
+use crate::models::Asked;
 use crate::support;
-use crate::support::folder::{Folder, holds_folder};
+use crate::support::prelude::*;
 use crate::support::processes::until_crash;
 
 /// A memory that knows nothing: what is asked and said then follows from the notes alone.
@@ -174,8 +168,7 @@ impl Rig {
         let stop = CancellationToken::new();
         let mut driven = Vec::new();
         for key in &looked.open {
-            let how = self.steps.block_on(runner.drive(key, &stop)).unwrap();
-            driven.push((key.clone(), how));
+            driven.push((key.clone(), self.steps.block_on(runner.drive(key, &stop)).unwrap()));
         }
         Step { looked, driven }
     }
@@ -196,10 +189,7 @@ impl Rig {
 
     /// The logs of a routine, oldest first: each as its events.
     pub fn logs(&self, routine: &str) -> Vec<Vec<log::LogEvent>> {
-        let folder = self.path("logs/routines").join(routine);
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
+        let files = files_below(&self.path("logs/routines").join(routine));
         let read = |file: PathBuf| {
             log::parse(&std::fs::read(file).unwrap()).blocks.into_iter().map(|block| block.event).collect()
         };

@@ -1,15 +1,14 @@
 //! What people type for a time: every phrase of `grammar/vectors/when.json`, and what holds for all phrases.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use jiff::ToSpan;
 use jiff::civil::{DateTime, Weekday};
-use jiff::{SignedDuration, Timestamp, ToSpan};
 use proptest::prelude::*;
-use serde_json::Value;
 use vault_agent::schedule::Zone;
 use vault_agent::when::{
     self, WhenError, confirmation, confirmation_with, day_and_time, parse_when, read, read_past,
 };
+
+use crate::support::prelude::*;
 
 /// The vectors with their instant and zone.
 fn vectors() -> (Value, Timestamp, Zone) {

@@ -1,22 +1,16 @@
 //! Servers of a vault, called as a turn calls them.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::ToolCall;
 use vault_agent::brain::process::name_our_program;
-use vault_agent::clock::SystemClock;
 use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::workspace::Workspace;
 
 use crate::support;
-use crate::support::folder::{Folder, holds_folder};
-use crate::support::processes::{python, running, stat};
+use crate::support::prelude::*;
+use crate::support::processes::{running, stat};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 
@@ -31,12 +25,7 @@ holds_folder!(Rig);
 
 /// The settings of a server that behaves in a way.
 pub fn scripted(mode: &str, pids: &Path, more: &str) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
-    format!(
-        "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"{}\"]\n\
-         tools = [\"look\", \"walk\"]\n{more}\n",
-        pids.display()
-    )
+    scripted_server("web", mode, pids, &format!("tools = [\"look\", \"walk\"]\n{more}"))
 }
 
 pub fn caller(turn: &str, tainted: bool) -> Caller {

@@ -93,3 +93,20 @@ impl Folder {
         std::fs::remove_file(self.path(note)).expect("a note");
     }
 }
+
+/// The names of what is in a folder, in order; none where there is no such folder.
+pub fn names_in(folder: impl AsRef<Path>) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// All files below a folder, in the order of their paths; none where there is no such folder.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let below = |name: String| match folder.join(name) {
+        path if path.is_dir() => files_below(&path),
+        path => vec![path],
+    };
+    names_in(folder).into_iter().flat_map(below).collect()
+}

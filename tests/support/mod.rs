@@ -18,6 +18,7 @@
 #![allow(dead_code)]
 
 pub mod folder;
+pub mod prelude;
 pub mod processes;
 pub mod random;
 
@@ -27,8 +28,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-pub use folder::Folder;
 use folder::holds_folder;
+pub use folder::{Folder, files_below};
 use jiff::{SignedDuration, Timestamp};
 use processes::Killed;
 use vault_agent::clock::{Clock, ManualClock};
@@ -47,6 +48,25 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool) {
         assert!(start.elapsed() < std::time::Duration::from_secs(60), "{what} took too long");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
+}
+
+/// Does what waits for something, on a runtime of its own.
+pub fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(work)
+}
+
+/// A runtime whose threads go on beside the test's.
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+/// A bare repository, in a folder of its own.
+pub fn bare_repository() -> (tempfile::TempDir, PathBuf) {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    let path = temp.path().join("voice.git");
+    let made = Command::new("git").args(["init", "--bare", "-q"]).arg(&path).status();
+    assert!(made.expect("git runs").success());
+    (temp, path)
 }
 
 /// Sets a file's rights.
@@ -95,6 +115,12 @@ pub fn contains_all(text: impl AsRef<str>, words: &[&str]) {
 pub fn contains_none(text: impl AsRef<str>, words: &[&str]) {
     let text = text.as_ref();
     words.iter().for_each(|words| assert!(!text.contains(words), "{words:?} is in\n{text}"));
+}
+
+/// These fields of a JSON document as one array; `hits/0/path` is a field of a field.
+pub fn pick(of: &serde_json::Value, fields: &str) -> serde_json::Value {
+    let field = |field| of.pointer(&format!("/{field}")).cloned().unwrap_or_default();
+    fields.split(' ').map(field).collect()
 }
 
 /// An event of a log; `of` is its kind, its time and who said it, such as `user] 2026-12-01T09:30:00Z Ann`.
@@ -198,23 +224,14 @@ impl TestVault {
 
     /// All files of the vault with their texts, for whole-vault comparisons.
     pub fn tree(&self) -> BTreeMap<String, String> {
-        fn walk(dir: &Path, root: &Path, out: &mut BTreeMap<String, String>) {
-            for entry in
-                std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path())
-            {
-                if entry.is_dir() {
-                    walk(&entry, root, out);
-                } else {
-                    let name = entry.strip_prefix(root).expect("inside").to_string_lossy().into_owned();
-                    // A writer's own file may be gone by now.
-                    let Ok(bytes) = std::fs::read(&entry) else { continue };
-                    out.insert(name, String::from_utf8_lossy(&bytes).into_owned());
-                }
-            }
-        }
-        let mut out = BTreeMap::new();
-        walk(&self.root(), &self.root(), &mut out);
-        out
+        let root = self.root();
+        // A writer's own file may be gone by now.
+        let read = |path: PathBuf| {
+            let bytes = std::fs::read(&path).ok()?;
+            let name = path.strip_prefix(&root).expect("inside").to_string_lossy().into_owned();
+            Some((name, String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        files_below(&root).into_iter().filter_map(read).collect()
     }
 
     /// Sets the clock, as `2026-12-01T09:30:00Z`.
@@ -417,15 +434,14 @@ impl Run {
         self
     }
 
-    /// Exit code, output and errors as one text for snapshots; random ids are replaced.
+    /// Output and errors as one text for snapshots, with the exit code where it isn't 0; random ids are replaced.
     pub fn shown(&self) -> String {
-        let mut out = format!("exit {}\n", self.code);
-        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
-            if !text.is_empty() {
-                let _ = write!(out, "--- {name}\n{}", without_random(text));
-            }
+        let (out, said) = (without_random(&self.stdout), without_random(&self.stderr));
+        match self.code {
+            0 if said.is_empty() => out,
+            0 => format!("{out}--- stderr\n{said}"),
+            code => format!("{out}--- exit {code}\n{said}"),
         }
-        out
     }
 }
 

@@ -48,6 +48,15 @@ pub fn python() -> bool {
     is_there
 }
 
+/// The settings of an MCP server that behaves in a way, by Python; what it writes of itself goes to a file.
+pub fn scripted_server(name: &str, mode: &str, pids: &std::path::Path, more: &str) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
+    let pids = pids.display();
+    format!(
+        "[[mcp]]\nname = \"{name}\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"{pids}\"]\n{more}\n"
+    )
+}
+
 /// The processes of this machine: the id, the command line and the environment of each, with their NUL characters.
 pub fn running() -> Vec<(u32, String, String)> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

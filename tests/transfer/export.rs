@@ -1,8 +1,6 @@
 //! `export`, and its way back in.
 
-use serde_json::Value;
-
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const VAULT: &str = include_str!("vault.txt");
 
@@ -67,8 +65,6 @@ fn an_export_is_found_out_as_one_and_another_zone_is_said() {
     insta::assert_snapshot!(run.stdout, @"`[HOME]/out.jsonl`: 4 memories, 2 notes of days, 3 reminders, 2 follow-ups, 2 pins");
     let other = TestVault::new("//- zone: Asia/Tokyo\n");
     insta::assert_snapshot!(other.run(&["import", &file]).shown(), @r"
-    exit 0
-    --- stdout
     made MEMORY.md
     made daily/2026-11-20.md
     made Reminders.md

@@ -33,12 +33,10 @@ fn links_pipes_giants_and_bytes_that_are_no_text_are_left_out() {
     sparse(&root.join("memory/giant.md"), 1 << 30);
     fifo(root.join("memory/pipe.md"));
     insta::assert_snapshot!(vault.run(&["import", &shown]).shown(), @r"
-    exit 1
-    --- stdout
     made MEMORY.md
     made daily/2026-11-20.md
     2 added, 0 there already
-    --- stderr
+    --- exit 1
     USER.md: left out: it is a symbolic link, which is not followed
     memory/pipe.md: left out: it is not a file
     memory/more: left out: it is a symbolic link, which is not followed
@@ -100,11 +98,9 @@ fn lines_of_an_export_that_can_not_be_used_are_listed() {
     ]
     .join("\n");
     insta::assert_snapshot!(vault.run_with(&["import", "-"], &text).shown(), @r"
-    exit 1
-    --- stdout
     made MEMORY.md
     5 added, 0 there already
-    --- stderr
+    --- exit 1
     line 2: left out: it is no line of an export: `../../etc/passwd` leaves the vault; `..` is not allowed in a path
     line 3: left out: it is no line of an export: `/etc/passwd` is absolute; paths are relative to the vault, as in `daily/2026-11-20.md`
     line 4: left out: it is no line of an export: parsed date is not valid: parameter 'day' for `2026-02` is invalid, must be in range `1..=28`
@@ -158,10 +154,8 @@ fn a_note_that_ends_in_a_comment_takes_nothing() {
     ]
     .join("\n");
     insta::assert_snapshot!(vault.run_with(&["import", "-"], &text).shown(), @r"
-    exit 1
-    --- stdout
     0 added, 0 there already
-    --- stderr
+    --- exit 1
     line 1: left out: the note ends, or the section does, inside a comment or a code block
     line 2: left out: the note ends, or the section does, inside a comment or a code block
     line 4: left out: `daily/2026-12-01.md`: Not a directory (os error 20)

@@ -1,10 +1,6 @@
 //! `import` of workspaces and projects, and of dated tasks and reminder lines of other notes (`--from tasks`).
 
-use std::path::PathBuf;
-
-use serde_json::json;
-
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// A vault, and a folder outside it with these files.
 fn set_up(fixture: &str, files: &[(&str, &str)]) -> (TestVault, PathBuf, String) {
@@ -50,8 +46,6 @@ fn an_openclaw_workspace_comes_in() {
     let fixture = "//- /MEMORY.md\n# Memory\n\n## People\n- Anna likes tea\n  - green\n\n//- /daily/2026-11-21.md\n- 09:00 slept\n- slept\n";
     let (vault, _, root) = set_up(fixture, WORKSPACE);
     insta::assert_snapshot!(vault.run(&["import", &root]).shown(), @r"
-    exit 0
-    --- stdout
     changed MEMORY.md
     made daily/2026-11-20.md
     changed daily/2026-11-21.md
@@ -100,8 +94,6 @@ fn a_basic_memory_project_comes_in() {
     let (vault, root, shown) = set_up("//- /MEMORY.md\n# Memory\n", &files);
     let before = vault.tree();
     insta::assert_snapshot!(vault.run(&["import", &shown, "--dry-run"]).shown(), @r"
-    exit 0
-    --- stdout
     imported/workspace/Beans.md would be made:
     + Just words.
     imported/workspace/drinks/Coffee.md would be made:
@@ -127,8 +119,6 @@ fn a_basic_memory_project_comes_in() {
     vault.write("imported/workspace/Beans.md", "My own words.\n");
     std::fs::write(root.join("Tea.md"), "- [kind] Green\n").unwrap();
     insta::assert_snapshot!(vault.run(&["import", &shown]).shown(), @r"
-    exit 0
-    --- stdout
     made imported/workspace/Tea.md
     1 added, 1 there already
     --- stderr
@@ -154,8 +144,6 @@ fn what_openclaw_is_and_does_has_a_place_or_is_named() {
     let (vault, root, shown) = set_up("", &files);
     let _ = vault.run(&["init"]).ok();
     insta::assert_snapshot!(vault.run(&["import", &shown, "--from", "openclaw"]).shown(), @r"
-    exit 0
-    --- stdout
     changed MEMORY.md
     changed Assistant.md
     made routines/heartbeat.md
@@ -198,11 +186,9 @@ fn the_graph_of_the_mcp_reference_server_comes_in() {
     let (vault, root, _) = set_up("//- /MEMORY.md\n# Memory\n", &[("memory.jsonl", &graph.join("\n"))]);
     let file = root.join("memory.jsonl").to_string_lossy().into_owned();
     insta::assert_snapshot!(vault.run(&["import", &file]).shown(), @r"
-    exit 1
-    --- stdout
     changed MEMORY.md
     4 added, 0 there already
-    --- stderr
+    --- exit 1
     line 4: left out: it has no `name`
     line 5: left out: it is no JSON: EOF while parsing a string
     ");
@@ -236,8 +222,7 @@ fn a_profile_that_somebody_wrote_stays() {
 fn what_it_is_must_be_clear() {
     let (vault, _, root) = set_up("", &[("note.md", "Just words.\n")]);
     insta::assert_snapshot!(vault.run(&["import", &root]).shown().replace(&root, "[ROOT]"), @r"
-    exit 2
-    --- stderr
+    --- exit 2
     error: can't tell what `[HOME]/workspace` is from
     hint: say it with `--from openclaw`, `basic-memory` or `jsonl`
     ");

@@ -1,8 +1,6 @@
 //! `migrate memory-json`.
 
-use serde_json::json;
-
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// A store as the earlier server left it, with one entry that lost its content.
 const STORE: &str = include_str!("memory.json");
@@ -17,23 +15,17 @@ fn vault(store: &str) -> (TestVault, String) {
 
 /// The names in the home directory.
 fn home(vault: &TestVault) -> Vec<String> {
-    let entries = std::fs::read_dir(vault.home()).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
+    names_in(vault.home())
 }
 
 #[test]
 fn entries_become_memories_by_key_and_the_store_is_kept_beside() {
     let (vault, store) = vault(STORE);
     insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
-    exit 1
-    --- stdout
     changed MEMORY.md
     3 added, 0 there already
     `[HOME]/memory.json` is now `[HOME]/memory.json.bak.20261201T093000Z`
-    --- stderr
+    --- exit 1
     entry 4 (line 5): left out: it has no `content`
     ");
     insta::assert_snapshot!(vault.read("MEMORY.md"), @r"
@@ -64,7 +56,6 @@ fn running_it_again_adds_nothing() {
     let _ = vault.run(&["migrate", "memory-json", &store]);
     let (memory, backup) = (vault.read("MEMORY.md"), home(&vault));
     insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
-    exit 0
     --- stderr
     nothing to do: `[HOME]/memory.json.bak.20261201T093000Z` was taken over already
     ");
@@ -83,8 +74,7 @@ fn after_an_undo_the_backup_is_named_and_can_be_taken_over_once_more() {
     let memory = vault.read("MEMORY.md");
     let _ = vault.run(&["undo"]).ok();
     insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
-    exit 1
-    --- stderr
+    --- exit 1
     error: `[HOME]/memory.json` isn't there: it was taken over before, as `[HOME]/memory.json.bak.20261201T093000Z`, and 3 of its 3 memories are not in the vault now
     hint: `vault-agent migrate memory-json '[HOME]/memory.json.bak.20261201T093000Z'` takes them over once more
     ");
@@ -98,8 +88,6 @@ fn a_dry_run_shows_the_lines_and_changes_nothing() {
     let (vault, store) = vault(STORE);
     let before = vault.tree();
     insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store, "--dry-run"]).shown(), @r"
-    exit 1
-    --- stdout
     MEMORY.md would be changed:
     + ## Kyle
     + - [2026-04-01T12:34:56Z] prefers Rust
@@ -109,7 +97,7 @@ fn a_dry_run_shows_the_lines_and_changes_nothing() {
     + ## stack
     + - [2026-04-02T08:00:00Z] k8s on lima
     3 would be added, 0 there already
-    --- stderr
+    --- exit 1
     entry 4 (line 5): left out: it has no `content`
     ");
     assert_eq!((vault.tree(), home(&vault)), (before, vec!["memory.json".to_owned()]));

@@ -11,22 +11,11 @@
 //! `VAULT_STRESS_ROUNDS=10000 cargo test --release --test rooms vault::attack -- --nocapture` is
 //! the long form; it prints, for each writer, rounds, edits, and lines that were put off, lost and doubled.
 
-use std::{
-    collections::BTreeSet,
-    fs::{File, OpenOptions},
-    io::{self, Read, Seek, Write},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs::File, fs::OpenOptions, io, io::Seek};
 
-use vault_agent::{
-    clock::{Clock, ManualClock, SystemClock},
-    vault::{EditError, EditOptions, EditPlan, EditStrategy, Editor, Operation, Vault},
-};
+use vault_agent::vault::{EditError, EditOptions, EditPlan, EditStrategy, Editor, Operation};
 
-use crate::support::processes::Killed;
-use crate::support::random::Random;
+use crate::support::prelude::*;
 use crate::vault::help::{ROLE, child, note, told, why};
 
 const FILE: &str = "Reminders.md";

@@ -5,14 +5,9 @@
 //! kernel holds, or, on an ext4 image of its own, by the file system's shutdown call, after which
 //! only what had reached the disk is there.
 
-use std::{path::Path, sync::Arc};
+use vault_agent::vault::{EditOptions, EditStrategy, Editor, Operation, RecoveryOutcome};
 
-use vault_agent::{
-    clock::SystemClock,
-    vault::{EditOptions, EditStrategy, Editor, Operation, RecoveryOutcome, Vault},
-};
-
-use crate::support::set_mode;
+use crate::support::prelude::*;
 use crate::vault::help::{self, CREATE, IN_PLACE, ROLE, append, child, note, told, why};
 
 const FILE: &str = "Reminders.md";
@@ -98,8 +93,7 @@ fn child_entry() {
             (before, Some(with)) => Operation::ReplaceAll { expect: before, with },
             (before, None) => Operation::RemoveFile { expect: before.unwrap() },
         };
-        let report = editor.edit(&note(FILE), &[op], &why()).unwrap();
-        assert!(report.changed);
+        assert!(editor.edit(&note(FILE), &[op], &why()).unwrap().changed);
     }
     scenario.teardown();
 }
@@ -170,8 +164,8 @@ fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
     assert_eq!(text(root), now);
     clock.advance(jiff::SignedDuration::from_secs(61));
     editor.follow_ups(jiff::Timestamp::now());
-    let left = std::fs::read_dir(root.join("vault")).unwrap().map(|item| item.unwrap().file_name());
-    let left: Vec<_> = left.filter(|name| name != FILE).collect();
+    let mut left = names_in(root.join("vault"));
+    left.retain(|name| name != FILE);
     assert!(left.is_empty(), "{at}, {}: {left:?}", case.name);
 }
 
@@ -183,8 +177,7 @@ fn killed_at_each_step_the_file_is_whole_after_the_next_start() {
                 continue;
             }
             for point in points.iter().chain(&["none"]).filter(|point| case.can_reach(point)) {
-                let temp = crashed(&case, strategy, point);
-                check(temp.path(), &case, strategy, point);
+                check(crashed(&case, strategy, point).path(), &case, strategy, point);
             }
         }
     }
@@ -194,8 +187,7 @@ fn killed_at_each_step_the_file_is_whole_after_the_next_start() {
 fn killed_while_creating_or_removing() {
     for (case, points) in made_and_removed() {
         for point in points.iter().chain(&["none"]) {
-            let temp = crashed(&case, "lease", point);
-            check(temp.path(), &case, "lease", point);
+            check(crashed(&case, "lease", point).path(), &case, "lease", point);
         }
     }
 }
@@ -224,8 +216,7 @@ fn a_torn_file_that_a_person_has_rewritten_is_theirs() {
     assert!(torn != case.before && torn != case.after);
     std::fs::write(temp.path().join("vault").join(FILE), "mine\n").unwrap();
     let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
-    let recovered = editor.recover().unwrap();
-    assert_eq!(recovered[0].outcome, RecoveryOutcome::PersonWins);
+    assert_eq!(editor.recover().unwrap()[0].outcome, RecoveryOutcome::PersonWins);
     assert_eq!(text(temp.path()).unwrap(), "mine\n");
 }
 

@@ -1,19 +1,13 @@
 //! The protocol, seen from outside: what it keeps, what it refuses, what it says.
 
-use std::{
-    fs::{File, OpenOptions},
-    io::Write,
-    os::unix::fs::MetadataExt,
-    sync::{Arc, Mutex},
-};
+use std::{fs::File, fs::OpenOptions, os::unix::fs::MetadataExt};
 
-use jiff::SignedDuration;
 use vault_agent::vault::{
     Actor, ChangeObserver, ChangeReason, EditError, EditOptions, EditPlan, EditRefusal, EditStrategy, Editor,
     ObservedChange, Operation,
 };
 
-use crate::support::set_mode;
+use crate::support::prelude::*;
 use crate::vault::help::{Room, append, note, why};
 
 const FILE: &str = "Reminders.md";
@@ -76,8 +70,7 @@ fn no_byte_changes_no_write() {
 #[test]
 fn new_notes_are_created_with_their_folders_and_never_over_another() {
     let room = Room::new();
-    let report = room.append("logs/x/1.md", "hello").unwrap();
-    assert!(report.changed);
+    assert!(room.append("logs/x/1.md", "hello").unwrap().changed);
     assert_eq!(room.read("logs/x/1.md"), "hello\n");
     room.editor.create(&note("logs/x/2.md"), b"", &why()).unwrap();
     assert_eq!(room.read("logs/x/2.md"), "");

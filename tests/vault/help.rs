@@ -1,20 +1,10 @@
 //! A vault in a temporary folder, an editor on it, and children of this test binary.
 
-use crate::support::folder::{Folder, holds_folder};
+use crate::support::prelude::*;
 use crate::support::processes::again;
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-    sync::Arc,
-};
 
-use jiff::Timestamp;
-use vault_agent::{
-    clock::{Clock, ManualClock},
-    vault::{
-        Actor, ChangeReason, EditError, EditOptions, EditReport, EditStrategy, Editor, NotePath, Operation,
-        Vault,
-    },
+use vault_agent::vault::{
+    Actor, ChangeReason, EditError, EditOptions, EditReport, EditStrategy, Editor, NotePath, Operation,
 };
 
 /// The environment variable that tells a child of this binary what to be.
@@ -104,12 +94,7 @@ impl Room {
 
     /// The names in the vault's top folder, hidden ones too.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(self.path(""))
-            .unwrap()
-            .map(|item| item.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
+        names_in(self.path(""))
     }
 }
 

@@ -53,8 +53,7 @@ fn what_is_no_file_is_named() {
     let _socket = std::os::unix::net::UnixListener::bind(room.path("socket.md")).unwrap();
     let said = |path: &str| {
         let read = room.editor.vault().read(&note(path)).unwrap_err().to_string();
-        let edit = room.append(path, "x").unwrap_err();
-        assert_eq!(read, edit.to_string());
+        assert_eq!(read, room.append(path, "x").unwrap_err().to_string());
         read
     };
     insta::assert_snapshot!(said("Reminders.md"), @"`Reminders.md` is a folder, where a file should be; move it out of the way");

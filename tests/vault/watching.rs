@@ -1,15 +1,11 @@
 //! What the watcher tells of real files: every way to save, folders, a vault that vanishes.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    sync::mpsc::{Receiver, channel},
-    time::{Duration, Instant},
-};
+use std::{fs, sync::mpsc::Receiver, sync::mpsc::channel};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use vault_agent::vault::{NotePath, WatchEvent, WatchTimes, Watcher};
 
+use crate::support::prelude::*;
 use crate::vault::help::{Room, note};
 
 struct Told {

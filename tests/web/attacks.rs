@@ -1,11 +1,9 @@
 //! Requests that no page of ours makes: other names, other origins, no token, forms of somebody else. None gets through.
 
-use std::collections::BTreeMap;
-
 use crate::forms::Form;
 use crate::http::{Reply, Request};
 use crate::served::{Served, Visitor, with_call};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// Such a page, a person who has come in, and how the vault stands.
 fn attacked() -> (TestVault, Served, Visitor, BTreeMap<String, String>) {
@@ -175,8 +173,7 @@ fn a_token_is_worth_nothing_in_another_session() {
     let other = again.visitor();
     let token = loot(&mine).get("token").unwrap().to_owned();
     assert_ne!(Some(token.as_str()), loot(&other).get("token"));
-    let stolen = loot(&other).with("token", &token);
-    assert_eq!(other.submit(&stolen).status, 403);
+    assert_eq!(other.submit(&loot(&other).with("token", &token)).status, 403);
     assert_eq!(vault.tree(), before);
 }
 

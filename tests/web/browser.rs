@@ -1,14 +1,12 @@
 //! One headless Chromium for all tests of this binary, driven over WebDriver; whoever has it has it alone.
 
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, Once};
+use std::sync::{MutexGuard, Once};
 
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::json;
+
+use crate::support::prelude::*;
 
 /// The variable by which a missing browser or axe-core is a failure and not left out.
 const VARIABLE: &str = "VAULT_AGENT_BROWSER";

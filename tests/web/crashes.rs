@@ -1,12 +1,10 @@
 //! `kill -9` in the middle of each kind of change, and the same form again: nothing half made, nothing twice.
 
-use std::collections::BTreeMap;
-
 use crate::doors::moved;
 use crate::forms::Form;
 use crate::sample::Sample;
 use crate::served::{Served, Visitor};
-use crate::support::until;
+use crate::support::prelude::*;
 
 /// A kind of change: where its form stands, what it does, a part of one of its values, and what is typed.
 type Change = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);

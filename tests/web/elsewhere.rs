@@ -1,12 +1,9 @@
 //! Pages of other origins in a browser that is let in: what they send changes nothing, and what they ask for they can't read.
 
-use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
-use serde_json::Value;
-
 use crate::served::with_call;
-use crate::support::until;
+use crate::support::prelude::*;
 use crate::tab::Tab;
 
 /// A page of somebody else, which tries all that it can; each try gives what it got hold of, or nothing. `PAGE` is our page's

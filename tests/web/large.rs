@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
 
 use crate::served::listening;
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// How much of each.
 #[derive(Debug, Clone, Copy)]

@@ -2,10 +2,9 @@
 //! each place shows and changes.
 
 use crate::http::encoded;
-use crate::models::Reply;
 use crate::sample::Sample;
 use crate::served::{LISTEN, Served, listening};
-use crate::support::{TestVault, contains_all, until};
+use crate::support::prelude::*;
 
 fn vault() -> TestVault {
     let vault = listening("//- /a.md\n# N\n## A\none\n## B\ntwo <script>x</script>\n");
@@ -175,8 +174,7 @@ fn other_machines_are_listed_and_their_words_are_plain_text() {
     let engine = GitEngine::new(place, std::sync::Arc::new(vault_agent::clock::SystemClock));
     let value = r#"{"machine":"X","nonce":"n","version":"<b>1</b> **2**","clock_ms":0}"#.to_owned();
     let key = "machine/laptop".to_owned();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(engine.swap(&[EntryChange { key, expected: None, value: Some(value) }])).unwrap();
+    block_on(engine.swap(&[EntryChange { key, expected: None, value: Some(value) }])).unwrap();
     until("the daemon saw it", || machines()["machines"].as_array().is_some_and(|all| all.len() == 2));
     let served = Served::start(&vault);
     let page = served.visitor().get("/health").is(200).text();

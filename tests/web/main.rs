@@ -23,6 +23,7 @@ mod elsewhere;
 mod escapes;
 mod forms;
 mod hand;
+#[path = "../support/http.rs"]
 mod http;
 mod large;
 mod lives;

@@ -1,8 +1,7 @@
 //! A vault in which every place of the page has something to show.
 
-use crate::models::{ModelServer, Reply};
 use crate::served::{LISTEN, Served, Visitor};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 use crate::tab::Tab;
 
 const NOTES: &str = include_str!("sample.txt");

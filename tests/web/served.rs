@@ -1,15 +1,12 @@
 //! The program that serves: `vault-agent web` by itself or beside a daemon, and who was let in.
 
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use crate::forms::{Form, forms};
 use crate::http::{Reply, Request};
-use crate::support::TestVault;
-use crate::support::processes::{Killed, send_lines};
+use crate::support::prelude::*;
+use crate::support::processes::send_lines;
 
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";

@@ -1,19 +1,16 @@
 //! What a person does with the page: goes somewhere, reads, types, presses, and waits until something is so.
 
-use std::path::Path;
 use std::sync::MutexGuard;
-use std::time::Instant;
 
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::elements::Element;
 use fantoccini::error::{CmdError, ErrorStatus};
 use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
-use serde_json::{Value, json};
 
 use crate::browser::{self, Browser};
 use crate::served::{PATIENCE, Served, Visitor};
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 /// The browser, as one test has it: scripts on, light, 1024 px wide, one empty tab.
 pub struct Tab {

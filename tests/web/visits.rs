@@ -1,13 +1,12 @@
 //! The page in a real browser, as a person uses it: with scripts and without, by mouse and by keys, narrow and dark; and
 //! a journey through place after place, in each of these ways.
 
-use serde_json::json;
 use vault_agent::confine::{self, Helper};
 
 use crate::hand::{ENTER, Person, RIGHT, Way};
-use crate::models::Reply;
 use crate::sample::{Sample, places};
 use crate::served::{Visitor, with_call};
+use crate::support::prelude::*;
 use crate::tab::Tab;
 
 /// Writes a reminder by words, reads what was understood, and adds it.

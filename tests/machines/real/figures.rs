@@ -1,10 +1,8 @@
 //! Counts what came of a run: how often each line was told and each question answered, and whether all copies are one.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
 use super::run::Run;
 use super::{CHANNEL, REST};
+use crate::support::prelude::*;
 use crate::sync_tool::notes;
 
 impl Run {

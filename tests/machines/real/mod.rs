@@ -12,12 +12,8 @@ mod machine;
 mod run;
 mod servers;
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-use jiff::SignedDuration;
-
 use crate::parts::are_here;
+use crate::support::prelude::*;
 use run::Run;
 
 const CHANNEL: u64 = 2000;

@@ -1,10 +1,5 @@
 //! Plays a run: three daemons, a sync tool, a Discord and a store; people write lines and ask, and at the end all comes to rest.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-use jiff::{SignedDuration, Timestamp};
-
 use super::faults::Undo;
 use super::machine::Machine;
 use super::servers::Servers;
@@ -12,6 +7,7 @@ use super::{ALICE, CHANNEL, NAMES, REST, Size};
 use crate::fake::FakeDiscord;
 use crate::parts::bare;
 use crate::proxy::Net;
+use crate::support::prelude::*;
 use crate::sync_tool::Cloud;
 use crate::world::Random;
 

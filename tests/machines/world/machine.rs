@@ -1,12 +1,11 @@
 //! Plays one machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
 use vault_agent::machines::engine::EngineError;
 use vault_agent::machines::protocol::{ClaimRequest, ClockReadings, Eligibility, Protocol, SendRight};
 
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
+
+use crate::support::prelude::*;
 
 /// The open claims whose sending the local journal knows.
 fn protocol_left(protocol: &Protocol, sent: &BTreeSet<String>) -> Vec<String> {

@@ -25,65 +25,24 @@ pub const MACHINES: usize = 3;
 /// After this the caller of an engine or channel gives up.
 const TIMEOUT: i64 = 15 * SECOND;
 
+/// What happens. `Sync`: the sync tool brings a line, or takes it out. `Back`: the answer of the engine, at its caller's.
+/// `Arrive`: something arrives at the channel.
 #[derive(Debug)]
 enum Event {
     Step(usize),
-    /// The sync tool brings a line, or takes it out.
-    Sync {
-        at: usize,
-        line: usize,
-        is_there: bool,
-        version: u64,
-    },
-    Read {
-        by: usize,
-        op: u64,
-    },
-    Swap {
-        by: usize,
-        op: u64,
-        attempt: ChangeAttempt,
-    },
-    /// The answer of the engine, at its caller's.
-    Back {
-        by: usize,
-        op: u64,
-        outcome: Outcome,
-    },
-    /// Something arrives at the channel.
-    Arrive {
-        key: String,
-    },
-    Sent {
-        by: usize,
-        life: u64,
-        key: String,
-        known: bool,
-    },
-    Thought {
-        by: usize,
-        life: u64,
-        key: String,
-    },
-    Edit {
-        at: usize,
-        line: usize,
-        is_there: bool,
-    },
+    Sync { at: usize, line: usize, is_there: bool, version: u64 },
+    Read { by: usize, op: u64 },
+    Swap { by: usize, op: u64, attempt: ChangeAttempt },
+    Back { by: usize, op: u64, outcome: Outcome },
+    Arrive { key: String },
+    Sent { by: usize, life: u64, key: String, known: bool },
+    Thought { by: usize, life: u64, key: String },
+    Edit { at: usize, line: usize, is_there: bool },
     Message(usize),
-    Kill {
-        at: usize,
-        down: i64,
-    },
+    Kill { at: usize, down: i64 },
     Up(usize),
-    Suspend {
-        at: usize,
-        length: i64,
-    },
-    Cut {
-        at: usize,
-        length: i64,
-    },
+    Suspend { at: usize, length: i64 },
+    Cut { at: usize, length: i64 },
     Jump(usize),
 }
 

@@ -187,8 +187,7 @@ impl World {
     pub fn add_thread(&mut self, id: u64, parent: u64, name: &str, announce: bool) {
         self.add_channel(id, Kind::Thread, name, Some(parent));
         if announce {
-            let thread = self.channel_json(id);
-            self.dispatch("THREAD_CREATE", &thread);
+            self.dispatch("THREAD_CREATE", &self.channel_json(id));
         }
     }
 
@@ -387,8 +386,7 @@ impl World {
         let channel: u64 = message["channel_id"].as_str().unwrap().parse().unwrap();
         self.channel_mut(channel).messages.insert(id, message.clone());
         if announce {
-            let event = self.in_guild(channel, message);
-            self.dispatch("MESSAGE_CREATE", &event);
+            self.dispatch("MESSAGE_CREATE", &self.in_guild(channel, message));
         }
         id
     }
@@ -404,8 +402,7 @@ impl World {
             message["components"] = numbered(components.clone());
         }
         let message = message.clone();
-        let event = self.in_guild(channel, message.clone());
-        self.dispatch("MESSAGE_UPDATE", &event);
+        self.dispatch("MESSAGE_UPDATE", &self.in_guild(channel, message.clone()));
         Some(message)
     }
 
@@ -413,8 +410,7 @@ impl World {
         let gone = self.channel_mut(channel).messages.remove(&id).is_some();
         if gone {
             let event = json!({ "id": id.to_string(), "channel_id": channel.to_string() });
-            let event = self.in_guild(channel, event);
-            self.dispatch("MESSAGE_DELETE", &event);
+            self.dispatch("MESSAGE_DELETE", &self.in_guild(channel, event));
         }
         gone
     }

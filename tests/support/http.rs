@@ -1,8 +1,9 @@
 //! A client that sends exactly the bytes that it is given: hosts, cookies and bodies that no browser would send.
+#![allow(dead_code)]
 
-use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+
+use crate::support::prelude::*;
 
 /// What came back.
 #[derive(Debug, Clone)]
@@ -84,7 +85,9 @@ impl Request {
         for (name, value) in &self.headers {
             out.extend(format!("{name}: {value}\r\n").into_bytes());
         }
-        if self.method != "GET" && !self.headers.iter().any(|(name, _)| name == "Content-Length") {
+        if (self.method != "GET" || !self.body.is_empty())
+            && !self.headers.iter().any(|(name, _)| name == "Content-Length")
+        {
             out.extend(format!("Content-Length: {}\r\n", self.body.len()).into_bytes());
         }
         out.extend(b"Connection: close\r\n\r\n");

@@ -1,0 +1,29 @@
+//! What most tests use: `use crate::support::prelude::*`.
+#![allow(unused_imports)]
+
+pub use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+pub use std::io::{BufRead, BufReader, Read, Write};
+pub use std::path::{Path, PathBuf};
+pub use std::process::{Command, Stdio};
+pub use std::sync::atomic::Ordering;
+pub use std::sync::{Arc, Mutex};
+pub use std::time::{Duration, Instant};
+
+pub use async_trait::async_trait;
+pub use jiff::{SignedDuration, Timestamp};
+pub use serde_json::{Value, json};
+pub use tokio_util::sync::CancellationToken;
+pub use vault_agent::clock::{Clock, ManualClock, SystemClock};
+pub use vault_agent::vault::Vault;
+
+pub(crate) use super::folder::holds_folder;
+pub use super::folder::{Folder, files_below, names_in};
+pub use super::processes::{Killed, python, scripted_server};
+pub use super::random::Random;
+pub use super::{
+    LOG_HEAD, Run, TestVault, bare_repository, block_on, contains_all, contains_none, event, pick, runtime,
+    until,
+};
+#[cfg(unix)]
+pub use super::{fifo, mode, set_mode, write_private, write_program};
+pub use crate::models::{ModelServer, Reply};
