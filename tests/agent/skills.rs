@@ -34,7 +34,7 @@ fn skills_are_listed_with_what_is_wrong_with_them() {
     assert_eq!(names, ["bad", "empty", "linked", "tea"]);
     let tea = &listed[3];
     assert_eq!(tea["description"], "Makes tea.");
-    assert_eq!(pick(&tea, "path problems offered shipped"), json!(["skills/tea/SKILL.md", [], true, false]));
+    assert_eq!(pick(tea, "path problems offered shipped"), json!(["skills/tea/SKILL.md", [], true, false]));
     assert_eq!(pick(&listed, "0/problems/0/line 0/problems/0/column 0/offered"), json!([2, 7, false]));
     let checked = vault.run(&["skill", "check"]);
     checked.exits(1);

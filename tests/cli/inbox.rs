@@ -12,6 +12,13 @@ const TALK: &str = "//- now: 2026-11-22T10:00:00Z
 [!user] 2026-11-20T10:01:00Z Bob: I live in Graz, and my dog is called Rex. Can you find the note? ^01JGXYZ0000000000000000004
 ";
 
+/// A vault of a fixture that was looked through once.
+fn scanned(fixture: &str) -> TestVault {
+    let vault = TestVault::new(fixture);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    vault
+}
+
 fn list(vault: &TestVault) -> Vec<Value> {
     vault.json(&["inbox", "list"]).as_array().unwrap().clone()
 }
@@ -102,8 +109,7 @@ fn a_day_asks_the_best_five_and_the_rest_is_left() {
 
 #[test]
 fn what_is_said_again_moves_its_question_up() {
-    let vault = TestVault::new(&talk(&["I live in Graz.", "I'm allergic to nuts.", "I hate cold coffee."]));
-    let _ = vault.run(&["inbox", "scan"]).ok();
+    let vault = scanned(&talk(&["I live in Graz.", "I'm allergic to nuts.", "I hate cold coffee."]));
     let last = list(&vault)[2]["text"].as_str().unwrap().to_owned();
     say(&vault, 9, &last);
     let _ = vault.run(&["inbox", "scan"]).ok();
@@ -116,13 +122,12 @@ fn what_is_said_again_moves_its_question_up() {
 
 #[test]
 fn what_is_kept_is_text() {
-    let vault = TestVault::new(&talk(&[
+    let vault = scanned(&talk(&[
         "Remember that ![[Secrets]] stays on my desk.",
         "Remember that %% I like tea.",
         "Remember that I pay \u{202e}tneg\u{e0041} to Bob.",
         "Remember that - [ ] I sing on Mondays ^mine",
     ]));
-    let _ = vault.run(&["inbox", "scan"]).ok();
     let asked = list(&vault);
     assert_eq!(asked.len(), 4, "{asked:?}");
     for one in &asked {
@@ -165,8 +170,7 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
 #[test]
 fn what_a_killed_look_began_and_another_ended_is_one_undo() {
     for step in ["capture::keep::between", "capture::keep::unticked"] {
-        let mut vault = TestVault::new(TALK);
-        let _ = vault.run(&["inbox", "scan"]).ok();
+        let mut vault = scanned(TALK);
         let (inbox, tea) = (vault.read("Inbox.md"), id(&vault, "green tea"));
         vault.write("Inbox.md", inbox.replacen("- [ ] [preferences]", "- [x] [preferences]", 1));
         vault.env("FAILPOINTS", &format!("{step}=panic"));
@@ -184,8 +188,7 @@ fn what_a_killed_look_began_and_another_ended_is_one_undo() {
 
 #[test]
 fn a_no_outlives_the_cache_and_the_state() {
-    let vault = TestVault::new(TALK);
-    let _ = vault.run(&["inbox", "scan"]).ok();
+    let vault = scanned(TALK);
     let tea = id(&vault, "green tea");
     let _ = vault.run(&["inbox", "drop", &tea]).ok();
     // A person deletes the other line.
@@ -256,8 +259,7 @@ fn say(vault: &TestVault, number: u32, words: &str) {
 
 #[test]
 fn a_tick_keeps_what_is_ticked_and_drops_what_is_declined() {
-    let vault = TestVault::new(TALK);
-    let _ = vault.run(&["inbox", "scan"]).ok();
+    let vault = scanned(TALK);
     let inbox = vault.read("Inbox.md");
     let boxes = |tea: &str, graz: &str| {
         inbox.replace("- [ ] [preferences]", tea).replace("- [ ] [profile]", graz).into_bytes()
@@ -321,8 +323,7 @@ fn with_no_capture_nothing_is_read() {
 
 #[test]
 fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_sources() {
-    let vault = TestVault::new(TALK);
-    let _ = vault.run(&["inbox", "scan"]).ok();
+    let vault = scanned(TALK);
     let _ = vault.run(&["inbox", "keep", &id(&vault, "green tea")]).ok();
     let _ = vault.run(&["memory", "save", "the flat has 60 m²", "--section", "Home"]).ok();
     let out = vault.home().join("okf");
@@ -352,8 +353,7 @@ fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_source
 
 #[test]
 fn a_line_that_is_meant_and_not_understood_is_named_and_tasks_date_is_no_reason() {
-    let vault = TestVault::new(TALK);
-    let _ = vault.run(&["inbox", "scan"]).ok();
+    let vault = scanned(TALK);
     let tea = id(&vault, "green tea");
     let ticked = |behind: &str| {
         let tick = |line: &str| match line.strip_prefix("- [ ]").filter(|_| line.ends_with(&tea)) {

@@ -19,10 +19,8 @@ async fn every_way_to_lose_the_connection_loses_no_message() {
         GatewayFault::Invalid(false),
         GatewayFault::Zombie,
     ] {
-        let text = format!("during {fault:?}");
-        rig.fake.gateway(fault);
-        rig.say(&text);
-        wanted.push(text);
+        rig.fake.gateway(fault.clone());
+        rig.says(&mut wanted, format!("during {fault:?}"));
         rig.wait_said(CHANNEL, wanted.len()).await;
     }
     assert_eq!(rig.said(CHANNEL), wanted);
@@ -39,9 +37,7 @@ async fn two_hours_of_flapping_lose_nothing_and_keep_the_order() {
             [GatewayFault::Cut, GatewayFault::Reconnect, GatewayFault::Close(4000), GatewayFault::Lose];
         rig.fake.gateway(fault[minute % 4].clone());
         for part in 0..2 {
-            let text = format!("minute {minute} {part}");
-            rig.say(&text);
-            wanted.push(text);
+            rig.says(&mut wanted, format!("minute {minute} {part}"));
         }
         if minute % 10 == 9 {
             // Lost events come with the next session.
@@ -89,9 +85,7 @@ async fn after_a_day_away_all_is_logged_and_whoever_spoke_to_the_bot_is_answered
     for hour in 0..24 {
         rig.advance(&clock, SignedDuration::from_hours(1));
         for n in 0..2 {
-            let text = format!("<@500> hour {hour} dentist {n}");
-            rig.say(&text);
-            wanted.push(text);
+            rig.says(&mut wanted, format!("<@500> hour {hour} dentist {n}"));
         }
         if hour % 12 == 11 {
             // Said in a thread that is bound, to nobody: answered only lately.

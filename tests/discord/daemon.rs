@@ -75,9 +75,7 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
         let daemon = Daemon::start(&rig);
         rig.fake.connected().await;
         for n in 0..25 {
-            let text = format!("round {round} message {n}");
-            rig.say(&text);
-            wanted.push(text);
+            rig.says(&mut wanted, format!("round {round} message {n}"));
             tokio::time::sleep(Duration::from_millis(3 + (round * 7 + n) % 11)).await;
         }
         if round == 0 {

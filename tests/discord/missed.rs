@@ -22,8 +22,7 @@ async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
     let _running = rig.start();
     rig.fake.connected().await;
     for n in 0..40 {
-        rig.say(&format!("live {n}"));
-        wanted.push(format!("live {n}"));
+        rig.says(&mut wanted, format!("live {n}"));
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     rig.is_said(CHANNEL, &wanted).await;
@@ -47,8 +46,7 @@ async fn an_event_that_can_not_be_decoded_is_fetched_at_once_and_in_its_place() 
     for round in 0..5 {
         rig.fake.gateway(GatewayFault::Malform);
         for n in 0..4 {
-            wanted.push(format!("{round} {n}"));
-            rig.say(wanted.last().unwrap());
+            rig.says(&mut wanted, format!("{round} {n}"));
         }
         // The sweep comes every ten minutes only.
         rig.wait_said(CHANNEL, wanted.len()).await;

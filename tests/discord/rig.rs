@@ -395,6 +395,12 @@ impl Rig {
         self.fake.say(CHANNEL, ALICE, text)
     }
 
+    /// Alice says something in the channel that is wanted in its log.
+    pub fn says(&self, wanted: &mut Vec<String>, text: impl Into<String>) {
+        wanted.push(text.into());
+        self.say(&wanted[wanted.len() - 1]);
+    }
+
     /// Alice says all this, one after the other.
     pub fn say_all(&self, texts: &[String]) {
         for text in texts {

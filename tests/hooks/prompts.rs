@@ -32,6 +32,8 @@ fn the_memory_that_matters_is_given_and_marked_as_untrusted() {
     assert!(text.contains("collects teapots") && !text.contains("boiler"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     assert_eq!(pick(&json, "memories/0/path memories/0/line"), json!(["MEMORY.md", 5]));
+    // What bears on nothing gets nothing.
+    assert_eq!(prompt(&vault, "Which kubernetes ingress controller handles wildcard certificates?"), "");
     assert_eq!(log(&vault), "");
 }
 
@@ -80,12 +82,6 @@ fn small_talk_opens_nothing() {
     let left: Vec<_> = std::fs::read_dir(vault.cache()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
     assert!(std::fs::read_dir(vault.state()).unwrap().next().is_none());
-}
-
-#[test]
-fn what_bears_on_nothing_gets_nothing() {
-    let vault = vault();
-    assert_eq!(prompt(&vault, "Which kubernetes ingress controller handles wildcard certificates?"), "");
 }
 
 #[test]
@@ -140,12 +136,8 @@ fn decides(table: &str, decision: RecallDecision) {
 }
 
 #[test]
-fn greetings_and_confirmations_get_nothing_in_any_language() {
+fn greetings_and_confirmations_get_nothing_and_what_is_asked_gets_through_in_any_language() {
     decides(SMALL_TALK, RecallDecision::SmallTalk);
-}
-
-#[test]
-fn questions_requests_and_words_about_memory_get_through() {
     decides(WORTH_A_LOOK, RecallDecision::Open);
 }
 

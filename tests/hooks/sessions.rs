@@ -174,7 +174,7 @@ fn the_end_is_a_snapshot_that_says_who_asked() {
     let history = vault.json(&["history", "daily"]);
     let newest = &history[0];
     assert_eq!(
-        pick(&newest, "actor trailers/Client trailers/Conversation"),
+        pick(newest, "actor trailers/Client trailers/Conversation"),
         json!(["hook", "claude-code", SESSION]),
         "{history}"
     );

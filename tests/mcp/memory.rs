@@ -21,7 +21,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
     let (vault, mut client) = Client::over("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
     let saved = client.call("memory_save", fact("prefers TypeScript", "Kyle")).ok();
     let what = saved.structured();
-    assert_eq!(pick(&what, "path section existing"), json!(["MEMORY.md", "Kyle", false]));
+    assert_eq!(pick(what, "path section existing"), json!(["MEMORY.md", "Kyle", false]));
     let text = vault.read("MEMORY.md");
     let line = usize::try_from(what["line"].as_u64().unwrap()).unwrap();
     assert_eq!(text.lines().nth(line - 1).unwrap(), what["text"].as_str().unwrap());
@@ -220,7 +220,7 @@ fn a_note_of_the_day_is_promoted_whole() {
     let promoted =
         client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
     let what = promoted.structured();
-    assert_eq!(pick(&what, "path section removed"), json!(["MEMORY.md", "Ann", true]));
+    assert_eq!(pick(what, "path section removed"), json!(["MEMORY.md", "Ann", true]));
     assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n");
     let memory = vault.read("MEMORY.md");
     assert_eq!(memory, "## Ann\n- [2026-11-30 14:02] Ann moves\n  to Leeds\n  [[daily/2026-11-30]]\n");

@@ -196,7 +196,7 @@ fn the_client_and_the_conversation_stand_in_the_history() {
     client.close();
     let log = vault.json(&["history"]);
     let entry: &Value = &log[0];
-    assert_eq!(pick(&entry, "actor trailers/Conversation"), json!(["mcp", "conv-42"]), "{entry}");
+    assert_eq!(pick(entry, "actor trailers/Conversation"), json!(["mcp", "conv-42"]), "{entry}");
     let client = entry["trailers"]["Client"].as_str().unwrap();
     assert!(client.starts_with("claude-code") && !client.contains('\n'), "{entry}");
 }

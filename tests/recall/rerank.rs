@@ -102,7 +102,7 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     let asked = server.requests().remove(0);
     let (method, path, body) = (asked.method.as_str(), asked.path.as_str(), &asked.body);
     assert_eq!((method, path, &*asked.headers["authorization"]), ("POST", "/v1/rerank", "Bearer s3cret"));
-    assert_eq!(pick(&body, "query model top_n"), json!([question, "judge", after.len()]));
+    assert_eq!(pick(body, "query model top_n"), json!([question, "judge", after.len()]));
     let texts = body["documents"].as_array().unwrap();
     let text = json!("boiler > Repair\nThe boiler was repaired by the plumber in March.");
     assert!(texts.contains(&text), "{body}");

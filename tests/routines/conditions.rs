@@ -76,9 +76,8 @@ fn what_others_said_taints_a_run_from_its_beginning() {
 
 #[test]
 fn what_was_said_and_what_is_due_tomorrow_hold() {
-    let rig = Rig::new("2026-12-01T20:00:00Z");
+    let rig = Rig::answering("2026-12-01T20:00:00Z", "ok");
     rig.routine("evening", "schedule: daily 20:00\nonly_if: [said, tomorrow]", "What came up?");
-    rig.respond(|_| Reply::text("ok"));
     assert!(rig.step().driven.is_empty());
     said(&rig, &[("B1", "user", "2026-12-02T10:00:00Z", "Ben: I will book the train")]);
     assert_eq!(rig.at("2026-12-02T20:00:00Z").step().driven.len(), 1);
@@ -91,9 +90,8 @@ fn what_was_said_and_what_is_due_tomorrow_hold() {
 
 #[test]
 fn a_search_holds_where_it_has_a_hit_newer_than_the_last_run() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
+    let rig = Rig::answering("2026-12-01T08:00:00Z", "ok");
     rig.routine("zeppelin", "schedule: daily 08:00\nonly_if: \"search: zeppelin\"", "What of the airship?");
-    rig.respond(|_| Reply::text("ok"));
     rig.write("old.md", "A zeppelin from before.\n");
     rig.step();
     rig.at("2026-12-02T08:00:00Z");
@@ -191,9 +189,8 @@ fn a_place_that_can_t_be_reached_is_tried_again_with_the_same_text() {
 
 #[test]
 fn a_place_that_refuses_gives_way_to_the_next() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
+    let rig = Rig::answering("2026-12-01T08:00:00Z", "the text");
     rig.routine("a", "schedule: daily 08:00\nscope: channel:666", "What now?");
-    rig.respond(|_| Reply::text("the text"));
     rig.place.refuses.lock().unwrap().push("channel:666".parse().ok());
     assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: sent"]);
     assert_eq!(rig.place.arrived.lock().unwrap()[0].scope, None);

@@ -75,9 +75,8 @@ fn a_shipped_routine_asks_where_there_is_something() {
 
 #[test]
 fn after_an_absence_one_run_comes_and_says_so() {
-    let rig = Rig::new("2026-12-01T07:00:00Z");
+    let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
     rig.routine("morning", "schedule: daily 08:00", "What is new?");
-    rig.respond(|_| Reply::text("Nothing much."));
     rig.step();
     assert_eq!(rig.at("2026-12-04T11:00:00Z").step().outcomes(), ["morning@2026-12-04T08:00: sent"]);
     assert_eq!(rig.told(), ["morning (due 08:00, 3 h late; 3 earlier ones folded in):\nNothing much."]);
@@ -150,9 +149,8 @@ fn a_budget_ends_a_run_and_says_so_and_bounds_each_answer() {
 
 #[test]
 fn an_answer_appended_to_a_note_says_how_late_it_is_and_what_was_folded() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
+    let rig = Rig::answering("2026-12-01T08:00:00Z", "This.");
     rig.routine("late", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Late", "What now?");
-    rig.respond(|_| Reply::text("This."));
     rig.step();
     rig.at("2026-12-04T11:00:00Z").step();
     let note = rig.text("Notes/Late.md");
@@ -212,9 +210,8 @@ fn a_routine_names_who_is_asked_first() {
 
 #[test]
 fn runs_know_nothing_of_each_other() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
+    let rig = Rig::answering("2026-12-01T08:00:00Z", "a secret of this run");
     rig.routine("a", "schedule: every 1h", "What now?");
-    rig.respond(|_| Reply::text("a secret of this run"));
     rig.step();
     rig.later(SignedDuration::from_hours(1)).step();
     let requests = rig.server.requests();
@@ -281,9 +278,8 @@ fn turned_off_and_on_again_it_makes_up_for_nothing() {
 fn around_the_clock_changes_each_comes_once() {
     // London: 2026-03-29 has no 01:30, 2026-10-25 has two.
     for (start, days) in [("2026-03-27T12:00:00Z", 4), ("2026-10-23T12:00:00Z", 4)] {
-        let rig = Rig::new(start);
+        let rig = Rig::answering(start, "yes");
         rig.routine("night", "schedule: daily 01:30\ndeliver: none", "Sleep well?");
-        rig.respond(|_| Reply::text("yes"));
         let runner = rig.runner();
         for _ in 0..days * 96 {
             rig.step_of(&runner);

@@ -67,9 +67,8 @@ fn no_routine_writes_where_the_agent_goes_by() {
         ".obsidian/app.md",
         "/etc/passwd",
     ] {
-        let rig = Rig::new("2026-12-01T08:00:00Z");
+        let rig = Rig::answering("2026-12-01T08:00:00Z", "written");
         rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: {target}"), "Write.");
-        rig.respond(|_| Reply::text("written"));
         let step = rig.step();
         assert!(step.driven.is_empty(), "{target}: {step:?}");
         assert_eq!(rig.server.requests().len(), 0, "{target}");
@@ -78,8 +77,7 @@ fn no_routine_writes_where_the_agent_goes_by() {
 
 #[test]
 fn a_name_may_be_anything_that_a_file_may_be_called() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
-    rig.respond(|_| Reply::text("ok"));
+    let rig = Rig::answering("2026-12-01T08:00:00Z", "ok");
     for name in ["Früh am Morgen", "a/b", "c@2026-12-01T08:00", "x".repeat(200).as_str(), "it's [odd] ^#"] {
         rig.routine(name, "schedule: daily 08:00", "What now?");
     }
@@ -103,9 +101,8 @@ fn forget(rig: &Rig, journals: &[&str]) {
 
 #[test]
 fn what_the_logs_show_as_answered_isn_t_run_again_where_the_journal_is_lost() {
-    let rig = Rig::new("2026-11-20T07:00:00Z");
+    let rig = Rig::answering("2026-11-20T07:00:00Z", "ok");
     rig.routine("a", "schedule: daily 08:00", "What now?");
-    rig.respond(|_| Reply::text("ok"));
     rig.step();
     assert_eq!(rig.at("2026-12-01T08:00:00Z").step().driven.len(), 1);
     forget(&rig, &JOURNALS);
@@ -125,9 +122,8 @@ fn what_the_logs_show_as_answered_isn_t_run_again_where_the_journal_is_lost() {
 
 #[test]
 fn a_lost_journal_costs_no_more_than_one_run_twice() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
+    let rig = Rig::answering("2026-12-01T08:00:00Z", "ok");
     rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Log", "What now?");
-    rig.respond(|_| Reply::text("ok"));
     rig.step();
     forget(&rig, &["turns.sqlite"]);
     assert!(rig.at("2026-12-01T08:05:00Z").step().driven.is_empty(), "the delivery journal knows");

@@ -82,6 +82,13 @@ impl Rig {
         Self::with(now, "")
     }
 
+    /// At this instant, where whatever is asked is answered so.
+    pub fn answering(now: &str, answer: &'static str) -> Self {
+        let rig = Self::new(now);
+        rig.respond(move |_| Reply::text(answer));
+        rig
+    }
+
     /// At 2026-12-01 08:00, with the routine `a` of that time of the day, which is answered so.
     pub fn daily(answer: &'static str) -> Self {
         let rig = Self::new("2026-12-01T08:00:00Z");

@@ -2,7 +2,7 @@
 
 use vault_agent::schedule::{DueInstant, due, next_occurrence, occurrences, resolve};
 
-use crate::schedule::{instant, line, zone};
+use crate::schedule::{instant, line, shown, zone};
 
 fn listed(zone_name: &str, text: &str, count: usize) -> Vec<String> {
     let zone = zone(zone_name);
@@ -23,38 +23,27 @@ fn every_minute_of_apias_skipped_day_is_the_first_of_the_next() {
 #[test]
 fn where_the_two_meet_they_are_one() {
     let apia = zone("Pacific/Apia");
-    let reminder = line("2011-12-29 00:00 daily");
-    let just_before = due(&apia, &reminder, instant("2011-12-30T09:59:00Z")).unwrap();
-    assert_eq!(just_before.missed, 0);
-    assert_eq!(just_before.next.unwrap().local.date().to_string(), "2011-12-31");
-
-    let at_the_end = due(&apia, &reminder, instant("2011-12-30T10:00:00Z")).unwrap();
-    assert_eq!(at_the_end.occurrence.local.to_string(), "2011-12-31T00:00:00");
-    assert_eq!(at_the_end.missed, 1, "the 29th; the 30th is the 31st");
-
-    // A line that stands on the skipped day itself misses nothing.
-    let skipped = line("2011-12-30 00:00 daily");
-    let due_then = due(&apia, &skipped, instant("2011-12-30T10:00:00Z")).unwrap();
-    assert_eq!(
-        (due_then.missed, due_then.next.unwrap().local.date().to_string()),
-        (0, "2012-01-01".to_owned())
-    );
-
+    for (text, now, expected) in [
+        ("2011-12-29 00:00 daily", "2011-12-30T09:59:00Z", "2011-12-29, 0 missed, then 2011-12-31"),
+        // The 29th was missed; the 30th is the 31st.
+        ("2011-12-29 00:00 daily", "2011-12-30T10:00:00Z", "2011-12-31, 1 missed, then 2012-01-01"),
+        // A line that stands on the skipped day itself misses nothing.
+        ("2011-12-30 00:00 daily", "2011-12-30T10:00:00Z", "2011-12-31, 0 missed, then 2012-01-01"),
+    ] {
+        assert_eq!(
+            due(&apia, &line(text), instant(now)).map(shown).as_deref(),
+            Some(expected),
+            "{text} at {now}"
+        );
+    }
+    let (daily, end) = (line("2011-12-29 00:00 daily"), instant("2011-12-30T10:00:00Z"));
+    assert_eq!(due(&apia, &daily, end).unwrap().occurrence.local.to_string(), "2011-12-31T00:00:00");
+    let once = due(&apia, &line("2011-12-30 15:00 none"), end).unwrap();
+    assert_eq!((once.occurrence.at, once.next), (end, None), "a one-off in the skipped day still comes");
     let sent = "2011-12-29T00:00".parse().unwrap();
-    assert_eq!(
-        DueInstant::new(&apia, instant("2011-12-30T10:00:00Z")).due_after(&reminder, sent).unwrap().missed,
-        0
-    );
-    let next = next_occurrence(&apia, &reminder, instant("2011-12-29T10:00:00Z")).unwrap();
+    assert_eq!(DueInstant::new(&apia, end).due_after(&daily, sent).unwrap().missed, 0);
+    let next = next_occurrence(&apia, &daily, instant("2011-12-29T10:00:00Z")).unwrap();
     assert_eq!(next.local.to_string(), "2011-12-31T00:00:00");
-}
-
-#[test]
-fn a_one_off_in_the_skipped_day_still_comes() {
-    let apia = zone("Pacific/Apia");
-    let due = due(&apia, &line("2011-12-30 15:00 none"), instant("2011-12-30T10:00:00Z")).unwrap();
-    assert_eq!(due.occurrence.at, instant("2011-12-30T10:00:00Z"));
-    assert_eq!(due.next, None);
 }
 
 #[test]
@@ -97,8 +86,7 @@ fn two_lines_in_the_gap_fire_in_the_same_minute() {
 fn in_the_repeated_hour_it_fires_once() {
     let zone = zone("Europe/London");
     let daily = line("2026-10-25 01:30 daily");
-    let first = due(&zone, &daily, instant("2026-10-25T00:30:00Z")).unwrap();
-    let next = first.next.unwrap();
+    let next = due(&zone, &daily, instant("2026-10-25T00:30:00Z")).unwrap().next.unwrap();
     assert_eq!(next.local.date().to_string(), "2026-10-26");
     // The line has moved: when the clock shows 01:30 again, nothing is due.
     let moved = line("2026-10-26 01:30 daily");

@@ -10,7 +10,7 @@ mod when;
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use vault_agent::format::reminder::{Recur, Reminder};
-use vault_agent::schedule::Zone;
+use vault_agent::schedule::{DueReminder, Zone};
 
 /// A reminder with those fields, and no others that matter here.
 fn reminder(date: Date, time: Time, recur: Recur, day: Option<i8>) -> Reminder {
@@ -25,6 +25,15 @@ fn line(text: &str) -> Reminder {
     let recur = recurrence(field());
     let day = fields.next().map(|day| day.trim_start_matches("day=").parse().unwrap());
     reminder(date, time, recur, day)
+}
+
+/// What is due in a few words: `2026-11-20, 1 missed, then 2026-11-21`.
+fn shown(due: DueReminder) -> String {
+    let next = due.next.map_or("gone".to_owned(), |next| {
+        let day = next.day.map(|day| format!(" day={day}")).unwrap_or_default();
+        format!("{}{day}", next.local.date())
+    });
+    format!("{}, {} missed, then {next}", due.occurrence.local.date(), due.missed)
 }
 
 fn recurrence(name: &str) -> Recur {
