@@ -6,7 +6,7 @@ use crate::cli::prelude::*;
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
 use crate::template::{SETTINGS, TEMPLATE};
-use crate::vault::{Actor, ChangeReason, EditError, NotePath};
+use crate::vault::{Actor, BOOKKEEPING, ChangeReason, EditError, NotePath};
 
 /// Writes a new vault: notes, settings and an Obsidian configuration; never overwrites a file.
 #[derive(Debug, clap::Args)]
@@ -81,7 +81,8 @@ pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Resul
         return Ok(workspace);
     }
     let Some(zone) = zone_here() else { return Ok(workspace) };
-    let why = ChangeReason::new(Actor::Cli, "run: settings with this machine's time zone");
+    let why = ChangeReason::new(Actor::Cli, "run: settings with this machine's time zone")
+        .trailer(BOOKKEEPING, "settings");
     let text = fill_template(SETTINGS, &workspace, &zone);
     workspace.editor.create(&workspace.note(FILE_NAME), text.as_bytes(), &why)?;
     context.ui.note(format!("wrote {FILE_NAME}; `vault-agent init` adds notes to begin with"));

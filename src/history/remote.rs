@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::history::store::{BRANCH, CommitMessage, HistoryStore};
 use crate::history::{History, HistoryError, Result};
-use crate::vault::{Actor, ChangeReason};
+use crate::vault::{Actor, BOOKKEEPING, ChangeReason};
 
 const FETCHED: &str = "refs/remotes/remote/main";
 
@@ -160,8 +160,10 @@ impl History {
         match commits.head {
             Some(head) if store.is_ancestor(fetched, head)? => {}
             Some(head) if !store.is_ancestor(head, fetched)? => {
-                let why = ChangeReason::new(Actor::Restore, "joined this machine's history to the remote's");
-                let message = CommitMessage::new(&why.trailer("Joins", head.to_string()), []);
+                let why = ChangeReason::new(Actor::Restore, "joined this machine's history to the remote's")
+                    .trailer(BOOKKEEPING, "join")
+                    .trailer("Joins", head.to_string());
+                let message = CommitMessage::new(&why, []);
                 commits.commit_after(&[fetched, head], commits.tree, &message)?;
             }
             _ => store.move_branch(&commits.lock, fetched)?,

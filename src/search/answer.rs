@@ -118,6 +118,9 @@ pub enum CheckedBy {
     Nobody,
 }
 
+/// So many folders that could not be searched are named.
+const NAMED: usize = 3;
+
 /// How fresh an answer is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
@@ -146,6 +149,19 @@ impl Freshness {
     pub(in crate::search) fn new(generation: u64, checked_by: CheckedBy, warnings: Vec<String>) -> Self {
         let (complete, read_directly, embedded_percent, not_searched) = (true, 0, None, 0);
         Self { generation, complete, checked_by, read_directly, embedded_percent, not_searched, warnings }
+    }
+
+    /// Says of each folder that can't be read, given with the reason, that it was not searched.
+    pub(in crate::search) fn misses(&mut self, unread: Vec<(String, String)>) {
+        self.complete &= unread.is_empty();
+        let more = unread.len().saturating_sub(NAMED);
+        let named = unread.iter().take(NAMED).map(|(path, why)| format!("`{path}` was not searched: {why}"));
+        let more = (more > 0).then(|| format!("nor were {more} more; `vault-agent doctor` names them all"));
+        for warning in named.chain(more) {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
     }
 }
 

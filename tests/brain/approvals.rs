@@ -91,6 +91,9 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
     assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS);
     assert_eq!(room.lines().len(), 1, "{}", room.note());
     assert!(room.note().contains("# Approvals") && room.note().contains("My own words."));
+    // A question and its end are answered by a box, and no `undo` makes a used approval count again.
+    let plan = room.workspace.history().unwrap().unwrap().plan_undo(9).unwrap();
+    assert!(plan.writes.is_empty(), "{plan:?}");
 }
 
 #[tokio::test]

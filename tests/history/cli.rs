@@ -44,6 +44,35 @@ fn history_diff_restore_and_undo_in_a_row() {
 }
 
 #[test]
+fn undo_passes_over_the_ids_that_lines_were_given() {
+    let two = |date: &str| {
+        let line = |msg: &str| format!("- [ ] date={date} time=09:00 recur=none msg=\"{msg}\"\n");
+        line("one") + &line("two")
+    };
+    let vault = vault();
+    let _ = vault.run(&["memory", "save", "Anna likes tea"]).ok();
+    vault.write("Reminders.md", two("2027-01-01"));
+    let _ = vault.run(&["tick"]).ok();
+    let newest = vault.json(&["history", "--actor", "scheduler"]);
+    assert_eq!(newest[0]["subject"], "ids given to 2 reminders", "{newest}");
+    let with_ids = vault.read("Reminders.md");
+    let refused = vault.run(&["undo", newest[0]["id"].as_str().unwrap()]);
+    refused.exits(1).warns("is no write of the agent that could be undone");
+    vault.run(&["undo"]).ok().says("undid: saved: Anna likes tea");
+    assert_eq!(vault.read("Reminders.md"), with_ids);
+    vault.run(&["undo"]).ok().warns("the agent has written nothing that could be undone");
+}
+
+#[test]
+fn undo_passes_over_the_settings_that_a_first_run_wrote() {
+    let vault = TestVault::new("//- /a.md\none\n");
+    let _ = vault.run(&["doctor", "--fix"]);
+    assert!(vault.has("vault-agent.toml"));
+    vault.run(&["undo"]).ok().warns("the agent has written nothing that could be undone");
+    assert!(vault.has("vault-agent.toml"));
+}
+
+#[test]
 fn one_operation_is_shown_and_undone_by_its_snapshot() {
     let vault = vault();
     let _ = vault.run(&["memory", "save", "Anna likes tea"]).ok();
@@ -262,6 +291,10 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
     other.history.restore(&other.editor, &point, &[], false).unwrap();
     assert_eq!((other.read("a.md").as_str(), other.read("mine.md").as_str()), ("theirs\n", "mine\n"));
     push(other.history.dir(), url).unwrap();
+    // The restore is taken back, and nothing that this machine had before.
+    let plan = other.plan_undo(5);
+    let undone: Vec<&str> = plan.writes.iter().map(|it| it.commit.message.subject.as_str()).collect();
+    assert!(undone.len() == 1 && undone[0].starts_with("restored: "), "{undone:?}");
     other.fsck();
 }
 

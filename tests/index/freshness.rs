@@ -322,3 +322,69 @@ fn a_note_that_is_looked_at_twice_counts_once() {
     let anew = tempfile::tempdir().unwrap();
     assert_eq!(answer.hits, vault.index_at(anew.path()).search(&Query::new("fourth")).unwrap().hits);
 }
+
+/// The program as a user for whom rights count; none where this can't be.
+fn as_ordinary_user(vault: &TestVault) -> Option<impl Fn(&[&str]) -> Command> {
+    let is_root = rustix::process::geteuid().is_root();
+    let wrapped = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let command = move |args: &[&str]| {
+        let plain = vault.command(args);
+        if !is_root {
+            return plain;
+        }
+        let mut command = Command::new("setpriv");
+        command.args(wrapped).arg(plain.get_program()).args(plain.get_args()).stdin(Stdio::null());
+        command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(vault.root());
+        command
+    };
+    if is_root {
+        let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(vault.dir()).status();
+        let runs = command(&["--version"]).output();
+        if !owner.is_ok_and(|it| it.success()) || !runs.is_ok_and(|it| it.status.success()) {
+            eprintln!(
+                "skipped: this is root, for whom rights don't count, and no other user can run the program"
+            );
+            return None;
+        }
+    }
+    Some(command)
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
+    let vault = TestVault::new("//- a.md\ngoose\n//- shut/b.md\ngoose\n//- open/in/c.md\ngoose\n");
+    let Some(command) = as_ordinary_user(&vault) else { return };
+    let search = |with: &str| {
+        let run = Run::of(&mut command(&["--json", "search", "goose"])).ok().json();
+        let (hits, fresh) = (run["hits"].as_array().unwrap().len(), &run["freshness"]);
+        assert_eq!(fresh["checked_by"], with, "{run}");
+        let warnings: Vec<String> = serde_json::from_value(fresh["warnings"].clone()).unwrap_or_default();
+        (hits, fresh["complete"].as_bool().unwrap(), warnings.join("; "))
+    };
+    assert_eq!(search("scan"), (3, true, String::new()));
+    set_mode(vault.path("shut"), 0o0);
+    set_mode(vault.path("open/in"), 0o0);
+    let one =
+        |path: &str| format!("`{path}` was not searched: it can't be read: Permission denied (os error 13)");
+    assert_eq!(search("scan"), (1, false, format!("{}; {}", one("open/in"), one("shut"))));
+    Run::of(&mut command(&["search", "goose"])).ok().says("a.md").warns(one("shut"));
+    // What is left out on purpose is not missed.
+    vault.write("vault-agent.toml", "[index]\nexclude = [\"open/in/**\"]\n");
+    let (hits, complete, warnings) = search("scan");
+    assert_eq!((hits, complete, warnings), (1, false, one("shut")));
+    // Beside a daemon, which looks at it no more than once.
+    let mut daemon = command(&["run"]);
+    let _daemon = Killed(daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    until("the daemon to vouch", || {
+        let run = Run::of(&mut command(&["--json", "search", "goose"])).json();
+        run["freshness"]["checked_by"] == "daemon"
+    });
+    let (hits, complete, warnings) = search("daemon");
+    assert!(
+        hits == 1 && !complete && warnings.starts_with("`shut` was not searched: it can't be read"),
+        "{warnings}"
+    );
+    set_mode(vault.path("shut"), 0o755);
+    assert_eq!(search("daemon"), (2, true, String::new()));
+}

@@ -12,7 +12,9 @@ use crate::agent::tools::ApprovalSubject;
 use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, CheckboxMark};
 use crate::format::lines::terminator_of;
 use crate::turn::turn_journal::OpenApproval;
-use crate::vault::{Actor, ChangeReason, EditError, EditPlan, EditReport, Editor, NotePath, Operation};
+use crate::vault::{
+    Actor, BOOKKEEPING, ChangeReason, EditError, EditPlan, EditReport, Editor, NotePath, Operation,
+};
 
 /// The text above the note's lines.
 const HEADER: &str = "# Approvals
@@ -60,7 +62,7 @@ impl ApprovalsNote {
         fail::fail_point!("approval::before-line");
         let mut known = None;
         let why = ChangeReason::new(Actor::Assistant, "asked for approval").trailer("Approval", &new.id);
-        let report = self.edit(&why, |bytes| {
+        let report = self.edit(why, |bytes| {
             // A save that was under way is done by now, and another process may have asked the same.
             known = stands(bytes);
             if known.is_some() {
@@ -120,7 +122,7 @@ impl ApprovalsNote {
         let id = &asked.id;
         let why = ChangeReason::new(Actor::Assistant, "approval settled").trailer("Approval", id);
         let (mut found, mut writes) = (None, false);
-        let report = self.edit(&why, |bytes| {
+        let report = self.edit(why, |bytes| {
             let (judged, lines) = judge(bytes, asked, reusable, now);
             found = judged.or(otherwise);
             let Some(state) = found else { return Vec::new() };
@@ -151,7 +153,7 @@ impl ApprovalsNote {
         let left = approval::parse(&self.read()?);
         if left.lines.iter().any(|line| line.approval.is_open() && line.approval.until <= now) {
             let why = ChangeReason::new(Actor::Assistant, "approvals expired");
-            self.edit(&why, |bytes| expire_questions(bytes, now, None))?;
+            self.edit(why, |bytes| expire_questions(bytes, now, None))?;
         }
         Ok(())
     }
@@ -166,12 +168,14 @@ impl ApprovalsNote {
         Ok(report.all_done())
     }
 
+    /// Writes the state of a question. A person answers it by the box: what an `undo` took back would ask, or count, again.
     fn edit(
         &self,
-        why: &ChangeReason,
+        why: ChangeReason,
         mut plan: impl FnMut(&[u8]) -> Vec<Operation>,
     ) -> Result<EditReport, String> {
-        let report = self.editor.edit_with(&self.path, why, |bytes| EditPlan::Operations(plan(bytes)));
+        let why = why.trailer(BOOKKEEPING, "approval");
+        let report = self.editor.edit_with(&self.path, &why, |bytes| EditPlan::Operations(plan(bytes)));
         let report = report.map_err(|error: EditError| error.to_string())?;
         if let Some(warning) = &report.warning {
             tracing::warn!("{warning}");

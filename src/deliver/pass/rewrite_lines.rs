@@ -22,7 +22,8 @@ use crate::format::reminder::{self, ReminderLine};
 use crate::reminders::{id_of_line, rfc3339};
 use crate::sqlite::Result;
 use crate::vault::{
-    Actor, ChangeReason, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome, Operation,
+    Actor, BOOKKEEPING, ChangeReason, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome,
+    Operation,
 };
 
 /// A rewritten note is checked again after this, because an old buffer may have been saved over it.
@@ -305,6 +306,7 @@ impl LineRewriter<'_> {
             [_] => ChangeReason::new(Actor::Scheduler, "id given to a reminder"),
             many => ChangeReason::new(Actor::Scheduler, format!("ids given to {} reminders", many.len())),
         };
+        why = why.trailer(BOOKKEEPING, "ids");
         why = ids.iter().take(100).fold(why, |why, id| why.trailer("Reminder", id.to_string()));
         fail::fail_point!("deliver::before-ids");
         let Some(outcomes) = self.edit(path, &operations, &why) else { return Ok(()) };

@@ -67,6 +67,8 @@ enum Stage {
     Dirty,
     /// It is being committed.
     Working,
+    /// It is a folder that can't be read: others look at it themselves, and say so.
+    Unread,
 }
 
 #[derive(Debug, Default)]
@@ -197,7 +199,8 @@ impl Follower {
     /// Its present state.
     pub fn following(&self) -> Following {
         let state = self.shared.state();
-        Following { behind: state.behind.len(), ..state.following.clone() }
+        let behind = state.behind.values().filter(|stage| **stage != Stage::Unread).count();
+        Following { behind, ..state.following.clone() }
     }
 }
 
@@ -289,6 +292,7 @@ impl Shared {
                     state.following.error = None;
                 }
                 state.following.committed += (done.changed + done.removed) as u64;
+                state.behind.extend(done.unread.into_iter().map(|(path, _)| (path, Stage::Unread)));
                 true
             }
             // The caller that stops it knows.
@@ -348,6 +352,7 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             let distrusted = {
                 let mut state = shared.state();
                 state.step(Stage::Dirty, Stage::Working);
+                state.step(Stage::Unread, Stage::Working);
                 state.distrusted
             };
             let commit = shared.catch_up();

@@ -16,5 +16,5 @@ pub(in crate::search) mod reindex;
 pub(in crate::search) mod update;
 
 pub(in crate::search) use freshness::{FreshnessProof, is_held, is_stale, prove_freshness};
-pub(in crate::search) use scan::ChangedFile;
+pub(in crate::search) use scan::{ChangedFile, UnreadPath};
 pub(in crate::search) use snapshot::Snapshot;

@@ -14,7 +14,9 @@ use rustix::fs::FileType;
 use crate::search::read::block::ParsedNote;
 use crate::search::store::{Change, FileRow, FileStat, catalog};
 use crate::search::{Index, IndexError, read};
-use crate::vault::{NotePath, Stat, VaultError, WalkOptions, WalkResult, conflict, stat_of};
+use crate::vault::{
+    NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkOptions, WalkResult, conflict, stat_of,
+};
 
 /// A file's change time is trusted once it is this old, in nanoseconds: the coarsest clock of a file
 /// system in use has a grain of two seconds.
@@ -41,7 +43,12 @@ pub struct Listing {
     pub files: Vec<(NotePath, Stat)>,
     /// The files that are left out, with the reasons.
     pub skipped: Vec<(String, String)>,
+    /// Those of them that can't be read, folders mostly.
+    pub unread: Vec<UnreadPath>,
 }
+
+/// A folder or file that can't be read, with the reason.
+pub type UnreadPath = (String, String);
 
 impl Index {
     /// Lists the files that are indexed.
@@ -50,7 +57,9 @@ impl Index {
     /// The vault isn't there.
     pub(super) fn list(&self) -> Result<Listing, VaultError> {
         let walk: WalkResult = self.vault.walk(&WalkOptions::every_file())?;
-        let mut listing = Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new() };
+        let unread = self.unread_in(&walk.skipped).collect();
+        let mut listing =
+            Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new(), unread };
         for entry in walk.entries {
             match self.options.takes(entry.path.as_str()) {
                 Ok(true) => listing.files.push((entry.path, entry.stat)),
@@ -65,13 +74,30 @@ impl Index {
         Ok(listing)
     }
 
-    /// The files that may differ from what `conn` knows of them, the vanished ones included.
+    /// What a walk could not read, and no setting leaves out.
+    fn unread_in(&self, skipped: &[SkippedPath]) -> impl Iterator<Item = UnreadPath> {
+        let unread = skipped.iter().filter(|one| matches!(one.reason, SkipReason::Unreadable(_)));
+        let unread = unread.map(|one| (one.path.to_string_lossy().into_owned(), one.reason.to_string()));
+        unread.filter(|(path, _)| {
+            // `folder/**` leaves out what is in the folder, which is all of it.
+            let inside = format!("{path}/_");
+            !self.options.exclude.iter().any(|pattern| pattern.covers(path) || pattern.covers(&inside))
+        })
+    }
+
+    /// The files that may differ from what `conn` knows of them, the vanished ones included; puts into `unread` what can't
+    /// be looked at.
     ///
     /// # Errors
     /// The vault isn't there or was emptied; SQLite's.
-    pub(super) fn scan(&self, conn: &Connection) -> Result<Vec<ChangedFile>, IndexError> {
+    pub(super) fn scan(
+        &self,
+        conn: &Connection,
+        unread: &mut Vec<UnreadPath>,
+    ) -> Result<Vec<ChangedFile>, IndexError> {
         fail::fail_point!("index-scan", |_| Err(IndexError::Interrupted));
-        let files = self.list()?.files;
+        let Listing { files, unread: found, .. } = self.list()?;
+        unread.extend(found);
         self.refuse_emptying(files.len(), catalog::totals(conn)?.files)?;
         let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
@@ -100,11 +126,13 @@ impl Index {
         Ok(())
     }
 
-    /// The given files as suspects, folders among them as all that is known or found below them.
+    /// The given files as suspects, folders among them as all that is known or found below them; puts into `unread` what can't
+    /// be looked at.
     pub(super) fn suspects_at(
         &self,
         conn: &Connection,
         paths: &[String],
+        unread: &mut Vec<UnreadPath>,
     ) -> Result<Vec<ChangedFile>, IndexError> {
         let mut found = BTreeMap::new();
         let is_present = self.vault.is_present();
@@ -117,7 +145,7 @@ impl Index {
             }
             let known = if plain.is_some() { catalog::file(conn, path)? } else { None };
             if !known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known.look, &stat)) {
-                self.look_at(conn, note, &mut found)?;
+                self.look_at(conn, note, &mut found, unread)?;
             }
         }
         let mut suspects = Vec::new();
@@ -140,6 +168,7 @@ impl Index {
         conn: &Connection,
         path: NotePath,
         found: &mut BTreeMap<String, Option<Stat>>,
+        unread: &mut Vec<UnreadPath>,
     ) -> Result<(), IndexError> {
         let takes = |path: &NotePath| self.options.takes(path.as_str()) == Ok(true);
         match self.vault.stat(&path) {
@@ -149,10 +178,14 @@ impl Index {
                 }
             }
             Err(VaultError::NotAFile { .. }) => {
-                let under =
-                    WalkOptions { extensions: Vec::new(), under: Some(path), ..WalkOptions::default() };
-                let walked = self.vault.walk(&under).map(|walk| walk.entries).unwrap_or_default();
-                let below = walked.into_iter().filter(|entry| takes(&entry.path));
+                let under = Some(path.clone());
+                let under = WalkOptions { extensions: Vec::new(), under, ..WalkOptions::default() };
+                let walked = self.vault.walk_if_there(&under).unwrap_or_else(|error| {
+                    unread.push((path.to_string(), SkipReason::Unreadable(error.to_string()).to_string()));
+                    WalkResult::default()
+                });
+                unread.extend(self.unread_in(&walked.skipped));
+                let below = walked.entries.into_iter().filter(|entry| takes(&entry.path));
                 found.extend(below.map(|entry| (entry.path.to_string(), Some(entry.stat))));
             }
             Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use crate::search::follow::{ChangedFile, FreshnessProof, is_held, prove_freshness};
+use crate::search::follow::{ChangedFile, FreshnessProof, UnreadPath, is_held, prove_freshness};
 use crate::search::store::{Change, Corpus, Delta, Mode, Pooled, Store, Target, catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
@@ -15,7 +15,7 @@ const DIRECT: usize = 10_000;
 const SMALL_MERGE: u64 = 20_000;
 
 /// The result of an update.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Files that were looked at because they may have changed.
     pub looked_at: usize,
@@ -23,6 +23,8 @@ pub struct Updated {
     pub changed: usize,
     /// Files that vanished.
     pub removed: usize,
+    /// The folders that could not be looked at, with the reasons.
+    pub unread: Vec<UnreadPath>,
 }
 
 impl Index {
@@ -33,9 +35,10 @@ impl Index {
     /// The vault isn't there or was emptied, the cache can't be written.
     pub fn catch_up(&self) -> Result<Updated, IndexError> {
         self.healing(|store| {
-            let suspects = self.scan(&*store.conn()?)?;
+            let mut unread = Vec::new();
+            let suspects = self.scan(&*store.conn()?, &mut unread)?;
             let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
-            self.apply(store, &paths, true)
+            Ok(Updated { unread, ..self.apply(store, &paths, true)? })
         })
     }
 
@@ -66,7 +69,7 @@ impl Index {
         let empty = catalog::totals(&*store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
             let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
-            return Ok(Updated { looked_at: made.files, changed: made.files, removed: 0 });
+            return Ok(Updated { looked_at: made.files, changed: made.files, ..done });
         }
         for paths in paths.chunks(BATCH) {
             if self.stopping.load(Ordering::Relaxed) {
@@ -74,7 +77,7 @@ impl Index {
             }
             let _writing = store.lock_to_write(wait)?;
             let (conn, corpus) = store.snapshot()?;
-            let suspects = self.suspects_at(&conn, paths)?;
+            let suspects = self.suspects_at(&conn, paths, &mut done.unread)?;
             done.looked_at += suspects.len();
             let changes = self.inspect(suspects);
             self.refuse_vanishing(&corpus, &changes)?;
@@ -127,16 +130,16 @@ impl Index {
         // It is about the index that the daemon filled, not about one that was made anew since.
         let (epoch, generation) = catalog::last_commit(&conn)?;
         let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
-        let mut checked_by = CheckedBy::Daemon;
+        let (mut checked_by, mut unread) = (CheckedBy::Daemon, Vec::new());
         let mut suspects = match word {
             Some(FreshnessProof { mut dirty, .. }) => {
                 // A person may ask for a fact at once after saving it, before the watcher reports the write.
                 dirty.extend(self.options.own_notes(self.clock.now()));
-                self.suspects_at(&conn, &dirty)
+                self.suspects_at(&conn, &dirty, &mut unread)
             }
             None => {
                 checked_by = CheckedBy::Scan;
-                self.scan(&conn)
+                self.scan(&conn, &mut unread)
             }
         };
         if checked_by != CheckedBy::Daemon
@@ -151,15 +154,16 @@ impl Index {
             suspects = match applied {
                 // Changes during the write are for the next query.
                 Ok(_) => Ok(Vec::new()),
-                Err(IndexError::Busy) => self.scan(&conn),
+                Err(IndexError::Busy) => self.scan(&conn, &mut unread),
                 Err(error) if error.is_full_or_read_only() => {
                     warnings.push(error.to_string());
-                    self.scan(&conn)
+                    self.scan(&conn, &mut unread)
                 }
                 Err(error) => Err(error),
             };
         }
         let mut freshness = Freshness::new(corpus.totals.generation, checked_by, warnings);
+        freshness.misses(unread);
         match suspects {
             Ok(suspects) if matches!(store.mode, Mode::Memory(_)) => {
                 corpus = self.read_all(corpus, suspects, &mut freshness)?;
