@@ -252,6 +252,99 @@ fn a_section_comes_back_and_what_stands_beside_it_stays() {
     room.fsck();
 }
 
+/// Notes with lists, paragraphs and sections, close together and apart, with each way to end.
+const TEXTS: [&str; 8] = [
+    "# N\n\n## A\none\n\n## B\n\ntwo\n\n## C\nthree\n",
+    "## A\none\n## B\ntwo\n## C\nthree",
+    "\n## A\n\n\n- one\n  more\n- two\n\n\n## B\n\n## C\nthree\n\n",
+    "---\nx: 1\n---\n# T\n\nword\n\n### A\nfirst\n\n## B\n### D\nlast\n\n",
+    "a\n\nb\n\nc\n\nd",
+    "- a\n- b\n- c\n",
+    "same\n\nsame\nother\n\nsame\n\nother\n",
+    "intro\n\n- a\n- b\n\noutro\n",
+];
+
+#[test]
+fn a_deleted_part_comes_back_with_the_blank_lines_that_it_had() {
+    let is_blank = |line: &&&str| line.trim().is_empty();
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for text in TEXTS.iter().flat_map(|text| [(*text).to_owned(), text.replace('\n', "\r\n")]) {
+        let room = Room::of(&[("a.md", &text)]);
+        let point = room.history.newest().unwrap();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let numbers = (0..lines.len()).filter(|at| !lines[*at].trim().is_empty());
+        let mut parts: Vec<_> = numbers
+            .map(|at| {
+                let more = lines[at + 1..].iter().take_while(|line| line.starts_with("  ")).count();
+                (LineTarget::Number(at + 1), at..at + 1 + more)
+            })
+            .collect();
+        let sections = vault_agent::history::sections(text.as_bytes()).into_iter();
+        parts.extend(sections.map(|one| (LineTarget::Section(one.heading), one.lines)));
+        for (target, part) in parts {
+            let core = part.start..part.end - lines[part.clone()].iter().rev().take_while(is_blank).count();
+            let above = lines[..core.start].iter().rev().take_while(is_blank).count();
+            let below = lines[core.end..].iter().take_while(is_blank).count();
+            // The part alone, with any of the blank lines around it, or emptied.
+            let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            let mut gone = vec![lines[..core.start].concat() + newline + &lines[core.end..].concat()];
+            for (above, below) in (0..=above).flat_map(|above| (0..=below).map(move |below| (above, below))) {
+                gone.push(lines[..core.start - above].concat() + &lines[core.end + below..].concat());
+            }
+            // Of the last part also with the newline above it.
+            if core.end + below == lines.len() {
+                gone.push(lines[..core.start].concat().trim_end().to_owned());
+            }
+            for gone in gone {
+                room.write("a.md", &gone);
+                let plan = room.history.plan_part(&note("a.md"), &target, Some(point.clone())).unwrap();
+                tried += 1;
+                let after = String::from_utf8_lossy(&plan.after);
+                if after != text {
+                    wrong.push(format!("{target:?}: {gone:?} becomes\n{after:?}, not\n{text:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_part_comes_back_between_what_is_new() {
+    for (old, now, target, after) in [
+        // Its neighbours went, too.
+        ("H\n\n- a\n- b\n- c\n\nP\n", "H\n\nP\n", LineTarget::Number(4), "H\n\n- b\n\nP\n"),
+        ("# N\n\n## A\n1\n\n## B\n2\n\n## C\n3\n", "# N\n", section("B"), "# N\n\n## B\n2\n"),
+        // A line goes below what stood above it, a section above what stood below it.
+        ("- a\n- b\n\nP\n", "- a\n- new\n\nP\n", LineTarget::Number(2), "- a\n- b\n- new\n\nP\n"),
+        ("a\n\nb\n\nc\n", "a\n\nnew\n\nc\n", LineTarget::Number(3), "a\n\nb\n\nnew\n\nc\n"),
+        ("## A\n1\n\n## B\n2\n", "## A\n1\nnew\n", section("B"), "## A\n1\nnew\n\n## B\n2\n"),
+        (
+            "## A\n1\n\n## B\n2\n\n## C\n3\n",
+            "## A\n1\n\nnew\n\n## C\n3\n",
+            section("B"),
+            "## A\n1\n\nnew\n\n## B\n2\n\n## C\n3\n",
+        ),
+        // It is followed by a section that is newer, or by none any more.
+        ("## A\n1\n", "## A\n2\n\n## B\n3\n", section("A"), "## A\n1\n\n## B\n3\n"),
+        ("## A\n1\n\n## B\n2\n", "## A\n2\n", section("A"), "## A\n1\n"),
+        // The note has other line ends by now.
+        ("a\nb\nc\n", "a\r\nc\r\n", LineTarget::Number(2), "a\r\nb\r\nc\r\n"),
+        ("a\n\n- b", "new", LineTarget::Number(3), "new\n\n- b"),
+    ] {
+        let room = Room::of(&[("a.md", old)]);
+        room.write("a.md", now);
+        let point = room.history.newest().unwrap();
+        let plan = room.history.plan_part(&note("a.md"), &target, Some(point)).unwrap();
+        assert_eq!(String::from_utf8_lossy(&plan.after), after, "{target:?} of {old:?} into {now:?}");
+    }
+}
+
+fn section(heading: &str) -> LineTarget {
+    LineTarget::Section(heading.to_owned())
+}
+
 #[test]
 fn the_commands_show_lines_and_bring_a_section_back() {
     let vault = TestVault::new("//- /a.md\n# N\n## A\none\n## B\ntwo\n");

@@ -92,7 +92,7 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The place of `run` in `text`, if it stands there exactly once; line ends don't count.
-pub(super) fn find(text: &[Vec<u8>], run: &[&[u8]]) -> Option<usize> {
+fn find(text: &[Vec<u8>], run: &[&[u8]]) -> Option<usize> {
     let is_at = |at: usize| run.iter().zip(&text[at..]).all(|(a, b)| body(a) == body(b));
     let last = text.len().checked_sub(run.len())?;
     let mut places = (0..=last).filter(|at| is_at(*at));
