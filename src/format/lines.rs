@@ -16,6 +16,8 @@
 //!
 //! Time is linear in the number of bytes.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memchr2, memmem};
 
 use super::Finding;
@@ -53,8 +55,9 @@ pub fn bom_len(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// The finding about a file of UTF-16 text, as Windows PowerShell's `>` writes it: none of its lines can be understood.
-pub fn utf16(bytes: &[u8]) -> Option<Finding> {
+/// The finding about a file none of whose lines can be understood: UTF-16 text, as Windows PowerShell's `>` writes it, or
+/// lines that end with CR alone, as old Macs wrote them.
+pub fn not_understood(bytes: &[u8]) -> Option<Finding> {
     let is_utf16 = match bytes {
         // A mark alone may be any two bytes; in UTF-16 every other byte of ASCII is zero, so some are in any note.
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
@@ -68,9 +71,27 @@ pub fn utf16(bytes: &[u8]) -> Option<Finding> {
         }
         _ => false,
     };
-    let reason =
-        "the file is UTF-16 text, as Windows PowerShell's `>` writes it: no line of it is understood";
-    is_utf16.then(|| Finding::new(1, 1, reason, "save the file as UTF-8"))
+    let reason = "the file is UTF-16 text, as Windows PowerShell's `>` writes it";
+    if is_utf16 {
+        return Some(Finding::new(1, 1, reason, "save it as UTF-8"));
+    }
+    let reason = "the file ends its lines with CR alone, as old Macs did";
+    ends_in_cr(bytes).then(|| Finding::new(1, 1, reason, "save it with LF at the end of each line"))
+}
+
+/// Whether a file has lines that end with CR, and none that ends with LF.
+fn ends_in_cr(bytes: &[u8]) -> bool {
+    let inner = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    memchr(b'\n', bytes).is_none() && memchr(b'\r', inner).is_some()
+}
+
+/// A file's bytes to be read by lines: where its lines end with CR alone, each of these is LF, at the same place.
+pub fn with_lf<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> Cow<'a, [u8]> {
+    let mut bytes = bytes.into();
+    if ends_in_cr(&bytes) {
+        bytes.to_mut().iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+    }
+    bytes
 }
 
 /// The line terminator that a file uses, by its first line: for lines that are added to it.

@@ -67,7 +67,7 @@ impl MemoryNotes<'_> {
         origin: &Origin,
     ) -> Result<ForgottenMemory> {
         let path = self.note_of_memories(path)?;
-        let bytes = self.vault.read(&path)?;
+        let bytes = self.bytes_to_change(&path)?;
         let item = self.item_meant(&path, &bytes, line, expect)?;
         let text = item.shown(&bytes);
         let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
@@ -85,7 +85,7 @@ impl MemoryNotes<'_> {
     /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
     pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<ForgottenMemory> {
         let path = self.note_of_memories(meant.path)?;
-        let bytes = self.vault.read(&path)?;
+        let bytes = self.bytes_to_change(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
         let (text, line) = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {
@@ -103,7 +103,7 @@ impl MemoryNotes<'_> {
     pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<EditedMemory> {
         let path = self.note_of_memories(meant.path)?;
         let new = wording::checked(new)?;
-        let bytes = self.vault.read(&path)?;
+        let bytes = self.bytes_to_change(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("edited: {}", wording::summary(&item.text)));
         let (wanted, was) = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {

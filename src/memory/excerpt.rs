@@ -43,7 +43,7 @@ impl MemoryNotes<'_> {
         }
         let path = self.note_named(path)?;
         let bytes = self.vault.clone().with_limit(MOST_NOTE.min(self.vault.limit())).read(&path)?;
-        excerpt(path, &bytes, lines)
+        excerpt(path, &lines::with_lf(bytes), lines)
     }
 
     /// The note of a path as people and links write it.

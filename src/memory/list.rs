@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::error::MemoryError;
 use super::item::{self, MemoryItem};
 use super::scope::{Scope, belongs};
+use crate::format::lines::with_lf;
 use crate::format::{daily, memory};
 use crate::memory::{MemoryNotes, Result};
 use crate::vault::{NotePath, Vault, VaultError, WalkOptions};
@@ -98,7 +99,7 @@ impl MemoryNotes<'_> {
                 Err(VaultError::NotFound(_)) => continue,
                 bytes => bytes?,
             };
-            let items = item::parse(&bytes, true);
+            let items = item::parse(&with_lf(bytes), true);
             let memories: Vec<ListedMemory> =
                 items.iter().filter(|item| is_wanted(item, scopes)).map(listed).collect();
             if scopes.is_none() || date.is_some() || !memories.is_empty() {

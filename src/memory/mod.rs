@@ -40,8 +40,9 @@ use jiff::civil::Date;
 
 use crate::config::Settings;
 use crate::format::daily;
+use crate::format::lines::with_lf;
 use crate::schedule::Zone;
-use crate::vault::{Editor, NotePath, Vault, VaultError};
+use crate::vault::{EditError, EditRefusal, Editor, NotePath, Vault, VaultError};
 use crate::words::words;
 
 pub use crate::vault::Origin;
@@ -125,9 +126,16 @@ impl MemoryNotes<'_> {
         (folder.as_str() == self.settings.paths.daily).then(|| daily::date_of(path.file_name())).flatten()
     }
 
-    /// A note's bytes; a missing note has none.
+    /// A note's bytes to be read by lines; a missing note has none.
     fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
-        self.vault.read_or_empty(path)
+        Ok(with_lf(self.vault.read_or_empty(path)?).into_owned())
+    }
+
+    /// A note's bytes, of which some are to be changed.
+    fn bytes_to_change(&self, path: &NotePath) -> Result<Vec<u8>> {
+        let bytes = self.vault.read(path)?;
+        EditRefusal::not_understood(path, &bytes)
+            .map_or(Ok(bytes), |refusal| Err(EditError::from(refusal).into()))
     }
 }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::error::MemoryError;
 use super::harmless::harmless;
 use super::wording::{self, WordsError};
+use crate::format::lines::with_lf;
 use crate::format::pinned::{self, LinkTarget};
 use crate::memory::edit::ForgottenMemory;
 use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
@@ -88,7 +89,7 @@ impl MemoryNotes<'_> {
     /// The path names no note, there is no such line or nothing in it, or the pins can't be written.
     pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<SavedMemory> {
         let path = self.note_named(path)?;
-        let bytes = self.vault.read(&path)?;
+        let bytes = with_lf(self.vault.read(&path)?);
         let text = match self.item_at(&path, &bytes, line) {
             Ok(item) => item.text,
             Err(MemoryError::NoMemory { .. }) => self.get(path.as_str(), Some((line, line)))?.text,

@@ -294,8 +294,8 @@ impl MemoryNotes<'_> {
     ) -> Result<PromotedMemory> {
         let section = section.map(wording::section).transpose()?;
         let from = self.daily_path(date);
-        let bytes = match self.vault.read(&from) {
-            Err(VaultError::NotFound(_)) => return Err(MemoryError::NoSuchDay(date)),
+        let bytes = match self.bytes_to_change(&from) {
+            Err(MemoryError::Vault(VaultError::NotFound(_))) => return Err(MemoryError::NoSuchDay(date)),
             bytes => bytes?,
         };
         let link = format!("[[{}]]", from.as_str().strip_suffix(".md").unwrap_or(from.as_str()));

@@ -87,11 +87,10 @@ pub enum EditRefusal {
     /// A merge has left its marks.
     #[error("`{0}` line {1} begins a merge conflict; choose between its two sides and remove the markers")]
     ConflictMarkers(NotePath, usize),
-    /// It is UTF-16 text, and a line of UTF-8 in it would make nonsense of both.
-    #[error(
-        "`{0}` is UTF-16 text, as Windows PowerShell's `>` writes it; nothing is written to it until you save it as UTF-8"
-    )]
-    Utf16(NotePath),
+    /// It is UTF-16 text, or its lines end with CR alone: a line of ours in it would make nonsense of both. With the reason and
+    /// the remedy.
+    #[error("`{0}`: {1}; nothing is written to it until you {2}")]
+    NotUnderstood(NotePath, String, String),
     /// A sync tool has put a second version beside it.
     #[error(
         "`{copy}` is a conflicting copy of `{path}`; `vault-agent conflicts merge` brings the two together"
@@ -102,6 +101,14 @@ pub enum EditRefusal {
         /// The copy.
         copy: NotePath,
     },
+}
+
+impl EditRefusal {
+    /// The refusal of a note with these bytes, if none of its lines can be understood.
+    pub fn not_understood(path: &NotePath, bytes: &[u8]) -> Option<Self> {
+        let found = crate::format::lines::not_understood(bytes)?;
+        Some(Self::NotUnderstood(path.clone(), found.reason, found.suggestion))
+    }
 }
 
 /// The result of an edit.

@@ -386,3 +386,52 @@ fn a_memory_is_changed_by_what_it_says() {
         .warns("was changed since it was read");
     assert!(vault.read("MEMORY.md").contains("- prefers oolong\n"));
 }
+
+#[test]
+fn notes_whose_lines_end_with_cr_alone_are_read_and_never_written() {
+    let fact = "# Memory\n\n## Food\n- Anna likes green tea\n- [2026-11-20] Bob eats no eggs\n  at all\n";
+    let day = "- 08:00 the walk was long\n- 09:00 coffee was cold\n";
+    let notes = [("MEMORY.md", fact), ("daily/2026-11-30.md", day), ("Pinned.md", "- tea\n- eggs\n")];
+    let (lf, cr) = (TestVault::new(""), TestVault::new(""));
+    for (path, text) in notes {
+        lf.write(path, text);
+        cr.write(path, text.replace('\n', "\r"));
+    }
+    for args in [
+        &["memory", "list"][..],
+        &["memory", "list", "daily"],
+        &["memory", "list", "pins"],
+        &["memory", "get", "MEMORY.md", "--lines", "4-5"],
+        &["recall", "What does Anna like?"],
+    ] {
+        let (wanted, found) = (lf.run(args).ok(), cr.run(args).ok());
+        assert!(wanted.stdout.lines().count() > 1 || args[1] == "What does Anna like?", "{wanted:?}");
+        assert_eq!(found.stdout, wanted.stdout, "{args:?}");
+    }
+    let places = |vault: &TestVault| -> Vec<serde_json::Value> {
+        let hits = vault.json(&["search", "tea"])["hits"].clone();
+        hits.as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| serde_json::json!([hit["path"], hit["line"], hit["text"]]))
+            .collect()
+    };
+    assert_eq!(places(&cr), places(&lf));
+    let before = cr.tree();
+    for args in [
+        &["memory", "save", "Carl likes cake"][..],
+        &["memory", "forget", "MEMORY.md", "4"],
+        &["memory", "edit", "MEMORY.md", "Anna likes green tea", "Anna likes tea"],
+        &["memory", "promote", "2026-11-30", "2"],
+        &["memory", "pin", "cake"],
+    ] {
+        let run = cr.run(args);
+        run.exits(1).warns("ends its lines with CR alone").warns("save it with LF at the end of each line");
+    }
+    assert_eq!(cr.tree(), before);
+    // What has to be written to be of use is said to be of none.
+    let due = "- [ ] date=2026-12-01 time=09:00 recur=none msg=\"Call\"\n";
+    cr.write("Reminders.md", due.repeat(2).replace('\n', "\r"));
+    cr.run(&["check"]).exits(1).says("Reminders.md:1:1: the file ends its lines with CR alone");
+    cr.run(&["doctor"]).says("CR alone");
+}

@@ -15,7 +15,7 @@ const KEYS: [&str; 7] = ["id", "status", "precision", "due", "scope", "created",
 pub fn parse(bytes: &[u8]) -> CommitmentsFile {
     let lines: Vec<(Line<'_>, bool)> = LiveLines::without_frontmatter(bytes).flagged().collect();
     let mut file = CommitmentsFile {
-        findings: crate::format::lines::utf16(bytes).into_iter().collect(),
+        findings: crate::format::lines::not_understood(bytes).into_iter().collect(),
         ..CommitmentsFile::default()
     };
     let heads = heads(&lines, &mut file.findings);

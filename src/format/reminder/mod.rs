@@ -101,7 +101,7 @@ pub fn scan(bytes: &[u8]) -> impl Iterator<Item = Result<(Line<'_>, Reminder), F
         ParsedLine::Ticked | ParsedLine::Other => None,
     });
     // The finding about the whole file comes first.
-    lines::utf16(bytes).map(Err).into_iter().chain(found)
+    lines::not_understood(bytes).map(Err).into_iter().chain(found)
 }
 
 /// Everything in a file that is a reminder or looks like one.

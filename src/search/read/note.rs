@@ -4,6 +4,7 @@
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.
 
+use crate::format::lines::with_lf;
 use crate::format::log;
 use crate::search::analyze::Pattern;
 use crate::search::read::block::{self, ParsedNote};
@@ -139,7 +140,8 @@ pub(in crate::search) fn is_below(path: &str, folder: &str) -> bool {
 /// # Errors
 /// Why it can't be indexed, for a person.
 pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<ParsedNote, String> {
-    let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
+    let bytes = with_lf(bytes);
+    let (text, encoding) = decode::decode(&bytes).ok_or("it is not text")?;
     let mut note = ParsedNote::default();
     if encoding != decode::Encoding::Utf8 {
         note.findings.push((1, format!("it is not in UTF-8 but {encoding:?}; it was searched all the same")));

@@ -353,10 +353,10 @@ impl Editor {
         if let Some(line) = crate::vault::read::conflict::conflict_markers(bytes) {
             return Err(crate::vault::EditRefusal::ConflictMarkers(task.path.clone(), line).into());
         }
-        if crate::format::lines::utf16(bytes).is_some() {
-            return Err(crate::vault::EditRefusal::Utf16(task.path.clone()).into());
+        match crate::vault::EditRefusal::not_understood(task.path, bytes) {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Refuses a note with a conflicting copy beside it, unless it is being restored or the copy brought into it.
