@@ -118,9 +118,6 @@ pub enum CheckedBy {
     Nobody,
 }
 
-/// So many folders that could not be searched are named.
-const NAMED: usize = 3;
-
 /// How fresh an answer is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
@@ -151,17 +148,11 @@ impl Freshness {
         Self { generation, complete, checked_by, read_directly, embedded_percent, not_searched, warnings }
     }
 
-    /// Says of each folder that can't be read, given with the reason, that it was not searched.
+    /// Says of each folder that can't be read, given with the reason, that it was not searched; of very many of some.
     pub(in crate::search) fn misses(&mut self, unread: Vec<(String, String)>) {
         self.complete &= unread.is_empty();
-        let more = unread.len().saturating_sub(NAMED);
-        let named = unread.iter().take(NAMED).map(|(path, why)| format!("`{path}` was not searched: {why}"));
-        let more = (more > 0).then(|| format!("nor were {more} more; `vault-agent doctor` names them all"));
-        for warning in named.chain(more) {
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
-        }
+        let said = unread.into_iter().map(|(path, why)| format!("`{path}` was not searched: {why}"));
+        self.warnings.extend(said.take(10));
     }
 }
 

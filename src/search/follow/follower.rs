@@ -267,7 +267,7 @@ impl Shared {
     /// Whether the index is another one than that of the last whole look at every file.
     fn is_anew(&self) -> bool {
         let known = self.state().commit;
-        known.is_some() && known.map(epoch) != self.last_commit().map(epoch)
+        known.is_some() && known.map(|(epoch, _)| epoch) != self.last_commit().map(|(epoch, _)| epoch)
     }
 
     /// Looks at every file, and again where the index was made anew meanwhile; the commit that has them all.
@@ -278,7 +278,7 @@ impl Shared {
                 return None;
             }
             let after = self.last_commit();
-            if before.map(epoch) == after.map(epoch) {
+            if before.map(|(epoch, _)| epoch) == after.map(|(epoch, _)| epoch) {
                 return after;
             }
         }
@@ -304,11 +304,6 @@ impl Shared {
             }
         }
     }
-}
-
-/// Which making of the index a commit is of.
-fn epoch(commit: (i64, u64)) -> i64 {
-    commit.0
 }
 
 fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
@@ -398,7 +393,7 @@ fn commit_dirty(shared: &Shared) -> bool {
     let now = shared.last_commit();
     let mut state = shared.state();
     state.worked(is_done);
-    if state.commit.map(epoch) == now.map(epoch) {
+    if state.commit.map(|(epoch, _)| epoch) == now.map(|(epoch, _)| epoch) {
         state.commit = now;
     }
     is_done

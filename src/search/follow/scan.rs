@@ -78,11 +78,8 @@ impl Index {
     fn unread_in(&self, skipped: &[SkippedPath]) -> impl Iterator<Item = UnreadPath> {
         let unread = skipped.iter().filter(|one| matches!(one.reason, SkipReason::Unreadable(_)));
         let unread = unread.map(|one| (one.path.to_string_lossy().into_owned(), one.reason.to_string()));
-        unread.filter(|(path, _)| {
-            // `folder/**` leaves out what is in the folder, which is all of it.
-            let inside = format!("{path}/_");
-            !self.options.exclude.iter().any(|pattern| pattern.covers(path) || pattern.covers(&inside))
-        })
+        // `folder/**` leaves out what is in the folder, which is all of it.
+        unread.filter(|(path, _)| !self.options.exclude.iter().any(|one| one.covers(&format!("{path}/_"))))
     }
 
     /// The files that may differ from what `conn` knows of them, the vanished ones included; puts into `unread` what can't
@@ -97,7 +94,7 @@ impl Index {
     ) -> Result<Vec<ChangedFile>, IndexError> {
         fail::fail_point!("index-scan", |_| Err(IndexError::Interrupted));
         let Listing { files, unread: found, .. } = self.list()?;
-        unread.extend(found);
+        *unread = found;
         self.refuse_emptying(files.len(), catalog::totals(conn)?.files)?;
         let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
@@ -145,7 +142,7 @@ impl Index {
             }
             let known = if plain.is_some() { catalog::file(conn, path)? } else { None };
             if !known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known.look, &stat)) {
-                self.look_at(conn, note, &mut found, unread)?;
+                self.look_at(conn, &note, &mut found, unread)?;
             }
         }
         let mut suspects = Vec::new();
@@ -166,14 +163,14 @@ impl Index {
     fn look_at(
         &self,
         conn: &Connection,
-        path: NotePath,
+        path: &NotePath,
         found: &mut BTreeMap<String, Option<Stat>>,
         unread: &mut Vec<UnreadPath>,
     ) -> Result<(), IndexError> {
         let takes = |path: &NotePath| self.options.takes(path.as_str()) == Ok(true);
-        match self.vault.stat(&path) {
+        match self.vault.stat(path) {
             Ok(Some(stat)) => {
-                if !path.is_hidden() && takes(&path) && !conflict::is_temporary(path.file_name()) {
+                if !path.is_hidden() && takes(path) && !conflict::is_temporary(path.file_name()) {
                     found.insert(path.to_string(), Some(stat));
                 }
             }

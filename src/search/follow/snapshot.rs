@@ -92,9 +92,7 @@ impl Index {
         // From the committed state on: a file that is looked at twice counts once.
         let memory = snapshot.memory().map(|file| &file.path);
         let read: Vec<String> = memory.chain(&snapshot.corpus.hidden).cloned().collect();
-        let mut unread = Vec::new();
-        suspects.extend(self.suspects_at(&snapshot.conn, &read, &mut unread)?);
-        snapshot.freshness.misses(unread);
+        suspects.extend(self.suspects_at(&snapshot.conn, &read, &mut Vec::new())?);
         suspects.sort_by(|a, b| a.path.cmp(&b.path));
         suspects.dedup_by(|a, b| a.path == b.path);
         snapshot.freshness.read_directly = 0;
@@ -202,16 +200,16 @@ impl Index {
             let Some(sources) = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
                 return Ok((answer, snapshot.freshness));
             };
-            let mut unread = Vec::new();
+            // The daemon's word has named what can't be looked at.
+            let unread = &mut Vec::new();
             let suspects = if sources.is_empty() && self.may_look() {
                 snapshot.freshness.checked_by = CheckedBy::Scan;
-                self.scan(&snapshot.conn, &mut unread)?
+                self.scan(&snapshot.conn, unread)?
             } else {
                 let mut stale = self.stale(sources);
                 stale.retain(|path| looked.insert(path.clone()));
-                self.suspects_at(&snapshot.conn, &stale, &mut unread)?
+                self.suspects_at(&snapshot.conn, &stale, unread)?
             };
-            snapshot.freshness.misses(unread);
             if suspects.is_empty() {
                 return Ok((answer, snapshot.freshness));
             }
