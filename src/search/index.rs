@@ -86,15 +86,20 @@ impl Index {
         &self.options
     }
 
-    /// The cache on disk; opened again if it was deleted.
+    /// The cache on disk; opened again if it was deleted, or if it can be written by now.
     pub fn store(&self) -> Result<Arc<cache::Store>, IndexError> {
         {
             let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
-            if store.is_current() {
+            if store.is_current() && (store.is_writable() || !self.can_be_written()) {
                 return Ok(Arc::clone(&store));
             }
         }
         self.reopen()
+    }
+
+    /// Whether the cache can be opened to be written: what stood in the way may be gone.
+    fn can_be_written(&self) -> bool {
+        cache::Store::open_writable(&self.root, &self.fingerprint).is_ok()
     }
 
     pub(in crate::search) fn reopen(&self) -> Result<Arc<cache::Store>, IndexError> {

@@ -209,6 +209,35 @@ fn a_log_of_the_index_that_was_deleted_beside_the_daemon_is_mended_by_reindex() 
 }
 
 #[test]
+fn a_cache_whose_obstacle_is_gone_is_taken_up_again_by_the_daemon() {
+    let vault = TestVault::new("//- now: 2026-07-01T09:30:00Z\n//- /a.md\nzinnia one\n");
+    let search = || vault.json(&["search", "zinnia"])["freshness"].clone();
+    let is_followed = || search()["checked_by"] == "daemon";
+    let obstruct = || {
+        // The daemon may be writing there.
+        crate::support::until("the obstacle", || {
+            let _ = std::fs::remove_dir_all(vault.cache());
+            std::fs::write(vault.cache(), "").is_ok()
+        });
+    };
+    obstruct();
+    let daemon = Daemon::watching(&vault);
+    let said = || vault.run(&["status", "--json"]).json()["daemon"]["parts"]["index"].to_string();
+    crate::support::until("the obstacle to be said", || said().contains("not followed"));
+    assert!(search()["warnings"][0].as_str().unwrap().contains("without a cache"));
+    std::fs::remove_file(vault.cache()).unwrap();
+    vault.write("b.md", "zinnia two\n");
+    crate::support::until("the cache", is_followed);
+    // The same while it runs.
+    obstruct();
+    assert!(search()["warnings"][0].as_str().unwrap().contains("without a cache"));
+    std::fs::remove_file(vault.cache()).unwrap();
+    vault.write("c.md", "zinnia three\n");
+    crate::support::until("the cache again", is_followed);
+    drop(daemon.kill());
+}
+
+#[test]
 fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     let vault = TestVault::new(
         "//- now: 2026-07-01T09:30:00Z\n//- /Reminders.md\nhello\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n",

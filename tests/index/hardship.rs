@@ -26,6 +26,7 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
     }
     let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
     assert_eq!(vault.find("first").len(), 1);
+    let mut kept = None;
     failing("index-open-read-only", || {
         let index = vault.index();
         let answer = index.search(&Query::new("first")).unwrap();
@@ -44,7 +45,12 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
         assert!(index.search(&Query::new("first")).unwrap().hits.is_empty());
         assert!(index.catch_up().is_err());
         assert!(index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap_err().is_full_or_read_only());
+        kept = Some(index);
     });
+    // It can be written again, and the next look does.
+    let answer = kept.unwrap().search(&Query::new("third")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
+    assert!(answer.freshness.warnings.is_empty(), "{:?}", answer.freshness);
 }
 
 #[test]
@@ -103,6 +109,11 @@ fn without_any_cache_the_answers_are_the_same() {
     vault.write("d.md", "first thing of all");
     assert_eq!(show(&none.search(&Query::new("thing")).unwrap()), ["d.md:1 paragraph first thing of all"]);
     assert!(none.catch_up().is_err());
+    // The file is gone, and the next look makes the cache.
+    std::fs::remove_file(vault.home().join("file")).unwrap();
+    let answer = none.search(&Query::new("thing")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
+    assert!(answer.freshness.warnings.is_empty(), "{:?}", answer.freshness);
 }
 
 #[test]

@@ -15,12 +15,21 @@ const REPORT: Duration = Duration::from_secs(5);
 /// Keeps the index up to date with what the watcher says. Of the parts' events it uses changed settings alone.
 pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
-    let mut follower = start(&workspace)?;
+    let mut index = Arc::new(workspace.index()?);
+    let mut follower = Follower::start(Arc::clone(&index));
     loop {
-        board.set_part("index", describe(follower.following()));
+        // What stood in the way of the cache may be gone by now; a first look finds what was missed.
+        if follower.is_err() {
+            follower = Follower::start(Arc::clone(&index));
+        }
+        let said = match &follower {
+            Ok(follower) => describe(follower.following()),
+            Err(error) => format!("not followed, tried again at the next change: {error}"),
+        };
+        board.set_part("index", said);
         tokio::select! {
             biased;
-            Some(event) = watched.recv() => tell(&follower, event),
+            Some(event) = watched.recv() => drop(follower.as_ref().map(|follower| tell(follower, event))),
             event = events.next() => match event {
                 Some(DaemonEvent::Settings(changed)) => {
                     let (old, new) = (&workspace.settings, &changed.settings);
@@ -30,7 +39,8 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
                     if is_other {
                         // The lock is let go first: one follower a vault.
                         drop(follower);
-                        follower = start(&workspace)?;
+                        index = Arc::new(workspace.index()?);
+                        follower = Follower::start(Arc::clone(&index));
                     }
                 }
                 Some(_) => {}
@@ -55,10 +65,6 @@ fn tell(follower: &Follower, event: WatchEvent) {
         WatchEvent::VaultBack => follower.rescan("the vault is back"),
         WatchEvent::Polled { .. } => {}
     }
-}
-
-fn start(workspace: &Workspace) -> anyhow::Result<Follower> {
-    Ok(Follower::start(Arc::new(workspace.index()?))?)
 }
 
 fn describe(following: Following) -> String {

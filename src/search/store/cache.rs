@@ -139,7 +139,8 @@ impl Store {
             || self.identity.is_some() && identity(&self.root) == self.identity
     }
 
-    fn open_writable(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
+    /// Opens the cache to be read and written, or not at all.
+    pub fn open_writable(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
         fail::fail_point!("index-open-read-only", |_| Err(IndexError::cache(
             root,
             std::io::ErrorKind::ReadOnlyFilesystem.into()
