@@ -11,7 +11,7 @@ use super::assistant_commands;
 use super::error::{CommandError, CommandResult, Result, Status};
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
-use crate::format::changes::unified;
+use crate::format::changes::{changed_endings, unified};
 use crate::history::parse_time;
 use crate::schedule;
 use crate::terminal::Ui;
@@ -172,7 +172,8 @@ impl Context {
     pub(super) fn show_change(&self, path: &Path, before: &str, after: &str) {
         if before != after {
             let shown = path.to_string_lossy();
-            let diff = format!("--- {shown}\n+++ {shown}\n{}", unified(before, after));
+            let endings = changed_endings(before, after).map(|endings| endings + "\n").unwrap_or_default();
+            let diff = format!("{endings}--- {shown}\n+++ {shown}\n{}", unified(before, after));
             self.ui.line(diff.trim_end());
         }
     }

@@ -124,6 +124,22 @@ pub fn unified(old: &str, new: &str) -> String {
     out
 }
 
+/// A sentence about the line endings of two texts, if they differ: a diff of their lines shows them to no person.
+pub fn changed_endings(old: &str, new: &str) -> Option<String> {
+    let [old, new] = [old, new].map(endings);
+    (old != new).then(|| Some(format!("line endings: {} -> {}", old?, new?)))?
+}
+
+/// The line endings of a text; none where it has none.
+fn endings(text: &str) -> Option<String> {
+    match (text.matches("\r\n").count(), text.matches('\n').count()) {
+        (_, 0) => text.contains('\r').then(|| "CR".to_owned()),
+        (0, _) => Some("LF".to_owned()),
+        (crlf, all) if crlf == all => Some("CRLF".to_owned()),
+        (crlf, all) => Some(format!("CRLF in {crlf} of {all} lines")),
+    }
+}
+
 /// Ends a line of a diff; says so where `line`, as it stands in its file, has no end of its own.
 pub fn end_line(out: &mut String, line: &str) {
     out.push('\n');

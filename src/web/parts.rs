@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use similar::ChangeTag;
 
 use super::visit::Visit;
-use crate::format::changes::{hunks, text_lines};
+use crate::format::changes::{changed_endings, hunks, text_lines};
 use crate::listen::secret;
 
 /// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
@@ -169,9 +169,11 @@ pub fn plan(title: &str, lines: &[String], form: &Markup) -> Markup {
 
 /// Two states of a text, line by line.
 pub fn diff(old: &str, new: &str) -> Markup {
+    let endings = changed_endings(old, new);
     let [old, new] = [old, new].map(text_lines);
     html! {
         div.diff role="region" aria-label="Differences" tabindex="0" {
+            @if let Some(endings) = endings { div { (endings) } }
             @for hunk in hunks(&old, &new) {
                 @for line in hunk.lines() {
                     (changed_line(line.tag(), line.value()))
@@ -183,6 +185,7 @@ pub fn diff(old: &str, new: &str) -> Markup {
 }
 
 fn changed_line(tag: ChangeTag, text: &str) -> Markup {
+    let is_ended = text.ends_with('\n');
     let text = text.trim_end_matches(['\n', '\r']);
     html! {
         @match tag {
@@ -190,6 +193,7 @@ fn changed_line(tag: ChangeTag, text: &str) -> Markup {
             ChangeTag::Insert => div { ins { span.sign { "+ " } (text) } },
             ChangeTag::Equal => div { span.sign { "  " } (text) },
         }
+        @if !is_ended { div { "\\ No newline at end of file" } }
     }
 }
 

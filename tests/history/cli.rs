@@ -44,6 +44,33 @@ fn history_diff_restore_and_undo_in_a_row() {
 }
 
 #[test]
+fn a_change_of_line_endings_alone_is_said() {
+    let vault = vault();
+    let _ = vault.run(&["history"]).ok();
+    let no_newline = "\\ No newline at end of file";
+    for (text, said) in [
+        ("one\r\ntwo\r\n", "line endings: LF -> CRLF"),
+        ("one\r\ntwo\n", "line endings: CRLF -> CRLF in 1 of 2 lines"),
+        ("one\ntwo\n", "line endings: CRLF in 1 of 2 lines -> LF"),
+        ("one\rtwo\r", "line endings: LF -> CR"),
+        ("one\ntwo\n", "line endings: CR -> LF"),
+        ("one\ntwo", no_newline),
+        ("one\ntwo\n", no_newline),
+    ] {
+        vault.write("a.md", text);
+        let part = said.split_once(':').map_or(said, |(part, _)| part);
+        vault.run(&["restore", "--dry-run", "a.md"]).ok().says(part);
+        let diff = vault.run(&["diff", "a.md"]).ok().stdout;
+        assert!(diff.contains(said), "{text:?}: {diff}");
+        let words = diff.lines().next().unwrap().starts_with("line endings: ");
+        assert_eq!(words, said != no_newline, "before what `patch` reads: {diff}");
+        vault.run(&["history", "--patch", "-n", "1"]).says(said);
+    }
+    vault.write("a.md", "one\nthree\n");
+    vault.run(&["diff", "a.md"]).lacks("line endings").lacks(no_newline);
+}
+
+#[test]
 fn undo_passes_over_the_ids_that_lines_were_given() {
     let two = |date: &str| {
         let line = |msg: &str| format!("- [ ] date={date} time=09:00 recur=none msg=\"{msg}\"\n");

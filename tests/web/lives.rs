@@ -34,6 +34,22 @@ fn a_line_a_section_and_the_note_come_back_after_their_plan() {
     assert!(vault.read("a.md").contains("spoilt"));
 }
 
+#[test]
+fn a_change_of_line_endings_or_of_the_last_newline_alone_is_shown() {
+    let vault = vault();
+    for (text, said) in [
+        ("# N\r\n## A\r\nspoilt\r\n## B\r\ntwo\r\n", "line endings: LF -&gt; CRLF"),
+        ("# N\r\n## A\r\nspoilt\r\n## B\r\ntwo", "No newline at end of file"),
+    ] {
+        vault.write("a.md", text);
+        drop(vault.run(&["history"]).ok());
+        let (_served, visitor) = Served::visited(&vault);
+        let newest = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
+        let page = visitor.get(&format!("/history/{newest}")).is(200).text();
+        assert!(page.contains(said), "{page}");
+    }
+}
+
 /// A page that Back fetches anew holds the form that was sent: it is known, and nothing is undone twice.
 #[test]
 fn a_plan_has_one_form_however_often_it_is_fetched() {

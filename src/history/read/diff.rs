@@ -9,7 +9,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use similar::ChangeTag;
 
-use crate::format::changes::{differences, end_line, hunks, lines, text_lines, unified};
+use crate::format::changes::{changed_endings, differences, end_line, hunks, lines, text_lines, unified};
 use crate::history::store::{FileState, PathChange};
 use crate::history::{Commit, FileMode, History, Result};
 
@@ -73,6 +73,11 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
     let line = |out: &mut String, text: &str| {
         let _ = writeln!(out, "{head}{text}{plain}");
     };
+    let [old, new] = diff.bytes().map(String::from_utf8_lossy);
+    // Before the head, where `patch` and git take no notice of words.
+    if let Some(changed) = changed_endings(&old, &new).filter(|_| !is_binary(diff)) {
+        line(&mut out, &changed);
+    }
     line(&mut out, &format!("diff --git {} {}", side("a/", Some(&diff.path)), side("b/", Some(&diff.path))));
     match (&diff.old, &diff.new) {
         (None, Some((mode, _))) => line(&mut out, &format!("new file mode {}", mode.octal())),
@@ -92,7 +97,6 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
         let _ = writeln!(out, "Binary files {old_name} and {new_name} differ");
         return out;
     }
-    let [old, new] = diff.bytes().map(String::from_utf8_lossy);
     if old.is_empty() && new.is_empty() {
         return out;
     }
