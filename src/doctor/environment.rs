@@ -13,7 +13,7 @@ use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
 use crate::deliver::{Console, Notifier};
 use crate::hooks::install::{installed, user_settings};
-use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
+use crate::instance::{DaemonLock, DaemonStatus};
 use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
 use crate::schedule::{self, compare_zone_data};
@@ -66,8 +66,8 @@ fn daemon(workspace: &Workspace) -> Check {
     let fail = |detail: String, fix: &str| Check::fail("daemon", detail, fix);
     let warn = |detail: String, fix: &str| Check::warn("daemon", detail, fix);
     let ok = |detail: String| Check::ok("daemon", detail);
-    if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
-        return fail(LockError::Elsewhere(pid).to_string(), ONE_STATE);
+    if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
+        return fail(other.to_string(), other.remedy());
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
         return warn(

@@ -7,7 +7,7 @@ use crate::agenda::{AgendaError, UpcomingItem, upcoming_items};
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::instants;
 use crate::format::approval;
-use crate::instance::{DaemonLock, DaemonStatus};
+use crate::instance::{DaemonLock, DaemonStatus, LockError};
 use crate::pause::Paused;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
@@ -45,7 +45,7 @@ pub struct StatusReport {
     /// The routines.
     #[cfg(feature = "assistant")]
     pub routines: Vec<crate::routines::ListedRoutine>,
-    /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
+    /// The daemon that serves this vault with another state directory, or one that was deleted; 0 where its number isn't known.
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
     pub left_out: Vec<crate::history::LeftOut>,
@@ -144,7 +144,10 @@ pub fn report(
         mcp: servers(workspace),
         #[cfg(feature = "assistant")]
         routines: crate::routines::list(workspace)?,
-        elsewhere: DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()),
+        elsewhere: match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
+            Some(LockError::Elsewhere(pid) | LockError::StateGone(pid)) => Some(pid),
+            _ => None,
+        },
         left_out: crate::history::left_out_in(&workspace.dirs.state),
         lost: super::losses::recent(workspace),
     })

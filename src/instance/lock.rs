@@ -15,7 +15,7 @@ use rustix::fs::FlockOperation;
 pub const FILE_NAME: &str = "lock";
 
 /// The advice about two state directories for one vault.
-pub const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
+const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
      (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
 
 /// The right to be this vault's daemon, for as long as the value lives.
@@ -34,6 +34,9 @@ pub enum LockError {
     /// A daemon with another state directory serves the vault.
     #[error("another daemon serves this vault already, with another state directory{}", process(*.0))]
     Elsewhere(u32),
+    /// The daemon's state directory was deleted while it runs.
+    #[error("the state directory of this vault's daemon was deleted beside it{}", process(*.0))]
+    StateGone(u32),
     /// The file can't be used.
     #[error("can't use the lock `{path}`: {source}")]
     Io {
@@ -46,6 +49,28 @@ pub enum LockError {
 
 fn process(pid: u32) -> String {
     if pid == 0 { String::new() } else { format!(" (process {pid})") }
+}
+
+impl LockError {
+    /// What to do about a daemon with another state directory, or without one.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::StateGone(_) => {
+                "stop that process and start it anew: until then it alone tells what is due"
+            }
+            _ => ONE_STATE,
+        }
+    }
+
+    /// Of the process that serves a vault, not with the lock that stands in `state` now.
+    fn of_other(pid: u32, state: &Path) -> Self {
+        let lock = state.canonicalize().unwrap_or_else(|_| state.to_owned()).join(FILE_NAME);
+        // Linux names a process's open files so.
+        let deleted = format!("{} (deleted)", lock.display());
+        let mut open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let is_gone = open.any(|file| file.path().read_link().is_ok_and(|at| at.as_os_str() == &*deleted));
+        if is_gone { Self::StateGone(pid) } else { Self::Elsewhere(pid) }
+    }
 }
 
 impl DaemonLock {
@@ -62,20 +87,22 @@ impl DaemonLock {
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(LockError::Held(read_pid(&mut file))),
             Err(errno) => return Err(wrap(errno.into())),
         }
-        let vault = lock_folder(root)?;
+        let vault = lock_folder(root).map_err(|pid| LockError::of_other(pid, state))?;
         file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(wrap)?;
         Ok(Self { _file: file, _vault: vault })
     }
 
-    /// The process that serves the vault at `root` with another state directory than `state`, if one does;
-    /// 0 where its number isn't known.
-    pub fn other_daemon(state: &Path, root: &Path) -> Option<u32> {
+    /// That a process serves the vault at `root` with another state directory than `state`, or with one that was deleted, if
+    /// one does; its number is 0 where it isn't known.
+    pub fn other_daemon(state: &Path, root: &Path) -> Option<LockError> {
         if Self::holder(state).is_some() {
             return None;
         }
         let folder = File::open(root).ok()?;
         match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockShared) {
-            Err(rustix::io::Errno::WOULDBLOCK) => Some(folder_holder(&folder).unwrap_or(0)),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                Some(LockError::of_other(folder_holder(&folder).unwrap_or(0), state))
+            }
             _ => None,
         }
     }
@@ -90,8 +117,8 @@ impl DaemonLock {
     }
 }
 
-/// The lock on the vault's folder; none where the file system has no such locks.
-fn lock_folder(root: &Path) -> Result<Option<File>, LockError> {
+/// The lock on the vault's folder; none where the file system has no such locks. If it is held, the process that has it.
+fn lock_folder(root: &Path) -> Result<Option<File>, u32> {
     let Ok(folder) = File::open(root) else { return Ok(None) };
     // A process that only checks the lock holds it for an instant.
     for _ in 0..20 {
@@ -104,7 +131,7 @@ fn lock_folder(root: &Path) -> Result<Option<File>, LockError> {
             }
         }
     }
-    Err(LockError::Elsewhere(folder_holder(&folder).unwrap_or(0)))
+    Err(folder_holder(&folder).unwrap_or(0))
 }
 
 /// The process with an exclusive lock on the folder, by Linux's list of all locks.
@@ -149,14 +176,14 @@ mod tests {
         );
         // Under another state directory.
         let other = tempfile::tempdir().unwrap();
-        assert_eq!(DaemonLock::other_daemon(state.path(), root.path()), None);
+        assert!(DaemonLock::other_daemon(state.path(), root.path()).is_none());
         assert!(DaemonLock::other_daemon(other.path(), root.path()).is_some());
         let refused = acquire(&other).unwrap_err().to_string();
         assert!(refused.contains("with another state directory"), "{refused}");
         assert_eq!(DaemonLock::holder(other.path()), None);
         drop(first);
         assert_eq!(DaemonLock::holder(state.path()), None);
-        assert_eq!(DaemonLock::other_daemon(other.path(), root.path()), None);
+        assert!(DaemonLock::other_daemon(other.path(), root.path()).is_none());
         acquire(&other).unwrap();
     }
 }

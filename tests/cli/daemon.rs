@@ -319,6 +319,41 @@ fn a_daemon_with_another_state_directory_is_noticed() {
     assert!(vault.run(&["tick"]).ok().stdout.contains("Pay the rent"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_state_directory_that_is_deleted_beside_the_daemon_is_said_and_nothing_comes_twice() {
+    let mut vault = TestVault::new(&format!("//- /Reminders.md\n{DUE}"));
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@20");
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("Pay the rent");
+    vault.until("Reminders.md", str::is_empty);
+    crate::support::until("the state to be gone", || {
+        std::fs::remove_dir_all(vault.state()).is_ok() && !vault.state().exists()
+    });
+    let gone = format!(
+        "the state directory of this vault's daemon was deleted beside it (process {})",
+        daemon.child.id()
+    );
+    vault.run(&["status"]).says(&gone).says("stop that process and start it anew");
+    let other = DUE.replace("AAAA", "BBBB").replace("rent", "milkman");
+    vault.write("Reminders.md", &other);
+    daemon.hear("Pay the milkman");
+    for args in [&["run"][..], &["tick"]] {
+        let run = vault.run(args);
+        run.exits(1).warns(&gone).warns("stop that process and start it anew").lacks("Pay the");
+    }
+    assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().contains(&gone));
+    vault.until("Reminders.md", str::is_empty);
+    let (_, _, said) = daemon.terminate();
+    assert!(!said.iter().any(|line| line.contains("Pay the")), "{said:?}");
+    // Anew, with a state of its own.
+    let daemon = Daemon::watching(&vault);
+    wait_for_status(&vault);
+    vault.run(&["status"]).lacks("deleted");
+    let (_, _, said) = daemon.terminate();
+    assert!(!said.iter().any(|line| line.contains("Pay the")), "{said:?}");
+}
+
 #[test]
 fn a_history_that_is_deleted_under_the_daemon_is_made_again_and_said() {
     // A snapshot waits until it has been quiet for two seconds.

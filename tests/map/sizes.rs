@@ -68,7 +68,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly.
     ("history", 5350),
     ("hooks", 3550),
-    ("instance", 150),
+    // A daemon whose state directory was deleted is told from one that has another.
+    ("instance", 200),
     ("listen", 150),
     ("machines", 3200),
     ("mcp", 3350),

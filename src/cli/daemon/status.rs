@@ -9,7 +9,7 @@ use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::deliver::instants::{format_instant, format_instants_in};
 use crate::doctor::{StatusReport, ago, report};
 use crate::format::approval;
-use crate::instance::{LockError, ONE_STATE};
+use crate::instance::DaemonLock;
 use crate::tasks::Scanner;
 use crate::terminal::printable;
 
@@ -150,14 +150,11 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
             }
         }
         (_, true) => out.push("daemon    starting".to_owned()),
-        (_, false) if report.elsewhere.is_some() => {
-            let pid = report.elsewhere.unwrap_or_default();
-            out.push(format!("daemon    {}: {}", LockError::Elsewhere(pid), ONE_STATE));
-        }
-        (_, false) => out.push(
-            "daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"
+        (_, false) => out.push(match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
+            Some(other) => format!("daemon    {other}: {}", other.remedy()),
+            None => "daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"
                 .to_owned(),
-        ),
+        }),
     }
 }
 

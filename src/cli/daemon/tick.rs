@@ -7,7 +7,7 @@ use crate::cli::reminders::check::finding_line;
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
-use crate::instance::{DaemonLock, LockError, ONE_STATE};
+use crate::instance::DaemonLock;
 use crate::terminal::Ui;
 
 /// Makes one pass of the scheduler, then exits.
@@ -90,8 +90,8 @@ struct TickReport<'a> {
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {
     if mode == PassMode::Tick {
-        if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
-            return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(ONE_STATE));
+        if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
+            return Err(other.into());
         }
         workspace.editor.recover()?;
     }
