@@ -253,7 +253,10 @@ pub(super) fn machines(workspace: &Workspace) -> Vec<Check> {
         Some(status) => checks.extend(seen(&status)),
         None => checks.push(Check::ok(
             MACHINES,
-            format!("shared over {}; `vault-agent machines` asks the store itself", settings.engine.as_str()),
+            format!(
+                "shared over {}; no daemon has asked the store, `vault-agent machines` does",
+                settings.engine.as_str()
+            ),
         )),
     }
     checks

@@ -172,8 +172,13 @@ fn foreign_tasks(
             ),
         };
         let reminders = &workspace.settings.paths.reminders;
+        let form = if workspace.task_settings().is_some() {
+            "put the date at the end of the line, where its plugin reads it; turn another form on"
+        } else {
+            "turn their form on"
+        };
         let suggestion = format!(
-            "turn their form on with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
+            "{form} with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
         );
         out.push(finding(path, (first.line, first.column), reason, suggestion));
     }
