@@ -148,11 +148,15 @@ impl Freshness {
         Self { generation, complete, checked_by, read_directly, embedded_percent, not_searched, warnings }
     }
 
-    /// Says of each folder that can't be read, given with the reason, that it was not searched; of very many of some.
+    /// Says of each path that can't be read, given with the reason, that it was not searched; of very many of some.
     pub(in crate::search) fn misses(&mut self, unread: Vec<(String, String)>) {
         self.complete &= unread.is_empty();
         let said = unread.into_iter().map(|(path, why)| format!("`{path}` was not searched: {why}"));
-        self.warnings.extend(said.take(10));
+        for warning in said.take(10) {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
     }
 }
 

@@ -88,24 +88,26 @@ impl Index {
 
     /// The cache on disk; opened again if it was deleted, or if it can be written by now.
     pub fn store(&self) -> Result<Arc<cache::Store>, IndexError> {
-        {
-            let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
-            if store.is_current() && (store.is_writable() || !self.can_be_written()) {
-                return Ok(Arc::clone(&store));
-            }
+        let store = Arc::clone(&self.store.read().unwrap_or_else(PoisonError::into_inner));
+        if !store.is_current() {
+            return self.reopen();
         }
-        self.reopen()
-    }
-
-    /// Whether the cache can be opened to be written: what stood in the way may be gone.
-    fn can_be_written(&self) -> bool {
-        cache::Store::open_writable(&self.root, &self.fingerprint).is_ok()
+        if store.is_writable() {
+            return Ok(store);
+        }
+        // What stood in the way may be gone.
+        let opened = cache::Store::open_writable(&self.root, &self.fingerprint);
+        Ok(opened.map_or(store, |opened| self.replace_store(opened)))
     }
 
     pub(in crate::search) fn reopen(&self) -> Result<Arc<cache::Store>, IndexError> {
-        let store = Arc::new(cache::Store::open(&self.root, &self.fingerprint)?);
+        Ok(self.replace_store(cache::Store::open(&self.root, &self.fingerprint)?))
+    }
+
+    fn replace_store(&self, store: cache::Store) -> Arc<cache::Store> {
+        let store = Arc::new(store);
         *self.store.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&store);
-        Ok(store)
+        store
     }
 
     /// Runs `work` on the cache; a damaged cache, or one over which `work` fails in a way that it never should, is made

@@ -72,12 +72,12 @@ impl Visit<'_> {
         Ok(Some(format!("{said} in {}{shown}", written.place())))
     }
 
-    /// Does it with a follow-up that waits.
+    /// Does it with a follow-up; one that doesn't wait any more is refused by the ledger.
     fn act_on_follow_up(&self, one: &ListedFollowUp, what: &str, form: &FormData) -> Result<Option<String>> {
         let (workspace, origin, now) = (self.workspace, self.origin(), one.fingerprint());
         let memory = workspace.memory();
         let ledger = memory.ledger().expecting(form.get("was"));
-        if now != form.get("was") {
+        if one.status == CommitmentStatus::Pending.name() && now != form.get("was") {
             return Err(
                 PageError::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}"))
             );

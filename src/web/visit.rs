@@ -33,9 +33,10 @@ pub(super) const LINES_PER_PAGE: usize = 300;
 pub struct FormData(Vec<(String, String)>);
 
 impl FormData {
-    /// From the text of a query or of a form's body.
+    /// From the text of a query or of a form's body. Browsers end the lines of all values with CRLF, hidden ones too.
     pub(super) fn parse(text: &[u8]) -> Self {
-        Self(form_urlencoded::parse(text).into_owned().collect())
+        let values = form_urlencoded::parse(text);
+        Self(values.map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n"))).collect())
     }
 
     /// The first value of a name; empty where there is none.

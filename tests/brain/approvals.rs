@@ -1,9 +1,9 @@
 //! Asking by the note alone, with no conversation beside it.
 
-use vault_agent::agent::approvals::ApprovalDecision;
+use vault_agent::agent::approvals::{ApprovalDecision, digest_of};
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use vault_agent::agent::{VaultApprovals, Waiter};
-use vault_agent::format::approval::{Approval, ApprovalState};
+use vault_agent::format::approval::{Approval, ApprovalState, CheckboxMark};
 use vault_agent::turn::NoConversation;
 use vault_agent::vault::Actor;
 use vault_agent::workspace::Workspace;
@@ -175,6 +175,10 @@ async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let gone = gone.unwrap_err();
     assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");
     assert!(room.lines()[0].is_open());
+    // An answer is no operation that `undo` would take back, or stumble over.
+    press(&digest_of(&room.lines()[0]), ApprovalDecision::Once).await.unwrap();
+    assert_eq!(room.lines()[0].mark, CheckboxMark::Ticked);
+    assert!(room.workspace.history().unwrap().unwrap().plan_undo(9).unwrap().writes.is_empty());
 }
 
 /// What another does at `point` while a thread of this name is there.

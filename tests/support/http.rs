@@ -73,10 +73,11 @@ impl Request {
         self
     }
 
-    /// A form's fields as its body.
+    /// A form's fields as its body: as a browser's, whose lines end with CRLF.
     pub fn form<'a>(self, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let value = |text: &str| encoded(&text.replace("\r\n", "\n").replace('\n', "\r\n"));
         let body: Vec<String> =
-            fields.into_iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+            fields.into_iter().map(|(name, text)| format!("{}={}", encoded(name), value(text))).collect();
         self.instead("Content-Type", "application/x-www-form-urlencoded").body(body.join("&"))
     }
 

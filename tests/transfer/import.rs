@@ -324,6 +324,17 @@ fn a_note_that_cannot_be_written_is_said_line_by_line() {
 }
 
 #[test]
+fn lines_that_have_got_ids_since_are_taken_back_with_their_import() {
+    let (note, taken) = ("- [ ] Feed the cat 📅 2026-12-06\n", "Feed the cat\" id=rid_");
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T08:00:00Z\n//- /Other.md\n{note}"));
+    let _ = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+    let _ = vault.run(&["tick"]).ok();
+    assert!(vault.read("Reminders.md").contains(taken), "{}", vault.read("Reminders.md"));
+    let _ = vault.run(&["undo"]).ok();
+    assert!(vault.read("Other.md") == note && !vault.read("Reminders.md").contains("cat"));
+}
+
+#[test]
 fn two_reminders_with_one_id_both_come_and_one_that_is_taken_is_named() {
     let line = |day: u32, msg: &str| {
         format!("- [ ] date=2026-12-0{day} time=09:30 recur=none msg=\"{msg}\" id=rid_BBBBBBBBBBBB\n")
@@ -337,7 +348,9 @@ fn two_reminders_with_one_id_both_come_and_one_that_is_taken_is_named() {
     import(&empty).ok().says("2 added, 0 there already");
     let written = empty.read("Reminders.md");
     assert!(written.contains(line(1, "Tree").trim()) && written.contains("msg=\"Call\"\n"), "{written}");
-    // Again: what has the id is there already, or is another one.
+    import(&empty).ok().says("0 added, 2 there already");
+    let other = written.replace("Tree", "Bush");
+    empty.write("Reminders.md", &other);
     import(&empty).warns("another reminder has the id `rid_BBBBBBBBBBBB`");
-    assert_eq!(empty.read("Reminders.md"), written);
+    assert_eq!(empty.read("Reminders.md"), other);
 }

@@ -164,8 +164,7 @@ impl ApprovalsNote {
         let why = ChangeReason::new(actor, subject).trailer("Approval", &line.approval.id);
         let with = approval::with_mark(&line.text, mark);
         let operation = Operation::ReplaceLine { line: line.text.clone(), with };
-        let report = self.editor.edit(&self.path, &[operation], &why).map_err(|error| error.to_string())?;
-        Ok(report.all_done())
+        Ok(self.edit(why, |_| vec![operation.clone()])?.all_done())
     }
 
     /// Writes the state of a question. A person answers it by the box: what an `undo` took back would ask, or count, again.

@@ -24,7 +24,7 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
         }
         let said = match &follower {
             Ok(follower) => describe(follower.following()),
-            Err(error) => format!("not followed, tried again at the next change: {error}"),
+            Err(error) => format!("not followed, tried again within seconds: {error}"),
         };
         board.set_part("index", said);
         tokio::select! {

@@ -2,14 +2,16 @@
 //!
 //! A three-way merge is tried first. If lines side by side conflict in it, each line is reverted by its content: a line
 //! that the agent added is removed if it still stands there exactly once, and a line that the agent removed comes back
-//! beside its old neighbour. If neither way is certain, the result is a conflict. Lines of people never change.
+//! beside its old neighbour. If neither way is certain, the result is a conflict. Lines of people never change. A line that
+//! got an id since is the same line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines};
 
 /// `current` without what turned `before` into `after`; `None` where that isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
+    let [before, after] = &[before, after].map(|text| with_later_ids(text, current));
     if current == after {
         return Some(before.to_vec());
     }
@@ -22,6 +24,33 @@ pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<
         return Some(merged);
     }
     by_content(before, after, current)
+}
+
+/// `text` with the ids that its lines have got since, in `current`.
+fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
+    let (mut standing, mut by_words) = (HashSet::new(), HashMap::new());
+    for line in lines(current).into_iter().map(body) {
+        standing.insert(line);
+        if let Some(words) = without_id(line) {
+            // Of two that differ by their ids alone it can't be told which one it is.
+            by_words.entry(words).and_modify(|known| *known = None).or_insert(Some(line));
+        }
+    }
+    let mut out = Vec::with_capacity(text.len());
+    for line in lines(text) {
+        let own = body(line);
+        let later = if standing.contains(own) { None } else { by_words.get(own).copied().flatten() };
+        out.extend_from_slice(later.unwrap_or(own));
+        out.extend_from_slice(&line[own.len()..]);
+    }
+    out
+}
+
+/// The line without its id; none where it has none.
+fn without_id(line: &[u8]) -> Option<Vec<u8>> {
+    let at = memchr::memmem::find(line, b" id=rid_")?;
+    let end = memchr::memchr(b' ', &line[at + 1..]).map_or(line.len(), |length| at + 1 + length);
+    Some([&line[..at], &line[end..]].concat())
 }
 
 /// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before` has:
@@ -138,6 +167,14 @@ mod tests {
         assert_eq!(back("a\n", "", "mine\na\n").as_deref(), Some("mine\na\n"));
         assert_eq!(back("a\nb\nc\n", "a\nc\n", "a\nb\nmine\nc\n").as_deref(), Some("a\nb\nmine\nc\n"));
         assert_eq!(back("a\nb\n", "b\na\n", "b\na\nmine\n").as_deref(), Some("a\nb\nmine\n"));
+    }
+
+    #[test]
+    fn a_line_that_got_an_id_since_is_the_same_line() {
+        let id = " id=rid_AAAAAAAAAAAA";
+        assert_eq!(back("a\n", "a\nx\n", &format!("a\nx{id}\nmine\n")).as_deref(), Some("a\nmine\n"));
+        let now = format!("a\nmine\nx{id}\nb\nx{}\n", id.replace('A', "B"));
+        assert_eq!(back("a\nb\n", "a\nx\nb\nx\n", &now), None, "which of them is which can't be told");
     }
 
     #[test]

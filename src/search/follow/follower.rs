@@ -292,7 +292,11 @@ impl Shared {
                     state.following.error = None;
                 }
                 state.following.committed += (done.changed + done.removed) as u64;
-                state.behind.extend(done.unread.into_iter().map(|(path, _)| (path, Stage::Unread)));
+                for (path, _) in done.unread {
+                    // What the watcher has said of it meanwhile is newer.
+                    let stage = state.behind.entry(path).or_insert(Stage::Unread);
+                    *stage = if *stage == Stage::Working { Stage::Unread } else { *stage };
+                }
                 true
             }
             // The caller that stops it knows.

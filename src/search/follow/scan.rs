@@ -187,6 +187,9 @@ impl Index {
             }
             Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
             gone => {
+                if let Err(error @ VaultError::Io(..)) = &gone {
+                    unread.push((path.to_string(), SkipReason::Unreadable(error.to_string()).to_string()));
+                }
                 // It may have been a folder.
                 let below =
                     if gone.is_ok() { catalog::paths(conn, &format!("{path}/"))? } else { Vec::new() };

@@ -200,16 +200,16 @@ impl Index {
             let Some(sources) = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
                 return Ok((answer, snapshot.freshness));
             };
-            // The daemon's word has named what can't be looked at.
-            let unread = &mut Vec::new();
+            let mut unread = Vec::new();
             let suspects = if sources.is_empty() && self.may_look() {
                 snapshot.freshness.checked_by = CheckedBy::Scan;
-                self.scan(&snapshot.conn, unread)?
+                self.scan(&snapshot.conn, &mut unread)?
             } else {
                 let mut stale = self.stale(sources);
                 stale.retain(|path| looked.insert(path.clone()));
-                self.suspects_at(&snapshot.conn, &stale, unread)?
+                self.suspects_at(&snapshot.conn, &stale, &mut unread)?
             };
+            snapshot.freshness.misses(unread);
             if suspects.is_empty() {
                 return Ok((answer, snapshot.freshness));
             }

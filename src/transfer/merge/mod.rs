@@ -176,6 +176,7 @@ fn merge_reminders(before: &[u8], items: &[&ImportItem]) -> MergedNote {
         let same_id = new.id.and_then(|id| standing.get(&id));
         if let (Some(id), Some(old)) = (new.id, same_id)
             && (old.recur, &old.msg) != (new.recur, &new.msg)
+            && !said.contains(&reminder_content(new))
         {
             let reason = format!("another reminder has the id `{id}`; that is left as it is");
             merged.refused.push((place, reason));
