@@ -189,7 +189,6 @@ impl<'a> Judge<'a> {
             (lines_of(ChangeTag::Delete).collect(), lines_of(ChangeTag::Insert).collect());
         let named: HashSet<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
         let about = |line: &[u8]| ids_in(line).any(|id| named.contains(id));
-        let named_lines = || added.iter().filter(|line| about(line));
         // A line may get its id from any write, which names a hundred of them at most.
         let with_id: HashSet<Vec<&[u8]>> =
             added.iter().filter(|line| ids_in(line).next().is_some()).map(|line| without_id(line)).collect();
@@ -198,12 +197,13 @@ impl<'a> Judge<'a> {
             .filter(|line| reminder_without_id(line).is_some())
             .map(|line| without_id(line))
             .collect();
-        let moved: HashSet<_> = named_lines().filter_map(|line| reminder_of(line)).map(without_day).collect();
+        // A recurring line may have moved on with its first id.
+        let moved = added.iter().filter(|line| about(line)).filter_map(|line| reminder_of(line));
+        let moved: HashSet<_> = moved.map(without_day).collect();
         // A reminder that was due before it had an id was told with one that its line never bore.
         let written: HashSet<&[u8]> = changes.iter().flat_map(|c| ids_in(c.2)).collect();
         let mut unwritten = ids.iter().filter(|id| !written.contains(id.as_bytes())).count();
         for (tag, number, line) in &changes {
-            // A recurring line may have moved on with its first id.
             let has_moved = || reminder_without_id(line).is_some_and(|it| moved.contains(&without_day(it)));
             let gains = match tag {
                 ChangeTag::Delete => with_id.contains(&without_id(line)) || has_moved(),

@@ -79,7 +79,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("redact", 1100),
     ("reminders", 750),
     ("rerank", 250),
-    ("routines", 1500),
+    ("routines", 1550),
     ("schedule", 650),
     // Each answer names the folders that could not be read.
     ("search", 11400),

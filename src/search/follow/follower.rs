@@ -89,12 +89,11 @@ impl State {
     /// The files of one stage are of another from now on; which they are.
     fn step(&mut self, from: Stage, to: Stage) -> Vec<String> {
         let of_stage = self.behind.iter_mut().filter(|(_, stage)| **stage == from);
-        of_stage
-            .map(|(path, stage)| {
-                *stage = to;
-                path.clone()
-            })
-            .collect()
+        let step = |(path, stage): (&String, &mut Stage)| {
+            *stage = to;
+            path.clone()
+        };
+        of_stage.map(step).collect()
     }
 
     /// The files that were being committed are clean after a success, and dirty again after a failure.
@@ -241,15 +240,12 @@ impl Shared {
     /// Tells other processes how things stand.
     fn publish(&self) {
         let state = self.state();
-        let commit = state.commit.filter(|_| state.following.following && !state.blind);
-        let following = |(epoch, generation)| format!("following {epoch} {generation}");
-        let mut text = commit.map_or_else(|| "catching up".to_owned(), following);
         // A very long list is no help: others had better look themselves.
-        if state.behind.len() > 1000 {
-            text = "catching up".to_owned();
-        } else {
-            text.extend(state.behind.keys().flat_map(|path| ["\n", path]));
-        }
+        let is_known = state.following.following && !state.blind && state.behind.len() <= 1000;
+        let following = |(epoch, generation)| format!("following {epoch} {generation}");
+        let commit = state.commit.filter(|_| is_known);
+        let mut text = commit.map_or_else(|| "catching up".to_owned(), following);
+        text.extend(state.behind.keys().filter(|_| is_known).flat_map(|path| ["\n", path]));
         // Under the lock, so that an older word never replaces a newer one.
         let live = self.root.join("live");
         if replace(&live, &text).is_err() {
