@@ -39,12 +39,18 @@ fn a_note_that_is_another_by_now_is_not_replaced() {
     let room = Room::of(&[("a.md", "one\n")]);
     room.save("a.md", "two\n");
     let point = room.history.point("HEAD~1").unwrap();
-    let bring = |was: &[u8]| room.history.restore_note(&room.editor, &point, &note("a.md"), was);
+    let prepared = std::cell::Cell::new(false);
+    let prepare = || {
+        prepared.set(true);
+        Ok(())
+    };
+    let bring = |was: &[u8]| room.history.restore_note(&room.editor, &point, &note("a.md"), was, prepare);
+    // What it takes isn't prepared for a note that stays.
     let refused = bring(b"what the form was made for\n");
     assert!(matches!(refused, Err(HistoryError::Changed(_))), "{refused:?}");
-    assert_eq!(room.read("a.md"), "two\n");
+    assert_eq!((room.read("a.md").as_str(), prepared.get()), ("two\n", false));
     assert_eq!(bring(b"two\n").unwrap().restored, ["a.md"]);
-    assert_eq!(room.read("a.md"), "one\n");
+    assert_eq!((room.read("a.md").as_str(), prepared.get()), ("one\n", true));
     room.is_settled();
 }
 

@@ -157,16 +157,18 @@ impl History {
         self.restore_if(editor, point, scopes, exact, |_| Ok(()))
     }
 
-    /// As [`History::restore`], of one note whose text is still `was`.
+    /// As [`History::restore`], of one note whose text is still `was`. `prepare` is called when that is sure, before the note
+    /// is written.
     ///
     /// # Errors
-    /// As there; the note is another by now.
+    /// As there; the note is another by now; those of `prepare`.
     pub fn restore_note(
         &self,
         editor: &Editor,
         point: &Commit,
         path: &NotePath,
         was: &[u8],
+        prepare: impl Fn() -> Result<()>,
     ) -> Result<RestoreReport> {
         let was = Oid::hash_object(ObjectType::Blob, was).ok();
         let is_other = |state: FileState| state.mode != FileMode::Link && Some(state.id) != was;
@@ -175,7 +177,7 @@ impl History {
             if own.any(|step| step.before.is_some_and(is_other)) {
                 return Err(HistoryError::Changed(path.clone()));
             }
-            Ok(())
+            prepare()
         })
     }
 

@@ -13,8 +13,8 @@ use super::history::{differences, open, text};
 use super::prelude::*;
 use crate::format::changes::{changes, text_lines};
 use crate::history::{
-    Blame, BlameBound, BlamedLine, Commit, FileDiff, History, LineOrigin, LineTarget, LineWriter, LogFilter,
-    SnapshotEntry, sections,
+    Blame, BlameBound, BlamedLine, Commit, FileDiff, History, HistoryError, LineOrigin, LineTarget,
+    LineWriter, LogFilter, SnapshotEntry, sections,
 };
 use crate::vault::NotePath;
 use crate::web::markdown;
@@ -343,8 +343,9 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
         |said: &str| Ok(MadeChange::new(note_address(path.as_str()), format!("{said} {path} is back")));
     let hold = |now: &[u8], then: &[u8]| workspace.hold_missed(path.as_str(), now, then, false).map(drop);
     if form.get("part") == "note" {
-        hold(&now, &history.read_at(&point, path.as_str())?.unwrap_or_default())?;
-        let report = history.restore_note(&workspace.editor, &point, &path, &now)?;
+        let then = history.read_at(&point, path.as_str())?.unwrap_or_default();
+        let hold = || hold(&now, &then).map_err(|error| HistoryError::Failed(error.to_string()));
+        let report = history.restore_note(&workspace.editor, &point, &path, &now, hold)?;
         written(&report)?;
         return done("The note");
     }
