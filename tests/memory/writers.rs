@@ -3,9 +3,12 @@
 use std::sync::Barrier;
 
 use jiff::civil::date;
-use vault_agent::memory::Scope;
+use vault_agent::format::commitment::CommitmentStatus;
+use vault_agent::memory::{MemoryError, Scope};
+use vault_agent::reminders::{ReminderChanges, ReminderError, VaultReminders};
+use vault_agent::vault::NotePath;
 
-use crate::memory::rig::{Rig, origin};
+use crate::memory::rig::{Rig, now, origin};
 use crate::support::prelude::*;
 
 const WRITERS: usize = 20;
@@ -100,4 +103,44 @@ fn processes_lose_and_double_nothing() {
         assert_eq!(memory.matches(&format!("] fact {n}\n")).count(), 1, "{memory}");
     }
     assert_eq!(memory.matches("## Facts").count(), 1, "{memory}");
+}
+
+/// A form about an older line or follow-up is refused where the note is written, not by a look before.
+#[test]
+fn a_change_that_was_meant_for_an_older_state_writes_nothing() {
+    let line = "- [ ] date=2026-12-05 time=09:30 recur=weekly msg=\"Call\" id=rid_AAAAAAAAAAAA";
+    let block = "---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-03T17:00:00Z\n---\nAsk Bob\n";
+    let rig = Rig::new(&[("Reminders.md", line), ("COMMITMENTS.md", block)]);
+    let reminders = |was| {
+        let Rig { vault, editor, zone, .. } = &rig;
+        let path = NotePath::new("Reminders.md").unwrap();
+        VaultReminders { vault, editor, path, zone, was: Some(was) }
+    };
+    let (id, to) = ("rid_AAAAAAAAAAAA", jiff::civil::date(2026, 12, 8).at(10, 0, 0, 0));
+    let older = reminders("- [ ] another line");
+    let changes = ReminderChanges { msg: Some("Other".to_owned()), ..ReminderChanges::default() };
+    for refused in [
+        older.remove(id, origin()),
+        older.change(id, &changes, origin()),
+        older.skip_next(id, now(), origin()),
+        older.move_next(id, to, now(), origin()),
+        older.snooze(id, to, None, |_| false, origin()),
+    ] {
+        assert!(matches!(refused, Err(ReminderError::Changed(..))), "{refused:?}");
+    }
+    let (memory, id, due) = (rig.memory(), "c-2026-12-01-001", "2026-12-03T17:00:00Z".parse().unwrap());
+    let older = memory.ledger().expecting("2026-12-03T17:00:00+00:00 Ask Bea");
+    for refused in [
+        older.set(id, CommitmentStatus::Delivered, &origin()).map(drop),
+        older.change(id, (Some("Other"), None), &origin()).map(drop),
+        older.postpone(id, (due, now()), &origin()).map(drop),
+    ] {
+        assert!(matches!(refused, Err(MemoryError::Changed(_))), "{refused:?}");
+    }
+    assert_eq!((rig.read("Reminders.md"), rig.read("COMMITMENTS.md")), (line.to_owned(), block.to_owned()));
+    // The present ones are changed.
+    let present = memory.ledger().list(false).unwrap().remove(0).fingerprint();
+    memory.ledger().expecting(&present).set(id, CommitmentStatus::Delivered, &origin()).unwrap();
+    reminders(line).change("rid_AAAAAAAAAAAA", &changes, origin()).unwrap();
+    assert!(rig.read("Reminders.md").contains("Other") && rig.read("COMMITMENTS.md").contains("delivered"));
 }
