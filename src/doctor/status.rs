@@ -45,7 +45,8 @@ pub struct StatusReport {
     /// The routines.
     #[cfg(feature = "assistant")]
     pub routines: Vec<crate::routines::ListedRoutine>,
-    /// The daemon that serves this vault with another state directory, or one that was deleted; 0 where its number isn't known.
+    /// The daemon that serves this vault with another state directory, or one that was deleted; 0 where its number isn't
+    /// known.
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
     pub left_out: Vec<crate::history::LeftOut>,

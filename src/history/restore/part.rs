@@ -3,8 +3,9 @@
 //! The plan is a value that is shown first. When it is carried out, it is computed again from the note's newest bytes,
 //! so that a person's edit meanwhile stays. The change in the text is pure: the line replaces a line with the same id, or
 //! goes back between its old neighbours if they still stand in the text, with the blank lines that it had; if none of them
-//! does, it is added at the end. Where nothing else changed, the text is the older one again. A section is a heading with all below it, up to the next heading of its level or above; a line with `#` in frontmatter,
-//! code or a comment is no heading.
+//! does, it is added at the end. Where nothing else changed, the text is the older one again. A section is a heading with
+//! all below it, up to the next heading of its level or above; a line with `#` in frontmatter, code or a comment is no
+//! heading.
 
 use std::ops::{ControlFlow, Range};
 

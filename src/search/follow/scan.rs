@@ -168,6 +168,8 @@ impl Index {
         unread: &mut Vec<UnreadPath>,
     ) -> Result<(), IndexError> {
         let takes = |path: &NotePath| self.options.takes(path.as_str()) == Ok(true);
+        let unreadable =
+            |error: &VaultError| (path.to_string(), SkipReason::Unreadable(error.to_string()).to_string());
         match self.vault.stat(path) {
             Ok(Some(stat)) => {
                 if !path.is_hidden() && takes(path) && !conflict::is_temporary(path.file_name()) {
@@ -178,7 +180,7 @@ impl Index {
                 let under = Some(path.clone());
                 let under = WalkOptions { extensions: Vec::new(), under, ..WalkOptions::default() };
                 let walked = self.vault.walk_if_there(&under).unwrap_or_else(|error| {
-                    unread.push((path.to_string(), SkipReason::Unreadable(error.to_string()).to_string()));
+                    unread.push(unreadable(&error));
                     WalkResult::default()
                 });
                 unread.extend(self.unread_in(&walked.skipped));
@@ -188,7 +190,7 @@ impl Index {
             Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
             gone => {
                 if let Err(error @ VaultError::Io(..)) = &gone {
-                    unread.push((path.to_string(), SkipReason::Unreadable(error.to_string()).to_string()));
+                    unread.push(unreadable(error));
                 }
                 // It may have been a folder.
                 let below =
