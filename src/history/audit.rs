@@ -13,6 +13,7 @@ use similar::ChangeTag;
 
 use crate::config::PathSettings;
 use crate::format::changes::{body, differences, lines};
+use crate::format::lines::bom_len;
 use crate::format::reminder::{ParsedLine, Recur, Reminder, parse, parse_line};
 use crate::history::store::{ALL_NOTES, CommitMessage};
 use crate::history::{CommitRecord, FileDiff, History, LogFilter, Result};
@@ -181,7 +182,8 @@ impl<'a> Judge<'a> {
         if matches!(message.actor(), "human" | "restore") || ids.is_empty() {
             return;
         }
-        let (old, new) = (lines(old), lines(new));
+        // Byte order marks stay at the start of the note, before whichever line is the first.
+        let (old, new) = (lines(&old[bom_len(old)..]), lines(&new[bom_len(new)..]));
         let changes = changed(&old, &new);
         // Sets: a commit may be about ten thousand lines.
         let lines_of = |tag| changes.iter().filter(move |c| c.0 == tag).map(|c| c.2);

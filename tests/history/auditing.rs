@@ -59,6 +59,16 @@ fn a_log_that_did_not_only_grow_is_named_with_its_line() {
 }
 
 #[test]
+fn the_first_line_goes_and_its_byte_order_mark_stays() {
+    let room = Room::new();
+    room.write("Reminders.md", format!("\u{feff}{TREE}\n{CALL}\n"));
+    let delete = Operation::DeleteLine { line: TREE.into() };
+    fires(&room, &[delete], &[("Reminder", "rid_AAAAAAAAAAAA"), ("Delivery", "1")]);
+    assert!(room.read("Reminders.md").starts_with(&format!("\u{feff}{CALL}")));
+    assert_eq!(said(&room), [""; 0]);
+}
+
+#[test]
 fn a_one_off_that_vanished_needs_a_delivery() {
     let room = room();
     let delete = Operation::DeleteLine { line: TREE.into() };

@@ -48,6 +48,7 @@ fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, bl
         for mut block in lines.cut(Kind::Comment, text, words, MOST) {
             block.section.clone_from(&section);
             block.dates = dates(&block.text);
+            block.tags = tags(&block.text, &[]);
             blocks.push(block);
         }
     }
@@ -338,8 +339,7 @@ impl Walk<'_> {
             let stop = source.ceil_char_boundary(at + part.len());
             let range = leaf.start + at..leaf.start + stop.max(at);
             from = stop;
-            let (tags, id) = if n == 0 { (tags.clone(), block_id.clone()) } else { (Vec::new(), None) };
-            self.emit(range, part, &leaf, tags, id);
+            self.emit(range, part, &leaf, tags.clone(), block_id.clone().filter(|_| n == 0));
             leaf.extra.clear();
             leaf.links.clear();
         }

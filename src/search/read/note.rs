@@ -5,14 +5,16 @@
 //! everything else is Markdown, a canvas's cards, or plain text.
 
 use crate::format::lines::with_lf;
-use crate::format::log;
+use crate::format::tags::{code_spans, tags};
+use crate::format::{log, memory};
+use crate::memory::Scope;
 use crate::search::analyze::Pattern;
 use crate::search::read::block::{self, ParsedNote};
 use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 23, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 24, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -153,14 +155,14 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
         "md" | "markdown" => {
             read_markdown(&text, &options.zone, &mut note);
             if path == options.memory {
-                bullets(&mut note, Kind::Memory, |block| memory_bullet(block, &options.zone));
+                bullets(&text, &mut note, Kind::Memory, |block| memory_bullet(block, &options.zone));
                 note.title.clear();
             } else if path == options.pinned {
-                bullets(&mut note, Kind::Pin, |_| {});
+                bullets(&text, &mut note, Kind::Pin, |_| {});
                 note.title.clear();
             } else if let Some(date) = day(path, stem, options) {
                 note.time = at(date.at(0, 0, 0, 0), &options.zone);
-                bullets(&mut note, Kind::Daily, |block| daily_bullet(block, date, &options.zone));
+                bullets(&text, &mut note, Kind::Daily, |block| daily_bullet(block, date, &options.zone));
             }
         }
         "canvas" => canvas(&text, &mut note),
@@ -186,8 +188,20 @@ fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut ParsedNote) {
     markdown::blocks(text, body, &lines, &mut note.blocks);
 }
 
-/// Makes list items bullets of `kind`.
-fn bullets(note: &mut ParsedNote, kind: Kind, each: impl Fn(&mut Block)) {
+/// Makes list items bullets of `kind`. A bullet's scopes are those of all its blocks (nested items, code, comments) that bear
+/// none themselves.
+fn bullets(text: &str, note: &mut ParsedNote, kind: Kind, each: impl Fn(&mut Block)) {
+    let bullets = memory::parse(text.as_bytes()).bullets;
+    for block in &mut note.blocks {
+        let start = block.start as usize;
+        let before = &bullets[..bullets.partition_point(|bullet| bullet.range.start <= start)];
+        if let Some(bullet) = before.last().filter(|bullet| bullet.range.contains(&start))
+            && Scope::of_tags(block.tags.iter().map(String::as_str)).is_empty()
+        {
+            let tags = tags(&bullet.text, &code_spans(&bullet.text)).into_iter();
+            block.tags.extend(tags.filter(|tag| Scope::of_tag(tag).is_some()));
+        }
+    }
     for block in note.blocks.iter_mut().filter(|block| block.kind == Kind::Item) {
         block.kind = kind;
         each(block);

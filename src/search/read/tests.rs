@@ -25,6 +25,36 @@ fn memory_and_daily_bullets_say_what_they_belong_to() {
 }
 
 #[test]
+fn all_parts_of_a_bullet_bear_its_scopes() {
+    let marked = |path: &str, text: &str| -> Vec<String> {
+        let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
+        parsed.blocks.iter().map(|b| format!("{} {}", b.text.replace('\n', "/"), b.tags.join(" "))).collect()
+    };
+    let text = "- top\n  ```\n  code #user/x\n  ```\n  - sub\n\n  | a |\n  |---|\n  | b |\n\n  %% hidden %%\n  \
+                #project/p1 #tea\n  - other #project/p2\n- plain\n\nafter\n\n%% gone #user/anna %%\n";
+    let expected = [
+        "top project/p1 project/p2",
+        "code #user/x project/p1 project/p2",
+        "#project/p1 #tea project/p1 tea",
+        "sub project/p1 project/p2",
+        "a project/p1 project/p2",
+        "b project/p1 project/p2",
+        "hidden project/p1 project/p2",
+        "other #project/p2 project/p2",
+        "plain ",
+        "after ",
+        "gone #user/anna user/anna",
+    ];
+    for path in ["MEMORY.md", "Pinned.md"] {
+        assert_eq!(marked(path, text), expected, "{path}");
+    }
+    assert_eq!(marked("daily/2026-11-20.md", text)[3], "2026-11-20 sub project/p1 project/p2");
+    let long = format!("- {}#project/p1\n", "A sentence that goes on. ".repeat(100));
+    let parts = marked("MEMORY.md", &long);
+    assert!(parts.len() > 1 && parts.iter().all(|part| part.ends_with(" project/p1")), "{parts:?}");
+}
+
+#[test]
 fn pins_name_what_they_pin() {
     let parsed = parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
     let pins = parsed.blocks.iter().flat_map(|block| &block.links).filter_map(|link| note::pin(link));
