@@ -16,10 +16,11 @@ use jiff::{Span, ToSpan};
 
 use super::{ChangedNote, TaskError, TaskRef};
 use crate::format::lines;
+use crate::format::task::edit::{self, NextField};
 use crate::format::task::english_repeat::{self, Repeat, RepeatUnit};
 use crate::format::task::note::{self, PropertyChange, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
-use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLine, TaskTime, edit};
+use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLine, TaskTime};
 use crate::schedule::task_dates::{NextTaskDate, next_date, step};
 use crate::tasks::Result;
 
@@ -53,7 +54,6 @@ pub fn complete(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime)
     let line = TaskLine::read(&text, rules).ok_or_else(|| TaskError::gone(meant))?;
     let written = match format {
         TaskFormat::Tasks | TaskFormat::Dataview => done_in_tasks(&line, format, rules, now)?,
-        TaskFormat::Reminder if edit::is_toast(&line) => done_in_toast(&line, rules, now.date())?,
         TaskFormat::Reminder => done_in_reminder(&line, rules, now)?,
         TaskFormat::Kanban | TaskFormat::TaskNotes => ChangedText::only(edit::ticked(&line, format, None)),
     };
@@ -132,47 +132,49 @@ fn done_in_tasks(
         .field(format, FieldKind::OnCompletion)
         .is_some_and(|field| line.value(field).trim().eq_ignore_ascii_case("delete"));
     let kept = (!deleted).then_some(ticked);
-    let Some(rule) = line.field(format, FieldKind::Repeat) else {
+    if line.field(format, FieldKind::Repeat).is_none() {
         let remark = deleted.then(|| "the line is gone: its 🏁 says `delete`".to_owned());
         return Ok(ChangedText { line: kept, next: None, remark });
-    };
-    let repeat = understood(line.value(rule))?;
-    let when = |key| line.field(format, key).and_then(|field| field.when);
-    let reference =
-        when(FieldKind::Due).or_else(|| when(FieldKind::Scheduled)).or_else(|| when(FieldKind::Start));
-    if let (None, Some(alarm)) = (reference, when(FieldKind::Reminder)) {
-        // No date of Tasks': what moves on is the reminder, as Reminder moves it.
-        let next = next_alarm(&repeat, alarm, now).map(|next| {
-            let created = rules.done.created.then_some(today);
-            let text = edit::next(line, format, &[(FieldKind::Reminder, Some(next))], created);
-            (text, rules.done.next_below)
-        });
-        let remark = next.is_none().then(|| NO_NEXT.to_owned());
-        return Ok(ChangedText { line: kept, next, remark });
     }
-    let from = reference.map_or(today, |when| if repeat.when_done { today } else { when.date });
-    let Some(next) = step(&repeat, from) else {
+    let Some((dates, remark)) = next_dates(line, format, rules, now)? else {
         return Ok(ChangedText { line: kept, next: None, remark: Some(NO_NEXT.to_owned()) });
     };
+    let text = edit::next(line, format, &dates, rules.done.created.then_some(today));
+    Ok(ChangedText { line: kept, next: Some((text, rules.done.next_below)), remark })
+}
+
+/// The dates of a line of Tasks at its next time (none: the field goes), and a remark. `None` where it comes once, or not
+/// again.
+fn next_dates(
+    line: &TaskLine<'_>,
+    format: TaskFormat,
+    rules: &Rules,
+    now: DateTime,
+) -> Result<Option<(Vec<NextField>, Option<String>)>> {
+    let Some(rule) = line.field(format, FieldKind::Repeat) else { return Ok(None) };
+    let repeat = understood(line.value(rule))?;
+    let when = |key| line.field(format, key).and_then(|field| field.when);
+    let reference = line.reference(format);
+    if let (None, Some(alarm)) = (reference, when(FieldKind::Reminder)) {
+        // No date of Tasks': what moves on is the reminder, as Reminder moves it.
+        let next = next_alarm(&repeat, alarm, now);
+        return Ok(next.map(|next| (vec![(FieldKind::Reminder, Some(next))], None)));
+    }
+    let today = now.date();
+    let from = reference.map_or(today, |when| if repeat.when_done { today } else { when.date });
+    let Some(next) = step(&repeat, from) else { return Ok(None) };
     let by = reference.map_or_else(Span::new, |when| next.date - when.date);
     let along = |when: TaskTime| TaskTime { date: when.date.saturating_add(by), ..when };
     let drops =
         rules.done.drop_scheduled && (when(FieldKind::Due).is_some() || when(FieldKind::Start).is_some());
-    // A reminder behind the day itself was a snooze, and is over with it.
-    let snoozed = |when: TaskTime| reference.is_some_and(|reference| when.date > reference.date);
-    let dates = [
+    let snoozed = line.snoozed_from(format).is_some();
+    let dates = vec![
         (FieldKind::Start, when(FieldKind::Start).map(along)),
         (FieldKind::Scheduled, when(FieldKind::Scheduled).filter(|_| !drops).map(along)),
         (FieldKind::Due, when(FieldKind::Due).map(along)),
-        (FieldKind::Reminder, when(FieldKind::Reminder).filter(|when| !snoozed(*when)).map(along)),
+        (FieldKind::Reminder, when(FieldKind::Reminder).filter(|_| !snoozed).map(along)),
     ];
-    let created = rules.done.created.then_some(today);
-    let text = edit::next(line, format, &dates, created);
-    Ok(ChangedText {
-        line: kept,
-        next: Some((text, rules.done.next_below)),
-        remark: drift(next, line.value(rule)),
-    })
+    Ok(Some((dates, drift(next, line.value(rule)))))
 }
 
 /// That a rule goes on from an earlier day of the month from now on.
@@ -185,18 +187,56 @@ fn drift(step: NextTaskDate, rule: &str) -> Option<String> {
     ))
 }
 
-/// As Reminder does it.
+/// As Reminder and Reminder Toast do it: Reminder makes a line of the next time, and Toast moves the date in its line, which
+/// stays open until its last day is over.
 fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText> {
-    let mut written = ChangedText::only(edit::ticked(line, TaskFormat::Reminder, None));
-    let Some(rule) = line.field(TaskFormat::Reminder, FieldKind::Repeat) else { return Ok(written) };
+    let ticked = ChangedText::only(edit::ticked(line, TaskFormat::Reminder, None));
+    let Some(next) = next_mark(line, now)? else { return Ok(ticked) };
+    let unwritable = || TaskError::Unwritable(line.item.text.to_owned());
+    if edit::is_toast(line) {
+        let moved = edit::moved(line, rules, next).ok_or_else(unwritable)?;
+        let remark = Some(format!("it comes again on {}", next.date));
+        return Ok(ChangedText { remark, ..ChangedText::only(moved) });
+    }
+    let text = edit::next_mark(line, rules, next).ok_or_else(unwritable)?;
+    Ok(ChangedText { next: Some((text, false)), ..ticked })
+}
+
+/// The next time of a mark of Reminder's or Reminder Toast's; `None` where it comes once, or not again.
+fn next_mark(line: &TaskLine<'_>, now: DateTime) -> Result<Option<TaskTime>> {
+    let Some(rule) = line.field(TaskFormat::Reminder, FieldKind::Repeat) else { return Ok(None) };
     let Some(when) = line.notification_field(TaskFormat::Reminder).and_then(|field| field.when) else {
-        return Ok(written);
+        return Ok(None);
     };
-    let repeat = understood(line.value(rule))?;
-    let next = next_alarm(&repeat, when, now);
-    let next = next.and_then(|next| edit::next_mark(line, rules, next));
-    written.next = Some((next.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?, false));
-    Ok(written)
+    if !edit::is_toast(line) {
+        return Ok(next_alarm(&understood(line.value(rule))?, when, now));
+    }
+    let refused = |error| TaskError::Repeat(line.value(rule).trim().to_owned(), error);
+    let (repeat, until) = english_repeat::toast(line.value(rule)).map_err(refused)?;
+    let next = next_date(&repeat, when.date, when.date.max(now.date()));
+    let next = next.filter(|next| until.is_none_or(|until| *next <= until));
+    Ok(next.map(|date| TaskTime { date, ..when }))
+}
+
+/// A task alone (its line, or the note that it is) with its next time, as if it were done at `now`: its box, its names and
+/// its block id stay. `None` where it comes once or not again, or can't be written so.
+pub(super) fn at_next_time(
+    bytes: &[u8],
+    format: TaskFormat,
+    rules: &Rules,
+    now: DateTime,
+) -> Option<Vec<u8>> {
+    if format == TaskFormat::TaskNotes {
+        let fields = note::fields(bytes, rules)?;
+        let (changes, _) = next_time(&fields, &rules.notes.skipped, rules, now.date()).ok()??;
+        return note::with_changes(bytes, &changes);
+    }
+    let line = TaskLine::read(std::str::from_utf8(bytes).ok()?, rules)?;
+    let next = match format {
+        TaskFormat::Reminder => edit::moved(&line, rules, next_mark(&line, now).ok()??)?,
+        _ => edit::redated(&line, format, &next_dates(&line, format, rules, now).ok()??.0),
+    };
+    Some(next.into_bytes())
 }
 
 /// The next time of a reminder that comes again: counted from its own time, or from today at that time where that is
@@ -212,22 +252,6 @@ fn next_alarm(repeat: &Repeat, when: TaskTime, now: DateTime) -> Option<TaskTime
     next_date(repeat, from.date(), from.date()).map(|date| TaskTime { date, ..when })
 }
 
-/// As Reminder Toast does it: the date moves on in its line, which stays open until its last day is over.
-fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<ChangedText> {
-    let ticked = ChangedText::only(edit::ticked(line, TaskFormat::Reminder, None));
-    let Some(rule) = line.field(TaskFormat::Reminder, FieldKind::Repeat) else { return Ok(ticked) };
-    let Some(when) = line.notification_field(TaskFormat::Reminder).and_then(|field| field.when) else {
-        return Ok(ticked);
-    };
-    let refused = |error| TaskError::Repeat(line.value(rule).trim().to_owned(), error);
-    let (repeat, until) = english_repeat::toast(line.value(rule)).map_err(refused)?;
-    let next = next_date(&repeat, when.date, when.date.max(today));
-    let Some(next) = next.filter(|next| until.is_none_or(|until| *next <= until)) else { return Ok(ticked) };
-    let moved = edit::moved(line, rules, TaskTime { date: next, ..when });
-    let moved = moved.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?;
-    Ok(ChangedText { remark: Some(format!("it comes again on {next}")), ..ChangedText::only(moved) })
-}
-
 fn understood(rule: &str) -> Result<Repeat> {
     english_repeat::english(rule).map_err(|error| TaskError::Repeat(rule.trim().to_owned(), error))
 }
@@ -240,15 +264,13 @@ fn complete_note(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime
     let fields = note::fields(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let names = &rules.notes;
     let (mut changes, mut remark) = (Vec::new(), None);
-    match &fields.recurrence {
+    match next_time(&fields, &names.instances, rules, now.date())? {
         None => {
             let status = names.done.first().map_or("done", String::as_str);
             changes.push(PropertyChange::Set(names.status.clone(), status.to_owned()));
             changes.push(PropertyChange::Set(names.completed.clone(), now.date().to_string()));
         }
-        Some(text) => {
-            let rule = rrule::read(text).map_err(|error| TaskError::Repeat(text.trim().to_owned(), error))?;
-            let (moved, said) = next_time(&fields, text, &rule, rules, now.date());
+        Some((moved, said)) => {
             changes.extend(moved);
             remark = Some(said);
         }
@@ -277,20 +299,22 @@ pub(super) fn moved_note(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Ch
     Some(changed_note(bytes, after, None))
 }
 
-/// The changes that move a recurring one on, and when it comes again.
+/// The changes that move a recurring one on, with its day in `list`, and when it comes again; `None` where it comes once.
 fn next_time(
     fields: &TaskNoteFields,
-    text: &str,
-    rule: &Rrule,
+    list: &str,
     rules: &Rules,
     today: Date,
-) -> (Vec<PropertyChange>, String) {
+) -> Result<Option<(Vec<PropertyChange>, String)>> {
+    let Some(text) = &fields.recurrence else { return Ok(None) };
+    let rule = &rrule::read(text).map_err(|error| TaskError::Repeat(text.trim().to_owned(), error))?;
     let names = &rules.notes;
-    let planned = fields.scheduled.filter(|_| !fields.from_completion);
-    let day = planned.map_or(today, |when| when.date);
-    let mut changes = vec![PropertyChange::Push(names.instances.clone(), vec![day.to_string()])];
+    let planned = fields.scheduled.or(fields.due).map(|when| when.date);
+    let day = planned.filter(|_| !fields.from_completion).unwrap_or(today);
+    let mut changes = vec![PropertyChange::Push(list.to_owned(), vec![day.to_string()])];
     let start = if fields.from_completion { Some(day) } else { rule.start };
-    let start = start.or(fields.scheduled.map(|when| when.date)).or(fields.created).unwrap_or(today);
+    let start =
+        start.or(fields.scheduled.map(|when| when.date)).or(fields.created).or(planned).unwrap_or(today);
     if fields.from_completion || rule.start.is_none() {
         changes.push(PropertyChange::Set(names.recurrence.clone(), rrule::starting(text, start)));
     }
@@ -300,7 +324,7 @@ fn next_time(
         fields.instances.iter().chain(&fields.skipped).cloned().chain([day.to_string()]).collect()
     };
     let Some(next) = next_open(rule, start, today, &over) else {
-        return (changes, "it doesn't come again".to_owned());
+        return Ok(Some((changes, "it doesn't come again".to_owned())));
     };
     let kept = fields.due.zip(fields.scheduled).filter(|(due, _)| names.keep_offset || due.date < next);
     if let Some((due, scheduled)) = kept {
@@ -309,7 +333,7 @@ fn next_time(
     }
     let scheduled = TaskTime { date: next, time: fields.scheduled.and_then(|when| when.time) };
     changes.push(PropertyChange::Set(names.scheduled.clone(), written(scheduled)));
-    (changes, format!("it comes again on {next}"))
+    Ok(Some((changes, format!("it comes again on {next}"))))
 }
 
 /// The first day of a rule that isn't before today, and isn't over.
@@ -339,7 +363,7 @@ fn written(when: TaskTime) -> String {
 }
 
 /// The change of a note, with the lines that are others than before.
-fn changed_note(before: &[u8], after: Vec<u8>, remark: Option<String>) -> ChangedNote {
+pub(super) fn changed_note(before: &[u8], after: Vec<u8>, remark: Option<String>) -> ChangedNote {
     let old: HashSet<&[u8]> = lines::lines(before).map(|line| line.text).collect();
     let new: Vec<(usize, String)> = lines::lines(&after)
         .filter(|line| !old.contains(line.text))

@@ -4,16 +4,12 @@
 //! and its old time. [`later`] computes the further times of a recurring task, as its plugin would write them if each
 //! occurrence were done on its day.
 
-use jiff::ToSpan;
 use jiff::civil::DateTime;
 
 use super::change::{self, ChangedText, replace_line};
 use super::{ChangedNote, TaskError, TaskRef, task_id};
 use crate::format::task::{self, Rules, Task, TaskFormat, TaskLine, edit};
 use crate::tasks::Result;
-
-/// So far ahead the next time of a task is looked for.
-const AHEAD_DAYS: i64 = 1_500;
 
 /// The change of a task.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,47 +75,50 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     Ok(replace_line(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
 }
 
-/// The note with a task that comes again at the time after its next one.
+/// The note with a task that comes again at the time after its next one: of its line all dates move, as Done moves them.
 ///
 /// # Errors
 /// The task isn't there, comes once, or can't be written so.
 pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
-    let (task, text) = (&placed.task, &placed.text);
-    let last = task.notification_times.last().map(|time| time.at);
-    let until = last.map_or(DateTime::MAX, |last| last.saturating_add(AHEAD_DAYS.days()));
-    let this = TaskRef { due: None, ..*meant };
-    let later = later(this, task, if text.is_empty() { bytes } else { text }, rules, until);
-    let next = later.into_iter().find(|at| Some(*at) > last);
-    let next = next.ok_or_else(|| TaskError::Once(task.words.clone()))?;
-    rewritten(bytes, meant, rules, TaskRewrite { to: Some(next), words: None })
+    let (task, format) = (&placed.task, placed.task.format);
+    let last = |task: &Task| task.notification_times.last().map(|time| time.at);
+    let is_note = format == TaskFormat::TaskNotes;
+    let mut next = steps(meant.path, task, if is_note { bytes } else { &placed.text }, rules);
+    let next = next.find(|(_, next)| last(next) > last(task));
+    let (after, _) = next.ok_or_else(|| TaskError::Once(task.words.clone()))?;
+    if is_note {
+        return Ok(change::changed_note(bytes, after, None));
+    }
+    let line = String::from_utf8_lossy(&after).into_owned();
+    Ok(replace_line(bytes, &placed, format, ChangedText::only(line)))
 }
 
 /// No more times than these are looked for: two years of a daily task.
 const MOST: usize = 800;
 
+/// A task alone (its line, or the note that it is) at each later time, as its plugin would write it if each were done on its
+/// day; nothing if its rule isn't understood.
+fn steps(path: &str, task: &Task, bytes: &[u8], rules: &Rules) -> impl Iterator<Item = (Vec<u8>, Task)> {
+    let step = move |(bytes, task): &(Vec<u8>, Task)| {
+        let after = change::at_next_time(bytes, task.format, rules, task.notification_times.last()?.at)?;
+        let next = task::scan(path, &after, rules).into_iter().next()?.task;
+        let goes_on = next.words == task.words && next.notification_times != task.notification_times;
+        goes_on.then_some((after, next))
+    };
+    std::iter::successors(Some((bytes.to_vec(), task.clone())), step).skip(1).take(MOST)
+}
+
 /// The times of the task's notifications after the present ones, before `until` and in order. `bytes` is its line, or
-/// the note that it is; empty if its rule isn't understood.
-pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
-    let (mut bytes, mut notification_times) = (bytes.to_vec(), task.notification_times.clone());
-    let mut out = Vec::new();
-    for _ in 0..MOST {
-        let (Some(first), Some(last)) = (notification_times.first(), notification_times.last()) else {
-            break;
-        };
-        let this = TaskRef { due: Some(first.at), ..meant };
-        let Ok(changed) = change::complete(&bytes, &this, rules, last.at) else { break };
-        let Some(next) = (TaskRef { due: None, ..meant }).find(&changed.bytes, rules) else { break };
-        let goes_on =
-            next.task.notification_times.first().is_some_and(|next| first.at < next.at && next.at < until);
-        if !goes_on {
-            break;
-        }
-        out.extend(next.task.notification_times.iter().map(|time| time.at).filter(|at| *at < until));
-        bytes = if next.text.is_empty() { changed.bytes } else { next.text };
-        notification_times = next.task.notification_times;
-    }
-    out
+/// the note that it is.
+pub fn later(path: &str, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
+    let last = task.notification_times.last().map(|time| time.at);
+    steps(path, task, bytes, rules)
+        .map(|(_, task)| task.notification_times)
+        .take_while(|times| times.first().is_some_and(|first| first.at < until))
+        .flat_map(|times| times.into_iter().map(|time| time.at))
+        .filter(|at| Some(*at) > last && *at < until)
+        .collect()
 }
 
 #[cfg(test)]
@@ -195,8 +194,13 @@ mod tests {
             words("  * [ ]  Call (@2026-12-03)", "Call #home").unwrap(),
             "  * [ ]  Call #home (@2026-12-03)"
         );
+        // Words in pieces become one: a tag behind the date, say.
+        assert_eq!(
+            words("- [ ] A 📅 2026-12-03 #tag ^x", "B #tag").unwrap(),
+            "- [ ] B #tag 📅 2026-12-03 ^x"
+        );
+        assert_eq!(words("- [ ] Call (@2026-12-03) Bob", "Write").unwrap(), "- [ ] Write (@2026-12-03)");
         for (line, new) in [
-            ("- [ ] Call (@2026-12-03) Bob", "Write"),
             ("- [ ] Call 📅 2026-12-03", "Call 📅 2026-12-24"),
             ("- [ ] Call 📅 2026-12-03", "Call\n- [ ] Other"),
             ("- [ ] Call 📅 2026-12-03", ""),
@@ -209,19 +213,59 @@ mod tests {
     #[test]
     fn a_line_is_taken_out_and_a_time_passed_over() {
         assert_eq!(tried("- [ ] Call 📅 2026-12-03", removed).unwrap(), "");
-        assert_eq!(
-            tried("- [ ] Rent 🔁 every month on the 1st 📅 2026-12-01", skipped).unwrap(),
-            "- [ ] Rent 🔁 every month on the 1st 📅 2027-01-01"
-        );
+        for (line, after) in [
+            (
+                "- [ ] Rent 🔁 every month on the 1st 📅 2026-12-01",
+                "- [ ] Rent 🔁 every month on the 1st 📅 2027-01-01",
+            ),
+            // All dates move, and box, id, creation and block id stay.
+            (
+                "- [/] A 🆔 a1 ➕ 2026-11-01 🛫 2026-12-01 ⏳ 2026-12-02 🔁 every week 📅 2026-12-04 ^b",
+                "- [/] A 🆔 a1 ➕ 2026-11-01 🛫 2026-12-08 ⏳ 2026-12-09 🔁 every week 📅 2026-12-11 ^b",
+            ),
+            (
+                "- [ ] A ⏰ 2026-12-03 18:00 🔁 every week 📅 2026-12-04",
+                "- [ ] A ⏰ 2026-12-10 18:00 🔁 every week 📅 2026-12-11",
+            ),
+            (
+                "- [ ] A [reminder:: 2026-12-03T18:00]  [repeat:: every week]  [due:: 2026-12-04]",
+                "- [ ] A [reminder:: 2026-12-10T18:00]  [repeat:: every week]  [due:: 2026-12-11]",
+            ),
+            // A snooze is left out with its day, and with those that it had passed already.
+            ("- [ ] A ⏰ 2026-12-10 17:45 🔁 every day 📅 2026-12-03", "- [ ] A 🔁 every day 📅 2026-12-11"),
+            // The early alarm is no time of its own.
+            (
+                "- [ ] A @remind(2026-12-03 15:30) @before(1h) @repeat(weekly)",
+                "- [ ] A @remind(2026-12-10 15:30) @before(1h) @repeat(weekly)",
+            ),
+            ("- [ ] A (@2026-12-03 09:30 🔁every week)", "- [ ] A (@2026-12-10 09:30 🔁every week)"),
+        ] {
+            assert_eq!(tried(line, skipped).unwrap(), after);
+        }
         assert!(matches!(tried("- [ ] Call 📅 2026-12-03", skipped), Err(TaskError::Once(_))));
+    }
+
+    #[test]
+    fn a_recurring_note_is_passed_over_as_its_plugin_does_it() {
+        let note =
+            "---\ntags: [task]\ndue: 2026-12-03T18:00\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\n---\n";
+        let rules = rules();
+        let id = task_id("Gym.md", "Gym");
+        let meant = TaskRef { path: "Gym.md", id: &id, due: None };
+        let once = skipped(note.as_bytes(), &meant, &rules).unwrap().bytes;
+        let written = "scheduled: 2026-12-10\n---\n";
+        assert!(String::from_utf8(once.clone()).unwrap().ends_with(written));
+        let task = task::scan("Gym.md", &once, &rules).remove(0).task;
+        assert_eq!(task.notification_times[0].at.to_string(), "2026-12-10T18:00:00");
+        let later = later("Gym.md", &task, &once, &rules, "2026-12-25T00:00".parse().unwrap());
+        let later: Vec<String> = later.iter().map(ToString::to_string).collect();
+        assert_eq!(later, ["2026-12-17T18:00:00", "2026-12-24T18:00:00"]);
     }
 
     fn times(line: &str, until: &str) -> Vec<String> {
         let rules = Rules { on: TaskFormat::ALL.to_vec(), ..Rules::default() };
         let found = task::read_line(line, &rules).unwrap();
-        let id = task_id("a.md", &found.words);
-        let meant = TaskRef { path: "a.md", id: &id, due: None };
-        later(meant, &found, line.as_bytes(), &rules, until.parse().unwrap())
+        later("a.md", &found, line.as_bytes(), &rules, until.parse().unwrap())
             .iter()
             .map(ToString::to_string)
             .collect()
@@ -234,6 +278,8 @@ mod tests {
         assert!(rent[0].starts_with("2027-01-01T") && rent[2].starts_with("2027-03-01T"), "{rent:?}");
         let toast = times("- [ ] Water [repeat:: every week] [due:: 2026-12-02]", "2026-12-20T00:00");
         assert_eq!(toast.len(), 2, "{toast:?}");
+        let snoozed = times("- [ ] Water ⏰ 2026-12-10 17:45 🔁 every day 📅 2026-12-03", "2026-12-13T00:00");
+        assert_eq!(snoozed, ["2026-12-11T09:00:00", "2026-12-12T09:00:00"]);
         assert!(times("- [ ] Once 📅 2026-12-01", "2027-12-01T00:00").is_empty());
         assert!(times("- [ ] Odd 🔁 every blue moon 📅 2026-12-01", "2027-12-01T00:00").is_empty());
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use rayon::prelude::*;
 
-use super::{TaskRef, TaskSettings, plugins, rewrite, task_id};
+use super::{TaskSettings, plugins, rewrite, task_id};
 use crate::config::Settings;
 use crate::format::task::{self, PlacedTask, Rules, Task, TaskFormat};
 use crate::schedule::Zone;
@@ -129,8 +129,7 @@ impl Scanner {
         let (Some(rules), true) = (&self.rules, comes_again) else { return Vec::new() };
         let note = || vault.read(&NotePath::new(path).ok()?).ok();
         let bytes = if found.text.is_empty() { note() } else { Some(found.text.clone()) };
-        let meant = TaskRef { path, id: &found.id, due: None };
-        bytes.map_or_else(Vec::new, |bytes| rewrite::later(meant, &found.task, &bytes, rules, until))
+        bytes.map_or_else(Vec::new, |bytes| rewrite::later(path, &found.task, &bytes, rules, until))
     }
 
     /// Tasks' global filter as it was read; what it lets through is a scope of its own.

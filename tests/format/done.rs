@@ -179,6 +179,15 @@ fn a_note_that_is_a_task() {
     );
     let again = task::scan(PATH, &changed.bytes, &Rules::default());
     assert_eq!(again[0].task.notification_times[0].at.to_string(), "2026-12-16T09:00:00");
+    // Where nothing was planned, its due day is the one that is done, and the next one is planned.
+    let note = "---\ntags: [task]\ndue: 2026-12-03\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\n---\n";
+    let changed = done_with(note, "2026-12-02", &Rules::default()).unwrap();
+    assert_eq!(
+        text(&changed),
+        "---\ntags: [task]\ndue: 2026-12-03\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\ncomplete_instances:\n  - 2026-12-03\nscheduled: 2026-12-10\n---\n"
+    );
+    let again = task::scan(PATH, &changed.bytes, &Rules::default());
+    assert_eq!(again[0].task.notification_times[0].at.to_string(), "2026-12-10T09:00:00");
     let note = "---\ntags: [task]\nscheduled: 2026-12-01\nrecurrence: FREQ=DAILY;INTERVAL=3\nrecurrence_anchor: completion\n---\n";
     let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
     assert_eq!(

@@ -12,6 +12,9 @@ use super::{FieldKind, Rules, TaskField, TaskFormat, TaskLine, TaskTime, moment}
 /// A place in the line, and what is put there.
 type Splice = (Range<usize>, String);
 
+/// A field of the next time: its date, or that it goes.
+pub type NextField = (FieldKind, Option<TaskTime>);
+
 /// The text with all splices, in whatever order they are given; of those that meet, the first alone.
 fn splice(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|(at, _)| (at.start, at.end));
@@ -48,12 +51,7 @@ fn boxed(line: &TaskLine<'_>, status: char) -> Splice {
 /// The line of the next time: its box empty, each field of `dates` with its new date (none: the field goes), without the
 /// names that depend on one line alone, and without block id. `created` is its date of creation, where the plugin
 /// gives one.
-pub fn next(
-    line: &TaskLine<'_>,
-    format: TaskFormat,
-    dates: &[(FieldKind, Option<TaskTime>)],
-    created: Option<Date>,
-) -> String {
+pub fn next(line: &TaskLine<'_>, format: TaskFormat, dates: &[NextField], created: Option<Date>) -> String {
     let item = &line.item;
     let mut splices = vec![boxed(line, ' '), (item.end..item.text.len(), String::new())];
     let own = || line.fields.iter().filter(|field| field.format == format);
@@ -85,6 +83,15 @@ pub fn next(
         }
     }
     splice(item.text, splices)
+}
+
+/// The line with each field of `dates` changed, and no other byte of it.
+pub fn redated(line: &TaskLine<'_>, format: TaskFormat, dates: &[NextField]) -> String {
+    let changed = dates.iter().filter_map(|(key, when)| {
+        let field = line.field(format, *key)?;
+        Some(when.map_or_else(|| without(line, field), |when| (field.value.clone(), value(format, when))))
+    });
+    splice(line.item.text, changed.collect())
 }
 
 /// Takes a field away, with the blanks before it.
@@ -165,7 +172,8 @@ pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTi
     Some(splice(line.item.text, splices))
 }
 
-/// The line with other words; `None` where its words stand in more than one piece, between its fields.
+/// The line with other words, in the place of its first; what stands between or behind its fields goes. `None` where it has
+/// no words.
 pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let item = &line.item;
     let (mut pieces, mut at) = (Vec::new(), item.body);
@@ -175,10 +183,17 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     }
     pieces.push(at..item.end.max(at));
     pieces.retain(|piece| item.text.get(piece.clone()).is_some_and(|text| !text.trim().is_empty()));
-    let [piece] = pieces.as_slice() else { return None };
-    let text = &item.text[piece.clone()];
-    let begin = piece.start + (text.len() - text.trim_start().len());
-    Some(splice(item.text, vec![(begin..begin + text.trim().len(), words.to_owned())]))
+    let mut splices = Vec::new();
+    for piece in pieces {
+        let text = &item.text[piece.clone()];
+        let (begin, length) = (piece.start + (text.len() - text.trim_start().len()), text.trim().len());
+        splices.push(if splices.is_empty() {
+            (begin..begin + length, words.to_owned())
+        } else {
+            (piece.start..begin + length, String::new())
+        });
+    }
+    (!splices.is_empty()).then(|| splice(item.text, splices))
 }
 
 /// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.

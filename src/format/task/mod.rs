@@ -75,6 +75,13 @@ pub struct Task {
     pub repeat: Option<String>,
 }
 
+impl Task {
+    /// The first time at which it is to be told.
+    pub fn first_time(&self) -> Option<DateTime> {
+        self.notification_times.first().map(|time| time.at)
+    }
+}
+
 /// A task and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedTask {
@@ -173,6 +180,18 @@ impl<'a> TaskLine<'a> {
         [FieldKind::Reminder, FieldKind::Due, FieldKind::Scheduled, FieldKind::Start].into_iter().find_map(
             |key| self.fields.iter().find(|f| f.format == format && f.key == key && f.when.is_some()),
         )
+    }
+
+    /// The first of a form's dates of the day itself, from which its recurrence counts: due, scheduled, start.
+    pub fn reference(&self, format: TaskFormat) -> Option<TaskTime> {
+        let dates = [FieldKind::Due, FieldKind::Scheduled, FieldKind::Start];
+        dates.into_iter().find_map(|key| self.field(format, key)?.when)
+    }
+
+    /// [`Self::reference`], where the reminder stands behind its day: that was a snooze, which is over with its time.
+    pub fn snoozed_from(&self, format: TaskFormat) -> Option<TaskTime> {
+        let alarm = self.field(format, FieldKind::Reminder)?.when?;
+        self.reference(format).filter(|day| alarm.date > day.date)
     }
 
     /// The line's task, if a form that is on tells it some time.

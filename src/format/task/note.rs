@@ -1,7 +1,8 @@
 //! Reads and edits a task of TaskNotes: a note with its fields in the frontmatter.
 //!
 //! A note is a task by its tag or by a property. Its reminders give the time of its notification (`relative` to `due`
-//! or `scheduled`, or `absolute`); without any it is the due date, else the planned one. If a date has no time of
+//! or `scheduled`, or `absolute`); without any it is the due date, else the planned one. Of a recurring task a due date
+//! before the planned one is an earlier time's, and the planned day stands for it. If a date has no time of
 //! day, a relative reminder counts from the start of the day, as in TaskNotes. A reminder that Snooze wrote
 //! ([`SNOOZE`]) is added to the others and replaces none. Properties are changed in place, and every other byte stays.
 
@@ -19,9 +20,15 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
     if !head.is_task(rules) || head.text(&names.status).is_some_and(|status| names.done.contains(&status)) {
         return None;
     }
-    let due = head.when(&names.due, rules);
+    let mut due = head.when(&names.due, rules);
     let scheduled = head.when(&names.scheduled, rules);
     let repeat = head.text(&names.recurrence).filter(|text| !text.trim().is_empty());
+    // TaskNotes moves `scheduled` alone on, so a `due` before it is that of an earlier time.
+    if let (Some(_), Some(was), Some(next)) = (&repeat, due, scheduled)
+        && was.date < next.date
+    {
+        due = Some(TaskTime { time: next.time.or(was.time), ..next });
+    }
     // The day that is done of a recurring one stands in a list, and its date stays until the plugin moves it.
     let day = scheduled.or(due).map(|when| when.date.to_string());
     let is_over = |list: &str| day.as_ref().is_some_and(|day| head.list(list).contains(day));
