@@ -45,8 +45,9 @@ pub enum TaskError {
     /// No open task has that id.
     #[error("no open task has the id `{0}`: it was done or its words were changed")]
     NoSuchId(String),
-    /// Several notes hold a task with these words, and none of them is where it was.
-    #[error("the task stands in more than one note now: {}", .0.join(", "))]
+    /// Several notes hold a task with these words, and none of them is where it was; or several lines of a note do, and no time
+    /// says which.
+    #[error("the task stands in more than one place now: {}", .0.join(", "))]
     Disputed(Vec<String>),
     /// Its recurrence isn't one that can be worked out.
     #[error("the task comes again `{0}`, and {1}")]
@@ -182,22 +183,23 @@ impl TaskRef<'_> {
     /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes once.
     /// One that comes again and has another time now was moved on since. Without a time it is the first.
     pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<PlacedTask> {
-        let words = words_of(self.id)?;
-        let has_words =
-            |placed: &PlacedTask| words_of(&task_id(self.path, &placed.task.words)) == Some(words);
-        let mut all: Vec<PlacedTask> =
-            task::scan(self.path, bytes, rules).into_iter().filter(has_words).collect();
+        let mut all = self.all(bytes, rules);
         let at = match self.due {
             Some(due) => all.iter().position(|placed| has_time(placed, due, rules)).or_else(|| {
                 let once = all.len() == 1 && all[0].task.repeat.is_none();
                 once.then_some(0)
             }),
-            None => {
-                let first = |placed: &PlacedTask| placed.task.notification_times.first().map(|time| time.at);
-                (0..all.len()).min_by_key(|at| first(&all[*at]))
-            }
+            None => (0..all.len()).min_by_key(|at| all[*at].task.first_time()),
         };
         at.map(|at| all.swap_remove(at))
+    }
+
+    /// The open tasks of the note with its words.
+    fn all(&self, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
+        let mut all = task::scan(self.path, bytes, rules);
+        let words = words_of(self.id);
+        all.retain(|placed| words_of(&task_id(self.path, &placed.task.words)) == words);
+        all
     }
 
     /// A change, if the task's notification is at that time after it.

@@ -1,7 +1,10 @@
 //! Lists the tasks of a vault, and does and snoozes them through the editor.
 //!
 //! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
-//! stands for the task with the same words, if there is exactly one.
+//! stands for the task with the same words, if there is exactly one. Tasks of a note with the same words and other times have
+//! one id; behind it stands the time of the one that is meant (`task_…@2026-12-05T09:00`), and without it none is changed.
+
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -102,8 +105,12 @@ impl VaultTasks<'_> {
     pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedLine>, Vec<String>)> {
         let Some(settings) = &self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
-        let mut listed: Vec<ListedLine> = scanner
-            .tasks()
+        let tasks = scanner.tasks();
+        let mut times_of: HashMap<&str, HashSet<DateTime>> = HashMap::new();
+        for (_, found) in &tasks {
+            times_of.entry(&found.id).or_default().extend(found.task.first_time());
+        }
+        let mut listed: Vec<ListedLine> = tasks
             .into_iter()
             .filter_map(|(path, found)| {
                 let mut times = found
@@ -112,8 +119,10 @@ impl VaultTasks<'_> {
                     .iter()
                     .map(|it| (it.at, schedule::resolve(self.zone, it.at)));
                 let (local, at) = times.clone().find(|(_, at)| *at > now).or_else(|| times.next_back())?;
+                let first = found.task.first_time().filter(|_| times_of[found.id.as_str()].len() > 1);
+                let first = first.map_or_else(String::new, |at| at.strftime("@%Y-%m-%dT%H:%M").to_string());
                 Some(ListedLine {
-                    id: Some(found.id.clone()),
+                    id: Some(format!("{}{first}", found.id)),
                     path: path.to_owned(),
                     line: found.line,
                     format: found.task.format.to_string(),
@@ -131,10 +140,11 @@ impl VaultTasks<'_> {
         Ok((listed, problems))
     }
 
-    /// Changes the task. `due` is the local time that was told, where it is known.
+    /// Changes the task. `due` is the local time that was told, where it is known and doesn't stand behind the id.
     ///
     /// # Errors
-    /// It isn't there or can't be changed so, or its note can't be written.
+    /// It isn't there or can't be changed so, or its note can't be written; or other tasks of the note have its words, and
+    /// no time says which is meant.
     pub fn change(
         &self,
         id: &str,
@@ -144,12 +154,22 @@ impl VaultTasks<'_> {
     ) -> Result<WrittenTask> {
         let settings = self.settings.as_ref().ok_or_else(|| TaskError::Off(id.to_owned()))?;
         let rules = plugins::rules(self.vault, settings).map_err(TaskError::Plugins)?;
+        let (id, due) = match id.split_once('@') {
+            Some((plain, at)) => (plain, Some(at.parse().map_err(|_| TaskError::NoSuchId(id.to_owned()))?)),
+            None => (id, due),
+        };
         let path = self.note_of(id, due, settings, &rules)?;
         let meant = TaskRef { path: path.as_str(), id, due };
+        let bytes = self.vault.read(&path)?;
         let words = meant
-            .find(&self.vault.read(&path)?, &rules)
+            .find(&bytes, &rules)
             .map(|placed| placed.task.words)
             .ok_or_else(|| TaskError::gone(&meant))?;
+        let all = meant.all(&bytes, &rules);
+        if due.is_none() && all.iter().any(|one| one.task.first_time() != all[0].task.first_time()) {
+            let places = all.iter().map(|one| format!("{path}:{}", one.line));
+            return Err(TaskError::Disputed(places.collect()));
+        }
         let why = origin.into().why(format!("{}: {words}", action.verb())).trailer("Task", id.to_owned());
         let changed = self.editor.try_edit_with(&path, &why, |bytes| {
             let mut changed = match action {

@@ -131,6 +131,30 @@ fn the_words_of_a_notification_do_in_the_place_of_an_id() {
 }
 
 #[test]
+fn of_two_lines_with_the_same_words_none_is_guessed() {
+    let vault = vault("\"tasks\"");
+    let [near, far] = ["- [ ] Call Bob 📅 2026-12-05\n", "- [ ] Call Bob 📅 2026-12-20\n"];
+    vault.write("Bob.md", format!("{near}{far}"));
+    let bob = id(&vault, "Call Bob");
+    let (plain, first) = bob.split_once('@').unwrap();
+    assert_eq!(first, "2026-12-05T09:00");
+    let shown = format!(
+        "2 say `call bob`:\n  {bob}  2026-12-05 09:00  Call Bob  Bob.md:1 (tasks)\n  {plain}@2026-12-20"
+    );
+    for command in [&["rm"][..], &["done"], &["skip"], &["snooze", "--minutes", "5"], &["move", "2026-12-24"]]
+    {
+        let run = |id: &str| vault.run(&[&["remind", command[0], id][..], &command[1..]].concat());
+        run("call bob").exits(1).warns(&shown);
+        run(plain).exits(1).warns("the task stands in more than one place now: Bob.md:1, Bob.md:2");
+    }
+    assert_eq!(vault.read("Bob.md"), format!("{near}{far}"));
+    let _ = vault.run(&["remind", "rm", &format!("{plain}@2026-12-20T09:00")]).ok();
+    assert_eq!(vault.read("Bob.md"), near);
+    let _ = vault.run(&["remind", "done", "call bob"]).ok();
+    vault.run(&["remind", "done", &format!("{plain}@soon")]).exits(1).warns("no open task has the id");
+}
+
+#[test]
 fn what_was_told_and_is_gone_is_snoozed_by_its_words() {
     let vault = vault("\"tasks\"");
     vault.set_now("2026-12-24T17:00:00Z");
