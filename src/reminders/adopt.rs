@@ -10,7 +10,7 @@ use jiff::{Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::format::task::english_repeat::{self, RepeatUnit};
-use crate::format::task::{self, FieldKind, Rules, Task};
+use crate::format::task::{self, FieldKind, Rules, Task, TaskLine};
 use crate::schedule::{self, Zone};
 
 /// A line that becomes ours.
@@ -52,13 +52,13 @@ pub fn adopt(
     }
     for placed in task::scan(path, bytes, rules) {
         let text = std::str::from_utf8(&placed.text).unwrap_or_default();
-        let Some(line) = task::TaskLine::read(text, rules) else {
+        let Some(line) = TaskLine::read(text, rules) else {
             let reason =
                 "a note that is a task stays one: `[reminders] also = [\"tasknotes\"]` tells it".to_owned();
             kept.push(UnadoptedLine { line: placed.line, reason });
             continue;
         };
-        match reminders(&placed.task, now, zone) {
+        match reminders(&placed.task, &line, rules, now, zone) {
             Ok(reminders) => {
                 let left = Some(without_times(&line));
                 adopted.push(AdoptedLine {
@@ -75,32 +75,46 @@ pub fn adopt(
     (adopted, kept)
 }
 
-/// The reminders for a task: one for each time of its notifications.
-fn reminders(task: &Task, now: Timestamp, zone: &Zone) -> Result<Vec<Reminder>, String> {
+/// The reminders for a task: one for each time of its notifications. A snooze of one that comes again comes once, and the
+/// others count from the day that it was snoozed from.
+fn reminders(
+    task: &Task,
+    line: &TaskLine<'_>,
+    rules: &Rules,
+    now: Timestamp,
+    zone: &Zone,
+) -> Result<Vec<Reminder>, String> {
     let main = task.notification_times.iter().find(|time| time.lead == 0).or(task.notification_times.first());
     let Some(main) = main else { return Err("it has no time".to_owned()) };
+    let day = task.repeat.as_ref().and_then(|_| line.snoozed_from(task.format));
+    let day = day.map(|day| day.at(rules.default_time));
     let recur = match &task.repeat {
         None => Recur::None,
-        Some(text) => recurrence(text, main.at.date())?,
+        Some(text) => recurrence(text, day.unwrap_or(main.at).date())?,
     };
     let msg = task.words.trim().to_owned();
     if msg.is_empty() {
         return Err("it has no words".to_owned());
     }
+    let (told, is_snoozed) = (task.notification_times.iter(), day.is_some());
+    let told = told.map(|time| match is_snoozed {
+        true => (time.at, Recur::None, true),
+        false => (time.at, recur, time.lead > 0),
+    });
     let mut out: Vec<Reminder> = Vec::new();
-    for notification_time in &task.notification_times {
-        let (date, time) = (notification_time.at.date(), notification_time.at.time());
+    for (local, recur, is_extra) in told.chain(day.map(|day| (day, recur, false))) {
+        let (date, time) = (local.date(), local.time());
         let first = Reminder { date, time, recur, day: None, msg: msg.clone(), id: None, block_id: None };
-        let passed = schedule::resolve(zone, notification_time.at) < now;
-        match schedule::next_occurrence(zone, &first, now).filter(|_| passed && recur != Recur::None) {
+        let at = schedule::resolve(zone, local);
+        let is_over = at < now || day == Some(local);
+        match schedule::next_occurrence(zone, &first, now.max(at)).filter(|_| is_over && recur != Recur::None)
+        {
             Some(next) => out.push(Reminder { date: next.local.date(), day: next.day, ..first }),
-            // A time before the task's own that has passed is of no use any more.
-            None if passed && notification_time.lead > 0 => {}
-            None if passed => {
-                return Err(format!(
-                    "it was due {}: give it a date that is to come, or tick it",
-                    shown(notification_time.at)
-                ));
+            // A time before the task's own, or a snooze, that has passed is of no use any more.
+            None if is_over && is_extra => {}
+            None if is_over => {
+                let due = shown(local);
+                return Err(format!("it was due {due}: give it a date that is to come, or tick it"));
             }
             None => out.push(first),
         }
@@ -126,7 +140,8 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
         return Err(other());
     }
     let weekday = u8::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
-    let same_day = |days: &[i8]| days.is_empty() || days == [date.day()];
+    // A rule that names the day skips the months that lack it, and a reminder comes on their last day.
+    let same_day = |days: &[i8]| days.is_empty() || (days == [date.day()] && date.day() <= 28);
     let on_it =
         repeat.weekdays.len() == 1 && repeat.weekdays[0].day == weekday && repeat.weekdays[0].nth == 0;
     match repeat.every {
@@ -140,7 +155,7 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
 }
 
 /// The line without the fields of its notification times, and the blanks before them.
-fn without_times(line: &task::TaskLine<'_>) -> String {
+fn without_times(line: &TaskLine<'_>) -> String {
     let (text, body) = (line.item.text, line.item.body);
     let about_time = |key: FieldKind| {
         matches!(

@@ -282,6 +282,35 @@ fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
 }
 
 #[test]
+fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n");
+    vault.write(
+        "N.md",
+        "- [ ] Cat 📅 2026-12-06\n- [ ] Cat 📅 2026-12-06\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n\
+         - [ ] Water ⏰ 2026-12-10 17:45 🔁 every week 📅 2026-12-05\n\
+         - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n",
+    );
+    let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+    run.warns("4 lines are in `Reminders.md` now").warns_not("meanwhile");
+    run.warns("N.md:3: left as it is: it comes again `every month on the 31st`");
+    let reminders = vault.read("Reminders.md");
+    let mut lines: Vec<&str> = reminders.lines().filter_map(|line| line.strip_prefix("- [ ] ")).collect();
+    lines.dedup();
+    assert_eq!(
+        lines,
+        [
+            "date=2026-12-06 time=09:00 recur=none msg=\"Cat\"",
+            "date=2026-12-10 time=17:45 recur=none msg=\"Water\"",
+            "date=2026-12-12 time=09:00 recur=weekly msg=\"Water\"",
+            "date=2026-12-05 time=09:00 recur=weekly msg=\"Mow\"",
+        ]
+    );
+    let left =
+        "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n";
+    assert_eq!(vault.read("N.md"), left);
+}
+
+#[test]
 fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
     // The note ends inside a comment: whatever is added to it would be dead.
     let vault = vault();

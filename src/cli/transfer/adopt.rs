@@ -3,7 +3,7 @@
 //!
 //! The change is shown first; `--yes` carries it out, as one operation that `undo` takes back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -188,8 +188,13 @@ fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> R
         let still = "stands there still, and as a reminder besides";
         match workspace.editor.edit(&note.path, &operations, &why.trailer(OPERATION, operation.clone())) {
             Ok(report) => {
+                // Equal lines are one to the editor: the first operation changes them all.
+                let mut replaced: HashSet<&[u8]> = HashSet::new();
                 for (one, outcome) in note.adopted.iter().zip(&report.outcomes) {
                     if *outcome == OpOutcome::Done {
+                        replaced.insert(&one.text);
+                    }
+                    if replaced.contains(one.text.as_slice()) {
                         done += 1;
                         continue;
                     }
