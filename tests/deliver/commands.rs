@@ -168,7 +168,9 @@ fn remind_preview() {
 #[test]
 fn remind_edit_and_rm_change_one_line() {
     let vault = vault(LINES);
-    let edited = vault.json(&["remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]);
+    let edited = vault.run(&["--json", "remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]);
+    edited.warns("Thu 1 Apr 10:15, in 121 days, then daily");
+    let edited = edited.json();
     let line = "- [ ] time=10:15 date=2027-04-01 recur=daily id=rid_BBBBBBBBBBBB  msg=\"Gap\" ^block";
     assert_eq!(edited, json!({"id": "rid_BBBBBBBBBBBB", "line_text": line}));
     let args = ["remind", "edit", "rid_BBBBBBBBBBBB", "--message", "Mind the gap", "--recur", "none"];
@@ -355,4 +357,8 @@ fn dated_lines_that_nobody_tells_are_said() {
     let run = vault.run(&["--json", "check"]);
     run.exits(1);
     insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never told: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`; `vault-agent import --from tasks` does it"}"#);
+    // `import` leaves the agent's own notes alone.
+    vault.write("COMMITMENTS.md", format!("# Follow-ups\n\n{line}\n"));
+    let never = "COMMITMENTS.md:3:1: this reminder is never told: only those in `Reminders.md` are; move the line to `Reminders.md`\n";
+    vault.run(&["check"]).says(never);
 }

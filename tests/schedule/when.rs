@@ -200,7 +200,8 @@ fn what_was_understood_is_said_back_with_weekday_and_distance() {
 fn errors_say_what_is_wrong() {
     // Each error names its phrase.
     let phrases = "|gibberish|money 9am|tomorow|tomorrow 9am call mum|tomorrow 17|2026-02-30 09:00|25:00|13pm|300/1|\
-        31 june|june|monday 4 december|5/3/27|tomorrow 17 Uhr|tonight at 9am|every weekday|every friday|\
+        31 june|june|monday 4 december|5/3/27|tomorrow 17 Uhr|tonight at 9am|every weekday|\
+        alle zwei Wochen|every friday|\
         2020-01-01 09:00|today 9am|in 99999 years|5";
     let shown: Vec<String> = phrases.split('|').map(|text| at("2026-12-01T09:30:20Z", text)).collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
@@ -221,6 +222,7 @@ fn errors_say_what_is_wrong() {
     can't read `tomorrow 17 Uhr` as a time: its words are of more than one language
     can't read `tonight at 9am` as a time: `09:00` is not in the evening
     can't read `every weekday` as a time: a reminder comes daily, weekly or monthly, and in no other way
+    can't read `alle zwei Wochen` as a time: a reminder comes daily, weekly or monthly, and in no other way
     `every friday` comes again and again, and one time is asked for here; the first is `Fri 4 Dec 09:00`
     `2020-01-01 09:00` is in the past: that is 2020-01-01 09:00, and it is 2026-12-01 09:30 now
     `today 9am` is in the past: that is 2026-12-01 09:00, and it is 2026-12-01 09:30 now

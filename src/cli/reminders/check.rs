@@ -13,7 +13,7 @@ use crate::format::{
 };
 use crate::memory::working::working_path;
 use crate::reminders::{self, IdAt, PlacedFinding};
-use crate::tasks::Scanner;
+use crate::tasks::{Scanner, TaskSettings};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 
 /// Shows every line that looks meant but isn't understood.
@@ -91,6 +91,8 @@ fn check_other_notes(
     let paths = &workspace.settings.paths;
     let logs = workspace.note(&paths.logs);
     let summaries = workspace.note(&paths.summaries);
+    // `import` leaves the agent's own notes alone.
+    let own = TaskSettings::with(Vec::new(), &workspace.settings, &workspace.zone).exclude;
     let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
     notes.sort_by(|one, other| one.path.cmp(&other.path));
     for note in notes.iter().map(|entry| &entry.path) {
@@ -103,12 +105,15 @@ fn check_other_notes(
         found.extend(non_utf8_tasks(workspace, note, &bytes));
         found.extend(malformed_working_memory(workspace, note, &bytes));
         foreign.extend(foreign_tasks(workspace, note, &bytes, delivered));
-        if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
+        if note.as_str() == paths.reminders {
             continue;
         }
         let reason = format!("this reminder is never told: only those in `{}` are", paths.reminders);
-        let remedy =
-            format!("move the line to `{}`; `vault-agent import --from tasks` does it", paths.reminders);
+        let does_it = match own.iter().any(|own| note == own || note.is_within(own)) {
+            true => "",
+            false => "; `vault-agent import --from tasks` does it",
+        };
+        let remedy = format!("move the line to `{}`{does_it}", paths.reminders);
         let lines = reminder::parse(&bytes).reminders;
         let lines = lines.iter().map(|line| IdAt::line_of(&bytes, line.start));
         found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), remedy.as_str())));

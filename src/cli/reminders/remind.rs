@@ -190,7 +190,9 @@ impl Remind<'_> {
         check_message(message.unwrap_or_default())?;
         let changes = ReminderChanges { local, recur, msg: message.map(str::to_owned) };
         let written = self.reminders().change(id, &changes, self.context.origin())?;
-        let said = local.map(|local| self.confirmation(local, recur.unwrap_or_default()));
+        let recur =
+            recur.or_else(|| Some(self.reminders().line(id).ok()?.reminder.recur)).unwrap_or_default();
+        let said = local.map(|local| self.confirmation(local, recur));
         self.report_change("changed", &written, said)
     }
 

@@ -59,9 +59,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         None => {}
     }
     let (format, file) = (args.format.to_possible_value(), args.output.as_ref());
-    let (memories, reminders) = (contents.memory.1.bullets.len(), contents.reminders.1.reminders.len());
-    let (commitments, pins) = (contents.commitments.1.blocks.len(), contents.pins.1.len());
-    let daily: usize = contents.days.iter().map(|day| day.file.bullets.len()).sum();
+    // A calendar has events alone, and not of every follow-up.
+    let count = |all: usize, category: &str| match args.format {
+        Format::Ics => text.matches(&format!("\r\nCATEGORIES:{category}\r\n")).count(),
+        _ => all,
+    };
+    let memories = count(contents.memory.1.bullets.len(), "Memory");
+    let daily = count(contents.days.iter().map(|day| day.file.bullets.len()).sum(), "Memory");
+    let reminders = count(contents.reminders.1.reminders.len(), "Reminder");
+    let commitments = count(contents.commitments.1.blocks.len(), "Follow-up");
+    let pins = count(contents.pins.1.len(), "Pin");
     let exported = json!({
         "format": format.as_ref().map(PossibleValue::get_name),
         "file": file.map(|file| file.to_string_lossy()),

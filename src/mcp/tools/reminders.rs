@@ -170,7 +170,9 @@ fn update(call: &McpCall<'_>) -> ToolOutcome {
     check_message(changes.msg.as_deref().unwrap_or_default())?;
     let id = arguments.text("id").unwrap_or_default();
     let written = call.workspace.vault_reminders().change(id, &changes, call.origin.clone())?;
-    let at = local.and_then(|local| understood(call, local, recur.unwrap_or_default()));
+    let present = || Some(call.workspace.vault_reminders().line(id).ok()?.reminder.recur);
+    let recur = recur.or_else(present).unwrap_or_default();
+    let at = local.and_then(|local| understood(call, local, recur));
     Ok(told(call, "changed", written, at))
 }
 
