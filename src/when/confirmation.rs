@@ -13,7 +13,13 @@ use crate::schedule::{self, Zone};
 ///
 /// `Mon 30 Nov 09:00, in 8 days`.
 pub fn confirmation(local: DateTime, now: Timestamp, zone: &Zone) -> String {
-    format!("{}, {}{}", day_and_time(local, now, zone), distance(local, now, zone), remark(local, zone))
+    confirmation_of((local, schedule::resolve(zone, local)), now, zone)
+}
+
+/// The same for a local time with its instant, which may be in the second hour of a clock that goes back.
+pub fn confirmation_of((local, at): (DateTime, Timestamp), now: Timestamp, zone: &Zone) -> String {
+    let (day, far) = (day_and_time(local, now, zone), distance((local, at), now, zone));
+    format!("{day}, {far}{}", remark((local, at), zone))
 }
 
 /// [`confirmation`], and how it comes again: `Fri 27 Nov 17:00, in 5 days, then weekly`.
@@ -30,8 +36,8 @@ pub fn day_and_time(local: DateTime, now: Timestamp, zone: &Zone) -> String {
 }
 
 /// How far away a local time is: `in 8 days`, `tomorrow`, `in 3 h 10 min`, `2 days ago`.
-pub fn distance(local: DateTime, now: Timestamp, zone: &Zone) -> String {
-    let length = now.duration_until(schedule::resolve(zone, local));
+pub fn distance((local, at): (DateTime, Timestamp), now: Timestamp, zone: &Zone) -> String {
+    let length = now.duration_until(at);
     let today = zone.tz().to_datetime(now).date();
     let days = today.until(local.date()).map_or(0, |span| span.get_days());
     let near = length.abs() < SignedDuration::from_hours(12) || days == 0;
@@ -57,13 +63,16 @@ fn near_by(length: SignedDuration) -> String {
 }
 
 /// A remark on a local time that the clocks skip or show twice.
-fn remark(local: DateTime, zone: &Zone) -> String {
+fn remark((local, at): (DateTime, Timestamp), zone: &Zone) -> String {
     match zone.tz().to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Unambiguous { .. } => String::new(),
         AmbiguousOffset::Gap { .. } => {
-            let comes = zone.tz().to_datetime(schedule::resolve(zone, local));
+            let comes = zone.tz().to_datetime(at);
             format!(" (the clocks skip that time: it comes at {})", comes.strftime("%H:%M"))
         }
-        AmbiguousOffset::Fold { .. } => " (the first of the two that the clocks show)".to_owned(),
+        AmbiguousOffset::Fold { .. } => {
+            let which = if schedule::resolve(zone, local) < at { "second" } else { "first" };
+            format!(" (the {which} of the two that the clocks show)")
+        }
     }
 }

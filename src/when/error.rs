@@ -33,7 +33,7 @@ pub enum WhenError {
     },
     /// The clocks go back and show this time twice; it is the second one that was meant.
     #[error(
-        "`{text}` is {at} for the second time that night, which a reminder can't name: it would fire an hour too early"
+        "`{text}` is {at} for the second time that night, which a date and a time can't name: they mean the first, an hour too early"
     )]
     SecondTime {
         /// The given text.

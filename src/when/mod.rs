@@ -25,13 +25,13 @@ use jiff::civil::{self, DateTime};
 
 use crate::format::has_shape;
 use crate::format::reminder::Recur;
-use crate::schedule::Zone;
+use crate::schedule::{self, Zone};
 
-pub use confirmation::{confirmation, confirmation_with, day_and_time, distance};
+pub use confirmation::{confirmation, confirmation_of, confirmation_with, day_and_time, distance};
 pub use error::{Reading, WHEN_HINT, WhenError};
 pub use resolve::Meaning;
 
-use resolve::{MeaningResult, NoMeaning, PhraseContext};
+use resolve::{MeaningResult, PhraseContext};
 
 /// The longest phrase that is read, in tokens; people type shorter ones.
 const MOST_TOKENS: usize = 24;
@@ -42,7 +42,15 @@ const MOST_TOKENS: usize = 24;
 /// # Errors
 /// It can't be read, has several meanings, or has passed.
 pub fn read(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
-    let text = text.trim();
+    let meaning = coming(text.trim(), now, zone)?;
+    if schedule::resolve(zone, meaning.local) < meaning.at {
+        return Err(WhenError::SecondTime { text: text.trim().to_owned(), at: plain(meaning.local) });
+    }
+    Ok(meaning)
+}
+
+/// The one meaning of a phrase that isn't past.
+fn coming(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
     let meaning = one(text, PhraseContext { now, zone, is_past: false })?;
     let local = zone.tz().to_datetime(now);
     let minute = local.date().at(local.hour(), local.minute(), 0, 0);
@@ -58,12 +66,27 @@ pub fn read(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenErro
 /// # Errors
 /// As [`read`]; or it comes again and again.
 pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<DateTime, WhenError> {
-    let meaning = read(text, now, zone)?;
-    if meaning.recur != Recur::None {
-        let first = format!("`{}`", day_and_time(meaning.local, now, zone));
-        return Err(WhenError::Recurs { text: text.trim().to_owned(), first });
+    once(text, read(text, now, zone)?, now, zone).map(|meaning| meaning.local)
+}
+
+/// The same for what is kept as an instant, which names the second hour of a clock that goes back too: whole minutes.
+///
+/// # Errors
+/// As [`parse_when`], but for that hour.
+pub fn parse_instant(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
+    let meaning = once(text, coming(text.trim(), now, zone)?, now, zone)?;
+    let later = zone.tz().to_ambiguous_timestamp(meaning.local).later().unwrap_or(meaning.at);
+    let first = schedule::resolve(zone, meaning.local);
+    Ok(Meaning { at: if first < meaning.at { later } else { first }, ..meaning })
+}
+
+/// Refuses what comes again and again.
+fn once(text: &str, meaning: Meaning, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
+    if meaning.recur == Recur::None {
+        return Ok(meaning);
     }
-    Ok(meaning.local)
+    let first = format!("`{}`", day_and_time(meaning.local, now, zone));
+    Err(WhenError::Recurs { text: text.trim().to_owned(), first })
 }
 
 /// The instant that `text` means in the past: `yesterday 18:00`, `2 hours ago`, `monday`. A day without a
@@ -98,7 +121,7 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
             .collect(),
     };
     let mut meanings: Vec<Meaning> = Vec::new();
-    let mut problems: Vec<NoMeaning> = Vec::new();
+    let mut problems: Vec<String> = Vec::new();
     for read in reads {
         match read {
             Ok(new) if meanings.iter().any(|m| (m.local, m.recur) == (new.local, new.recur)) => {}
@@ -108,16 +131,13 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
     }
     match (meanings.len(), problems.into_iter().next()) {
         (1, _) => Ok(meanings.remove(0)),
-        (0, Some(NoMeaning::SecondTime(at))) => {
-            Err(WhenError::SecondTime { text: text.to_owned(), at: plain(at) })
-        }
-        (0, Some(NoMeaning::Reason(reason))) => Err(not(reason)),
+        (0, Some(reason)) => Err(not(reason)),
         (0, None) => Err(not(error::reason(&tokens, &lattices))),
         _ => {
             meanings.sort_by_key(|meaning| meaning.local);
             let reading = |meaning: Meaning| Reading {
                 typed: day_and_time(meaning.local, here.now, here.zone),
-                distance: distance(meaning.local, here.now, here.zone),
+                distance: distance((meaning.local, meaning.at), here.now, here.zone),
                 local: meaning.local,
                 recur: meaning.recur,
             };
@@ -129,7 +149,7 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
 /// Reads unambiguous ISO 8601 and RFC 3339: `2026-12-01T09:30`, with seconds or an offset too.
 fn iso(text: &str, here: PhraseContext<'_>) -> Option<MeaningResult> {
     let (date, rest) = text.split_at_checked(10).filter(|(date, _)| has_shape(date, "0000-00-00"))?;
-    let no = |what: String| Some(Err(NoMeaning::Reason(what)));
+    let no = |what: String| Some(Err(what));
     let Ok(date) = date.parse::<civil::Date>() else { return no(format!("there is no day `{date}`")) };
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(resolve::of_instant(at, here));

@@ -5,7 +5,8 @@ use jiff::civil::{DateTime, Weekday};
 use proptest::prelude::*;
 use vault_agent::schedule::Zone;
 use vault_agent::when::{
-    self, WhenError, confirmation, confirmation_with, day_and_time, parse_when, read, read_past,
+    self, WhenError, confirmation, confirmation_of, confirmation_with, day_and_time, parse_instant,
+    parse_when, read, read_past,
 };
 
 use crate::support::prelude::*;
@@ -152,9 +153,37 @@ fn clock_changes() {
     assert_eq!(at("2026-03-28T23:30:00Z", "in 2 hours"), "2026-03-29 02:30");
     assert_eq!(at("2026-03-28T12:00:00Z", "tomorrow 01:30"), "2026-03-29 01:30");
     assert_eq!(at("2026-10-24T23:00:00Z", "2026-10-25 01:30"), "2026-10-25 01:30");
-    let second = "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a reminder can't name: it would fire an hour too early";
+    let second = "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a date and a time can't name: they mean the first, an hour too early";
     assert_eq!(at("2026-10-25T00:50:00Z", "in 20 minutes"), second);
     let zone = Zone::get("Europe/London").unwrap();
+    // An instant names it.
+    for (now, text, due, said) in [
+        (
+            "00:30:00",
+            "in 1 hour",
+            "01:30:00",
+            "Sun 25 Oct 01:30, in 1 h (the second of the two that the clocks show)",
+        ),
+        (
+            "01:10:20",
+            "in 5 minutes",
+            "01:16:00",
+            "Sun 25 Oct 01:16, in 5 min (the second of the two that the clocks show)",
+        ),
+        (
+            "00:30:00",
+            "1:45",
+            "00:45:00",
+            "Sun 25 Oct 01:45, in 15 min (the first of the two that the clocks show)",
+        ),
+        ("01:30:00", "2:30", "02:30:00", "Sun 25 Oct 02:30, in 1 h"),
+    ] {
+        let [now, due]: [Timestamp; 2] =
+            [now, due].map(|time| format!("2026-10-25T{time}Z").parse().unwrap());
+        let meaning = parse_instant(text, now, &zone).unwrap();
+        assert_eq!(meaning.at, due, "{text}");
+        assert_eq!(confirmation_of((meaning.local, meaning.at), now, &zone), said);
+    }
     for (now, local, said) in [
         (
             "2026-03-28",

@@ -6,7 +6,7 @@ use crate::format::commitment::Precision;
 use crate::memory::{
     CommitmentDraft, MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal,
 };
-use crate::{schedule, when};
+use crate::when;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct SaveArgs {
@@ -74,18 +74,18 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         MemoryKind::Long => memory.save_fact(&fact()?, now, &origin)?,
         MemoryKind::Daily => memory.save_note(&fact()?, now, &origin)?,
         MemoryKind::Commitment => {
-            let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
+            let due = args.due.as_deref().map(|phrase| when::parse_instant(phrase, now, &workspace.zone));
             let due = due.transpose()?;
             let draft = CommitmentDraft {
-                due: due.map(|local| schedule::resolve(&workspace.zone, local)),
+                due: due.as_ref().map(|due| due.at),
                 precision: args.precision,
                 scope: args.place.clone(),
                 source: args.source.clone(),
                 ..CommitmentDraft::new(text.as_str())
             };
             let saved = memory.save_commitment(&draft, now, &origin)?;
-            if let Some(local) = due {
-                context.ui.note(when::confirmation(local, now, &workspace.zone));
+            if let Some(due) = due {
+                context.ui.note(when::confirmation_of((due.local, due.at), now, &workspace.zone));
             }
             saved
         }

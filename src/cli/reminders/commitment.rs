@@ -4,7 +4,7 @@ use crate::cli::prelude::*;
 use crate::deliver::MessageScope;
 use crate::format::commitment;
 use crate::memory::commitments::{CommitmentDraft, ListedFollowUp};
-use crate::{schedule, when};
+use crate::when;
 
 /// Adds, lists, changes and ends follow-ups.
 #[derive(Debug, clap::Subcommand)]
@@ -63,16 +63,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let listed = match args {
         Args::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
-            let local = when::parse_when(when, now, &workspace.zone)?;
+            let due = when::parse_instant(when, now, &workspace.zone)?;
             let draft = CommitmentDraft {
-                due: Some(schedule::resolve(&workspace.zone, local)),
+                due: Some(due.at),
                 precision: *precision,
                 scope: scope.as_deref().map(parse_scope).transpose()?,
                 source: source.clone(),
                 ..CommitmentDraft::new(text.clone())
             };
             let listed = ledger.add(&draft, now, &origin)?.listed;
-            context.ui.note(when::confirmation(local, now, &workspace.zone));
+            context.ui.note(when::confirmation_of((due.local, due.at), now, &workspace.zone));
             listed
         }
         Args::List { all } => {
@@ -81,12 +81,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Edit { id, when, text } => {
             let now = workspace.clock.now();
-            let when = when.as_deref().map(|when| when::parse_when(when, now, &workspace.zone));
-            let local = when.transpose()?;
-            let due = local.map(|local| schedule::resolve(&workspace.zone, local));
-            let listed = ledger.change(id, (text.as_deref(), due), &origin)?;
-            if let Some(local) = local {
-                context.ui.note(when::confirmation(local, now, &workspace.zone));
+            let when = when.as_deref().map(|when| when::parse_instant(when, now, &workspace.zone));
+            let due = when.transpose()?.map(|due| (due.local, due.at));
+            let listed = ledger.change(id, (text.as_deref(), due.map(|due| due.1)), &origin)?;
+            if let Some(due) = due {
+                context.ui.note(when::confirmation_of(due, now, &workspace.zone));
             }
             listed
         }

@@ -178,8 +178,8 @@ fn due(text: &str, call: &McpCall<'_>) -> Result<jiff::Timestamp, ToolFailure> {
     let workspace = &call.workspace;
     instant(text, workspace).or_else(|failure| {
         let now = workspace.clock.now();
-        match when::parse_when(text, now, &workspace.zone) {
-            Ok(local) => Ok(crate::schedule::resolve(&workspace.zone, local)),
+        match when::parse_instant(text, now, &workspace.zone) {
+            Ok(due) => Ok(due.at),
             Err(WhenError::NotUnderstood { .. }) => Err(failure.of("due")),
             Err(error) => Err(ToolFailure::from(ReminderError::from(error)).of("due")),
         }
@@ -190,7 +190,8 @@ fn due(text: &str, call: &McpCall<'_>) -> Result<jiff::Timestamp, ToolFailure> {
 fn told_at(at: jiff::Timestamp, call: &McpCall<'_>) -> String {
     let workspace = &call.workspace;
     let local = workspace.zone.tz().to_datetime(at);
-    format!("\nIt is told {}.", when::confirmation(local, workspace.clock.now(), &workspace.zone))
+    let said = when::confirmation_of((local, at), workspace.clock.now(), &workspace.zone);
+    format!("\nIt is told {said}.")
 }
 
 /// Whether a text can stand in a follow-up's header.

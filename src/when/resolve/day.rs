@@ -3,11 +3,11 @@
 use jiff::civil::{self, Weekday};
 use jiff::{Span, ToSpan};
 
-use super::{NoMeaning, Resolver, beyond, reason};
+use super::{Resolver, beyond};
 use crate::when::phrase::{Date, DayPhrase, Period, RepeatPhrase, WhichOne};
 use crate::when::term::Unit;
 
-type Dates = Vec<Result<civil::Date, NoMeaning>>;
+type Dates = Vec<Result<civil::Date, String>>;
 
 impl Resolver<'_> {
     pub(super) fn dates(&self, day: Option<DayPhrase>, minute: i32) -> Dates {
@@ -44,7 +44,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn in_days(&self, days: i32) -> Result<civil::Date, NoMeaning> {
+    fn in_days(&self, days: i32) -> Result<civil::Date, String> {
         self.local.date().checked_add(Span::new().days(days)).map_err(beyond)
     }
 
@@ -97,10 +97,10 @@ impl Resolver<'_> {
         days
     }
 
-    fn date(&self, date: Date) -> Result<civil::Date, NoMeaning> {
+    fn date(&self, date: Date) -> Result<civil::Date, String> {
         let Date { year, month, day, weekday } = date;
         if !(1..=12).contains(&month) {
-            return Err(reason(format!("there is no month {month}")));
+            return Err(format!("there is no month {month}"));
         }
         let of = |year: i32| made(year, month, day);
         let today = self.local.date();
@@ -112,7 +112,7 @@ impl Resolver<'_> {
         let found = year.map_or_else(near, of);
         let found = found.ok_or_else(|| {
             let year = year.map_or_else(String::new, |year| format!(" {year}"));
-            reason(format!("there is no {day} {}{year}", month_name(month)))
+            format!("there is no {day} {}{year}", month_name(month))
         })?;
         check_weekday(found, weekday)
     }
@@ -132,14 +132,14 @@ impl Resolver<'_> {
         };
         let mut found = months.filter(fits);
         let Some(next) = found.next() else {
-            return vec![Err(reason(format!("no month has a day {day}")))];
+            return vec![Err(format!("no month has a day {day}"))];
         };
         let also = found.next().filter(|_| next == today);
         [Some(next), also].into_iter().flatten().map(|date| check_weekday(date, weekday)).collect()
     }
 
     /// The first of this, the next or the last month.
-    fn month(&self, which: WhichOne) -> Result<civil::Date, NoMeaning> {
+    fn month(&self, which: WhichOne) -> Result<civil::Date, String> {
         let months = match which {
             WhichOne::Next | WhichOne::Coming => 1,
             WhichOne::Last => -1,
@@ -177,7 +177,7 @@ impl Resolver<'_> {
     /// A week, month or year that names no day: the same day in it, or its first.
     fn period(&self, which: WhichOne, unit: Unit) -> Dates {
         if !matches!(which, WhichOne::Next | WhichOne::Coming) {
-            return vec![Err(reason("it names no day"))];
+            return vec![Err("it names no day".to_owned())];
         }
         let today = self.local.date();
         let same = match unit {
@@ -201,16 +201,16 @@ fn made(year: i32, month: i32, day: i32) -> Option<civil::Date> {
     civil::Date::new(i16::try_from(year).ok().filter(|year| *year > 0)?, small(month)?, small(day)?).ok()
 }
 
-fn in_month(first: civil::Date, day: i32) -> Result<civil::Date, NoMeaning> {
+fn in_month(first: civil::Date, day: i32) -> Result<civil::Date, String> {
     made(first.year().into(), first.month().into(), day)
-        .ok_or_else(|| reason(format!("there is no {day} {}", month_name(first.month().into()))))
+        .ok_or_else(|| format!("there is no {day} {}", month_name(first.month().into())))
 }
 
-fn check_weekday(date: civil::Date, weekday: Option<Weekday>) -> Result<civil::Date, NoMeaning> {
+fn check_weekday(date: civil::Date, weekday: Option<Weekday>) -> Result<civil::Date, String> {
     match weekday {
         Some(weekday) if date.weekday() != weekday => {
             let meant = date.strftime("%-d %B %Y is a %A");
-            Err(reason(format!("{meant}, not a {weekday:?}")))
+            Err(format!("{meant}, not a {weekday:?}"))
         }
         _ => Ok(date),
     }

@@ -29,17 +29,8 @@ pub struct Meaning {
     pub recur: Recur,
 }
 
-/// Why a reading means nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoMeaning {
-    /// In words.
-    Reason(String),
-    /// The clocks go back and show this time twice; the second one is meant.
-    SecondTime(DateTime),
-}
-
-/// One meaning, or why there is none.
-pub type MeaningResult = Result<Meaning, NoMeaning>;
+/// One meaning, or why there is none, in words.
+pub type MeaningResult = Result<Meaning, String>;
 
 /// The time and the zone that a phrase is read for.
 #[derive(Debug, Clone, Copy)]
@@ -64,23 +55,19 @@ struct Resolver<'a> {
 pub fn resolve(phrase: &Phrase, language: &Language, here: PhraseContext<'_>) -> Vec<MeaningResult> {
     let resolver = Resolver { here, local: here.zone.tz().to_datetime(here.now), language };
     match phrase {
-        Phrase::Refused(why) => vec![Err(reason(why))],
-        Phrase::Now => vec![resolver.at(here.now)],
+        Phrase::Refused(why) => vec![Err(why.clone())],
+        Phrase::Now => vec![of_instant(here.now, here)],
         Phrase::After(length) => vec![resolver.moved(*length)],
         Phrase::Moment(moment) => resolver.moments(*moment),
     }
 }
 
-fn reason(why: impl Into<String>) -> NoMeaning {
-    NoMeaning::Reason(why.into())
-}
-
-fn beyond<E>(_: E) -> NoMeaning {
-    reason("it is beyond the calendar")
+fn beyond<E>(_: E) -> String {
+    "it is beyond the calendar".to_owned()
 }
 
 /// Up to the next whole minute.
-fn round_up(local: DateTime) -> Result<DateTime, NoMeaning> {
+fn round_up(local: DateTime) -> Result<DateTime, String> {
     let up = civil::DateTimeRound::new().smallest(Unit::Minute).mode(jiff::RoundMode::Ceil);
     let local = local.round(up).map_err(beyond)?;
     if (1..=9999).contains(&local.year()) { Ok(local) } else { Err(beyond(())) }
@@ -92,20 +79,12 @@ pub fn of_local(local: DateTime, here: PhraseContext<'_>) -> MeaningResult {
     Ok(Meaning { local: round_up(local)?, at, recur: Recur::None })
 }
 
-/// The local time of an instant; refused where a line that says it would mean an earlier instant.
+/// The local time of an instant; it names an earlier one, if the clocks go back and show it for the second time.
 pub fn of_instant(at: Timestamp, here: PhraseContext<'_>) -> MeaningResult {
-    let local = round_up(here.zone.tz().to_datetime(at))?;
-    if schedule::resolve(here.zone, local) < at && !here.is_past {
-        return Err(NoMeaning::SecondTime(local));
-    }
-    Ok(Meaning { local, at, recur: Recur::None })
+    Ok(Meaning { local: round_up(here.zone.tz().to_datetime(at))?, at, recur: Recur::None })
 }
 
 impl Resolver<'_> {
-    fn at(&self, at: Timestamp) -> MeaningResult {
-        of_instant(at, self.here)
-    }
-
     /// So much later than now: months and days on the calendar, the rest on the clock.
     fn moved(&self, length: Length) -> MeaningResult {
         let day = self.local.checked_add(length.span()?).map_err(beyond)?;
@@ -113,7 +92,7 @@ impl Resolver<'_> {
             return of_local(day, self.here);
         }
         let from = if day == self.local { self.here.now } else { schedule::resolve(self.here.zone, day) };
-        self.at(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?)
+        of_instant(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?, self.here)
     }
 
     fn moments(&self, moment: Moment) -> Vec<MeaningResult> {
@@ -142,7 +121,7 @@ impl Resolver<'_> {
     }
 
     /// The minutes of the day, each with the days to go on from the one that is named (1 for its end).
-    fn times(&self, Moment { day, clock, part }: Moment) -> Result<Vec<(i32, i32)>, NoMeaning> {
+    fn times(&self, Moment { day, clock, part }: Moment) -> Result<Vec<(i32, i32)>, String> {
         let given = match clock {
             None => {
                 let default = if self.here.is_past { 0 } else { MORNING };
@@ -161,7 +140,7 @@ impl Resolver<'_> {
         let fit: Vec<(i32, i32)> = given.iter().filter(fits).map(|minute| (*minute, 0)).collect();
         if let ([], [minute, ..], Some(part)) = (&fit[..], &given[..], part) {
             let shown = format!("{:02}:{:02}", minute / 60, minute % 60);
-            return Err(reason(format!("`{shown}` is not in the {}", part.name())));
+            return Err(format!("`{shown}` is not in the {}", part.name()));
         }
         Ok(fit)
     }
@@ -173,7 +152,7 @@ impl Resolver<'_> {
 }
 
 impl Length {
-    pub fn span(self) -> Result<Span, NoMeaning> {
+    pub fn span(self) -> Result<Span, String> {
         let months = Span::new().try_months(self.months).map_err(beyond)?;
         months.try_days(self.days).map_err(beyond)
     }
@@ -184,11 +163,11 @@ impl Length {
 }
 
 /// A day has a midnight at each end; alone, and with its evening, the one to come is meant.
-fn midnights(part: Option<DayPart>, day: Option<DayPhrase>) -> Result<Vec<(i32, i32)>, NoMeaning> {
+fn midnights(part: Option<DayPart>, day: Option<DayPhrase>) -> Result<Vec<(i32, i32)>, String> {
     match (part, day) {
         (None, None) => Ok(vec![(0, 0)]),
         (None, Some(_)) => Ok(vec![(0, 0), (0, 1)]),
         (Some(DayPart::Evening | DayPart::Night), Some(_)) => Ok(vec![(0, 1)]),
-        (Some(part), _) => Err(reason(format!("midnight is not in the {}", part.name()))),
+        (Some(part), _) => Err(format!("midnight is not in the {}", part.name())),
     }
 }
