@@ -23,7 +23,7 @@ use crate::format::commitment::CommitmentStatus;
 use crate::machines::Machines;
 use crate::memory::commitments::FollowUpNotes;
 use crate::memory::{MemoryError, MemoryNotes};
-use crate::reminders::VaultReminders;
+use crate::reminders::{SentRecord, VaultReminders};
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
@@ -50,6 +50,13 @@ pub struct Workspace {
     pub machines: Machines,
     /// Its history, opened when it is first needed; none where the settings turn it off.
     history: Option<Arc<crate::history::LazyHistory>>,
+}
+
+impl SentRecord for Workspace {
+    /// Also true if the journal can't be read.
+    fn may_be_sent(&self, id: &str, local: jiff::civil::DateTime) -> bool {
+        self.journal().and_then(|journal| journal.may_be_sent(id, local)).unwrap_or(true)
+    }
 }
 
 impl Workspace {
@@ -148,12 +155,6 @@ impl Workspace {
         told().or_else(promised)
     }
 
-    /// Whether an occurrence of a reminder at a local time was sent, or may have been; also true if the journal can't
-    /// be read.
-    pub fn may_be_sent(&self, id: &str, local: jiff::civil::DateTime) -> bool {
-        self.journal().and_then(|journal| journal.may_be_sent(id, local)).unwrap_or(true)
-    }
-
     /// Records what a note brings back after its time, so that it doesn't fire, or does with `fire`: before `then`
     /// replaces `now`. `None` if nothing of it is past.
     ///
@@ -218,7 +219,8 @@ impl Workspace {
     /// The reminders.
     pub fn vault_reminders(&self) -> VaultReminders<'_> {
         let Self { vault, editor, zone, .. } = self;
-        VaultReminders { vault, editor, path: self.note(&self.settings.paths.reminders), zone, was: None }
+        let path = self.note(&self.settings.paths.reminders);
+        VaultReminders { vault, editor, path, zone, sent: self, was: None }
     }
 
     /// A pass over this vault.

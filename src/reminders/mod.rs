@@ -4,7 +4,8 @@
 //! ([`plan`], pure) and hands that line to [`vault::Editor`], which finds it by its bytes. Nothing here sends anything;
 //! [`crate::deliver`] does.
 //!
-//! - `vault_reminders`: the reminders of a vault, also snoozed; `plan`: changes of a line;
+//! - `vault_reminders`: the reminders of a vault; `occurrences`: one occurrence skipped, moved or snoozed; `plan`:
+//!   changes of a line;
 //! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
@@ -12,6 +13,7 @@
 mod adopt;
 mod error;
 mod findings;
+mod occurrences;
 mod plan;
 mod vault_reminders;
 
@@ -31,7 +33,9 @@ pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{
     LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, check_message, find, remove,
 };
-pub use vault_reminders::{ListedReminder, PreviewedReminder, VaultReminders, WrittenReminder, local_after};
+pub use vault_reminders::{
+    ListedReminder, PreviewedReminder, SentRecord, VaultReminders, WrittenReminder, local_after,
+};
 
 /// A new random id that no reminder of the file has.
 ///

@@ -1,19 +1,14 @@
-//! Lists, adds, changes and snoozes the reminders of a vault: decides what becomes of a snoozed line, one-off or
-//! recurring, and writes it through the editor.
-//!
-//! If a snoozed reminder was notified already, or recurs, its line stays, and a new line with the same words gets the new
-//! time. A one-off that wasn't notified yet is moved instead, so that it doesn't come twice; also while it waits for
-//! the end of quiet hours or for its notifier.
+//! Lists, adds, changes and removes the reminders of a vault, and writes each change through the editor.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 use serde::Serialize;
 
 use super::{LinePlan, ReminderChanges, ReminderDraft, ReminderError, new_id, plan, rfc3339};
 use crate::format::ReminderId;
-use crate::format::reminder::{self, Recur, ReminderLine, RemindersFile};
+use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::reminders::Result;
 use crate::schedule::{self, Zone};
-use crate::vault::{self, DropReason, EditPlan, Editor, NotePath, OpOutcome, Origin, Vault};
+use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault};
 
 /// The reminders of a vault.
 #[derive(Debug, Clone)]
@@ -26,8 +21,16 @@ pub struct VaultReminders<'a> {
     pub path: NotePath,
     /// The zone that its times are meant in.
     pub zone: &'a Zone,
+    /// Knows what was sent.
+    pub sent: &'a dyn SentRecord,
     /// The line, without blanks around it, that a reminder must have to be changed, where that matters.
     pub was: Option<&'a str>,
+}
+
+/// Knows which occurrences of reminders were sent.
+pub trait SentRecord: std::fmt::Debug {
+    /// Whether an occurrence at a local time was sent, or may have been.
+    fn may_be_sent(&self, id: &str, local: civil::DateTime) -> bool;
 }
 
 /// A reminder that was added, changed or removed.
@@ -138,35 +141,6 @@ impl<'a> VaultReminders<'a> {
         self.write(plan::remove(line, id), &origin.into(), "removed")
     }
 
-    /// Moves a recurring reminder past its next occurrence after `now`.
-    ///
-    /// # Errors
-    /// It isn't recurring, there is none with the id, or the note can't be written.
-    pub fn skip_next(&self, id: &str, now: Timestamp, origin: impl Into<Origin>) -> Result<WrittenReminder> {
-        let line = self.line(id)?;
-        self.skip_next_of(&line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
-    }
-
-    /// Moves this line, whose id is `id`, past its next occurrence after `now`, also if it has none yet.
-    ///
-    /// # Errors
-    /// It isn't recurring, the line is deleted, or the note can't be written.
-    pub fn skip_next_of(
-        &self,
-        line: &ReminderLine,
-        id: ReminderId,
-        now: Timestamp,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder> {
-        let skipped = schedule::next_occurrence(self.zone, &line.reminder, now);
-        let next = skipped.and_then(|next| schedule::next_occurrence(self.zone, &line.reminder, next.at));
-        let next = next.ok_or(ReminderError::NothingToChange)?;
-        let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
-        let text = String::from_utf8_lossy(&with).into_owned();
-        let operation = vault::Operation::ReplaceLine { line: line.text.clone(), with };
-        self.write(LinePlan { id, text, operation }, &origin.into(), "skipped")
-    }
-
     /// All reminders, in the order of their lines.
     ///
     /// # Errors
@@ -235,7 +209,7 @@ impl<'a> VaultReminders<'a> {
     }
 
     /// The line with this id in what was read, as expected.
-    fn find<'f>(&self, file: &'f RemindersFile, id: &str) -> Result<&'f ReminderLine> {
+    pub(super) fn find<'f>(&self, file: &'f RemindersFile, id: &str) -> Result<&'f ReminderLine> {
         let line = plan::find(file, id, &self.path)?;
         let is_expected = |was: &str| was == String::from_utf8_lossy(&line.text).trim();
         if self.was.is_none_or(is_expected) {
@@ -248,7 +222,7 @@ impl<'a> VaultReminders<'a> {
         Ok(self.vault.read_or_empty(&self.path)?)
     }
 
-    fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder> {
+    pub(super) fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder> {
         let msg = match reminder::parse_line(plan.text.as_bytes()) {
             reminder::ParsedLine::Reminder(reminder) => reminder.msg,
             _ => plan.id.to_string(),
@@ -261,34 +235,6 @@ impl<'a> VaultReminders<'a> {
             }
             _ => Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text }),
         }
-    }
-}
-
-impl VaultReminders<'_> {
-    /// Lets the reminder with the id come again at a local time. If its line is deleted, `said` is its text; `is_told`
-    /// returns whether its occurrence at a local time was sent, or may have been.
-    ///
-    /// # Errors
-    /// The reminder is unknown, or the note can't be written.
-    pub fn snooze(
-        &self,
-        id: &str,
-        local: civil::DateTime,
-        said: Option<&str>,
-        is_told: impl Fn(civil::DateTime) -> bool,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder> {
-        let file = self.read()?;
-        let again = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: msg.to_owned() };
-        let line = match (self.find(&file, id), said) {
-            (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
-            (line, _) => line?,
-        };
-        let reminder = &line.reminder;
-        if reminder.recur == Recur::None && !is_told(reminder.date.to_datetime(reminder.time)) {
-            return self.change(id, &ReminderChanges::moved_to(local), origin);
-        }
-        self.add_once(&again(&reminder.msg), origin)
     }
 
     /// Adds a reminder; one that stands there just so already is that one.
@@ -309,45 +255,6 @@ impl VaultReminders<'_> {
             return Ok(WrittenReminder { id: id.to_string(), line_text });
         }
         self.add(&draft, origin)
-    }
-
-    /// Moves the next occurrence after `now` to a local time. A reminder that comes once is moved itself; of one that comes
-    /// again the line goes on with the occurrence after it, and a line of its own says the moved one: one edit.
-    ///
-    /// # Errors
-    /// There is none with the id, nothing of it comes any more, or the note can't be written.
-    pub fn move_next(
-        &self,
-        id: &str,
-        to: civil::DateTime,
-        now: Timestamp,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder> {
-        let file = self.read()?;
-        let line = self.find(&file, id)?;
-        if line.reminder.recur == Recur::None {
-            return self.change(id, &ReminderChanges::moved_to(to), origin);
-        }
-        let mut coming = schedule::occurrences_after(self.zone, &line.reminder, now);
-        let (moved, next) = (coming.next(), coming.next());
-        let (Some(_), Some(next)) = (moved, next) else { return Err(ReminderError::NothingToChange) };
-        let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
-        let goes_on = vault::Operation::ReplaceLine { line: line.text.clone(), with };
-        let draft = ReminderDraft { local: to, recur: Recur::None, msg: line.reminder.msg.clone() };
-        let alone = plan::add(&draft, new_id(&file)?)?;
-        let why = origin.into().why(format!("moved once: {}", draft.msg));
-        let why = why.trailer("Reminder", id).trailer("Reminder", alone.id.to_string());
-        // Both or none: without its line, the moved one would come beside it.
-        let mut stands = false;
-        let operations = vec![goes_on, alone.operation];
-        let report = self.editor.edit_with(&self.path, &why, |bytes| {
-            stands = reminder::parse(bytes).reminders.iter().filter(|one| one.text == line.text).count() == 1;
-            EditPlan::Operations(if stands { operations.clone() } else { Vec::new() })
-        })?;
-        if !stands || !report.all_done() {
-            return Err(ReminderError::Changed(self.path.clone(), id.to_owned()));
-        }
-        Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text })
     }
 }
 

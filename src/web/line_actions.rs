@@ -90,8 +90,9 @@ impl Visit<'_> {
             "snooze" => self.snooze(&one.id, form)?,
             "move" => self.snooze(&one.id, form)?.replacen("Snoozed until", "Moved to", 1),
             "edit" => {
-                let to = form.non_blank("when").map(|text| self.when(text)).transpose()?;
-                let due = to.map(|to| schedule::resolve(&workspace.zone, to.local));
+                let due =
+                    form.non_blank("when").map(|text| when::parse_instant(text, self.now, &workspace.zone));
+                let due = due.transpose().map_err(ReminderError::from)?.map(|due| due.at);
                 if let (None, None) = (form.non_blank("message"), due) {
                     return Err(ReminderError::NothingToChange.into());
                 }
@@ -149,7 +150,7 @@ impl Visit<'_> {
     /// As [`Self::unchanged`], for a form about the next time of a reminder.
     fn is_next(&self, id: &str, form: &FormData) -> Result<()> {
         let reminder = self.unchanged(id, form)?;
-        let next = schedule::next_occurrence(&self.workspace.zone, &reminder, self.now);
+        let next = self.workspace.vault_reminders().coming(id, &reminder, self.now).next();
         let next = next.map_or_else(String::new, |next| minute(next.local));
         match form.non_blank("at") {
             Some(at) if at != next => Err(PageError::changed("that isn't its next time").hint(format!(
@@ -193,6 +194,7 @@ impl Visit<'_> {
             return Err(PageError::bad(format!("it isn't due yet, and comes {said}"))
                 .hint("`Skip this one` leaves that time out"));
         }
+        self.book(form).skip_unsent(id, now, self.origin())?;
         Ok(format!("Done; it comes again {said}"))
     }
 
@@ -211,9 +213,8 @@ impl Visit<'_> {
         let (workspace, origin) = (self.workspace, self.origin());
         let (local, said) = self.until(form)?;
         if workspace.postponed(id, Some(form.get("was")), local, &origin)?.is_none() {
-            let is_told = |local| workspace.may_be_sent(id, local);
             self.unchanged(id, form)?;
-            self.book(form).snooze(id, local, workspace.last_message_of(id).as_deref(), is_told, origin)?;
+            self.book(form).snooze(id, local, workspace.last_message_of(id).as_deref(), self.now, origin)?;
         }
         Ok(said)
     }

@@ -140,3 +140,16 @@ fn one_time_is_moved_and_the_others_stay() {
     drop(vault.run(&["undo", "3"]).ok());
     assert_eq!(vault.read("Reminders.md"), TestVault::new(NOTES).read("Reminders.md"));
 }
+
+#[test]
+fn a_follow_up_is_moved_by_its_id() {
+    let vault = TestVault::new("//- now: 2026-11-28T08:00:00Z\n");
+    drop(vault.run(&["commitment", "add", "2026-12-04 9:30", "Call"]).ok());
+    let id = "c-2026-11-28-001";
+    // A day alone keeps its time.
+    for (when, due) in [("2026-12-05", "2026-12-05T09:30:00Z"), ("2026-12-05 11:00", "2026-12-05T11:00:00Z")]
+    {
+        vault.run(&["remind", "move", id, when]).ok().says(due);
+        contains_all(vault.read("COMMITMENTS.md"), &[due]);
+    }
+}

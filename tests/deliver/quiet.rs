@@ -94,3 +94,35 @@ fn what_waits_for_the_morning_is_snoozed_and_comes_once() {
     assert_eq!(told("2026-12-02T13:00:00Z").matches("Ask Kyle").count(), 1);
     assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
 }
+
+/// What is done at night with the time that waits for the morning, and how often it is told at seven, at noon and a week
+/// later.
+#[test]
+fn a_time_that_waits_is_the_next_one_of_what_comes_again() {
+    let noon = "2026-12-01 12:00";
+    for (command, told) in [
+        (&["skip", "Bins"][..], [0, 0, 1]),
+        (&["done", "Bins"], [0, 0, 1]),
+        (&["move", "Bins", noon], [0, 1, 1]),
+        (&["snooze", "Bins", "--until", noon], [0, 1, 1]),
+    ] {
+        let vault = TestVault::new(
+            "//- now: 2026-12-01T06:40:00Z\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n[notify]\nquiet = \"22:00-07:00\"\n",
+        );
+        vault.write("Reminders.md", line("2026-12-01", "06:30", "weekly", "Bins", &id('A')));
+        drop(vault.run(&[&["remind"], command].concat()).ok());
+        let goes_on = line("2026-12-08", "06:30", "weekly", "Bins", &id('A'));
+        assert!(vault.read("Reminders.md").starts_with(&goes_on), "{command:?}");
+        let counts = ["2026-12-01T07:00:00Z", "2026-12-01T12:00:00Z", "2026-12-08T07:00:00Z"].map(|now| {
+            vault.set_now(now);
+            vault.run(&["tick"]).ok().stdout.matches("Bins").count()
+        });
+        assert_eq!(counts, told, "{command:?}");
+        // It was told, so the one after it is next.
+        let before = vault.read("Reminders.md");
+        drop(vault.run(&["remind", "done", "Bins"]).ok());
+        assert_eq!(vault.read("Reminders.md"), before, "{command:?}");
+        drop(vault.run(&["remind", "skip", "Bins"]).ok());
+        assert!(vault.read("Reminders.md").contains("date=2026-12-22"), "{command:?}");
+    }
+}

@@ -77,7 +77,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A form about an older follow-up changes nothing.
     ("memory", 2300),
     ("redact", 1100),
-    // A task that was snoozed becomes two reminders: its snooze, and its own days.
+    // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
+    // the next one of what comes again.
     ("reminders", 800),
     ("rerank", 250),
     ("routines", 1550),

@@ -7,6 +7,20 @@ use crate::support::prelude::*;
 use crate::support::without_random;
 
 #[test]
+fn done_leaves_out_a_time_that_was_not_told_yet() {
+    let line =
+        |date: &str| format!("- [ ] date={date} time=06:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAA");
+    let first = line("2026-12-01");
+    let (vault, mut client) =
+        Client::over(&format!("//- now: 2026-12-01T06:40:00Z\n//- /Reminders.md\n{first}\n"));
+    for _ in 0..2 {
+        let done = client.does("reminder_done", json!({"id": "rid_AAAAAAAAAAAA"}));
+        assert_eq!(done["line_text"], line("2026-12-08"));
+        assert_eq!(vault.read("Reminders.md"), line("2026-12-08") + "\n");
+    }
+}
+
+#[test]
 fn a_reminder_lives_from_add_to_delete() {
     let (vault, mut client) = Client::over("");
     let added = client

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use jiff::civil::date;
 use vault_agent::format::commitment::CommitmentStatus;
 use vault_agent::memory::{MemoryError, Scope};
-use vault_agent::reminders::{ReminderChanges, ReminderError, VaultReminders};
+use vault_agent::reminders::{ReminderChanges, ReminderError, SentRecord, VaultReminders};
 use vault_agent::vault::NotePath;
 
 use crate::memory::rig::{Rig, now, origin};
@@ -105,6 +105,16 @@ fn processes_lose_and_double_nothing() {
     assert_eq!(memory.matches("## Facts").count(), 1, "{memory}");
 }
 
+/// Nothing was sent.
+#[derive(Debug)]
+struct Nothing;
+
+impl SentRecord for Nothing {
+    fn may_be_sent(&self, _: &str, _: jiff::civil::DateTime) -> bool {
+        false
+    }
+}
+
 /// A form about an older line or follow-up is refused where the note is written, not by a look before.
 #[test]
 fn a_change_that_was_meant_for_an_older_state_writes_nothing() {
@@ -114,7 +124,7 @@ fn a_change_that_was_meant_for_an_older_state_writes_nothing() {
     let reminders = |was| {
         let Rig { vault, editor, zone, .. } = &rig;
         let path = NotePath::new("Reminders.md").unwrap();
-        VaultReminders { vault, editor, path, zone, was: Some(was) }
+        VaultReminders { vault, editor, path, zone, sent: &Nothing, was: Some(was) }
     };
     let (id, to) = ("rid_AAAAAAAAAAAA", jiff::civil::date(2026, 12, 8).at(10, 0, 0, 0));
     let older = reminders("- [ ] another line");
@@ -124,7 +134,7 @@ fn a_change_that_was_meant_for_an_older_state_writes_nothing() {
         older.change(id, &changes, origin()),
         older.skip_next(id, now(), origin()),
         older.move_next(id, to, now(), origin()),
-        older.snooze(id, to, None, |_| false, origin()),
+        older.snooze(id, to, None, now(), origin()),
     ] {
         assert!(matches!(refused, Err(ReminderError::Changed(..))), "{refused:?}");
     }

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::sample::Sample;
-use crate::served::{LISTEN, Served, Visitor};
+use crate::served::{LISTEN, Served, Visitor, listening};
 use crate::support::{TestVault, contains_all, contains_none};
 
 const WEEK: &str = "/calendar?week=2026-12-01";
@@ -61,6 +61,19 @@ fn a_later_week_has_no_form_that_would_hit_an_earlier_time() {
     let _ = visitor.submit(&skip.clone().with("was", "")).is(400);
     contains_all(visitor.submit(&skip.clone().with("do", "done")).is(400).text(), &["due yet"]);
     assert_eq!(sample.vault.read("Reminders.md"), before);
+}
+
+/// What wasn't told yet is the next time of its line: no later time has a form, and Done leaves it out.
+#[test]
+fn a_late_time_of_what_comes_again_is_done() {
+    let line =
+        |date: &str| format!("- [ ] date={date} time=06:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAA\n");
+    let first = line("2026-12-01");
+    let vault = listening(&format!("//- now: 2026-12-01T06:40:00Z\n//- /Reminders.md\n{first}"));
+    let (_served, visitor) = Served::visited(&vault);
+    assert!(!visitor.forms("/calendar?week=2026-12-08").iter().any(|form| form.holds("rid_AAAAAAAAAAAA")));
+    let _ = visitor.submit(&visitor.form(WEEK, "done", "rid_AAAAAAAAAAAA")).is(303);
+    assert_eq!(vault.read("Reminders.md"), line("2026-12-08"));
 }
 
 #[test]

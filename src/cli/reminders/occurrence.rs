@@ -1,10 +1,11 @@
 //! `remind skip`, `remind move` and `remind preview`: changes or shows single occurrences.
 
+use super::find_by_words;
 use super::remind::Remind;
 use crate::cli::context::instant;
 use crate::cli::prelude::*;
 use crate::format::reminder::{ParsedLine, Recur, parse_line};
-use crate::reminders::{PreviewedReminder, WrittenReminder};
+use crate::reminders::PreviewedReminder;
 use crate::tasks::{Scanner, TaskAction, TaskRewrite, is_task_id};
 use crate::when;
 
@@ -29,9 +30,18 @@ impl Remind<'_> {
         self.report_change("skipped", &written, said)
     }
 
-    pub(super) fn move_next(&self, id: &str, when: &str) -> CommandResult {
+    pub(super) fn move_next(&self, text: &str, when: &str) -> CommandResult {
         let (now, zone) = (self.now, &self.workspace.zone);
-        let time = if is_task_id(id) {
+        let follow_ups = self.workspace.memory().ledger().read()?;
+        let follow_up = follow_ups.find(text).map(|block| &block.commitment);
+        let id = match follow_up {
+            Some(one) => one.id.clone(),
+            None => find_by_words::id_of(self.context, self.workspace, text, false)?,
+        };
+        let id = id.as_str();
+        let time = if let Some(one) = follow_up {
+            one.due.map(|due| zone.tz().to_datetime(due).time())
+        } else if is_task_id(id) {
             let (listed, _) = self.tasks().list(&mut Scanner::default(), now)?;
             listed.iter().find(|one| one.id.as_deref() == Some(id)).and_then(|one| one.time.parse().ok())
         } else {
@@ -45,10 +55,10 @@ impl Remind<'_> {
         if is_task_id(id) {
             return self.rewrite("moved", id, TaskRewrite { to: Some(local), words: None });
         }
-        let written = match self.workspace.postponed(id, None, local, &self.context.origin())? {
-            Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
-            None => self.reminders().move_next(id, local, now, self.context.origin())?,
-        };
+        if follow_up.is_some() {
+            return self.postpone("moved", id, local);
+        }
+        let written = self.reminders().move_next(id, local, now, self.context.origin())?;
         self.report_change("moved", &written, Some(self.confirmation(local, Recur::None)))
     }
 

@@ -56,8 +56,9 @@ pub enum Args {
     },
     /// Marks a reminder or a task of another plugin as done, and prints the lines.
     ///
-    /// A reminder that comes once is removed, one that comes again stays. A task's line becomes what its plugin would make of
-    /// it: ticked, with the date, and with the line of its next time.
+    /// A reminder that comes once is removed, one that comes again stays; a time of it that is due and was not sent yet is
+    /// left out. A task's line becomes what its plugin would make of it: ticked, with the date, and with the line of its next
+    /// time.
     Done {
         /// Its id (`rid_…`, a task's `task_…`), or its words, as the notification shows them: `"pay rent"`.
         id: String,
@@ -74,6 +75,8 @@ pub enum Args {
         minutes: Option<u32>,
     },
     /// Leaves out the next time of a reminder or a task that comes again, and prints its line.
+    ///
+    /// A time of a reminder that is due and was not sent yet is the next one, for `move` and `snooze` too.
     Skip {
         /// Its id, or its words.
         id: String,
@@ -82,7 +85,7 @@ pub enum Args {
     ///
     /// Of a task that comes again, its plugin counts on from the new day.
     Move {
-        /// Its id, or its words.
+        /// Its id, a follow-up's or a task's, or the words of a reminder or a task.
         id: String,
         /// To when; as for `add`, and a day alone keeps the reminder's time.
         when: String,
@@ -125,7 +128,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             remind.snooze(&id, until.as_deref(), *minutes)
         }
         Args::Skip { id: text } => remind.skip(&id(text)?),
-        Args::Move { id: text, when } => remind.move_next(&id(text)?, when),
+        Args::Move { id, when } => remind.move_next(id, when),
         Args::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
@@ -211,20 +214,24 @@ impl Remind<'_> {
             Some(until) => when::parse_when(until, self.now, zone)?,
             None => local_after(self.now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
         };
-        let said = Some(self.confirmation(local, Recur::None));
         if is_task_id(id) {
+            let said = Some(self.confirmation(local, Recur::None));
             let written = self.tasks().change(id, None, TaskAction::Snooze(local), self.context.origin())?;
             return self.report_task_change("snoozed", &written, said);
         }
+        self.postpone("snoozed", id, local)
+    }
+
+    /// Lets a reminder or a follow-up come at a local time: once more, if it was told.
+    pub(super) fn postpone(&self, what: &str, id: &str, local: DateTime) -> CommandResult {
         let written = match self.workspace.postponed(id, None, local, &self.context.origin())? {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
             None => {
                 let told = self.workspace.last_message_of(id);
-                let is_told = |local| self.workspace.may_be_sent(id, local);
-                self.reminders().snooze(id, local, told.as_deref(), is_told, self.context.origin())?
+                self.reminders().snooze(id, local, told.as_deref(), self.now, self.context.origin())?
             }
         };
-        self.report_change("snoozed", &written, said)
+        self.report_change(what, &written, Some(self.confirmation(local, Recur::None)))
     }
 
     fn done(&self, id: &str) -> CommandResult {
@@ -236,14 +243,18 @@ impl Remind<'_> {
         if line.reminder.recur == Recur::None {
             return self.remove(id);
         }
-        let line_text = String::from_utf8_lossy(&line.text).into_owned();
-        let written = WrittenReminder { id: id.to_owned(), line_text };
+        let skipped = self.reminders().skip_unsent(id, self.now, self.context.origin())?;
+        let is_changed = skipped.is_some();
+        let written = skipped.unwrap_or_else(|| {
+            let line_text = String::from_utf8_lossy(&line.text).into_owned();
+            WrittenReminder { id: id.to_owned(), line_text }
+        });
         self.context.answer(&written, &written.line_text)?;
         if let Some(next) = schedule::next_occurrence(&self.workspace.zone, &line.reminder, self.now) {
             let said = self.confirmation(next.local, line.reminder.recur);
             self.context.ui.note(format!("it comes again {said}"));
         }
-        Ok(Status::Fine)
+        if is_changed { self.confirm("done", &written.line_text) } else { Ok(Status::Fine) }
     }
 
     fn list_all(&self) -> CommandResult {

@@ -225,7 +225,9 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
     if line.reminder.recur == Recur::None {
         return delete(call);
     }
-    let line_text = String::from_utf8_lossy(&line.text).into_owned();
+    let skipped = workspace.vault_reminders().skip_unsent(id, workspace.clock.now(), call.origin.clone())?;
+    let line_text =
+        skipped.map_or_else(|| String::from_utf8_lossy(&line.text).into_owned(), |it| it.line_text);
     let path = workspace.settings.paths.reminders.clone();
     let text = format!("it comes again, so it stays in {path}:\n{line_text}");
     let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
@@ -276,9 +278,8 @@ fn snooze(call: &McpCall<'_>) -> ToolOutcome {
         return Ok(told_in(call, "snoozed", path, written, understood(call, local, Recur::None)));
     }
     let said = workspace.last_message_of(id);
-    let is_told = |local| workspace.may_be_sent(id, local);
     let written =
-        call.workspace.vault_reminders().snooze(id, local, said.as_deref(), is_told, call.origin.clone())?;
+        call.workspace.vault_reminders().snooze(id, local, said.as_deref(), now, call.origin.clone())?;
     Ok(told(call, "snoozed", written, understood(call, local, Recur::None)))
 }
 

@@ -7,7 +7,6 @@ use jiff::{Span, Timestamp, ToSpan};
 
 use super::prelude::*;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
-use crate::schedule::DueInstant;
 
 /// So many entries of one day stand in a month; the week shows all.
 const IN_A_DAY: usize = 5;
@@ -185,10 +184,11 @@ struct PresentLines {
 
 fn lines(visit: &Visit<'_>, agenda: &Agenda) -> PresentLines {
     let mut lines = PresentLines::default();
-    let moment = DueInstant::new(&visit.workspace.zone, visit.now);
+    let reminders = visit.workspace.vault_reminders();
     for line in &agenda.reminders.reminders {
         let Some(id) = line.reminder.id.as_ref().map(ToString::to_string) else { continue };
-        lines.next.extend(moment.next(&line.reminder).map(|next| (id.clone(), next.at)));
+        let next = reminders.coming(&id, &line.reminder, visit.now).next();
+        lines.next.extend(next.map(|next| (id.clone(), next.at)));
         lines.standing.insert(id, String::from_utf8_lossy(&line.text).trim().to_owned());
     }
     let follow_ups = visit.workspace.memory().ledger().list(false).unwrap_or_default();
@@ -245,7 +245,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
     let is_known = !was.is_empty();
     let is_own = entry.kind == EntryKind::Reminder && is_known;
     let is_coming = is_known && entry.state == EntryState::Coming;
-    // A late recurring reminder goes on by itself; the other plugins' tasks go on when they are done.
+    // Done leaves out the late time of a recurring reminder; the other plugins' tasks go on when they are done.
     let may_skip = is_coming && entry.recur.is_some();
     let time = format!("{} {}", entry.date, entry.time);
     let line = |what: &str, name: &str, label: &str, otherwise: &str| {

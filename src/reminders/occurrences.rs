@@ -1,0 +1,142 @@
+//! Changes one occurrence of a reminder and leaves the others: leaves it out, moves it, lets it come again later.
+//!
+//! The occurrence is the first that is still to come. That is the one that is due and was not sent, while it waits for the
+//! end of quiet hours or a pause or for its notifier, or was missed; else the next one. So a change of it never leaves it
+//! to be sent besides, and never costs a later one.
+//!
+//! If a snoozed reminder was notified already, its line stays, and a new line with the same words gets the new time.
+
+use jiff::{Timestamp, civil};
+
+use super::{
+    LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, VaultReminders, WrittenReminder, new_id,
+    plan,
+};
+use crate::format::ReminderId;
+use crate::format::reminder::{self, Recur, Reminder, ReminderLine};
+use crate::schedule::{self, Occurrence};
+use crate::vault::{self, EditPlan, Origin};
+
+impl VaultReminders<'_> {
+    /// The occurrence that is due at `now` and was not sent: held back by quiet hours or a pause, or missed.
+    pub fn unsent(&self, id: &str, reminder: &Reminder, now: Timestamp) -> Option<Occurrence> {
+        let due = schedule::due(self.zone, reminder, now)?.occurrence;
+        (!self.sent.may_be_sent(id, due.local)).then_some(due)
+    }
+
+    /// The occurrences that are still to come at `now`: the one that is due and was not sent, then the later ones.
+    pub fn coming(&self, id: &str, reminder: &Reminder, now: Timestamp) -> impl Iterator<Item = Occurrence> {
+        let unsent = self.unsent(id, reminder, now);
+        unsent.into_iter().chain(schedule::occurrences_after(self.zone, reminder, now))
+    }
+
+    /// Moves a recurring reminder past an occurrence that is due and was not sent; `None` if there is no such one.
+    ///
+    /// # Errors
+    /// As [`Self::skip_next`].
+    pub fn skip_unsent(
+        &self,
+        id: &str,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<Option<WrittenReminder>> {
+        let unsent = self.unsent(id, &self.line(id)?.reminder, now);
+        unsent.map(|_| self.skip_next(id, now, origin)).transpose()
+    }
+
+    /// Moves a recurring reminder past the first occurrence that is still to come at `now`.
+    ///
+    /// # Errors
+    /// It isn't recurring, there is none with the id, or the note can't be written.
+    pub fn skip_next(&self, id: &str, now: Timestamp, origin: impl Into<Origin>) -> Result<WrittenReminder> {
+        let line = self.line(id)?;
+        self.skip_next_of(&line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
+    }
+
+    /// The same for this line, whose id is `id`, also if it has none yet.
+    ///
+    /// # Errors
+    /// It isn't recurring, the line is deleted, or the note can't be written.
+    pub fn skip_next_of(
+        &self,
+        line: &ReminderLine,
+        id: ReminderId,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenReminder> {
+        let next = self.coming(id.as_str(), &line.reminder, now).nth(1);
+        let next = next.ok_or(ReminderError::NothingToChange)?;
+        let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
+        let text = String::from_utf8_lossy(&with).into_owned();
+        let operation = vault::Operation::ReplaceLine { line: line.text.clone(), with };
+        self.write(LinePlan { id, text, operation }, &origin.into(), "skipped")
+    }
+
+    /// Lets the reminder with the id come again at a local time. If its line is deleted, `said` is its text.
+    ///
+    /// # Errors
+    /// The reminder is unknown, or the note can't be written.
+    pub fn snooze(
+        &self,
+        id: &str,
+        local: civil::DateTime,
+        said: Option<&str>,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenReminder> {
+        let file = self.read()?;
+        let again = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: msg.to_owned() };
+        let line = match (self.find(&file, id), said) {
+            (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
+            (line, _) => line?,
+        };
+        let reminder = &line.reminder;
+        let is_open = match reminder.recur {
+            Recur::None => !self.sent.may_be_sent(id, reminder.date.to_datetime(reminder.time)),
+            _ => self.unsent(id, reminder, now).is_some(),
+        };
+        if is_open {
+            return self.move_next(id, local, now, origin);
+        }
+        self.add_once(&again(&reminder.msg), origin)
+    }
+
+    /// Moves the first occurrence that is still to come at `now` to a local time. A reminder that comes once is moved
+    /// itself; of one that comes again the line goes on with the occurrence after it, and a line of its own says the moved
+    /// one: one edit.
+    ///
+    /// # Errors
+    /// There is none with the id, nothing of it comes any more, or the note can't be written.
+    pub fn move_next(
+        &self,
+        id: &str,
+        to: civil::DateTime,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenReminder> {
+        let file = self.read()?;
+        let line = self.find(&file, id)?;
+        if line.reminder.recur == Recur::None {
+            return self.change(id, &ReminderChanges::moved_to(to), origin);
+        }
+        let next = self.coming(id, &line.reminder, now).nth(1);
+        let next = next.ok_or(ReminderError::NothingToChange)?;
+        let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
+        let goes_on = vault::Operation::ReplaceLine { line: line.text.clone(), with };
+        let draft = ReminderDraft { local: to, recur: Recur::None, msg: line.reminder.msg.clone() };
+        let alone = plan::add(&draft, new_id(&file)?)?;
+        let why = origin.into().why(format!("moved once: {}", draft.msg));
+        let why = why.trailer("Reminder", id).trailer("Reminder", alone.id.to_string());
+        // Both or none: without its line, the moved one would come beside it.
+        let mut stands = false;
+        let operations = vec![goes_on, alone.operation];
+        let report = self.editor.edit_with(&self.path, &why, |bytes| {
+            stands = reminder::parse(bytes).reminders.iter().filter(|one| one.text == line.text).count() == 1;
+            EditPlan::Operations(if stands { operations.clone() } else { Vec::new() })
+        })?;
+        if !stands || !report.all_done() {
+            return Err(ReminderError::Changed(self.path.clone(), id.to_owned()));
+        }
+        Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text })
+    }
+}
