@@ -39,21 +39,14 @@ impl Workspace {
     }
 
     /// The notifiers of the settings, with this console.
-    #[expect(clippy::needless_pass_by_value, reason = "the caller hands its console over")]
     pub fn delivery_order_with(&self, console: Arc<dyn Notifier>) -> DeliveryOrder {
         let mut all = self.settings.notify.all().into_iter();
         let first = all.next().unwrap_or_default();
-        let (primary, fallback) = match self.notifier(first, &console) {
-            Ok(primary) if first == NotifyKind::Console => (primary, None),
-            Ok(primary) => (primary, Some(Arc::clone(&console))),
-            Err(error) => {
-                tracing::error!("{error}");
-                (Arc::clone(&console), None)
-            }
-        };
         let usable =
             |kind| self.notifier(kind, &console).inspect_err(|error| tracing::error!("{error}")).ok();
-        DeliveryOrder { primary, fallback, others: all.filter_map(usable).collect() }
+        let primary = usable(first).unwrap_or_else(|| Arc::clone(&console));
+        let others = all.filter_map(usable).collect();
+        DeliveryOrder { primary, fallback: console, others }
     }
 
     /// The notifier of one kind, by the settings.

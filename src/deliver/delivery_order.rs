@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::delivery_journal::Recipient;
 use super::notifier::{MessageScope, Notifier};
 
-/// The configured notifiers, and the one that gets what the primary refuses for good.
+/// The configured notifiers, and the one that gets what another one refuses for good.
 #[derive(Clone)]
 pub struct DeliveryOrder {
     /// The notifier that counts: a delivery is sent when it takes the message.
     pub primary: Arc<dyn Notifier>,
-    /// The notifier that takes over after a permanent refusal: the console, unless it is the primary itself.
-    pub fallback: Option<Arc<dyn Notifier>>,
+    /// The notifier that takes over after a permanent refusal by another one: the console.
+    pub fallback: Arc<dyn Notifier>,
     /// Further notifiers, for copies and for tagged items.
     pub others: Vec<Arc<dyn Notifier>>,
 }
@@ -36,12 +36,12 @@ impl Destination<'_> {
 impl DeliveryOrder {
     /// One notifier with nothing behind it.
     pub fn only(primary: Arc<dyn Notifier>) -> Self {
-        Self { primary, fallback: None, others: Vec::new() }
+        Self { fallback: Arc::clone(&primary), primary, others: Vec::new() }
     }
 
     /// One notifier, and another that takes over after a permanent refusal.
     pub fn with_fallback(primary: Arc<dyn Notifier>, fallback: Arc<dyn Notifier>) -> Self {
-        Self { primary, fallback: Some(fallback), others: Vec::new() }
+        Self { primary, fallback, others: Vec::new() }
     }
 
     /// The notifier with this name, if it is there.
@@ -70,7 +70,7 @@ impl DeliveryOrder {
     }
 
     /// The place at `route` for a message with this scope: its own place, the notifier's configured
-    /// one, the fallback. A copy has no fallback: another notifier counts.
+    /// one, the fallback if that is another one. A copy has no fallback: another notifier counts.
     pub(super) fn place(
         &self,
         to: &Recipient,
@@ -80,8 +80,8 @@ impl DeliveryOrder {
         let notifier = self.of(to)?;
         let own = Some(Destination { notifier, scope });
         let configured = scope.map(|_| Destination { notifier, scope: None });
-        let fallback = self.fallback.as_deref().filter(|_| !to.is_copy());
-        let fallback = fallback.map(|notifier| Destination { notifier, scope: None });
+        let has_fallback = !to.is_copy() && notifier.name() != self.fallback.name();
+        let fallback = has_fallback.then(|| Destination { notifier: &*self.fallback, scope: None });
         [own, configured, fallback].into_iter().flatten().nth(usize::from(route))
     }
 }

@@ -1,7 +1,8 @@
 //! Several notifiers at once, each with a state of its own.
 
 use crate::deliver::crashes::{STEPS, at_each_step};
-use crate::deliver::world::{Fault, World, due_at, id, line, secs};
+use crate::deliver::world::{Fault, World, due, due_at, id, line, secs};
+use crate::support::TestVault;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
@@ -59,7 +60,9 @@ fn while_the_one_that_counts_fails_the_other_is_told_once() {
 fn a_refusal_by_one_is_told_and_nobody_is_told_twice() {
     let mut world = one();
     world.others[0].refuses.lock().unwrap().push(None);
-    assert_eq!(world.tick().fired.len(), 1);
+    let report = world.tick();
+    assert_eq!(report.fired.len(), 1);
+    assert_eq!(report.failures(), ["not also by other: rid_AAAAAAAAAAAA: unknown channel"]);
     let refusals = world.journal().refusals("settings 1").unwrap();
     assert_eq!(refusals.iter().map(|refusal| refusal.place.as_str()).collect::<Vec<_>>(), ["other"]);
     for _ in 0..3 {
@@ -90,6 +93,45 @@ fn a_tag_leads_elsewhere() {
     assert_eq!(world.place.texts(), ["Reminder: Call"]);
     assert_eq!(world.other(), ["Reminder: Plan #work/office"]);
     assert_eq!(world.read(), "");
+}
+
+#[test]
+fn what_the_place_of_a_tag_refuses_comes_on_the_console() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\n[notify]\ntags = { work = [\"desktop\"] }\n",
+    );
+    vault.write("Reminders.md", due(&["Plan #work"]));
+    vault.run(&["tick"]).ok().says("Plan #work");
+    assert_eq!(vault.read("Reminders.md"), "");
+}
+
+/// The console gets copies, and takes the place of the one that counts, which refuses for good.
+#[test]
+fn the_console_tells_once_what_it_gets_in_two_ways() {
+    // How many are due, whether their place first can't be reached, and how many more are due when it refuses.
+    for (count, is_down, more) in [(1, false, 0), (1, true, 0), (5, false, 0), (5, true, 1), (2, true, 3)] {
+        let mut world = World::due("").with_other();
+        world.fallback = Some(world.others[0].clone());
+        let letters = "ABCDEFGH";
+        world.write(due_at("09:30", &letters[..count]));
+        world.later(secs(3600));
+        if is_down {
+            (0..count).for_each(|_| world.place.fault(Fault::Unreachable(None)));
+            assert!(world.tick().fired.is_empty());
+            world.later(secs(3600));
+            world.write(world.read() + &due_at("10:30", &letters[count..count + more]));
+        }
+        world.place.refuses.lock().unwrap().push(None);
+        let fired: usize = (0..2).map(|_| world.tick().fired.len()).sum();
+        let texts = world.other().join("\n");
+        for letter in letters[..count + more].chars() {
+            let told = texts.lines().filter(|line| line.contains(&format!(" {letter} ("))).count();
+            assert_eq!(told, 1, "{count} {is_down} {more} {letter}: {texts}");
+        }
+        assert_eq!((fired, world.read().as_str()), (count + more, ""), "{count} {is_down} {more}: {texts}");
+        assert!(world.journal().open_copies().unwrap().is_empty());
+        assert!(world.place.texts().is_empty());
+    }
 }
 
 #[test]
@@ -173,13 +215,18 @@ fn each_step_after_the_turn_may_be_the_last_before_a_crash() {
 
 #[test]
 fn each_step_may_be_the_last_before_a_crash() {
-    at_each_step(5, &[30, 600], 2 * STEPS.len(), |crash| {
-        let mut world = two();
-        crash.tick(&mut world);
-        world.later(secs(crash.wait)).tick();
-        world.later(secs(60)).tick();
-        for texts in [world.place.texts(), world.other()] {
-            assert_eq!(texts.len(), 2, "{}: {texts:?}", crash.context);
-        }
-    });
+    // Also where the one that counts refuses for good, and the other takes its place.
+    for refused in [false, true] {
+        at_each_step(5, &[30, 600], 2 * STEPS.len(), |crash| {
+            let mut world = two();
+            world.fallback = refused.then(|| world.others[0].clone());
+            world.place.refuses.lock().unwrap().extend(refused.then_some(None));
+            crash.tick(&mut world);
+            world.later(secs(crash.wait)).tick();
+            world.later(secs(60)).tick();
+            for (texts, count) in [(world.place.texts(), if refused { 0 } else { 2 }), (world.other(), 2)] {
+                assert_eq!(texts.len(), count, "{refused} {}: {texts:?}", crash.context);
+            }
+        });
+    }
 }

@@ -142,6 +142,14 @@ fn a_new_message_that_arrives_lets_go_what_waits() {
 }
 
 #[test]
+fn a_failure_that_the_same_pass_mends_is_none() {
+    let mut world = World::new(NOW, &due_at("09:30", "AB"));
+    world.place.fault(Fault::Unreachable(None));
+    let report = world.tick();
+    assert_eq!((report.fired.len(), report.failed.len()), (2, 0), "{:?}", report.failed);
+}
+
+#[test]
 fn a_place_that_asks_for_a_pause_gets_it_for_all() {
     let mut world = World::new(NOW, &due_at("09:30", "ABC"));
     world.place.fault(Fault::Unreachable(Some(Duration::from_secs(40))));

@@ -234,9 +234,11 @@ impl World {
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
         editor.recover().unwrap();
         let journal = self.journal();
+        let primary: Arc<dyn Notifier> =
+            self.notifier.clone().unwrap_or_else(|| Arc::clone(&self.place) as _);
         let delivery_order = DeliveryOrder {
-            primary: self.notifier.clone().unwrap_or_else(|| Arc::clone(&self.place) as _),
-            fallback: self.fallback.as_ref().map(|place| Arc::clone(place) as _),
+            fallback: self.fallback.clone().map_or_else(|| Arc::clone(&primary), |place| place as _),
+            primary,
             others: self.others.iter().map(|place| Arc::clone(place) as _).collect(),
         };
         let context = PassContext {

@@ -5,31 +5,45 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
 use super::keys::parts;
-use super::message::{JournalMessage, NewMessage, read_messages};
+use super::message::{ChunkState, JournalMessage, NewMessage, read_messages};
 use super::recipients::{self, Recipient};
 use super::{Journal, Result};
 use crate::deliver::notifier::{self, Fact, MessageKind, MessageScope};
 use crate::deliver::split;
+use crate::sqlite::json;
 
 impl Journal {
-    /// Marks a message as sent if the notifier with this name took a copy of all its deliveries. Returns whether it
-    /// did.
-    pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool> {
-        let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
-                   LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
-                   WHERE deliveries.message = ?1";
-        if !self.db.value(all, [message, name])? {
-            return Ok(false);
+    /// Ends what a message was to tell at the notifier with this name and what was told there already: of a copy, by the
+    /// message that counts, which another notifier refused; else by copies, when another notifier counted. Deliveries of it
+    /// that weren't told there are free again. Returns the told ones: key and fact.
+    pub fn end_told(&self, message: &JournalMessage, name: &str) -> Result<Vec<(String, Fact)>> {
+        let (key, is_copy) = (&message.key, message.to.is_copy());
+        let told = if is_copy {
+            "copies.message = ?1 AND state IN ('sent', 'done') AND (place = ?2 OR place GLOB ?2 || ' *')"
+        } else {
+            "deliveries.message = ?1 AND outlet = ?2 AND copies.message IS NULL AND copies.delivered IS NOT NULL"
+        };
+        let sql =
+            format!("SELECT key, fact FROM deliveries JOIN copies USING (key) WHERE {told} ORDER BY number");
+        let told: Vec<(String, Fact)> =
+            self.db.rows(&sql, [key, name], |row| Ok((row.get(0)?, json(row, 1)?)))?;
+        let may_split = !is_copy && message.chunks.iter().all(|chunk| chunk.state == ChunkState::Due);
+        if told.is_empty() || told.len() < message.facts.len() && !may_split {
+            return Ok(Vec::new());
         }
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2, delivered =
-                 (SELECT delivered FROM copies WHERE key = deliveries.key AND outlet = ?2) WHERE message = ?1",
-                [message, name],
-            )?;
-            delete_message(tx, message)?;
-            Ok(true)
-        })
+            if !is_copy {
+                tx.execute(
+                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2,
+                     delivered = copies.delivered FROM copies
+                     WHERE copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
+                     AND copies.delivered IS NOT NULL AND deliveries.message = ?1",
+                    [key, name],
+                )?;
+            }
+            dissolve(tx, key)
+        })?;
+        Ok(told)
     }
 
     /// Claims messages with their deliveries in one transaction, each cut into chunks of at most `limit` units for its

@@ -151,7 +151,7 @@ fn waits(pass: Pass<'_>, (key, line, fact): &KeyedFact, report: &mut PassReport)
     let Some(why) = pass.machines.problem() else { return Ok(()) };
     let why = format!("it waits for the other machines: {why}");
     if pass.journal.record_wait(key, line, fact, &why)? {
-        report.failed(std::slice::from_ref(fact), &why);
+        report.failed(std::slice::from_ref(fact), None, &why);
     }
     Ok(())
 }

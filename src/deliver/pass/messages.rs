@@ -46,23 +46,24 @@ pub(super) fn counting(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases)
     Ok(messages)
 }
 
-/// Makes the missing copies for the further notifiers.
+/// Makes the missing copies for the further notifiers. A copy is beside one message that counts or a part of it: so it is
+/// told or not as a whole, should that one be sent to the copy's notifier.
 pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -> Result<Vec<NewMessage>> {
-    let mut further: BTreeMap<&str, Vec<&PendingSend>> = BTreeMap::new();
+    let mut further: BTreeMap<(&str, Recipient), Vec<&PendingSend>> = BTreeMap::new();
     for fire in fires {
         for kind in pass.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {
-            further.entry(kind).or_default().push(fire);
+            further.entry((kind, recipient(pass.settings, &fire.fact))).or_default().push(fire);
         }
     }
-    let mut parts = Vec::new();
-    for (name, fires) in further {
+    let mut out = Vec::new();
+    for ((name, _), fires) in further {
         let copied = pass.journal.copied_deliveries(fires.iter().map(|fire| fire.key.as_str()), name)?;
-        for fire in fires.into_iter().filter(|fire| !copied.contains(&fire.key)) {
-            let scope = fire.scope.filter(|_| name == SCOPED);
-            parts.push((Recipient::Copy(name.to_owned()), scope, fire));
-        }
+        let scope = |fire: &PendingSend| fire.scope.filter(|_| name == SCOPED);
+        let parts = fires.into_iter().filter(|fire| !copied.contains(&fire.key));
+        let parts = parts.map(|fire| (Recipient::Copy(name.to_owned()), scope(fire), fire));
+        out.extend(messages(pass, parts, phrases));
     }
-    Ok(messages(pass, parts.into_iter(), phrases))
+    Ok(out)
 }
 
 /// The recipient that counts.

@@ -73,6 +73,9 @@ pub struct FailedItem {
     pub id: String,
     /// Why.
     pub error: String,
+    /// The further notifier that could not take its copy; the item itself was or will be sent all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<String>,
 }
 
 /// So many ids are named of those that have one reason.
@@ -81,18 +84,22 @@ const NAMED: usize = 3;
 impl PassReport {
     /// The failures, one sentence for each reason: a place that is down gives the same reason for all its messages.
     pub fn failures(&self) -> Vec<String> {
-        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        let mut reasons: Vec<(&FailedItem, Vec<&str>)> = Vec::new();
         for failed in &self.failed {
-            match reasons.iter_mut().find(|(reason, _)| *reason == failed.error) {
+            let is_same = |(other, _): &&mut (&FailedItem, _)| {
+                (&other.error, &other.copy) == (&failed.error, &failed.copy)
+            };
+            match reasons.iter_mut().find(is_same) {
                 Some((_, ids)) => ids.push(&failed.id),
-                None => reasons.push((&failed.error, vec![&failed.id])),
+                None => reasons.push((failed, vec![&failed.id])),
             }
         }
-        let sentence = |(reason, ids): (&str, Vec<&str>)| {
+        let sentence = |(FailedItem { error, copy, .. }, ids): (&FailedItem, Vec<&str>)| {
             let named = ids[..ids.len().min(NAMED)].join(", ");
             let more = ids.len().saturating_sub(NAMED);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            format!("not delivered: {named}{more}: {reason}")
+            let what = copy.as_ref().map(|name| format!("not also by {name}"));
+            format!("{}: {named}{more}: {error}", what.as_deref().unwrap_or("not delivered"))
         };
         reasons.into_iter().map(sentence).collect()
     }
@@ -113,9 +120,16 @@ impl PassReport {
         });
     }
 
-    pub(super) fn failed(&mut self, facts: &[Fact], error: &str) {
-        self.failed
-            .extend(facts.iter().map(|fact| FailedItem { id: fact.id.clone(), error: error.to_owned() }));
+    pub(super) fn failed(&mut self, facts: &[Fact], copy: Option<&str>, error: &str) {
+        let (error, copy) = (error.to_owned(), copy.map(str::to_owned));
+        let item = |fact: &Fact| FailedItem { id: fact.id.clone(), error: error.clone(), copy: copy.clone() };
+        self.failed.extend(facts.iter().map(item));
+    }
+
+    /// Drops the failures of items that were delivered after all.
+    pub(super) fn forget_mended(&mut self) {
+        let fired = &self.fired;
+        self.failed.retain(|failed| failed.copy.is_some() || fired.iter().all(|it| it.id != failed.id));
     }
 
     /// Asks for another pass at `at`, if none is asked for earlier.
@@ -129,7 +143,7 @@ impl PassReport {
         self.ids_added.splice(0..0, before.ids_added);
         self.removed_again.splice(0..0, before.removed_again);
         self.failed.splice(0..0, before.failed);
-        self.failed.retain(|failed| self.fired.iter().all(|fired| fired.id != failed.id));
+        self.forget_mended();
     }
 
     /// Whether a person has to look at something: exit code 1.

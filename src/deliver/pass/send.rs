@@ -9,7 +9,8 @@ use super::machine_claims::MessageClaims;
 use super::{Pass, PassReport};
 use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
-use crate::deliver::notifier::{MessageKind, MessageLookup, OutgoingMessage, SendOutcome};
+use crate::deliver::notifier::{Fact, MessageKind, MessageLookup, OutgoingMessage, SendOutcome};
+use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 
 /// How far before the first attempt a lookup begins: clocks differ.
@@ -154,9 +155,7 @@ impl<'c> Sender<'c> {
     async fn deliver_one(&mut self, mut message: JournalMessage) -> Result<SendEnd> {
         let journal = self.pass.context.journal;
         let rights = MessageClaims::of(self.pass, &message)?;
-        if self.has_it(&message)? {
-            rights.mark_sent(self.pass);
-            self.report_fired(&message);
+        if self.is_told(&message)? {
             return Ok(SendEnd::Sent);
         }
         if !rights.turn(self.pass, &message).await? {
@@ -214,25 +213,40 @@ impl<'c> Sender<'c> {
                 SendOutcome::Refused { reason } => {
                     let rerouted = self.refused(&message, chunk, &place.name(), &reason)?;
                     let Some(rerouted) = rerouted else { return Ok(SendEnd::NotSent) };
+                    if self.is_told(&rerouted)? {
+                        return Ok(SendEnd::Sent);
+                    }
                     (message, chunk) = (rerouted, 0);
                 }
             }
         }
-        self.report_fired(&message);
+        message.facts.iter().for_each(|fact| self.report_fired(&message, fact));
         Ok(SendEnd::Sent)
     }
 
-    /// Whether the notifier that counts took all of this as copies, when another one counted.
-    fn has_it(&self, message: &JournalMessage) -> Result<bool> {
-        if message.to.is_copy() || message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
+    /// Whether the notifier told what is in this, or a part of it, in another message; what it didn't tell is free again.
+    fn is_told(&mut self, message: &JournalMessage) -> Result<bool> {
+        let order = self.pass.delivery_order;
+        let (Some(claimed), Some(place)) =
+            (order.name(&message.to), order.place(&message.to, message.route, message.scope))
+        else {
+            return Ok(false);
+        };
+        if message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
             return Ok(false);
         }
-        let Some(name) = self.pass.delivery_order.name(&message.to) else { return Ok(false) };
-        self.pass.journal.sent_as_copies(&message.key, name)
+        let told = self.pass.journal.end_told(message, place.notifier.name())?;
+        for (key, fact) in &told {
+            self.pass.machines.mark_sent(&claim_key(key, claimed));
+            self.report_fired(message, fact);
+        }
+        let is_told = !told.is_empty();
+        self.has_released |= is_told && told.len() < message.facts.len();
+        Ok(is_told)
     }
 
-    fn report_fired(&mut self, message: &JournalMessage) {
-        for fact in message.facts.iter().filter(|_| !message.to.is_copy()) {
+    fn report_fired(&mut self, message: &JournalMessage, fact: &Fact) {
+        if !message.to.is_copy() {
             self.report.fired(fact, self.pass);
         }
     }
@@ -330,13 +344,18 @@ impl<'c> Sender<'c> {
     }
 
     fn not_sent(&mut self, message: &JournalMessage, retry: Timestamp, reason: &str) -> SendEnd {
-        self.report.failed(&message.facts, reason);
+        self.failed(message, reason);
         self.report.request_pass(retry);
         SendEnd::NotSent
     }
 
+    fn failed(&mut self, message: &JournalMessage, reason: &str) {
+        let copy = message.to.name().filter(|_| message.to.is_copy());
+        self.report.failed(&message.facts, copy, reason);
+    }
+
     fn give_up(&mut self, message: &JournalMessage, reason: &str) -> Result<SendEnd> {
-        self.report.failed(&message.facts, reason);
+        self.failed(message, reason);
         if message.facts.is_empty() {
             self.pass.journal.drop_message(&message.key)?;
         } else {
