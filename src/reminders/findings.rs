@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::fields;
+use crate::format::reminder::{ParsedLine, parse_line};
 use crate::format::{Finding, ReminderId};
 use crate::vault::NotePath;
 
@@ -57,6 +59,14 @@ impl<'a> IdAt<'a> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
+    /// Its fields: the same for lines that differ only in their order or the spaces between them, which are told once.
+    fn meaning(&self) -> Option<String> {
+        match parse_line(self.text()) {
+            ParsedLine::Reminder(reminder) => Some(fields(&reminder)),
+            _ => None,
+        }
+    }
+
     /// The line's number, from 1.
     pub fn line(&self) -> usize {
         Self::line_of(self.bytes, self.start)
@@ -68,8 +78,8 @@ impl<'a> IdAt<'a> {
     }
 }
 
-/// All that is to be said about the reminders of a note: near misses, and ids that differing lines
-/// share; in the order of the lines.
+/// All that is to be said about the reminders of a note: near misses, and ids that lines of different meaning share; in
+/// the order of the lines.
 pub fn findings<'a>(
     path: &NotePath,
     near_misses: &[Finding],
@@ -82,7 +92,7 @@ pub fn findings<'a>(
         let mut first: HashMap<ReminderId, IdAt<'a>> = HashMap::new();
         for at in ids.filter(|at| shared.contains(&at.id)) {
             let first = first.entry(at.id).or_insert(at);
-            if first.text() != at.text() {
+            if first.text() != at.text() && first.meaning() != at.meaning() {
                 out.push(PlacedFinding::new(path, &dispute(first, &at)));
             }
         }
@@ -150,6 +160,7 @@ mod tests {
 - [ ] date=2026-12-01 time=09:30 recur=none msg=\"b\" id=rid_BBBBBBBBBBBB
 - [ ] date=2026-12-01 time=09:30 recur=none msg=\"b\" id=rid_BBBBBBBBBBBB
 - [ ] date=2026-12-01 time=09:31 recur=none msg=\"é\" id=rid_AAAAAAAAAAAA
+- [ ] time=09:30 date=2026-12-01  recur=none msg=\"b\" id=rid_BBBBBBBBBBBB
 ";
         let file = crate::format::reminder::parse(text.as_bytes());
         let ids = file
