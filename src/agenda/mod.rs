@@ -2,14 +2,14 @@
 //!
 //! Each call reads the vault's notes again and, for the past, the delivery journal. Nothing is written, and no
 //! notification is sent.
-//! - [`upcoming_items`]: the next few, for `status` and Discord's `/status`;
+//! - [`upcoming_items`]: the next few, for `status` and Discord's `/status`; [`late_and_coming`]: what is overdue;
 //! - [`range`](mod@range): all of some days, with repeats and runs of routines, for `agenda` and a calendar; [`entry`]: the
 //!   parts of an agenda.
 
 mod entry;
 mod range;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
 
 use crate::reminders::ReminderError;
@@ -20,6 +20,26 @@ pub use self::entry::{
     Agenda, AgendaEntry, AgendaError, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES, month, week,
 };
 pub use self::range::range;
+
+/// So many days back what is late is looked for.
+const BEHIND_DAYS: i64 = 30;
+
+/// What is overdue of the last month and not sent, the latest first; and the agenda from then until a week from now,
+/// without it.
+///
+/// # Errors
+/// As [`range`](fn@range).
+pub fn late_and_coming(
+    workspace: &Workspace,
+    scanner: &mut Scanner,
+) -> Result<(Vec<AgendaEntry>, Agenda), AgendaError> {
+    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
+    let (from, to) = (today.saturating_sub(BEHIND_DAYS.days()), today.saturating_add(7.days()));
+    let mut agenda = range(workspace, from, to, scanner)?;
+    let mut late: Vec<_> = agenda.entries.extract_if(.., |one| one.state == EntryState::Late).collect();
+    late.reverse();
+    Ok((late, agenda))
+}
 
 /// A reminder or a task that will be notified.
 #[derive(Debug, Serialize)]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::{Check, Checked, Repair, all};
+use crate::agenda::{EntryKind, late_and_coming};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, machine_name, secret};
 use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
@@ -17,6 +18,7 @@ use crate::instance::{DaemonLock, DaemonStatus};
 use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
 use crate::schedule::{self, compare_zone_data};
+use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
 /// A daemon whose last pass is older than this is stuck.
@@ -70,8 +72,11 @@ fn daemon(workspace: &Workspace) -> Check {
         return fail(other.to_string(), other.remedy());
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
+        let late = late_and_coming(workspace, &mut Scanner::default())
+            .map_or(0, |(late, _)| late.iter().filter(|one| one.kind != EntryKind::Task).count());
+        let overdue = if late > 0 { format!("; overdue and not told: {late}") } else { String::new() };
         return warn(
-            "not running: nothing fires by itself".to_owned(),
+            format!("not running: nothing fires by itself{overdue}"),
             "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`",
         );
     };

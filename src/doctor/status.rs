@@ -1,9 +1,9 @@
-//! Makes the report of `status` and the page: the daemon, coming occurrences, waiting items.
+//! Makes the report of `status` and the page: the daemon, late and coming occurrences, waiting items.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agenda::{AgendaError, UpcomingItem, upcoming_items};
+use crate::agenda::{AgendaEntry, AgendaError, EntryKind, UpcomingItem, late_and_coming, upcoming_items};
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::instants;
 use crate::format::approval;
@@ -21,6 +21,8 @@ pub struct StatusReport {
     pub running: bool,
     /// The daemon's last report of itself; without a running daemon, that of the last one.
     pub daemon: Option<DaemonStatus>,
+    /// What is overdue of the last 30 days and not told, the latest first, and tasks of other plugins last.
+    pub late: Vec<AgendaEntry>,
     /// The next reminders, earliest first.
     pub next: Vec<UpcomingItem>,
     /// Deliveries that wait for another attempt, or were refused everywhere.
@@ -126,11 +128,15 @@ pub fn report(
     count: usize,
     scanner: &mut Scanner,
 ) -> Result<StatusReport, AgendaError> {
+    let mut late = late_and_coming(workspace, scanner)?.0;
+    // A task that was due before its form was turned on is told by nobody.
+    late.sort_by_key(|one| one.kind == EntryKind::Task);
     let settings = workspace.pass_settings();
     let journal = workspace.journal()?;
     Ok(StatusReport {
         running: DaemonLock::holder(&workspace.dirs.state).is_some(),
         daemon: DaemonStatus::read(&workspace.dirs.state),
+        late,
         next: upcoming_items(workspace, count, scanner)?,
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,

@@ -16,11 +16,35 @@ fn the_next_reminders_are_in_their_order() {
     let vault = TestVault::new(FIXTURE);
     insta::assert_snapshot!(vault.run(&["status"]).shown(), @r"
     daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`
+    late
+      Mon 30 Nov 10:00 (23 h ago)  rid_[ID]  Stretch
     next
       10:00 (in 30 min)          rid_[ID]  Stretch
       Wed 2 Dec 08:00 (in 22 h)  no id yet         no id yet
       Thu 3 Dec 08:00 (in 46 h)  rid_[ID]  Bins
     ");
+}
+
+#[test]
+fn what_is_overdue_is_shown_wherever_one_looks() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n\
+         - [ ] date=2026-11-30 time=09:00 recur=none msg=\"Pay rent\" id=rid_AAAAAAAAAAAA\n",
+    );
+    insta::assert_snapshot!(vault.run(&["status"]).shown(), @r"
+    daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`
+    late
+      Mon 30 Nov 09:00 (24 h ago)  rid_[ID]  Pay rent
+    next      nothing is scheduled
+    ");
+    assert_eq!(pick(&vault.json(&["status"]), "late/0/state late/0/kind"), json!(["late", "reminder"]));
+    vault.run(&["status", "--count", "0"]).ok().says("late      1 more\nnext");
+    vault.run(&["agenda"]).ok().warns("1 of the days before is late: `vault-agent status` lists that");
+    vault.run(&["agenda", "--from", "2026-12-01"]).ok().warns_not("late");
+    vault.run(&["remind", "list"]).ok().says("2026-11-30 09:00  late     Pay rent");
+    assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().ends_with("overdue and not told: 1"));
+    let _ = vault.run(&["tick"]).ok();
+    assert_eq!(vault.json(&["status"])["late"], json!([]));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A note's life, the changes of the vault, routines, usage, `/health` and the request of a turn, without a browser: what
 //! each place shows and changes.
 
+use crate::doors::moved;
 use crate::http::encoded;
 use crate::sample::Sample;
 use crate::served::{LISTEN, Served, listening};
@@ -124,6 +125,9 @@ fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
     let to = visitor.submit(&form).is(303).header("location").to_owned();
     until("an answer", || visitor.get(&to).is(200).text().contains("Fifteen minutes."));
+    let asked = visitor.json(&to);
+    assert_eq!(asked["state"], "done");
+    assert!(asked["answer"].as_str().is_some_and(|text| text.starts_with("Fifteen minutes.")), "{asked}");
     let page = visitor.get(&to).text();
     let turn = page
         .split("href=\"/turns/")
@@ -142,6 +146,24 @@ fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     // Sent again it leads to the same answer.
     assert_eq!(visitor.submit(&form).is(303).header("location"), to);
     assert_eq!(visitor.json("/turns").as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_question_whose_process_was_killed_has_an_end() {
+    let sample = Sample::still();
+    sample.server.script(vec![Reply::hang()]);
+    let (sample, served, visitor) = sample.visited();
+    let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
+    let to = visitor.submit(&form).is(303).header("location").to_owned();
+    until("the model", || !sample.server.requests().is_empty());
+    let open = visitor.json(&to);
+    assert!(open["state"] == "called" && open["answer"].is_null(), "{open}");
+    served.kill();
+    let served = sample.serve();
+    let visitor = moved(&visitor, &served);
+    let ended = visitor.json(&to);
+    assert!(ended["state"] == "dropped" && ended["answer"].as_str().is_some(), "{ended}");
+    contains_all(visitor.get(&to).is(200).text(), &["There is no answer", ended["turn"].as_str().unwrap()]);
 }
 
 #[test]

@@ -124,8 +124,12 @@ fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
     let page = visitor.get("/").is(200).text();
     assert!(page.contains("vault-agent.toml") && page.contains("Call"), "{page}");
     assert!(!page.contains("<script>"), "{page}");
+    let problems = || visitor.json("/")["problems"].to_string();
+    vault.write("vault-agent.toml", "");
+    assert!(problems().contains("is gone or empty"), "{}", problems());
     vault.write("vault-agent.toml", LISTEN);
     assert!(!visitor.get("/").is(200).text().contains("in force"), "mended, it is told no more");
+    assert!(!problems().contains("gone or empty"), "{}", problems());
 }
 
 #[test]

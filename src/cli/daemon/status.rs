@@ -1,7 +1,9 @@
-//! Prints `status`: the daemon's state, the next occurrences, and the messages that wait to be sent.
+//! Prints `status`: the daemon's state, late and coming occurrences, and the messages that wait to be sent.
 
 use std::io::IsTerminal;
 use std::time::Duration;
+
+use jiff::Timestamp;
 
 use crate::agenda::UpcomingItem;
 use crate::cli::prelude::*;
@@ -13,10 +15,10 @@ use crate::instance::DaemonLock;
 use crate::tasks::Scanner;
 use crate::terminal::printable;
 
-/// Shows the daemon's state, the next occurrences, and undelivered notifications.
+/// Shows the daemon's state, what is late, what comes next, and undelivered notifications.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How many of the next reminders to show.
+    /// How many of what is late, and of the next reminders, to show.
     #[arg(long, default_value_t = 5)]
     count: usize,
     /// Shows it anew every second until Ctrl-C; with `--json`, or where it is no terminal, whenever it changed.
@@ -34,7 +36,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let workspace = context.workspace_or_last()?;
     let report = report(&workspace, args.count, &mut Scanner::default())?;
-    let done = context.report(&report, lines(&workspace, &report), !report.is_troubled());
+    let done = context.report(&report, lines(&workspace, &report, args.count), !report.is_troubled());
     if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
         context.ui.note(format!("look at [discord] in vault-agent.toml and at `{DISCORD_TOKEN_VARIABLE}`"));
     }
@@ -50,7 +52,11 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
         // Opened anew each time: the settings may change meanwhile.
         let workspace = context.workspace()?;
         let report = report(&workspace, args.count, &mut scanner)?;
-        let seen = if ui.json { vec![serde_json::to_string(&report)?] } else { lines(&workspace, &report) };
+        let seen = if ui.json {
+            vec![serde_json::to_string(&report)?]
+        } else {
+            lines(&workspace, &report, args.count)
+        };
         if screen {
             // Home, then each line over the old one, then nothing below: a screen that is cleared first flickers.
             let text: String = seen.iter().map(|line| format!("{line}\x1b[K\r\n")).collect();
@@ -66,7 +72,7 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// The report for people.
-fn lines(workspace: &Workspace, report: &StatusReport) -> Vec<String> {
+fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<String> {
     let mut out = Vec::new();
     let now = workspace.clock.now();
     daemon_lines(&mut out, workspace, report);
@@ -94,7 +100,14 @@ fn lines(workspace: &Workspace, report: &StatusReport) -> Vec<String> {
         let problem = routine.problems.first().map(|problem| format!("doesn't run: {}", problem.reason));
         out.extend(next.or(problem).map(|state| format!("routine   {}: {state}", routine.name)));
     }
-    next_lines(&mut out, workspace, &report.next);
+    let (shown, more) = report.late.split_at(report.late.len().min(count));
+    let late = shown.iter().map(|one| (one.instant, one.id.clone().unwrap_or_else(no_id), &one.msg));
+    occurrences(&mut out, workspace, "late", late);
+    out.extend((!more.is_empty()).then(|| format!("late      {} more", more.len())));
+    let next = report.next.iter().map(|one| (one.instant, place(one), &one.msg));
+    if !occurrences(&mut out, workspace, "next", next) {
+        out.push("next      nothing is scheduled".to_owned());
+    }
     for open in &report.waiting {
         let error = open.error.as_deref().unwrap_or("not attempted yet");
         out.push(format!(
@@ -162,23 +175,31 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
 fn place(one: &UpcomingItem) -> String {
     match (&one.id, one.format.as_str()) {
         (Some(id), "own") => id.clone(),
-        (None, "own") => "no id yet".to_owned(),
+        (None, "own") => no_id(),
         _ => format!("{}:{} ({})", printable(&one.path), one.line, one.format),
     }
 }
 
-/// The lines of the next occurrences.
-fn next_lines(out: &mut Vec<String>, workspace: &Workspace, next: &[UpcomingItem]) {
-    if next.is_empty() {
-        out.push("next      nothing is scheduled".to_owned());
-        return;
+fn no_id() -> String {
+    "no id yet".to_owned()
+}
+
+/// The lines of occurrences below their head; whether there are any.
+fn occurrences<'r>(
+    out: &mut Vec<String>,
+    workspace: &Workspace,
+    head: &str,
+    all: impl Iterator<Item = (Timestamp, String, &'r String)>,
+) -> bool {
+    let (mut table, now) = (table(), workspace.clock.now());
+    for (at, place, msg) in all {
+        table.add_row([format_instant(at, now, workspace.zone.tz()), place, printable(msg)]);
     }
-    let mut table = table();
-    let now = workspace.clock.now();
-    for reminder in next {
-        let when = format_instant(reminder.instant, now, workspace.zone.tz());
-        table.add_row([when, place(reminder), printable(&reminder.msg)]);
+    let lines = table.lines().map(|line| format!(" {}", line.trim_end()));
+    let any = table.row_count() > 0;
+    if any {
+        out.push(head.to_owned());
+        out.extend(lines);
     }
-    out.push("next".to_owned());
-    out.extend(table.lines().map(|line| format!(" {}", line.trim_end())));
+    any
 }

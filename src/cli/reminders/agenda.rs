@@ -41,7 +41,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             (from, from.saturating_add((i64::from(args.days) - 1).days()))
         }
     };
-    let agenda = agenda::range(&workspace, from, to, &mut Scanner::default())?;
+    let mut scanner = Scanner::default();
+    let agenda = agenda::range(&workspace, from, to, &mut scanner)?;
     let ui = context.ui;
     ui.json(&agenda);
     for day in agenda.entries.chunk_by(|one, next| one.date == next.date) {
@@ -50,6 +51,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     if agenda.entries.is_empty() {
         ui.note("nothing comes on these days");
+    }
+    if (args.month.as_ref(), args.week, args.from) == (None, None, None) {
+        let (late, _) = agenda::late_and_coming(&workspace, &mut scanner)?;
+        let before = late.iter().filter(|one| one.date < today).count();
+        if before > 0 {
+            ui.note(format!(
+                "{before} of the days before {} late: `vault-agent status` lists that",
+                if before == 1 { "is" } else { "are" }
+            ));
+        }
     }
     if agenda.more {
         ui.note(format!("only the first {} are shown", agenda::MOST_ENTRIES));

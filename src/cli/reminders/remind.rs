@@ -261,7 +261,7 @@ impl Remind<'_> {
         let (reminders, tasks) = (self.reminders(), self.tasks());
         let (all, problems) = tasks::all(&reminders, &tasks, &mut Scanner::default(), self.now)?;
         let none = format!("no reminders in `{}`, and no tasks that are told", reminders.path);
-        self.context.list(&all, none, task_row)?;
+        self.context.list(&all, none, |one| task_row(one, self.now))?;
         if tasks.settings.is_none() {
             self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
         }
@@ -272,7 +272,7 @@ impl Remind<'_> {
     fn list(&self) -> CommandResult {
         let reminders = self.reminders();
         let none = format!("no reminders in `{}`", reminders.path);
-        self.context.list(&reminders.list(self.now)?, none, reminder_row)
+        self.context.list(&reminders.list(self.now)?, none, |one| reminder_row(one, self.now))
     }
 
     /// Prints the changed line, and confirms the change through the other notifiers.
@@ -324,16 +324,25 @@ impl Remind<'_> {
     }
 }
 
+/// How it comes again; `late` for what comes once and is overdue.
+fn how_often(recur: &str, at: Timestamp, now: Timestamp) -> &str {
+    match recur {
+        "none" if at < now => "late",
+        "none" => "once",
+        recur => recur,
+    }
+}
+
 /// `rid_…  2026-12-01 09:30  weekly   Call Mum`.
-fn reminder_row(reminder: &ListedReminder) -> String {
+fn reminder_row(reminder: &ListedReminder, now: Timestamp) -> String {
     let id = reminder.id.as_deref().unwrap_or("(no id yet)");
-    let recur = if reminder.recur == "none" { "once" } else { &reminder.recur };
+    let recur = how_often(&reminder.recur, reminder.at, now);
     format!("{id:<16}  {} {}  {recur:<7}  {}", reminder.date, reminder.time, reminder.msg)
 }
 
 /// As [`reminder_row`], with its place.
-fn task_row(one: &ListedLine) -> String {
+fn task_row(one: &ListedLine, now: Timestamp) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
-    let recur = if one.recur == "none" { "once" } else { &one.recur };
+    let recur = how_often(&one.recur, one.at, now);
     format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())
 }

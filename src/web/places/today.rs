@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use jiff::{SignedDuration, ToSpan};
+use jiff::SignedDuration;
 
 use super::approvals;
 use super::prelude::*;
@@ -11,21 +11,19 @@ use crate::agent::brain_clients;
 use crate::brain::failover::{self, Availability};
 use crate::brain::health::HealthStore;
 use crate::capture::Inbox;
-use crate::config::Settings;
 use crate::conflicts::ConflictCopy;
 use crate::format::reminder::RemindersFile;
 use crate::format::{Finding, candidate};
 use crate::instance::DaemonLock;
 use crate::reminders::{ReminderDraft, ReminderError, check_message};
 use crate::routines::message_of;
+use crate::turn::TurnJournal;
 use crate::web::line_actions::in_words;
 use crate::web::{markdown, questions};
 use crate::when::{self, WhenError};
 
 /// So far ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// So many days back what is late is looked for.
-const BEHIND: i64 = 30;
 /// So many at most.
 const MOST: usize = 100;
 /// The longest question, in characters.
@@ -45,23 +43,28 @@ struct TodayView {
     inbox: usize,
     /// The current faults.
     problems: Vec<String>,
+    /// The question of `?answer=`.
+    #[serde(flatten)]
+    asked: Option<AskedQuestion>,
+}
+
+/// A question that was asked here.
+#[derive(Debug, Serialize)]
+struct AskedQuestion {
+    /// Its turn, as in `turns`.
+    turn: String,
+    /// How far the turn came, as in `turns`.
+    state: Option<&'static str>,
+    /// Its answer, or why there is none, once it has ended.
+    answer: Option<String>,
 }
 
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
-    let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
-    let (from, to) = (today.saturating_sub(BEHIND.days()), today.saturating_add(7.days()));
-    let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks())?;
-    let (mut next, mut late) = (agenda.entries, Vec::new());
-    next.retain(|entry| {
-        entry.state != EntryState::Late || {
-            late.push(entry.clone());
-            false
-        }
-    });
+    let (mut late, agenda) = agenda::late_and_coming(visit.workspace, &mut visit.tasks())?;
+    let mut next = agenda.entries;
     next.retain(|entry| entry.state == EntryState::Coming && entry.instant <= visit.now + AHEAD);
     let more = agenda.more || next.len() > MOST || late.len() > MOST;
     next.truncate(MOST);
-    late.reverse();
     late.truncate(MOST);
     let open = Inbox::new(visit.workspace.memory()).list()?;
     let mut problems = current_faults(visit, &agenda.reminders)?;
@@ -73,11 +76,12 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         approvals: approvals::count_waiting(visit)?,
         inbox: open.iter().filter(|one| one.state == candidate::CandidateState::Open).count(),
         problems,
+        asked: asked(visit)?,
     };
     visit.view("Today", &today, |today| {
         html! {
             (written(visit))
-            (asked(visit))
+            @if let Some(question) = &today.asked { (question_section(question)) }
             (waiting(today))
             @if !today.late.is_empty() {
                 h2 { "Late" }
@@ -188,19 +192,29 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
     })
 }
 
-/// A question with its answer, where one was asked just now.
-fn asked(visit: &Visit<'_>) -> Markup {
-    let Some(id) = visit.query("answer") else { return html! {} };
-    let answer = visit.shared.store.outcome(id, &visit.session.id).ok().flatten();
+/// The question of `?answer=`; one whose process was ended has its end from the turn journal.
+fn asked(visit: &Visit<'_>) -> Result<Option<AskedQuestion>> {
+    let Some(id) = visit.query("answer") else { return Ok(None) };
+    let journal = TurnJournal::open_if_there(&visit.workspace.dirs.state)?;
+    let turn = journal.map(|journal| journal.turn(turn_of(id))).transpose()?.flatten();
+    let state = turn.as_ref().map(|turn| turn.state.as_str());
+    let ended = turn.filter(|turn| turn.state.is_final()).map(|turn| {
+        turn.answer.unwrap_or_else(|| "There is no answer: it was ended before. Ask again.".to_owned())
+    });
+    let answer = visit.shared.store.outcome(id, &visit.session.id)?.or(ended);
+    Ok(Some(AskedQuestion { turn: turn_of(id).to_string(), state, answer }))
+}
+
+fn question_section(asked: &AskedQuestion) -> Markup {
     html! {
         section aria-label="Answer" {
             h2 { "Answer" }
-            @match answer {
+            @match &asked.answer {
                 Some(answer) => {
-                    (answered(&answer))
-                    p { a href={ "/turns/" (turn_of(id)) } { "How it was answered" } }
+                    (answered(answer))
+                    p { a href={ "/turns/" (asked.turn) } { "How it was answered" } }
                 },
-                None => p.soft role="status" { "The assistant is asked; the answer comes here. If vault-agent was ended meanwhile, ask again." },
+                None => p.soft role="status" { "The assistant is asked; the answer comes here." },
             }
         }
     }
@@ -291,7 +305,7 @@ const NAMED: usize = 5;
 fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>> {
     let workspace = visit.workspace;
     let mut out = Vec::new();
-    if let Err(error) = Settings::load(workspace.vault.root()) {
+    if let Err(error) = workspace.reload() {
         out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
     }
     if DaemonLock::holder(&workspace.dirs.state).is_none() {
