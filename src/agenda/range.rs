@@ -229,7 +229,7 @@ fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), Age
             late_seconds: run.started.duration_since(run.due).as_secs().max(0),
             missed: run.missed,
             by: Vec::new(),
-            outcome: run.outcome,
+            outcome: run.result(),
         };
         agenda.entries.push(AgendaEntry {
             state: EntryState::Ran,

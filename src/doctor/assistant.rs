@@ -177,12 +177,19 @@ fn tools(server: &McpServer) -> String {
     }
 }
 
-/// A warning for each brain, skill and MCP server that a routine names and that isn't there.
+/// A warning for each answer of a routine that can't be delivered, and for each brain, skill and MCP server that a
+/// routine names and that isn't there.
 fn routines(workspace: &Workspace) -> Vec<Check> {
     let Ok(notes) = crate::routines::read_all(workspace) else { return Vec::new() };
     let settings = &workspace.settings;
     let skills = Skills::of(workspace).list().unwrap_or_default();
-    let mut checks = Vec::new();
+    let undelivered = |one: crate::routines::ListedRoutine| {
+        let detail = format!("{}: an answer is not delivered yet: {}", one.name, one.waits?);
+        let fix = "mend that: it is tried again each minute; until then no other run of the routine begins";
+        Some(Check::warn("routines", detail, fix))
+    };
+    let listed = crate::routines::list(workspace).unwrap_or_default();
+    let mut checks: Vec<Check> = listed.into_iter().filter_map(undelivered).collect();
     for note in notes {
         let Some(routine) = note.routine else { continue };
         let mut warn = |what: &str, name: &str, fix: &str| {

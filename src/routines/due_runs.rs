@@ -3,8 +3,8 @@
 //! machines only the voice finishes a run: it claims the run before it asks a brain. And previews the run that would start now:
 //! its prompt, material, brains and destination.
 //!
-//! No brain is asked. A routine has one open run at a time; occurrences that come meanwhile are folded into the next
-//! run. After a machine dies within a run, the next voice runs it from its beginning: a message that was sent by then may
+//! No brain is asked. A routine has one open run at a time, also while its text can't be delivered; occurrences that
+//! come meanwhile are folded into the next run. After a machine dies within a run, the next voice runs it from its beginning: a message that was sent by then may
 //! come again.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::run_log;
 use super::run_material::{self, RunMaterial};
 use super::run_texts::target;
 use crate::deliver::Journal;
-use crate::deliver::delivery_journal::{NewRun, RoutineProgress, RunState, run_claim, run_key};
+use crate::deliver::delivery_journal::{NewRun, RoutineProgress, run_claim, run_key};
 use crate::format::routine::{AnswerDelivery, Routine, RoutineSchedule};
 use crate::machines::IntendedSend;
 use crate::machines::protocol::SendRight;
@@ -60,8 +60,7 @@ pub fn claim_due_runs(
     if !dry {
         journal.only_enabled(&enabled.iter().map(|note| note.name.as_str()).collect::<Vec<_>>())?;
     }
-    let open_runs = journal.open_runs()?.into_iter().filter(|run| run.state == RunState::Claimed);
-    let open_runs: Vec<String> = open_runs.map(|run| run.routine).collect();
+    let open_runs: Vec<String> = journal.open_runs()?.into_iter().map(|run| run.routine).collect();
     for note in enabled {
         let Some(routine) = &note.routine else { continue };
         // One run of a routine at a time: what comes meanwhile is folded into the next.

@@ -205,6 +205,8 @@ pub struct ListedRoutine {
     pub last: Option<ShownInstant>,
     /// The brain that it asks first, if its note names one.
     pub brain: Option<String>,
+    /// Why the answer of a run isn't delivered yet; until then no other run begins.
+    pub waits: Option<String>,
     /// The problems of its head.
     pub problems: Vec<Finding>,
 }
@@ -216,13 +218,17 @@ pub fn moment_in_words(workspace: &Workspace, at: Timestamp) -> String {
 }
 
 impl ListedRoutine {
+    /// What keeps it from running, or its answer from being delivered.
+    pub fn trouble(&self) -> Option<String> {
+        let problem = self.problems.first().filter(|_| self.next.is_none());
+        let waits = self.waits.as_ref().map(|why| format!("an answer is not delivered yet: {why}"));
+        waits.or_else(|| Some(format!("doesn't run: {}", problem?.reason)))
+    }
+
     /// One line for a chat.
     pub fn in_a_line(&self, workspace: &Workspace) -> String {
-        let state = match (&self.next, self.problems.first()) {
-            (Some(next), _) => format!("next {}", moment_in_words(workspace, next.at())),
-            (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
-            (None, None) => "off".to_owned(),
-        };
+        let next = || Some(format!("next {}", moment_in_words(workspace, self.next.as_ref()?.at())));
+        let state = self.trouble().or_else(next).unwrap_or_else(|| "off".to_owned());
         format!("- `{}` ({}): {state}", self.name, self.schedule.as_deref().unwrap_or("no schedule"))
     }
 }
@@ -233,7 +239,7 @@ impl ListedRoutine {
 /// The folder of routines, or the delivery journal, can't be read.
 pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ListError> {
     let journal = workspace.journal()?;
-    let notes = read_all(workspace)?;
+    let (notes, open) = (read_all(workspace)?, journal.open_runs()?);
     notes
         .into_iter()
         .map(|note| {
@@ -250,6 +256,7 @@ pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ListError> {
                 next: next.map(shown),
                 last: journal.last_run(&note.name)?.map(shown),
                 brain: routine.and_then(|routine| routine.brain.clone()),
+                waits: open.iter().find(|run| run.routine == note.name).and_then(|run| run.waits.clone()),
                 name: note.name,
                 problems: note.findings,
             })

@@ -128,7 +128,15 @@ impl Runner {
                     return Ok(RunProgress::Done(run.outcome.unwrap_or_default()));
                 }
                 RunState::Claimed => self.ask(&run, stop).await?,
-                RunState::Fixed => self.deliver(&run).await?,
+                RunState::Fixed => {
+                    let later = self.deliver(&run).await?;
+                    if let Some(why) = &later
+                        && self.journal.run_waits(key, why)?
+                    {
+                        tracing::warn!(run = key, "a routine's answer is not delivered yet: {why}");
+                    }
+                    later
+                }
             };
             if let Some(why) = later {
                 return Ok(RunProgress::Later(why));

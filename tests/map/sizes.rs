@@ -60,6 +60,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("conflicts", 250),
     ("daemon", 2000),
     // What a place gets in two messages is told there once.
+    // A run says why its answer is not delivered yet.
     ("deliver", 5800),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     ("discord", 4750),

@@ -98,6 +98,34 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     it.is_made_again(2);
 }
 
+/// Its answer waits where a person sees it, and is paid for once.
+#[test]
+fn an_answer_that_cannot_be_written_is_shown_and_no_further_run_begins() {
+    let it = served("2026-12-01T08:00:30Z", "");
+    it.routine("t", "schedule: \"* * * * *\"\nenabled: true\ndeliver: note\nnote: Journal.md");
+    it.vault.write("Journal.md", "mine\n");
+    let copy = "Journal.sync-conflict-20261201-093000-ABCDEFG.md";
+    it.vault.write(copy, "yours\n");
+    it.server.respond(|_| Reply::text("An entry."));
+    for minute in 1..4 {
+        it.vault.set_now(&format!("2026-12-01T08:0{minute}:30Z"));
+        drop(it.vault.run(&["tick"]).ok());
+    }
+    assert_eq!((it.server.requests().len(), it.vault.read("Journal.md")), (1, "mine\n".to_owned()));
+    let why = format!("an answer is not delivered yet: `{copy}` is a conflicting copy of `Journal.md`");
+    it.vault.run(&["status"]).says(format!("routine   t: {why}"));
+    it.vault.run(&["routine", "list"]).warns(format!("t: {why}"));
+    assert!(it.vault.doctor("routines")[0]["detail"].as_str().unwrap().starts_with(&format!("t: {why}")));
+    let ran = it.vault.json(&["agenda", "--days", "1"])["entries"].to_string();
+    assert!(ran.contains("is a conflicting copy"), "{ran}");
+    std::fs::remove_file(it.vault.path(copy)).unwrap();
+    drop(it.vault.run(&["tick"]).ok());
+    assert_eq!(it.vault.read("Journal.md").matches("An entry.").count(), 1);
+    it.vault.run(&["status"]).lacks("not delivered");
+    drop(it.vault.run(&["tick"]).ok());
+    assert_eq!(it.server.requests().len(), 2, "those that came meanwhile are one");
+}
+
 #[test]
 fn a_run_s_request_is_made_again_with_the_servers_of_its_routine() {
     let server = |name: &str, more: &str| {

@@ -65,7 +65,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
         context.ui.line(format!("no routines in `{}`", workspace.settings.paths.routines));
     }
     let moment = |shown: &ShownInstant| routines::moment_in_words(workspace, shown.at());
-    for ListedRoutine { name, schedule, next, last, problems, .. } in &listed {
+    for ListedRoutine { name, schedule, next, last, waits, problems, .. } in &listed {
         let schedule = schedule.as_deref().unwrap_or("not understood");
         let state = match next {
             Some(next) => format!("next {}", moment(next)),
@@ -74,6 +74,9 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
         };
         let last = last.as_ref().map(|last| format!(", last ran {}", moment(last))).unwrap_or_default();
         context.ui.line(format!("{name:<16} {schedule:<18} {state}{last}"));
+        if let Some(why) = waits {
+            context.ui.note(format!("{name}: an answer is not delivered yet: {why}"));
+        }
         for Finding { line, reason, suggestion, .. } in problems {
             context.ui.note(format!("{name}: line {line}: {reason}; {suggestion}"));
         }

@@ -97,8 +97,7 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
     #[cfg(feature = "assistant")]
     for routine in &report.routines {
         let next = routine.next.as_ref().map(|next| format!("next {}", next.for_people(now)));
-        let problem = routine.problems.first().map(|problem| format!("doesn't run: {}", problem.reason));
-        out.extend(next.or(problem).map(|state| format!("routine   {}: {state}", routine.name)));
+        out.extend(routine.trouble().or(next).map(|state| format!("routine   {}: {state}", routine.name)));
     }
     let (shown, more) = report.late.split_at(report.late.len().min(count));
     let late = shown.iter().map(|one| (one.instant, one.id.clone().unwrap_or_else(no_id), &one.msg));

@@ -139,8 +139,13 @@ impl RoutineService {
         match ended {
             Ok((key, driven)) => {
                 self.running.remove(&key);
-                if let Err(error) = driven {
-                    return self.board.set_part("routines", format!("`{key}` can't go on: {error}"));
+                let why = match driven {
+                    Ok(RunProgress::Later(why)) => Some(format!("`{key}` goes on later: {why}")),
+                    Ok(_) => None,
+                    Err(error) => Some(format!("`{key}` can't go on: {error}")),
+                };
+                if let Some(why) = why {
+                    return self.board.set_part("routines", why);
                 }
             }
             // Whichever it was, the next look takes it up.

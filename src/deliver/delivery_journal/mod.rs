@@ -70,6 +70,7 @@ static KIND: StateFileKind = StateFileKind {
         include_str!("migrations/6_copies.sql"),
         include_str!("migrations/7_places.sql"),
         include_str!("migrations/8_tellers.sql"),
+        include_str!("migrations/9_waits.sql"),
     ],
     each_time: |_| Ok(()),
 };

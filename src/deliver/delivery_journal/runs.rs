@@ -92,13 +92,22 @@ pub struct RoutineRun {
     pub answer: Option<String>,
     /// The line of facts of the answer.
     pub facts: Option<String>,
-    /// Its outcome, in a few words.
+    /// Its outcome, in a few words, which holds once it is done.
     pub outcome: Option<String>,
+    /// Why its text isn't delivered yet.
+    pub waits: Option<String>,
+}
+
+impl RoutineRun {
+    /// What came of it, or why it waits.
+    pub fn result(&self) -> Option<String> {
+        if self.state == RunState::Done { self.outcome.clone() } else { self.waits.clone() }
+    }
 }
 
 /// The columns that [`run_of`] reads.
 pub(super) const COLUMNS: &str =
-    "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome";
+    "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome, waits";
 
 impl Journal {
     /// The progress of an enabled routine. If it is new, or had another schedule, its occurrences count from `since`
@@ -251,6 +260,15 @@ impl Journal {
         })
     }
 
+    /// Notes why a run's text isn't delivered yet; whether that is news.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn run_waits(&self, key: &str, why: &str) -> Result<bool> {
+        let sql = "UPDATE runs SET waits = ?2 WHERE key = ?1 AND waits IS NOT ?2";
+        Ok(self.db.execute(sql, [key, why])? > 0)
+    }
+
     /// Ends a run, whatever it had come to.
     ///
     /// # Errors
@@ -320,6 +338,7 @@ pub(super) fn run_of(row: &Row<'_>) -> rusqlite::Result<RoutineRun> {
         answer: row.get(9)?,
         facts: row.get(10)?,
         outcome: row.get(11)?,
+        waits: row.get(12)?,
     })
 }
 

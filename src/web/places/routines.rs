@@ -33,7 +33,7 @@ struct RunView {
     started: String,
     late_seconds: i64,
     missed: u32,
-    /// Its outcome; none while it runs or waits.
+    /// Its outcome, or why its answer isn't delivered yet; none while it runs.
     outcome: Option<String>,
     answer: Option<String>,
     cost: Option<TurnCost>,
@@ -65,7 +65,7 @@ fn ran(visit: &Visit<'_>, run: RoutineRun) -> RunView {
         late_seconds: run.started.duration_since(run.due).as_secs().max(0),
         missed: run.missed,
         turn: run.answer.as_ref().map(|_| routines::message_of(&run.key).to_string()),
-        outcome: run.outcome,
+        outcome: run.result(),
         answer: run.answer,
         cost: run.facts.as_deref().and_then(Facts::parse).as_ref().map(TurnCost::of),
         run: run.key,
@@ -117,6 +117,9 @@ fn row(visit: &Visit<'_>, one: &ListedRoutine) -> [Markup; 6] {
     let state = match one.problems.first() {
         Some(problem) => {
             html! { (parts::badge("doesn't run", "bad")) " line " (problem.line) ": " (problem.reason) "; " (problem.suggestion) }
+        }
+        None if let Some(why) = &one.waits => {
+            html! { (parts::badge("waits", "warn")) " " (parts::sentence(why)) }
         }
         None if one.enabled => parts::badge("on", "good"),
         None => parts::badge("off", ""),

@@ -1,0 +1,1 @@
+ALTER TABLE runs ADD COLUMN waits TEXT;  -- why its fixed text isn't delivered yet
