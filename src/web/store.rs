@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::control_socket;
 use crate::doctor::Check;
-use crate::instance::DaemonLock;
+use crate::instance::{DaemonLock, DaemonStatus};
 use crate::listen::secret;
 use crate::sqlite::{Database, Result, StateFileKind};
 use crate::workspace::Workspace;
@@ -195,9 +195,16 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
             return vec![Check::fail("page", error.to_string(), fix)];
         }
     };
-    let listens = match web.enabled {
-        true => format!("listens on {}", web.listen),
-        false => "listens when `vault-agent web` asks".to_owned(),
+    let status = DaemonStatus::read(state).filter(|_| daemon);
+    let listens = match status.and_then(|mut status| status.parts.remove("page")) {
+        Some(said) if said.starts_with("listens") || said.starts_with("closed") => said,
+        Some(why) if web.enabled => {
+            let fix =
+                "free the address, or name another in `[web] listen`; it is tried again every ten seconds";
+            return vec![Check::fail("page", why, fix)];
+        }
+        _ if web.enabled => format!("listens on {} while the daemon runs", web.listen),
+        _ => "listens when `vault-agent web` asks".to_owned(),
     };
     vec![Check::ok("page", format!("{listens}; {who}"))]
 }

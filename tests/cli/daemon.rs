@@ -372,3 +372,24 @@ fn a_history_that_is_deleted_under_the_daemon_is_made_again_and_said() {
     let listed = vault.json(&["history"]);
     assert!(listed[0]["paths"].to_string().contains("b.md"), "{listed}");
 }
+
+#[cfg(feature = "assistant")]
+#[test]
+fn doctor_says_whether_the_page_listens_and_a_stop_holds() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = format!("[web]\nenabled = true\nlisten = \"{}\"\n", taken.local_addr().unwrap());
+    let mut vault = TestVault::new(&format!("//- /vault-agent.toml\n{settings}"));
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@20");
+    let page = |words: &str| vault.doctor("page")[0]["detail"].as_str().unwrap().starts_with(words);
+    let daemon = Daemon::start(&vault, &["run", "-v"]);
+    crate::support::until("the failure", || page("can't listen"));
+    drop(taken);
+    crate::support::until("the page", || page("listens on http"));
+    let _ = vault.run(&["web", "--stop"]).ok();
+    assert!(page("closed"));
+    let _ = vault.run(&["pause", "--until", "14:00"]).ok();
+    daemon.hear("the changed settings are in force");
+    // By its answer the part has taken the settings on.
+    let _ = vault.run(&["web", "--stop"]).ok().says("the page was not open");
+    drop(daemon.terminate());
+}

@@ -9,6 +9,8 @@ use super::prelude::*;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
 use crate::web::{LiveUpdates, PageChange, PageServer};
 
+/// An address that can't be had is tried again after this.
+const RETRY: Duration = Duration::from_secs(10);
 /// A connection that sends nothing is closed after this.
 const SILENCE: Duration = Duration::from_secs(2);
 
@@ -17,10 +19,9 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, .. } = context;
     let socket = control_socket::socket(&workspace.dirs.state);
     let listener = super::question_socket::bind(&socket)?;
-    let mut page = PageState { page: None, live: LiveUpdates::default(), board, permits };
-    if workspace.settings.web.enabled {
-        page.open_if_it_can(&workspace).await;
-    }
+    let is_wanted = workspace.settings.web.enabled;
+    let mut page = PageState { page: None, is_wanted, live: LiveUpdates::default(), board, permits };
+    page.open_if_wanted(&workspace).await;
     loop {
         tokio::select! {
             biased;
@@ -37,6 +38,10 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             {
                 tracing::debug!(%error, "a command was not answered");
             },
+            () = tokio::time::sleep(workspace.clock.sleep(RETRY)), if page.is_wanted && page.page.is_none() => {
+                // `status` says why not.
+                let _ = page.open(&workspace).await;
+            }
         }
     }
     drop(page);
@@ -57,6 +62,8 @@ pub(crate) fn tell(live: &LiveUpdates, event: &DaemonEvent) {
 
 struct PageState {
     page: Option<PageServer>,
+    /// Whether it is to listen: the settings or a command said so last.
+    is_wanted: bool,
     live: LiveUpdates,
     board: StatusBoard,
     permits: Arc<CallPermits>,
@@ -74,12 +81,15 @@ impl PageState {
                 Err(error) => self.board.set_part("page", error.clone()),
             }
             self.page = Some(page?);
+            self.is_wanted = true;
         }
         self.page.as_ref().ok_or_else(|| "the page is closed".to_owned())
     }
 
-    async fn open_if_it_can(&mut self, workspace: &Arc<Workspace>) {
-        if let Err(error) = self.open(workspace).await {
+    async fn open_if_wanted(&mut self, workspace: &Arc<Workspace>) {
+        if self.is_wanted
+            && let Err(error) = self.open(workspace).await
+        {
             tracing::error!("{error}");
         }
     }
@@ -87,24 +97,22 @@ impl PageState {
     fn close(&mut self) -> bool {
         let was_open = self.page.take().is_some();
         if was_open {
-            self.board.set_part("page", "closed");
+            self.board.set_part("page", "closed; `vault-agent web` opens it");
         }
         was_open
     }
 
-    /// Applies new settings: with another address the listener is replaced, all else is passed on to the page.
+    /// Applies new settings: with another address the listener is replaced, all else is passed on to the page. A page
+    /// that a command closed stays closed until `enabled` is another.
     async fn settings(&mut self, old: &Arc<Workspace>, new: &Arc<Workspace>) {
         let (before, after) = (&old.settings.web, &new.settings.web);
-        let was_open = self.page.is_some();
-        if (before.listen, &before.trusted_hosts) != (after.listen, &after.trusted_hosts)
-            || before.enabled && !after.enabled
-        {
+        if before.enabled != after.enabled {
+            self.is_wanted = after.enabled;
+        }
+        if !self.is_wanted || (before.listen, &before.trusted_hosts) != (after.listen, &after.trusted_hosts) {
             self.close();
         }
-        let was_asked = was_open && before.enabled == after.enabled;
-        if self.page.is_none() && (after.enabled || was_asked) {
-            self.open_if_it_can(new).await;
-        }
+        self.open_if_wanted(new).await;
         if let Some(page) = &self.page {
             page.set_workspace(Arc::clone(new));
         }
@@ -123,7 +131,10 @@ impl PageState {
             return Ok(());
         }
         let reply = match serde_json::from_str::<ControlRequest>(&line) {
-            Ok(ControlRequest::Stop) => ControlReply::Stopped(self.close()),
+            Ok(ControlRequest::Stop) => {
+                self.is_wanted = false;
+                ControlReply::Stopped(self.close())
+            }
             Ok(asked) => match self.open(workspace).await {
                 Ok(page) => page
                     .invite(asked == ControlRequest::Pair)
