@@ -85,6 +85,21 @@ pub enum MessagePart {
     },
 }
 
+impl MessagePart {
+    /// A picture of a type that brains take, by its first bytes; `None` for any other file.
+    pub fn picture(bytes: &[u8]) -> Option<Self> {
+        let media_type = match bytes {
+            [0x89, b'P', b'N', b'G', ..] => "image/png",
+            [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+            [b'G', b'I', b'F', b'8', ..] => "image/gif",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+            _ => return None,
+        };
+        let base64 = data_encoding::BASE64.encode(bytes);
+        Some(Self::Image { media_type: media_type.to_owned(), base64 })
+    }
+}
+
 /// A call that a model asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {

@@ -63,7 +63,11 @@ pub fn write_template(
     let zone = if is_new { initial.map(|(zone, _)| zone.clone()).or_else(zone_here) } else { None };
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
     let settings = initial.map(|(_, settings)| settings);
-    let written = workspace.as_one_commit(&why, || write_missing(&workspace, &zone, settings, &why))?;
+    let written = workspace.as_one_commit(&why, || write_missing(&workspace, &zone, settings, &why));
+    let written = written.map_err(|error| {
+        let said = CommandError::problem(format!("can't write into `{}`: {error}", dir.display()));
+        said.hint("give yourself the right to write there, or name another folder")
+    })?;
     let workspace = workspace.reload()?.unwrap_or(workspace);
     print_zone(context, &workspace, is_new);
     Ok((workspace, written))

@@ -184,6 +184,9 @@ pub(super) fn form_of(message: &str) -> Option<&'static str> {
     if message.starts_with("invalid value: integer `-") {
         return Some("write a number of 0 or more");
     }
+    if message.starts_with("invalid socket address") {
+        return Some("write numbers and a port, as in `127.0.0.1:8790`");
+    }
     let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
     match expected {
         "a sequence" => Some("write a list, as in `[\"one\", \"two\"]`"),

@@ -11,7 +11,7 @@ use super::tables::{
     self, AssistantSettings, BrainSettings, CaptureSettings, DiscordSettings, EditSettings, EmbedSettings,
     HistorySettings, HookSettings, InboxSettings, IndexSettings, MachineSettings, McpServer, MemorySettings,
     NotifySettings, PathSettings, RecallSettings, ReminderSettings, RerankSettings, Route, ScheduleSettings,
-    SkillSettings, SummarySettings, Validation, WebSettings, in_range, settings, wrong,
+    SkillSettings, SummarySettings, Validation, WebSettings, ensure, in_range, settings, wrong,
 };
 use crate::config::FILE_NAME;
 use crate::format::candidate::Category;
@@ -199,6 +199,10 @@ impl Settings {
         tables::mcp::validate(&self.mcp)?;
         tables::memory::validate_follow(&self.follow)?;
         tables::notify::validate(&self.notify)?;
+        let host = self.schedule.host.as_deref();
+        let is_named = host.is_none_or(|host| !host.trim().is_empty());
+        let hint = "give the name that `hostname` prints on the machine that fires, or delete the line";
+        ensure(is_named, "schedule.host", "`schedule.host` is empty", hint)?;
         self.reminders.validate()?;
         self.web.validate()?;
         self.machines.as_ref().map_or(Ok(()), MachineSettings::validate)?;

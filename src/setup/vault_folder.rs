@@ -14,6 +14,9 @@ pub fn folder_path(text: &str, home: &Path, here: &Path) -> Result<PathBuf, Stri
     // Terminals quote a folder that is dropped on them.
     let text = ['\'', '"'].iter().find_map(|q| text.strip_prefix(*q)?.strip_suffix(*q)).unwrap_or(text);
     let path = match text.strip_prefix('~') {
+        _ if text.contains(char::is_control) => {
+            return Err("that was a key, and no folder: type its path".to_owned());
+        }
         Some("") => home.to_owned(),
         Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),
         Some(_) => return Err(format!("`{text}` names another user's home: write the whole path")),
@@ -95,7 +98,7 @@ mod tests {
         ] {
             assert_eq!(folder_path(text, home, here), Ok(PathBuf::from(path)), "{text}");
         }
-        for wrong in ["", "  ", "~", "~other/x", "/", "/home/me"] {
+        for wrong in ["", "  ", "~", "~other/x", "/", "/home/me", "\u{1b}[A", "a\u{7f}b"] {
             assert!(folder_path(wrong, home, here).is_err(), "{wrong}");
         }
     }

@@ -141,9 +141,11 @@ async fn a_picture_is_shown_and_other_files_are_refused() {
     std::fs::write(&picture, b"\x89PNG dot").unwrap();
     let _ = ask(&vault, &["--image", picture.to_str().unwrap(), "What is it?"]).ok();
     assert!(server.requests()[0].body.to_string().contains("iVBORyBkb3Q="), "the bytes in base64");
-    let text = vault.home().join("notes.txt");
-    std::fs::write(&text, "x").unwrap();
-    ask(&vault, &["--image", text.to_str().unwrap(), "What is it?"]).exits(2);
+    for name in ["notes.txt", "notes.png"] {
+        let text = vault.home().join(name);
+        std::fs::write(&text, "x").unwrap();
+        ask(&vault, &["--image", text.to_str().unwrap(), "What is it?"]).exits(2).warns("is no picture");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -67,6 +67,13 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let vault = TestVault::new("//- /sub/.obsidian\nno folder\n");
+    let said = vault.run(&["init", "sub"]);
+    said.exits(1).warns("can't write into `sub`: ").warns("or name another folder");
+}
+
+#[test]
 fn a_file_in_the_place_of_the_folder_is_an_error() {
     let vault = TestVault::new("//- /note.md\nhello\n");
     vault.run(&["init", "note.md"]).exits(1).warns("can't make the folder `note.md`");

@@ -97,7 +97,10 @@ pub fn memory_reason(failed: &[(String, String)], resting: &[String]) -> String 
         [] if resting.is_empty() => "No brain could be asked.".to_owned(),
         [] => format!("No brain could be asked: {resting}."),
         [(brain, error), rest @ ..] => {
-            let others: Vec<&str> = rest.iter().map(|(brain, _)| brain.as_str()).collect();
+            let mut others: Vec<&str> = rest.iter().map(|(other, _)| other.as_str()).collect();
+            // A brain may have been tried again, with a shorter request.
+            others.retain(|other| other != brain);
+            others.dedup();
             let others =
                 if others.is_empty() { String::new() } else { format!(", nor did {}", others.join(", ")) };
             let resting = if resting.is_empty() { resting } else { format!("; {resting}") };
@@ -177,6 +180,8 @@ mod tests {
     fn one_sentence_says_why() {
         let failed = [("a".to_owned(), "the key is refused.".to_owned()), ("b".to_owned(), "x".to_owned())];
         assert_eq!(memory_reason(&failed[..1], &[]), "a did not answer (the key is refused).");
+        let again: Vec<_> = [0, 0, 1, 1].map(|at| failed[at].clone()).into();
+        assert_eq!(memory_reason(&again, &[]), "a did not answer (the key is refused), nor did b.");
         assert_eq!(
             memory_reason(&failed, &["c".to_owned()]),
             "a did not answer (the key is refused), nor did b; c is not being asked just now."

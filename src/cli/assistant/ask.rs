@@ -265,24 +265,17 @@ fn question(args: &Args) -> Result<String> {
 
 fn picture(path: &Path) -> Result<MessagePart> {
     let shown = path.display();
-    let extension = path.extension().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let media_type = match extension.as_str() {
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "webp" => "image/webp",
-        _ => {
-            let error = CommandError::usage(format!("`{shown}` is no picture that a brain takes"));
-            return Err(error.hint("give a png, jpeg, gif or webp"));
-        }
-    };
-    let unreadable = |error: std::io::Error| CommandError::usage(format!("can't read `{shown}`: {error}"));
-    if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_PICTURE_BYTES {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_PICTURE_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| CommandError::usage(format!("can't read `{shown}`: {error}")))?;
+    if bytes.len() as u64 > MAX_PICTURE_BYTES {
         return Err(CommandError::usage(format!("`{shown}` is larger than {} MB", MAX_PICTURE_BYTES >> 20)));
     }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    let base64 = data_encoding::BASE64.encode(&bytes);
-    Ok(MessagePart::Image { media_type: media_type.to_owned(), base64 })
+    MessagePart::picture(&bytes).ok_or_else(|| {
+        let error = CommandError::usage(format!("`{shown}` is no picture that a brain takes"));
+        error.hint("give a png, jpeg, gif or webp")
+    })
 }
 
 /// A compiled JSON schema.

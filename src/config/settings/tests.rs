@@ -1,5 +1,13 @@
 use super::*;
 
+#[test]
+fn a_host_without_a_name_is_refused() {
+    for host in ["", " "] {
+        let error = Settings::parse(&format!("[schedule]\nhost = \"{host}\"\n")).unwrap_err();
+        assert!(error.message.contains("`schedule.host` is empty"), "{error}");
+    }
+}
+
 fn problem(text: &str) -> String {
     let error = Settings::parse(text).unwrap_err();
     format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))

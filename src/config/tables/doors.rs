@@ -177,6 +177,10 @@ mod tests {
         let web = |text: &str| Settings::parse(&format!("[web]\n{text}\n"));
         assert!(!web("").unwrap().web.enabled);
         assert!(web("listen = \"[::1]:0\"").is_ok());
+        for listen in ["localhost:8790", "127.0.0.1"] {
+            let hint = web(&format!("listen = \"{listen}\"")).unwrap_err().suggestion.unwrap_or_default();
+            assert!(hint.contains("as in `127.0.0.1:8790`"), "{listen}: {hint}");
+        }
         let error = web("listen = \"0.0.0.0:8790\"").unwrap_err();
         assert!(error.to_string().contains("`web.listen` is `0.0.0.0:8790`"), "{error}");
         assert!(web("listen = \"0.0.0.0:8790\"\ntrusted_hosts = [\"vault.tail1234.ts.net\"]").is_ok());
