@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{Check, Checked, Repair, all};
+use super::{Check, CheckExtent, Checked, Repair, all};
 use crate::agenda::{EntryKind, late_and_coming};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, machine_name, secret};
 use crate::confine::{self, EnforcementLevel};
@@ -27,8 +27,8 @@ const STUCK_AFTER: SignedDuration = SignedDuration::from_mins(3);
 /// How far ahead the two time zone databases are compared.
 const YEARS_AHEAD: u32 = 2;
 
-pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let mut checks = vec![directories(workspace), daemon(workspace)];
+pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
+    let mut checks = vec![directories(workspace), daemon(workspace, look)];
     checks.extend(all(deliveries(workspace)));
     checks.extend(firing(workspace));
     checks.extend(secrets(workspace));
@@ -64,7 +64,7 @@ fn try_write(dir: &Path) -> std::io::Result<()> {
     std::fs::remove_file(probe)
 }
 
-fn daemon(workspace: &Workspace) -> Check {
+fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
     let fail = |detail: String, fix: &str| Check::fail("daemon", detail, fix);
     let warn = |detail: String, fix: &str| Check::warn("daemon", detail, fix);
     let ok = |detail: String| Check::ok("daemon", detail);
@@ -72,8 +72,10 @@ fn daemon(workspace: &Workspace) -> Check {
         return fail(other.to_string(), other.remedy());
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
-        let late = late_and_coming(workspace, &mut Scanner::default())
-            .map_or(0, |(late, _)| late.iter().filter(|one| one.kind != EntryKind::Task).count());
+        // It reads all notes, for the tasks of other plugins.
+        let whole = (look == CheckExtent::Whole).then(|| late_and_coming(workspace, &mut Scanner::default()));
+        let late = whole.and_then(Result::ok);
+        let late = late.map_or(0, |(all, _)| all.iter().filter(|one| one.kind != EntryKind::Task).count());
         let overdue = if late > 0 { format!("; overdue and not told: {late}") } else { String::new() };
         return warn(
             format!("not running: nothing fires by itself{overdue}"),

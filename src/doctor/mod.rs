@@ -118,7 +118,7 @@ pub enum CheckExtent {
 /// All checks, in the order in which they are shown.
 pub fn examine(workspace: &Workspace, look: CheckExtent, further: &[ExtraCheck]) -> Vec<Check> {
     let mut checks = settings(workspace);
-    checks.extend(environment::checks(workspace));
+    checks.extend(environment::checks(workspace, look));
     checks.extend(environment::machines(workspace));
     checks.extend(environment::notifiers(workspace));
     checks.extend(notes::checks(workspace, look));
