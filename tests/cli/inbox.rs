@@ -168,6 +168,39 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
 }
 
 #[test]
+fn each_of_many_ticks_can_be_undone() {
+    let says = ["I live in Graz.", "I'm allergic to nuts.", "I hate cold coffee."];
+    // A number is a count of operations, a letter the snapshot of the first, second or third fact.
+    let steps = [&["1", "1", "1"][..], &["3"], &["A", "B", "C"], &["B", "A", "C"], &["B", "2"]];
+    // Undone in another order, they stand in another order.
+    let sorted = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    for undone in steps {
+        let vault = scanned(&talk(&says));
+        let inbox = vault.read("Inbox.md");
+        let (list_of, records) = inbox.split_at(inbox.find("%%").unwrap());
+        vault.write("Inbox.md", list_of.replace("- [ ]", "- [x]") + records);
+        let tick = vault.json(&["tick"]);
+        assert_eq!(tick["inbox"]["kept"].as_array().unwrap().len(), 3, "{tick}");
+        let history = vault.json(&["history"]);
+        let kept = history.as_array().unwrap().iter().rev();
+        let kept =
+            kept.filter(|it| it["paths"][0] == "MEMORY.md").map(|it| it["id"].as_str().unwrap().to_owned());
+        let ids: Vec<String> = kept.collect();
+        for step in undone {
+            let id = ["A", "B", "C"].iter().position(|letter| letter == step).map(|at| ids[at].as_str());
+            vault.run(&["undo", id.unwrap_or(step)]).ok().warns_not("nothing was undone");
+        }
+        assert_eq!(sorted(&vault.read("Inbox.md")), sorted(&inbox));
+        assert!(
+            !vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("]]"),
+            "{}",
+            vault.read("MEMORY.md")
+        );
+        assert!(list(&vault).iter().all(|one| one["state"] == "open"), "{:?}", list(&vault));
+    }
+}
+
+#[test]
 fn what_a_killed_look_began_and_another_ended_is_one_undo() {
     for step in ["capture::keep::between", "capture::keep::unticked"] {
         let mut vault = scanned(TALK);

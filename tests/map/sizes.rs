@@ -70,7 +70,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("format", 6100),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
-    ("history", 5400),
+    // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
+    ("history", 5450),
     ("hooks", 3500),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),

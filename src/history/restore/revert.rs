@@ -9,12 +9,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines};
 
+/// So many lines beside a removed one are compared at most.
+const MOST_CONTEXT: usize = 16;
+
 /// `current` without what turned `before` into `after`; `None` where that isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let [before, after] = &[before, after].map(|text| with_later_ids(text, current));
     if current == after {
         return Some(before.to_vec());
     }
+    let before = &with_shared_headings(before, after, current);
     if is_already_reverted(before, after, current) {
         return Some(current.to_vec());
     }
@@ -44,6 +48,27 @@ fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
         out.extend_from_slice(&line[own.len()..]);
     }
     out
+}
+
+/// `before` with the headings that the change added and that other lines stand below by now: those stay in their section.
+fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> {
+    let (old, new, now) = (lines(before), lines(after), lines(current));
+    let is_heading = |line: &[u8]| crate::format::memory::heading(line).is_some();
+    let (mut out, mut at): (Vec<&[u8]>, usize) = (Vec::new(), 0);
+    for op in differences(&old, &new) {
+        out.extend(&old[at..op.old_range().end]);
+        at = op.old_range().end;
+        let come = &new[op.new_range()];
+        let is_shared = |line: &[u8]| {
+            let below = now.iter().skip_while(|other| body(other) != body(line)).skip(1);
+            let mut below = below.take_while(|other| !is_heading(other));
+            is_heading(line) && below.any(|other| !body(other).is_empty() && !come.contains(other))
+        };
+        let kept = come.iter().rposition(|line| is_shared(line)).map_or(0, |last| last + 1);
+        out.extend(come[..kept].iter().filter(|line| body(line).is_empty() || is_heading(line)));
+    }
+    out.extend(&old[at..]);
+    out.concat()
 }
 
 /// The line without its id; none where it has none.
@@ -100,17 +125,7 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     for op in differences(&old, &new) {
         let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
         if come.is_empty() {
-            // Only removed: it goes back after the line that stood before it, or before the next.
-            let previous = op.new_range().start.checked_sub(1).map(|at| new[at]);
-            let next = new.get(op.new_range().end).copied();
-            let at = match (previous.map(|line| find(&text, &[line])), next.map(|line| find(&text, &[line])))
-            {
-                (Some(Some(at)), _) => at + 1,
-                (None, _) => 0,
-                (_, Some(Some(at))) => at,
-                (_, None) => text.len(),
-                _ => return None,
-            };
+            let at = place(&text, &new[..op.new_range().start], &new[op.new_range().end..])?;
             splice(&mut text, at, 0, gone);
         } else {
             let at = find(&text, come)?;
@@ -118,6 +133,26 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(text.concat())
+}
+
+/// The place in `text` between the lines that stood above and below, as far as they still stand: after the end of those
+/// above, or before the beginning of those below, whichever are nearer. As many are compared as stand there exactly once.
+fn place(text: &[Vec<u8>], above: &[&[u8]], below: &[&[u8]]) -> Option<usize> {
+    let standing: HashSet<&[u8]> = text.iter().map(|line| body(line)).collect();
+    let stands = |line: &&&[u8]| standing.contains(body(line));
+    let mut up: Vec<&[u8]> = above.iter().rev().filter(stands).take(MOST_CONTEXT).copied().collect();
+    up.reverse();
+    let down: Vec<&[u8]> = below.iter().filter(stands).take(MOST_CONTEXT).copied().collect();
+    let after = match above {
+        [] => Some(0),
+        _ => (1..=up.len()).find_map(|count| Some(find(text, &up[up.len() - count..])? + count)),
+    };
+    let before = match below {
+        [] => Some(text.len()),
+        _ => (1..=down.len()).find_map(|count| find(text, &down[..count])),
+    };
+    let gone = |side: &mut dyn Iterator<Item = &&[u8]>| side.take_while(|line| !stands(line)).count();
+    if gone(&mut above.iter().rev()) <= gone(&mut below.iter()) { after.or(before) } else { before.or(after) }
 }
 
 /// The place of `run` in `text`, if it stands there exactly once; line ends don't count.
@@ -160,6 +195,8 @@ mod tests {
         assert_eq!(back("a\nb\n", "a\nB\n", "top\na\nB\n").as_deref(), Some("top\na\nb\n"));
         assert_eq!(back("a\nb", "a\n", "a\n").as_deref(), Some("a\nb"));
         assert_eq!(back("", "agent\n", "agent\nmine").as_deref(), Some("mine"));
+        let (after, now) = ("# M\n\n## A\n- x\n", "# M\n\n## A\n- x\n- mine\n");
+        assert_eq!(back("# M\n", after, now).as_deref(), Some("# M\n\n## A\n- mine\n"), "in its section");
     }
 
     #[test]
@@ -175,6 +212,21 @@ mod tests {
         assert_eq!(back("a\n", "a\nx\n", &format!("a\nx{id}\nmine\n")).as_deref(), Some("a\nmine\n"));
         let now = format!("a\nmine\nx{id}\nb\nx{}\n", id.replace('A', "B"));
         assert_eq!(back("a\nb\n", "a\nx\nb\nx\n", &now), None, "which of them is which can't be told");
+    }
+
+    #[test]
+    fn a_removed_line_comes_back_where_its_neighbours_stood() {
+        for (before, after, now, wanted) in [
+            // Neither neighbour is unique, but the lines around them are.
+            ("t\n\nA\nB\n\nend\n", "t\n\nB\n\nend\n", "t\n\nb\n\nend\n", "t\n\nA\nb\n\nend\n"),
+            ("t\n\nA\nB\n\nend\n", "t\n\nA\n\nend\n", "t\n\n\nend\n", "t\n\nB\n\nend\n"),
+            // Both are gone.
+            ("t\nA\nB\nC\nend\n", "t\nA\nC\nend\n", "t\nend\n", "t\nB\nend\n"),
+            // The nearer side counts.
+            ("t\n## H\nA\n## I\n", "t\n## H\n## I\n", "t\n## h\n## I\n", "t\n## h\nA\n## I\n"),
+        ] {
+            assert_eq!(back(before, after, now).as_deref(), Some(wanted), "{now:?}");
+        }
     }
 
     #[test]
