@@ -5,6 +5,7 @@
 //! to the list what they like; where the comment is gone, the next change begins a new one.
 
 use crate::format::candidate::{self, Candidate, CheckboxMark};
+use crate::format::harmless::without_comments;
 use crate::format::{invisible, lines};
 use crate::memory::wording;
 
@@ -138,8 +139,8 @@ pub fn with_cleared_box(bytes: &[u8], id: &str) -> Vec<u8> {
 const BEGINNINGS: [&str; 11] =
     ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "> ", "# ", "## ", "### ", "#### ", "[ ] "];
 
-/// The words of a text on one line: without marks at its beginning and invisible characters, and with comments, embeds and
-/// a block id at its end written so that they are read as text.
+/// The words of a text on one line: without marks at its beginning and invisible characters, and with comments, embeds,
+/// code of plugins and a block id at its end written so that they are read as text.
 pub(super) fn escape_markup(text: &str) -> String {
     let words: Vec<String> = invisible::strip(text).split_whitespace().map(str::to_owned).collect();
     let line = words.join(" ");
@@ -147,10 +148,7 @@ pub(super) fn escape_markup(text: &str) -> String {
     while let Some(rest) = BEGINNINGS.iter().find_map(|mark| line.strip_prefix(mark)) {
         line = rest.trim_start();
     }
-    let mut out = line.replace("![[", "! [[").replace("<!--", "<! --");
-    while out.contains("%%") {
-        out = out.replace("%%", "% %");
-    }
+    let mut out = without_comments(&line.replace("![[", "! [["));
     let last = out.rfind(' ').map_or(0, |blank| blank + 1);
     if out[last..].starts_with('^') {
         out.insert(last, '\\');
@@ -275,6 +273,7 @@ mod tests {
             ("# I like tea\n## and coffee", "I like tea ## and coffee"),
             ("![[Secrets]] is mine", "! [[Secrets]] is mine"),
             ("tea %%%hidden%% and <!-- more", "tea % % %hidden% % and <! -- more"),
+            ("my `$= evil()` tea", "my `\\$= evil()` tea"),
             ("pay \u{202e}tneg\u{e0041}", "pay tneg"),
         ] {
             assert_eq!(escape_markup(said), kept, "{said:?}");

@@ -172,11 +172,7 @@ fn scores(found: &ExtractedFact, vector: &[f32], turn: &PersonTurn, facts: &[&Kn
 fn section(author: &str) -> String {
     let name: String = author.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim().trim_matches('#').trim();
-    if crate::memory::wording::section(name).is_ok() {
-        name.to_owned()
-    } else {
-        crate::memory::DEFAULT_SECTION.to_owned()
-    }
+    crate::memory::wording::section(name).unwrap_or_else(|_| crate::memory::DEFAULT_SECTION.to_owned())
 }
 
 /// The same words of the same block have the same id, whenever they are found.

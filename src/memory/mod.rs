@@ -4,8 +4,8 @@
 //! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
 //! by content, and one snapshot that names its author ([`Origin`]). Each then reads the note again: "saved" is a fact,
 //! and where a person's edit came first the answer is an error that says so.
-//! - [`wording`]: checks on a text, formatting it as a bullet, and comparing two; `harmless`: turning code that an Obsidian
-//!   plugin would run into plain text; [`contradiction`]: contradictions between two facts. Pure;
+//! - [`wording`]: checks on a text, formatting it as a bullet, and comparing two; [`contradiction`]: contradictions
+//!   between two facts. Pure;
 //! - [`scope`]: a memory's scope, and the project of a folder;
 //! - [`save`]: a fact, a note of the day, a follow-up, and from a day to the lasting facts; [`keep_fact`]: a learned fact, with
 //!   a link to its source; [`edit`]: changes and forgets, by a memory's words, which are searched in the newest bytes of the
@@ -24,7 +24,6 @@ pub mod contradiction;
 mod edit;
 mod error;
 mod excerpt;
-mod harmless;
 mod item;
 pub mod keep_fact;
 mod list;
@@ -51,8 +50,6 @@ pub use self::commitments::{CommitmentDraft, FollowUpNotes};
 pub use self::edit::{ForgottenMemory, MemoryRef};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, hash_of};
-#[cfg(feature = "assistant")]
-pub(crate) use self::harmless::harmless;
 pub use self::list::{ListedDay, ListedMemory, ListedSection, day_notes};
 pub use self::save::{DEFAULT_SECTION, NewMemory, SavedMemory, is_section};
 pub use self::scope::{

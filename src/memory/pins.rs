@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::error::MemoryError;
-use super::harmless::harmless;
 use super::wording::{self, WordsError};
+use crate::format::harmless::harmless;
 use crate::format::lines::with_lf;
 use crate::format::pinned::{self, LinkTarget};
 use crate::memory::edit::ForgottenMemory;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use super::harmless::harmless;
+use crate::format::harmless::harmless;
 use crate::format::{invisible, lines, memory, shortened, tags};
 use crate::memory::Scope;
 use crate::words::words;
@@ -185,7 +185,7 @@ pub(super) fn notes(given: &str, kept: &str) -> Vec<String> {
     notes
 }
 
-/// The name of a section, without `##` before it.
+/// The name of a section, without `##` before it, and with code that an Obsidian plugin would run as plain text.
 ///
 /// # Errors
 /// It is blank, has more than one line or a control character, is too long, or would not read back as a heading.
@@ -201,6 +201,7 @@ pub fn section(name: &str) -> Result<String, WordsError> {
         rest if (1..=6).contains(&level) && rest.starts_with(' ') => rest.trim(),
         _ => name.trim(),
     };
+    let bare = harmless(bare);
     if bare.is_empty() {
         return Err(bad("it is empty"));
     }
@@ -211,10 +212,10 @@ pub fn section(name: &str) -> Result<String, WordsError> {
     if lines::left_open(line.as_bytes()).is_some() {
         return Err(bad("it opens a comment"));
     }
-    if memory::heading(line.as_bytes()) != Some((2, bare.to_owned())) {
+    if memory::heading(line.as_bytes()) != Some((2, bare.to_string())) {
         return Err(bad("it would not read back as a heading"));
     }
-    Ok(bare.to_owned())
+    Ok(bare.into_owned())
 }
 
 fn no_controls(what: &'static str, text: &str, allowed: &[char]) -> Result<(), WordsError> {
@@ -303,6 +304,7 @@ mod tests {
         assert!(section("a\u{7}").is_err() && section(" ").is_err() && section(&"x".repeat(201)).is_err());
         assert_eq!(section(" ## Kyle \n").unwrap(), "Kyle");
         assert_eq!(section("C#").unwrap(), "C#");
+        assert_eq!(section("Facts `$= evil()` <%* x %>").unwrap(), "Facts `\\$= evil()` <\\%* x %>");
         assert!(checked("a\r\n\tb\r\n").is_ok_and(|text| text == "a\n\tb"));
     }
 

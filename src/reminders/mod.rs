@@ -31,7 +31,7 @@ pub use error::ReminderError;
 pub(crate) use error::Result;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{
-    LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, check_message, find, remove,
+    LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, checked_message, find, remove,
 };
 pub use vault_reminders::{
     ListedReminder, PreviewedReminder, SentRecord, VaultReminders, WrittenReminder, local_after,

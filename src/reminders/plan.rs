@@ -3,6 +3,7 @@
 use jiff::civil;
 
 use super::ReminderError;
+use crate::format::harmless::harmless;
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::format::{ReminderId, invisible};
 use crate::reminders::Result;
@@ -132,11 +133,11 @@ fn lossy(line: &ReminderLine) -> String {
     String::from_utf8_lossy(&line.text).into_owned()
 }
 
-/// Checks that a message is short enough for a notification and has no invisible characters.
+/// A message as it can be kept: code that an Obsidian plugin would run is plain text.
 ///
 /// # Errors
-/// It is too long, or has an invisible character.
-pub fn check_message(msg: &str) -> Result<()> {
+/// It is too long for a notification, or has an invisible character.
+pub fn checked_message(msg: &str) -> Result<String> {
     if let Some((at, hidden)) = invisible::first(msg) {
         let (shown, at) = (hidden.escape_unicode(), at + 1);
         let words = format!("it has an invisible character ({shown}) at character {at}");
@@ -144,7 +145,7 @@ pub fn check_message(msg: &str) -> Result<()> {
     }
     let length = msg.chars().count();
     if length <= MOST_MESSAGE_CHARS {
-        return Ok(());
+        return Ok(harmless(msg).into_owned());
     }
     Err(ReminderError::Message(format!(
         "it has {length} characters, and a reminder at most {MOST_MESSAGE_CHARS}; write the text into a note, and remind of that"

@@ -1,5 +1,5 @@
 //! Makes the texts of a routine's run: the prompt with its material, and the message with the answer and its destination. Pure,
-//! except that paths come from the settings.
+//! except that the note of an answer is compared with those of the settings, through links.
 
 use jiff::civil;
 use jiff::tz::TimeZone;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::deliver::delivery_journal::RoutineRun;
 use crate::deliver::{Fact, MessageKind, MessageScope, compose};
+use crate::format::harmless::without_comments;
 use crate::format::log::INJECTED;
 use crate::format::routine::{AnswerDelivery, Routine};
 use crate::format::{daily, one_line, shortened};
-use crate::memory::harmless;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -126,32 +126,28 @@ pub fn target(
     };
     let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
     let name = if name.to_lowercase().ends_with(".md") { name.to_owned() } else { format!("{name}.md") };
-    let path = NotePath::new(&name).map_err(|error| format!("`note` names no note: {error}"))?;
-    let folders = [paths.routines.as_str(), paths.logs.as_str(), "skills", paths.summaries.as_str()];
-    let notes = [
-        paths.reminders.as_str(),
-        paths.commitments.as_str(),
-        paths.memory.as_str(),
-        paths.pinned.as_str(),
-        paths.profile.as_str(),
-        paths.working.as_str(),
-        workspace.settings.assistant.persona.as_str(),
-        "Approvals.md",
-        "Inbox.md",
-    ];
-    let within = |folder: &&str| NotePath::new(folder).is_ok_and(|folder| path.is_within(&folder));
-    let is_same = |note: &&str| note.eq_ignore_ascii_case(path.as_str());
-    if path.is_hidden() || folders.iter().any(within) || notes.iter().any(is_same) {
-        return Err(format!("an answer may not be appended to `{path}`, which the agent itself goes by"));
+    let named = NotePath::new(&name).map_err(|error| format!("`note` names no note: {error}"))?;
+    let vault = &workspace.vault;
+    let path = vault.resolved(&named).ok_or_else(|| format!("`{named}` is a link out of the vault"))?;
+    let lower = |path: &NotePath| NotePath::new(&path.as_str().to_lowercase()).ok();
+    let is_within = |own: NotePath| lower(&path)?.is_within(&lower(&own)?).then_some(());
+    let own = paths.all().into_iter().filter(|(key, _)| *key != "daily").map(|(_, own)| own);
+    let mut own = own.chain([workspace.settings.assistant.persona.as_str()]);
+    let is_own = own.any(|own| {
+        let own = NotePath::new(own.trim_end_matches('/')).ok();
+        own.is_some_and(|own| vault.resolved(&own).and_then(is_within).or_else(|| is_within(own)).is_some())
+    });
+    if named.is_hidden() || path.is_hidden() || is_own {
+        return Err(format!("an answer may not be appended to `{named}`, which the agent itself goes by"));
     }
-    Ok(Some(path))
+    Ok(Some(named))
 }
 
 /// The passage that is appended to a note, with a remark on its lateness: a callout, so that nothing in it counts as a
 /// line of the note's own, and the id of the run.
 pub fn passage(run: &RoutineRun, answer: &str, id: &str, tz: &TimeZone) -> String {
     // Nothing in it may run, or hide what comes after it.
-    let answer = harmless(answer).replace("%%", "% %").replace("<!--", "<! --");
+    let answer = without_comments(answer);
     let quoted: Vec<String> = answer.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     let when = run.local.strftime("%Y-%m-%d %H:%M");
     let late = late(run, tz.to_datetime(run.started).date()).map(|late| format!(" ({late})"));

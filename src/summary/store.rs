@@ -12,6 +12,7 @@ use super::due::DueSummary;
 use super::plan::DueScope;
 use super::proof::SummaryFault;
 use super::window::{SummaryNote, Window};
+use crate::format::harmless::without_comments;
 use crate::format::log::{self, LogBlock};
 use crate::format::summary::{self, Summary, SummaryKind};
 use crate::turn::history;
@@ -271,7 +272,8 @@ impl<'w> Summaries<'w> {
         Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
-    /// Writes a summary that was due, with the log as it was at `read`, and reads it back.
+    /// Writes a summary that was due, with the log as it was at `read`, and reads it back. Code of plugins and comments in
+    /// it become text.
     ///
     /// # Errors
     /// The note can't be written.
@@ -282,6 +284,7 @@ impl<'w> Summaries<'w> {
         text: &SummaryText,
         read: Timestamp,
     ) -> Result<SummaryNote> {
+        let words = without_comments(text.text.trim());
         let summary = Summary {
             id: due.id.clone(),
             kind: due.kind,
@@ -290,11 +293,11 @@ impl<'w> Summaries<'w> {
             sources: due.sources.clone(),
             log: (due.kind == SummaryKind::Leaf).then(|| format!("{}/{name}", self.logs)),
             sha256: due.sha256.clone(),
-            tokens: history::estimate(text.text.trim()),
+            tokens: history::estimate(&words),
             brain: text.brain.clone(),
             by: text.by.clone(),
             at: read,
-            text: text.text.trim().to_owned(),
+            text: words,
         };
         let bytes = summary::render(&summary).into_bytes();
         let origin = Origin::new(Actor::Assistant).client(text.brain.as_str());

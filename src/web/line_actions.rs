@@ -11,7 +11,7 @@ use super::visit::{FormData, Visit};
 use crate::format::commitment::CommitmentStatus;
 use crate::format::reminder::{Recur, Reminder};
 use crate::memory::commitments::ListedFollowUp;
-use crate::reminders::{ReminderChanges, ReminderError, VaultReminders, check_message, local_after};
+use crate::reminders::{ReminderChanges, ReminderError, VaultReminders, checked_message, local_after};
 use crate::schedule;
 use crate::tasks::{TaskAction, TaskRewrite, is_task_id};
 use crate::when;
@@ -227,8 +227,7 @@ impl Visit<'_> {
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
             recur = Some(meaning.recurring(recur).map_err(PageError::bad)?);
         }
-        let msg = form.non_blank("message").map(str::to_owned);
-        check_message(msg.as_deref().unwrap_or_default())?;
+        let msg = form.non_blank("message").map(checked_message).transpose()?;
         let changes = ReminderChanges { local: meaning.map(|meaning| meaning.local), recur, msg };
         let written = self.book(form).change(id, &changes, self.origin())?;
         Ok(format!("Changed: {}", in_words(self, &written.line_text)))

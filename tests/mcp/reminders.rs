@@ -57,6 +57,19 @@ fn a_reminder_lives_from_add_to_delete() {
 }
 
 #[test]
+fn what_a_plugin_would_run_is_text_in_a_message() {
+    let (vault, mut client) = Client::over("");
+    let message = "see `$= dv.x()` <% tp.x %>";
+    let added = client.does("reminder_add", json!({"when": "tomorrow 9am", "message": message}));
+    client.does("reminder_update", json!({"id": added["id"], "message": format!("now {message}")}));
+    let _ = vault.run(&["remind", "add", "tomorrow 10am", message]).ok();
+    for reminder in client.does("reminder_list", json!({}))["reminders"].as_array().unwrap() {
+        let said = reminder["message"].as_str().unwrap();
+        assert!(said.ends_with("see `\\$= dv.x()` <\\% tp.x %>"), "{said}");
+    }
+}
+
+#[test]
 fn each_change_is_confirmed_on_standard_error_with_the_exact_line() {
     let (_vault, mut client) = Client::over("");
     let added = client.does("reminder_add", json!({"when": "tomorrow 9am", "message": "Pay the rent"}));

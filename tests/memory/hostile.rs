@@ -194,6 +194,10 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
     ");
     assert_eq!(saved.notes, ["what an Obsidian plugin would have run was saved as plain text"]);
     assert!(rig.save_long(script, None, &Scope::Global).unwrap().existing);
+    let about = "About `$= dv.x()`";
+    rig.save_long("likes tea", Some(about), &Scope::Global).unwrap();
+    assert!(rig.text("MEMORY.md").contains("## About `\\$= dv.x()`\n"), "{}", rig.text("MEMORY.md"));
+    assert!(rig.save_long("likes tea", Some(about), &Scope::Global).unwrap().existing);
     let pin = rig.memory().pin("`$= dv.x()`", None, &origin()).unwrap();
     assert_eq!((pin.text.as_str(), pin.notes.len()), (r"- `\$= dv.x()`", 1));
     assert_eq!(rig.memory().unpin("`$= dv.x()`", true, &origin()).unwrap().line, 1);

@@ -60,6 +60,20 @@ fn notes(root: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn what_a_plugin_would_run_is_text_in_a_summary() {
+    let folder = root();
+    let workspace = workspace(folder.dir(), "2026-12-02T09:30:00Z");
+    let summaries = Summaries::of(&workspace);
+    let name = summaries.logs().unwrap().pop().unwrap().0;
+    let due = summaries.due(&name, DueScope::All).unwrap().remove(0);
+    let text = "Said:\n```dataviewjs\nx()\n```\n<!-- `$= x()` %%% gone".to_owned();
+    let written = SummaryText { text, ..SummaryText::extract(&due) };
+    let note = summaries.write(&name, &due, &written, workspace.clock.now()).unwrap();
+    let plain = "Said:\n```text dataviewjs\nx()\n```\n<! -- `\\$= x()` % % % gone";
+    assert_eq!(note.summary.text, plain);
+}
+
+#[test]
 fn child() {
     let Some((_, root)) = doomed() else { return };
     settle(&workspace(&root, "2026-12-02T09:30:00Z"));

@@ -204,7 +204,7 @@ fn a_tick_that_is_dry_says_what_would_run() {
 fn a_run_by_hand_that_could_be_put_nowhere_ends_before_anybody_is_asked() {
     let it = served("2026-12-01T08:00:00Z", "");
     it.routine("bad", "schedule: daily 09:00\nenabled: true\ndeliver: note\nnote: MEMORY.md");
-    it.vault.run(&["routine", "run", "bad"]).warns("may not be appended to `MEMORY.md`");
+    it.vault.run(&["routine", "run", "bad"]).exits(1).warns("may not be appended to `MEMORY.md`");
     assert_eq!(it.server.requests().len(), 0, "nothing is spent");
     assert_eq!(it.vault.json(&["tick"])["routines"], Value::Null, "it is not tried for ever");
 }

@@ -76,6 +76,31 @@ fn no_routine_writes_where_the_agent_goes_by() {
 }
 
 #[test]
+fn the_notes_that_the_agent_goes_by_are_those_of_the_settings_whatever_leads_there() {
+    let paths = "[paths]\nskills = \"Tools\"\napprovals = \"Asked.md\"\ninbox = \"Maybe.md\"";
+    let links = [("Link.md", "Reminders.md"), ("Own", "Tools"), ("Out.md", "../state/note.md")];
+    for target in ["Tools/x/SKILL.md", "Asked", "maybe.md", "Link", "Own/x/SKILL.md", "Own/new/a.md", "Out"] {
+        let rig = Rig::with("2026-12-01T08:00:00Z", paths);
+        rig.respond(|_| Reply::text("written"));
+        for note in ["Reminders.md", "Tools/x/SKILL.md"] {
+            rig.write(note, "mine\n");
+        }
+        std::fs::write(rig.state().join("note.md"), "mine\n").unwrap();
+        for (name, to) in links {
+            std::os::unix::fs::symlink(to, rig.path(name)).unwrap();
+        }
+        rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: {target}"), "Write.");
+        let step = rig.step();
+        assert!(step.driven.is_empty() && rig.server.requests().is_empty(), "{target}: {step:?}");
+    }
+    // The standard names are free then.
+    let rig = Rig::with("2026-12-01T08:00:00Z", paths);
+    rig.respond(|_| Reply::text("written"));
+    rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: skills/notes", "Write.");
+    assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: appended to skills/notes.md"]);
+}
+
+#[test]
 fn a_name_may_be_anything_that_a_file_may_be_called() {
     let rig = Rig::answering("2026-12-01T08:00:00Z", "ok");
     for name in ["Früh am Morgen", "a/b", "c@2026-12-01T08:00", "x".repeat(200).as_str(), "it's [odd] ^#"] {

@@ -153,19 +153,19 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
         let stop = daemon::stop_on_signals()?;
         Ok(runner.drive(&key, &stop).await?)
     })?;
-    let (outcome, done) = match driven {
-        RunProgress::Done(outcome) => (outcome, true),
-        RunProgress::Busy => ("the daemon has taken it over".to_owned(), true),
-        RunProgress::Later(why) => (format!("it goes on later: {why}"), false),
-    };
     let run = runner.journal().run(&key)?;
     let brain = run.as_ref().and_then(|run| Facts::parse(run.facts.as_deref()?)).map(|facts| facts.brain);
     let (brain, answer) = (brain.filter(|brain| brain != MEMORY), run.and_then(|run| run.answer));
+    let (outcome, is_fine) = match driven {
+        RunProgress::Done(outcome) => (outcome, answer.is_some()),
+        RunProgress::Busy => ("the daemon has taken it over".to_owned(), true),
+        RunProgress::Later(why) => (format!("it goes on later: {why}"), false),
+    };
     let to = routines::destination(workspace, routine);
     let ran = serde_json::json!({
         "name": note.name, "run": key, "answer": answer, "brain": brain, "outcome": outcome, "to": to,
     });
     context.answer(&ran, answer.as_deref().unwrap_or("there is no answer"))?;
     context.ui.note(if outcome == "sent" { format!("sent to {to}") } else { outcome });
-    Ok(Status::of(done))
+    Ok(Status::of(is_fine))
 }

@@ -9,7 +9,7 @@ use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
 use crate::reminders::{
     ListedReminder, ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder,
-    check_message, local_after,
+    checked_message, local_after,
 };
 use crate::tasks::{self, ListedLine, Scanner, TaskAction, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
@@ -162,8 +162,7 @@ impl Remind<'_> {
     fn add(&self, when: &str, message: &str, recur: Option<Recur>) -> CommandResult {
         let meaning = self.when(when)?;
         let recur = meaning.recurring(recur).map_err(CommandError::usage)?;
-        check_message(message)?;
-        let draft = ReminderDraft { local: meaning.local, recur, msg: message.to_owned() };
+        let draft = ReminderDraft { local: meaning.local, recur, msg: checked_message(message)? };
         let written = self.reminders().add(&draft, self.context.origin())?;
         self.report_change("added", &written, Some(self.confirmation(meaning.local, recur)))
     }
@@ -177,6 +176,7 @@ impl Remind<'_> {
     ) -> CommandResult {
         let meaning = when.map(|when| self.when(when)).transpose()?;
         let local = meaning.as_ref().map(|meaning| meaning.local);
+        let message = message.map(checked_message).transpose()?;
         let own = meaning.filter(|meaning| meaning.recur != Recur::None);
         if is_task_id(id) {
             if recur.is_some() || own.is_some() {
@@ -185,13 +185,12 @@ impl Remind<'_> {
             if local.is_none() && message.is_none() {
                 return Err(ReminderError::NothingToChange.into());
             }
-            return self.rewrite("changed", id, TaskRewrite { to: local, words: message });
+            return self.rewrite("changed", id, TaskRewrite { to: local, words: message.as_deref() });
         }
         if let Some(meaning) = own {
             recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
         }
-        check_message(message.unwrap_or_default())?;
-        let changes = ReminderChanges { local, recur, msg: message.map(str::to_owned) };
+        let changes = ReminderChanges { local, recur, msg: message };
         let written = self.reminders().change(id, &changes, self.context.origin())?;
         let recur =
             recur.or_else(|| Some(self.reminders().line(id).ok()?.reminder.recur)).unwrap_or_default();

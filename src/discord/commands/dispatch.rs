@@ -159,7 +159,7 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
             Recur::named(&recur).ok_or_else(|| format!("`{recur}` is none of {}", Recur::NAMES.join(", ")))
         })
         .transpose()?;
-    crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
+    let what = crate::reminders::checked_message(&what).map_err(|error| error.to_string())?;
     let (written, words) = shared
         .blocking(move |operations| -> Result<_, String> {
             let meaning = operations.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;

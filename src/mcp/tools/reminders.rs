@@ -11,7 +11,7 @@ use crate::format::reminder::Recur;
 use crate::mcp::arguments::{Argument, choice, line, line_of, whole};
 use crate::mcp::failure::ToolFailure;
 use crate::reminders::{
-    self, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, ReminderError, check_message, local_after,
+    self, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, ReminderError, checked_message, local_after,
 };
 use crate::tasks::{self, ListedLine, Scanner, TaskAction, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
@@ -137,8 +137,8 @@ fn add(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let meaning = when(call, arguments.text("when").unwrap_or_default())?;
     let (local, recur) = (meaning.local, recurring(&meaning, recur(arguments.text("recur"))?)?);
-    let draft = ReminderDraft { local, recur, msg: arguments.text("message").unwrap_or_default().to_owned() };
-    check_message(&draft.msg)?;
+    let msg = checked_message(arguments.text("message").unwrap_or_default())?;
+    let draft = ReminderDraft { local, recur, msg };
     let written = call.workspace.vault_reminders().add(&draft, call.origin.clone())?;
     Ok(told(call, "added", written, understood(call, local, recur)))
 }
@@ -166,8 +166,8 @@ fn update(call: &McpCall<'_>) -> ToolOutcome {
         recur = Some(recurring(meaning, recur)?);
     }
     let local = meaning.map(|meaning| meaning.local);
-    let changes = ReminderChanges { local, recur, msg: arguments.text("message").map(str::to_owned) };
-    check_message(changes.msg.as_deref().unwrap_or_default())?;
+    let msg = arguments.text("message").map(checked_message).transpose()?;
+    let changes = ReminderChanges { local, recur, msg };
     let id = arguments.text("id").unwrap_or_default();
     let written = call.workspace.vault_reminders().change(id, &changes, call.origin.clone())?;
     let present = || Some(call.workspace.vault_reminders().line(id).ok()?.reminder.recur);

@@ -154,6 +154,16 @@ impl Vault {
         there.unwrap_or(path)
     }
 
+    /// The path with its links resolved, as far as its names exist; none if a link leaves the vault.
+    pub fn resolved(&self, path: &NotePath) -> Option<NotePath> {
+        let absolute = self.absolute(path);
+        let (there, real) =
+            absolute.ancestors().find_map(|at| Some((at, std::fs::canonicalize(at).ok()?)))?;
+        let rest = absolute.strip_prefix(there).ok()?;
+        let inside = real.strip_prefix(&self.root).ok()?.components().chain(rest.components());
+        NotePath::new(inside.collect::<PathBuf>().to_str()?).ok()
+    }
+
     /// A note, opened to be read in pieces where it may be long.
     pub fn open_note(&self, path: &NotePath) -> Result<File> {
         Ok(self.open_file(path, OFlags::RDONLY)?.0)

@@ -15,7 +15,7 @@ use crate::conflicts::ConflictCopy;
 use crate::format::reminder::RemindersFile;
 use crate::format::{Finding, candidate};
 use crate::instance::DaemonLock;
-use crate::reminders::{ReminderDraft, ReminderError, check_message};
+use crate::reminders::{ReminderDraft, ReminderError, checked_message};
 use crate::routines::message_of;
 use crate::turn::TurnJournal;
 use crate::web::line_actions::in_words;
@@ -178,9 +178,9 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
         }
         match when::read(when, now, zone) {
             Ok(meaning) => {
-                check_message(msg)?;
+                let msg = checked_message(msg)?;
                 let said = when::confirmation_with(meaning.local, meaning.recur, now, zone);
-                return Ok(ParsedReminder { said, msg: msg.to_owned(), when: when.to_owned(), is_behind });
+                return Ok(ParsedReminder { said, msg, when: when.to_owned(), is_behind });
             }
             Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
             Err(_) => {}
@@ -266,8 +266,8 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
 fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<MadeChange> {
     let workspace = visit.workspace;
     let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
-    check_message(message)?;
-    let draft = ReminderDraft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
+    let msg = checked_message(message)?;
+    let draft = ReminderDraft { local: meaning.local, recur: meaning.recur, msg };
     let written = workspace.vault_reminders().add(&draft, visit.origin())?;
     Ok(MadeChange::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
 }

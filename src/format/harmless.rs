@@ -1,6 +1,6 @@
-//! Turns code that an Obsidian plugin would run into plain text.
+//! Turns code that an Obsidian plugin would run, and what begins a comment, into plain text.
 //!
-//! A memory can come from anywhere; a query or a script in it would run with the vault's powers. Only the markers that
+//! A text can come from anywhere; a query or a script in it would run with the vault's powers. Only the markers that
 //! plugins look for are changed, visibly, by a character or a word: the fence's language (```` ```text dataviewjs
 //! ````), the first sign of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Lines inside of other
 //! blocks are changed, too: two parsers may disagree about a block, and a script could hide there.
@@ -16,7 +16,7 @@ const LANGUAGES: [&str; 8] =
 const BEGINNINGS: [&str; 3] = ["run-", "datacore", "meta-bind"];
 
 /// The text with nothing in it that a plugin runs.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(['`', '~', '%']) {
         return Cow::Borrowed(text);
     }
@@ -33,6 +33,15 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     }
     let out = without_queries(&out.replace("<%", "<\\%"));
     if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
+}
+
+/// As [`harmless`], also with nothing that begins a comment and hides what follows it.
+pub fn without_comments(text: &str) -> String {
+    let mut out = harmless(text).replace("<!--", "<! --");
+    while out.contains("%%") {
+        out = out.replace("%%", "% %");
+    }
+    out
 }
 
 /// The position of the language in a line that opens a fence which a plugin runs.
