@@ -2,7 +2,7 @@
 
 use vault_agent::agent::tools::ApprovalVerdict;
 
-use crate::agent::rig::{Person, ask, boxed, left, script, settings};
+use crate::agent::rig::{Person, ask, boxed, left, output, script, settings};
 use crate::support::prelude::*;
 
 const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\
@@ -43,7 +43,11 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     let (run, results) = asked(&vault, &server, calls.map(bash).to_vec());
     contains_all(&results[0], &["Anna drinks oolong"]);
     assert!(results[0].ends_with("[exit status 0]"), "{}", results[0]);
-    assert!(results[1].starts_with("kept\n1\n2\n") && results[1].len() < 31_000, "{}", results[1].len());
+    assert!(
+        output(&results[1]).starts_with("kept\n1\n2\n") && results[1].len() < 31_000,
+        "{}",
+        results[1].len()
+    );
     contains_all(&results[1], &["\n20000\n", "for your next command]"]);
     assert_eq!(results[2].matches("no\n").count(), 3, "{}", results[2]);
     assert!(results[3].contains("unseen") && !results[3].contains("plugin-key"), "{}", results[3]);
@@ -51,9 +55,10 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     assert_eq!(run.json()["tools"][4]["ok"], false);
     assert!(results[5].contains("fn main()") && !results[5].contains("plugin-key"), "{}", results[5]);
     assert_eq!(results[6].matches("left out").count(), 1, "one cut");
-    let (head, rest) = results[6].split_once("[… ").unwrap();
+    let (head, rest) = output(&results[6]).split_once("[… ").unwrap();
     let (count, tail) = rest.split_once(" bytes left out …]\n").unwrap();
-    let (tail, end) = tail.rsplit_once("\n[exit status 0; all 588895 bytes are in ").unwrap();
+    let (tail, end) =
+        tail.rsplit_once("\n[end of output]\n[exit status 0; all 588895 bytes are in ").unwrap();
     assert!(head.starts_with("1\n2\n") && tail.ends_with("\n99999\n100000") && end.contains("next command"));
     // The line's end behind the last number is not shown.
     assert_eq!(head.len() + count.parse::<usize>().unwrap() + tail.len() + 1, 588_895);
@@ -117,7 +122,7 @@ async fn network_is_asked_about_and_always_once_something_was_read() {
     let person = Person::who_says(ApprovalVerdict::No);
     // A plain command is free, one that leaves isn't, unless a pattern fits.
     let results = ask(&vault, &server, &person, vec![network("echo out there")]).await;
-    assert_eq!(results[0], "out there\n[exit status 0]");
+    assert_eq!(output(&results[0]), "out there\n[end of output]\n[exit status 0]");
     assert_eq!(person.asked().len(), 0);
     let results = ask(&vault, &server, &person, vec![network("echo other")]).await;
     assert!(results[0].contains("The person declined this."), "{}", results[0]);
@@ -133,7 +138,7 @@ async fn network_is_asked_about_and_always_once_something_was_read() {
     vault.write("vault-agent.toml", settings(&server, "bash = \"ask\"\nallow = [\"bash:echo out *\"]"));
     let person = Person::who_says(ApprovalVerdict::Yes);
     let results = ask(&vault, &server, &person, vec![bash("echo out plain")]).await;
-    assert_eq!(results[0], "out plain\n[exit status 0]");
+    assert_eq!(output(&results[0]), "out plain\n[end of output]\n[exit status 0]");
     let asked = person.asked();
     assert_eq!((asked.len(), asked[0].always.clone()), (1, None));
 }

@@ -45,6 +45,13 @@ pub fn script(server: &ModelServer, calls: Vec<(&str, Value)>) {
     server.script(calls.chain([Reply::text("Done.")]).collect());
 }
 
+/// A command's result without the line that marks it as untrusted.
+pub fn output(result: &str) -> &str {
+    let (notice, output) = result.split_once('\n').unwrap();
+    assert!(notice.starts_with("[Untrusted output of a command: "), "{notice}");
+    output
+}
+
 /// Says the same to whatever is asked, and remembers it.
 pub struct Person {
     pub says: ApprovalVerdict,

@@ -3,7 +3,7 @@
 
 use vault_agent::agent::tools::ApprovalVerdict;
 
-use crate::agent::rig::{Person, ask, boxed, left, script, settings};
+use crate::agent::rig::{Person, ask, boxed, left, output, script, settings};
 use crate::deliver::servers::Web;
 use crate::support::prelude::*;
 
@@ -271,7 +271,7 @@ async fn a_secret_of_the_environment_is_in_nothing_that_is_kept_or_shown() {
     ]);
     let run = vault.run(&["-vv", "--json", "ask", "Tell."]).ok();
     let results = server.requests()[2].results();
-    assert!(results[0].starts_with("[hidden]\n[hidden]"), "{}", results[0]);
+    assert!(output(&results[0]).starts_with("[hidden]\n[hidden]"), "{}", results[0]);
     assert_eq!(results[0].matches("not saved").count(), 2, "{}", results[0]);
     assert!(results[0].contains("a secret never goes into the vault"), "{}", results[0]);
     assert!(!results[1].contains("CANARY_KEY"), "{}", results[1]);
@@ -292,7 +292,7 @@ async fn a_secret_of_a_key_file_is_asked_about_and_given_after_a_yes() {
     assert_eq!(asked[0].always, None, "one word can't be for both");
     let yes = Person::who_says(ApprovalVerdict::Yes);
     let results = ask(&vault, &server, &yes, vec![call()]).await;
-    assert!(results[0].starts_with("[hidden]\n"), "{}", results[0]);
+    assert!(output(&results[0]).starts_with("[hidden]\n"), "{}", results[0]);
     clean(&vault, &server, &results.join("\n"));
 }
 
