@@ -51,6 +51,7 @@ async fn what_a_server_does_is_told() {
         ("exit", &["status 3", "no good"], true, 1),
         ("garbage", &["look {\"q\": \"tea\"}"], false, 1),
         ("big", &["It had 10000000 characters"], false, 1),
+        ("huge", &["its answer is longer than 32 MiB"], true, 2),
         ("picture", &["[picture image/png, 30 KB: not shown]\nseen"], false, 1),
         ("error", &["the page is gone"], true, 1),
         ("refuse", &["q is missing"], true, 1),

@@ -61,6 +61,8 @@ def call(request):
         wait()
     if mode == "big":
         return {"content": [{"type": "text", "text": "b" * 10_000_000}]}
+    if mode == "huge":
+        return {"content": [{"type": "text", "text": "b" * 34_000_000}]}
     if mode == "picture":
         return {"content": [{"type": "image", "mimeType": "image/png", "data": "A" * 40_000}, {"type": "text", "text": "seen"}]}
     if mode == "error":

@@ -34,7 +34,7 @@ pub use supervise::sweep;
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
-/// The same for MCP servers, of whose results a head is kept.
+/// The same for MCP servers, of whose results a head is kept; a longer line ends one.
 const MOST_STRANGE_LINE: usize = 32 << 20;
 /// The kept end of standard error, and of lines that are no JSON.
 const MOST_WORDS: usize = 4 << 10;
@@ -112,6 +112,7 @@ pub struct Child {
     words: Arc<Mutex<StderrTail>>,
     secrets: Vec<SecretString>,
     watch: BrainTimeouts,
+    stranger: bool,
     heard: bool,
     /// How long it was waited for so far; what a person's approval takes isn't the program's time.
     waited: Duration,
@@ -175,6 +176,7 @@ impl Child {
             words,
             secrets: program.secrets.iter().map(|(_, secret)| secret.clone()).collect(),
             watch: supervision.watch,
+            stranger: program.stranger,
             heard: false,
             waited: Duration::ZERO,
         })
@@ -191,7 +193,7 @@ impl Child {
     /// long, are passed over. May be dropped and called again without loss.
     ///
     /// # Errors
-    /// The program was silent for too long, or took too long in all.
+    /// The program was silent for too long, or took too long in all; a line of a stranger was too long.
     pub async fn next(&mut self) -> Result<Option<Value>, BrainError> {
         let silence = if self.heard { self.watch.silence } else { self.watch.first_byte };
         let left = self.watch.overall.saturating_sub(self.waited);
@@ -206,6 +208,10 @@ impl Child {
         };
         self.waited += began.elapsed();
         match heard {
+            Ok(None) if self.stranger && self.has_too_long() => {
+                let most = MOST_STRANGE_LINE >> 20;
+                Err(BrainError::new(FailureClass::Crash, format!("its answer is longer than {most} MiB")))
+            }
             Ok(line) => {
                 self.heard |= line.is_some();
                 Ok(line)
@@ -216,6 +222,10 @@ impl Child {
             }
             Err(_) => Err(self.late(&format!("it said nothing for {} s", silence.as_secs()))),
         }
+    }
+
+    fn has_too_long(&self) -> bool {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).too_long > 0
     }
 
     fn late(&self, what: &str) -> BrainError {
@@ -318,7 +328,12 @@ async fn read(
                         keep_end(&mut words.noise, &line);
                         keep_end(&mut words.noise, b"\n");
                     }
-                    None => words.too_long += 1,
+                    None => {
+                        words.too_long += 1;
+                        if most_line == MOST_STRANGE_LINE {
+                            return;
+                        }
+                    }
                 }
             }
         }
