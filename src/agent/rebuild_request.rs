@@ -31,6 +31,9 @@ pub struct RebuiltRequest {
     pub stored_hash: Option<String>,
     /// Whether both are one.
     pub equal: bool,
+    /// Why they aren't.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl RebuiltRequest {
@@ -40,10 +43,8 @@ impl RebuiltRequest {
         if self.equal {
             return format!("the hash is the stored one: {hash}");
         }
-        let stored = stored.unwrap_or("none");
-        format!(
-            "the hash is {hash}, the stored one {stored}: a note, the settings or the program changed since"
-        )
+        let (stored, reason) = (stored.unwrap_or("none"), self.reason.as_deref().unwrap_or_default());
+        format!("the hash is {hash}, the stored one {stored}: {reason}")
     }
 }
 
@@ -123,7 +124,10 @@ pub fn rebuild(
         Some(_) => RebuildError::NotAsked(id()),
         None => RebuildError::Unknown(id()),
     };
-    let logged = logged.ok_or_else(missing)?;
+    let mut logged = logged.ok_or_else(missing)?;
+    if let (None, Some(journal), Some(turn)) = (logged.facts.at, journal, &turn) {
+        logged.complete(turn, &journal.joined_to(turn.question.message)?);
+    }
     let stored = logged.facts.ctx.clone().or(stored);
     Ok(logged.rebuild(stored, tools))
 }
@@ -149,6 +153,16 @@ impl<'a> LoggedTurn<'a> {
         Ok(facts.map(|facts| Self { workspace, question, path, blocks: asked, facts }))
     }
 
+    /// Adds what the journal knows of a request that no brain answered: of a stopped turn, or one that memory answered.
+    fn complete(&mut self, turn: &TurnRow, joined: &[TurnRow]) {
+        let Some(request) = turn.assembled.clone() else { return };
+        let facts = &mut self.facts;
+        facts.brain = turn.brain.clone().unwrap_or_default();
+        (facts.at, facts.budget, facts.tail) = (Some(request.at), Some(request.budget), request.tail);
+        (facts.skills, facts.sums) = (request.skills, request.sums);
+        facts.with = joined.iter().filter_map(|turn| turn.question.block_id().map(str::to_owned)).collect();
+    }
+
     /// The request from the notes of now; where its hash is another one, from the notes of the time that it was sent.
     fn rebuild(&self, stored_hash: Option<String>, tools: &ToolSource<'_>) -> RebuiltRequest {
         let now = self.request(tools, &|path| read_vault_file(self.workspace, path).unwrap_or_default());
@@ -162,7 +176,30 @@ impl<'a> LoggedTurn<'a> {
             if equal(&then) { then } else { now }
         };
         let equal = equal(&request);
-        RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
+        let reason = (!equal).then(|| self.difference());
+        RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal, reason }
+    }
+
+    /// Why the request can't be made again as it was, in a sentence.
+    fn difference(&self) -> String {
+        if self.facts.at.is_none() {
+            return "no brain answered, so the log doesn't say what the request was made from".to_owned();
+        }
+        let sent =
+            |file: &AttachedFile| matches!(file.place, FilePlace::Link(_)) && file.max_bytes().is_some();
+        let files = self.questions().flat_map(|id| files::of(&self.blocks, id)).find(sent);
+        match files {
+            Some(file) => format!(
+                "the file {} was sent and isn't kept (`[discord] keep_attachments = \"files\"` keeps files)",
+                crate::format::quote(&file.name)
+            ),
+            None => "a note, the settings or the program changed since".to_owned(),
+        }
+    }
+
+    /// The blocks of the questions that were answered.
+    fn questions(&self) -> impl Iterator<Item = &str> {
+        self.facts.with.iter().chain([&self.question]).map(String::as_str)
     }
 
     /// The request of the notes as history has them at an instant.
@@ -177,7 +214,7 @@ impl<'a> LoggedTurn<'a> {
         let (at, budget) = facts.at.zip(facts.budget)?;
         let brain = settings.brains.iter().find(|brain| brain.name == facts.brain);
         let blocks = rebuild::up_to(&self.blocks, facts.tail.as_deref());
-        let ids: Vec<&str> = facts.with.iter().chain([&self.question]).map(String::as_str).collect();
+        let ids: Vec<&str> = self.questions().collect();
         let mut questions = rebuild::questions(blocks, &ids);
         for question in &mut questions {
             question.files = self.files(&question.id, brain.is_some_and(|brain| brain.vision));

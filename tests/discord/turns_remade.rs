@@ -147,6 +147,34 @@ async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_turn_s_request_is_made_again_and_one_with_a_file_that_is_not_kept_says_so() {
+    let rig = Rig::with(&[("one", "messages")]).await;
+    rig.prepend("[assistant]\ntools = []\n");
+    rig.server.script(vec![Reply::hang(), Reply::text("Read.")]);
+    let running = rig.run().await;
+    rig.ask("one?");
+    rig.server.wait_for(1).await;
+    assert_eq!(rig.command("stop", &[]).await, "Stopped.");
+    rig.wait_done(1).await;
+    rig.fake.world().files.insert("9".into(), b"oolong".to_vec());
+    let link = format!("{}/attachments/9", rig.fake.api_base());
+    let file = json!({ "id": "9", "filename": "tea.txt", "size": 6, "content_type": "text/plain",
+        "url": link, "proxy_url": link });
+    rig.fake.post(CHANNEL, ALICE, json!({ "content": "<@500> and this?", "attachments": [file] }));
+    rig.wait_done(2).await;
+    drop(running);
+    assert!(rig.server.requests()[1].last_user().contains("oolong"));
+    let [stopped, read] = &rig.questions()[..] else { panic!("two questions") };
+    assert_eq!(remade(&rig, stopped, true)["equal"], true, "{}", remade(&rig, stopped, true));
+    for (id, knows, why) in
+        [(stopped, false, "no brain answered"), (read, true, "the file `tea.txt` was sent")]
+    {
+        let found = remade(&rig, id, knows);
+        assert!(found["reason"].as_str().unwrap().starts_with(why) && found["equal"] == false, "{found}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_that_waits_to_be_tried_again_can_be_stopped() {
     let mut rig = Rig::new().await;
     rig.responder = Some(std::sync::Arc::new(Never));

@@ -50,7 +50,8 @@ fn a_file_has_no_more_lines_than_one_reads() {
 /// Names that say what a thing is are longer, and rustfmt breaks more lines: that raised eleven of them by 50 or 100.
 const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
-    ("agent", 5450),
+    // A request that no brain answered is made again from the journal; one that can't be made again says why.
+    ("agent", 5500),
     ("brain", 3900),
     ("capture", 1700),
     // `status` lists what is late.
