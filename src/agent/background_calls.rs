@@ -88,7 +88,7 @@ impl BackgroundCaller {
             let Some(left) = most.checked_sub(began.elapsed()).filter(|_| !stop.is_cancelled()) else {
                 break;
             };
-            let (answered, ms, used) = self.brains.ask(call, request, None, stop, Some(left)).await;
+            let (answered, ms, used) = self.brains.ask(call, request, stop, Some(left)).await;
             let brain = call.member.prepared.name().to_owned();
             calls.push(row(&call.member.prepared.settings, &answered, ms, used));
             match answered {

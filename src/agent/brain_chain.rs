@@ -15,7 +15,7 @@ use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, BrainEvent, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
 use crate::clock::Clock;
 use crate::turn::turn_journal::CallRow;
-use crate::turn::{Conversation, Facts, assemble};
+use crate::turn::{Facts, assemble};
 use crate::workspace::Workspace;
 
 /// Events of a stream that may wait to be read.
@@ -83,16 +83,9 @@ struct CallProgress {
 }
 
 impl CallProgress {
-    /// Reads the events of a call, and shows its text in `place`.
-    async fn listen(
-        progress: &Mutex<Self>,
-        place: Option<&dyn Conversation>,
-        mut events: mpsc::Receiver<BrainEvent>,
-    ) {
+    /// Reads the events of a call.
+    async fn listen(progress: &Mutex<Self>, mut events: mpsc::Receiver<BrainEvent>) {
         while let Some(event) = events.recv().await {
-            if let (BrainEvent::Text(text), Some(place)) = (&event, place) {
-                place.partial_text(text);
-            }
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
                 BrainEvent::Text(text) => progress.chars += text.chars().count(),
@@ -207,13 +200,12 @@ impl Brains {
         skipped.into_iter().map(with_error).collect()
     }
 
-    /// Makes one call, whose text is shown in `place` as it comes, and records its result in the health file. Gives its
-    /// duration in milliseconds and its usage, also where it brought no answer, or none within `most`.
+    /// Makes one call, and records its result in the health file. Gives its duration in milliseconds and its usage, also
+    /// where it brought no answer, or none within `most`.
     pub async fn ask(
         &self,
         call: BrainCall<'_>,
         request: &Request,
-        place: Option<&dyn Conversation>,
         stop: &CancellationToken,
         most: Option<Duration>,
     ) -> (Result<Reply, BrainError>, u64, Usage) {
@@ -225,7 +217,7 @@ impl Brains {
             let client = call.client()?;
             let (events, receiver) = mpsc::channel(EVENT_BUFFER);
             let asked = client.call(request, events, stop.child_token());
-            let (result, ()) = tokio::join!(asked, CallProgress::listen(&progress, place, receiver));
+            let (result, ()) = tokio::join!(asked, CallProgress::listen(&progress, receiver));
             self.remember(call, &result);
             result
         };

@@ -45,8 +45,6 @@ pub trait Conversation: Send + Sync {
     async fn ask_approval(&self, _: &Approval) {}
     /// Shows there how the question ended.
     async fn approval_over(&self, _: &Approval, _words: &str) {}
-    /// The partial text of an answer in progress; it may still be cut, or another brain may start again.
-    fn partial_text(&self, _: &str) {}
 }
 
 /// A conversation that records nothing.

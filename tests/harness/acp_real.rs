@@ -81,7 +81,7 @@ async fn check(real: Real) {
     answers(&real, vec![Reply::tool(real.save, save), Reply::text("Saved.")]);
     let host = Record::default();
     let reply = ask(&real.agent, &question("Ben likes cocoa"), &host).await.unwrap();
-    assert_eq!(reply.text, "Saved.", "{:?}", host.text_so_far());
+    assert_eq!(reply.text, "Saved.", "{:?}", host.told());
     assert!(real.stand.memory().contains("likes cocoa"), "{:?}", host.told());
     assert_eq!(host.started(), ["memory_save"]);
     let asked = real.server.requests();

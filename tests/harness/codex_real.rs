@@ -59,10 +59,7 @@ async fn a_question() {
         parts.push(picture);
     }
     let reply = ask(&real.codex(), &request, &host).await.unwrap();
-    assert_eq!(
-        (reply.text.as_str(), host.text_so_far().as_str()),
-        ("Anna likes oolong.", "Anna likes oolong.")
-    );
+    assert_eq!(reply.text, "Anna likes oolong.");
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (120, 100, 7));
     let asked = &real.server.requests()[0];
     assert_eq!(asked.headers["authorization"], format!("Bearer {KEY}"));

@@ -162,19 +162,14 @@ pub enum Told {
 #[derive(Default)]
 pub struct Record {
     pub told: Mutex<Vec<Told>>,
-    pub said: Mutex<String>,
     pub allows: bool,
     pub lets_retry: bool,
-    pub spoke: Arc<Notify>,
+    pub begun: Arc<Notify>,
 }
 
 impl Record {
     pub fn told(&self) -> Vec<Told> {
         self.told.lock().unwrap().clone()
-    }
-
-    pub fn text_so_far(&self) -> String {
-        self.said.lock().unwrap().clone()
     }
 
     pub fn started(&self) -> Vec<String> {
@@ -199,10 +194,6 @@ impl Record {
 
 #[async_trait]
 impl HarnessHost for Record {
-    fn partial_text(&self, words: &str) {
-        self.said.lock().unwrap().push_str(words);
-        self.spoke.notify_one();
-    }
     async fn tool_started(&self, call: &ToolCall) {
         self.note(Told::Started(call.clone()));
     }
@@ -215,6 +206,7 @@ impl HarnessHost for Record {
     }
     async fn session(&self, id: &str) {
         self.note(Told::Session(id.to_owned()));
+        self.begun.notify_one();
     }
     fn retries(&self, class: FailureClass, _: &str) -> bool {
         self.note(Told::Retries(class));
@@ -281,7 +273,7 @@ pub async fn passes_over_nonsense<H: Harness>(script: &str, harness: impl Fn(&St
             {"pieces": pieces}, save("likes cocoa"), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]));
         let host = Record::default();
         let reply = ask(&harness(&stand), &question("?"), &host).await.unwrap();
-        assert_eq!((reply.text.as_str(), &*host.text_so_far()), ("Tschüß, bis dann.", "Tschüß, bis dann."));
+        assert_eq!(reply.text, "Tschüß, bis dann.");
         assert_eq!(host.started(), ["memory_save"]);
     }
 }

@@ -184,6 +184,57 @@ fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
     assert!(tools[0].contains("web (look, walk)"), "{}", tools[0]);
 }
 
+/// `ask` at a terminal, with this answer to its question about a call; `exit` and its code at the end.
+fn at_terminal(vault: &TestVault, answer: &str) -> String {
+    let ask = vault.command(&["ask", "look!"]);
+    let mut command = Command::new("python3");
+    command.args([concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/terminal.py"), answer]);
+    command.arg(ask.get_program()).args(ask.get_args()).env_clear().current_dir(vault.root());
+    command.envs(ask.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Run::of(&mut command).ok().stdout
+}
+
+#[test]
+fn at_a_terminal_a_question_can_be_left_and_an_always_that_can_not_be_kept_is_once() {
+    if !python() {
+        return;
+    }
+    for (answer, said, calls) in [
+        ("SIGINT", &["asks whether this may run", "exit 1"][..], 1),
+        ("a\n", &["it runs once: `vault-agent.toml` is written in a way", "Done.\nexit 0"], 2),
+    ] {
+        let (_runtime, server) = ModelServer::alone();
+        let call = json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}});
+        server.script(vec![Reply::tool("mcp_call", call), Reply::text("Done.")]);
+        let vault = vault(&server, "good");
+        let settings = vault.read("vault-agent.toml");
+        vault.write(
+            "vault-agent.toml",
+            format!("assistant = {{ max_rounds = 9 }}\n{settings}ask = [\"look\"]\n"),
+        );
+        let shown = at_terminal(&vault, answer);
+        contains_all(&shown, said);
+        assert_eq!(server.requests().len(), calls, "{shown}");
+        if let Some(asked) = server.requests().get(1) {
+            assert!(asked.results()[0].contains("look {\"q\": \"tea\"}"), "{:?}", asked.results());
+        }
+    }
+}
+
+#[test]
+fn at_a_terminal_a_failed_brain_s_half_answer_is_not_shown() {
+    if !python() {
+        return;
+    }
+    let (_runtime, server) = ModelServer::alone();
+    server.script(vec![Reply::text("Half of an answer that is cut.").cut(400), Reply::text("The whole.")]);
+    let vault = TestVault::new("");
+    vault.write("vault-agent.toml", server.brain("a", "chat", "") + &server.brain("b", "chat", ""));
+    let shown = at_terminal(&vault, "");
+    contains_all(&shown, &["asking a\n", "asking b\nThe whole.\nexit 0"]);
+    contains_none(&shown, &["Half"]);
+}
+
 #[test]
 fn nothing_outlives_a_program_that_is_killed() {
     if !python() {

@@ -95,8 +95,7 @@ impl TurnRun<'_> {
             self.journal().record_call_start(message, &brain.name, self.now())?;
             fail::fail_point!("turn::after-called");
             self.conversation.progress(&format!("asking {}", brain.name));
-            let asking = self.brains.ask(call, &request, Some(self.conversation), self.stop, None);
-            let (answered, ms, used) = asking.await;
+            let (answered, ms, used) = self.brains.ask(call, &request, self.stop, None).await;
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let row = row(brain, &answered, ms, used);
             match answered {

@@ -209,10 +209,6 @@ impl<'a> HarnessWatcher<'a> {
 
 #[async_trait]
 impl HarnessHost for HarnessWatcher<'_> {
-    fn partial_text(&self, words: &str) {
-        self.run.conversation.partial_text(words);
-    }
-
     async fn tool_started(&self, call: &ToolCall) {
         if self.end.is_cancelled() {
             return;

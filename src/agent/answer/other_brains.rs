@@ -63,7 +63,7 @@ impl TurnRun<'_> {
         let call = call.filter(|call| !call.attempt.last_resort)?;
         let left = TIME.checked_sub(began.elapsed())?;
         let request = request(&self.blocks, question, &found.injection);
-        let asking = self.brains.ask(call, &request, None, self.stop, Some(left));
+        let asking = self.brains.ask(call, &request, self.stop, Some(left));
         let (answered, ms, used) = asking.await;
         if !answered.as_ref().is_err_and(|error| error.cancelled) {
             let row = row(&member.prepared.settings, &answered, ms, used);

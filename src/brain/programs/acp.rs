@@ -200,7 +200,6 @@ impl AcpTurn<'_> {
             Some("agent_message_chunk") => {
                 let words = update["content"]["text"].as_str().unwrap_or_default();
                 self.answer_text.words(update["messageId"].as_str(), words);
-                self.host.partial_text(words);
             }
             Some("agent_thought_chunk" | "plan") => self.answer_text.other(),
             Some("tool_call" | "tool_call_update") => {

@@ -253,11 +253,7 @@ impl MessagesSoFar<'_> {
         }
         for block in content["content"].as_array().into_iter().flatten() {
             match block["type"].as_str() {
-                Some("text") => {
-                    let words = block["text"].as_str().unwrap_or_default();
-                    self.text.push_str(words);
-                    host.partial_text(words);
-                }
+                Some("text") => self.text.push_str(block["text"].as_str().unwrap_or_default()),
                 Some("tool_use") => {
                     self.text.clear();
                     self.continued = false;

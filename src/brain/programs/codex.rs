@@ -157,7 +157,6 @@ impl CodexTurn<'_> {
             return Ok(());
         }
         match method {
-            "item/agentMessage/delta" => self.host.partial_text(text(&params["delta"])),
             "item/started" => self.started(&params["item"]).await,
             "item/completed" => self.finished(&params["item"]).await,
             "thread/tokenUsage/updated" => self.used(params),

@@ -113,8 +113,6 @@ pub struct HarnessTask<'a> {
 /// The caller that runs a harness. One that says nothing else hears nothing, and allows nothing and no second try.
 #[async_trait]
 pub trait HarnessHost: Send + Sync {
-    /// More words of the answer.
-    fn partial_text(&self, _words: &str) {}
     /// The harness calls a tool: one of our server's by its own name, without the server's, another
     /// server's as [`FOREIGN`]. Called before the result
     /// is known, and on disk when it returns.

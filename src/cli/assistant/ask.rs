@@ -2,7 +2,6 @@
 //! given. Nothing is logged; only tools may write.
 
 use std::io::{IsTerminal, Read};
-use std::sync::Mutex;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -95,9 +94,8 @@ impl Session<'_> {
             omit_reason: true,
             ..EngineParts::of(&self.workspace, &journal)
         })?;
-        let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
         let note = self.workspace.settings.paths.approvals.clone();
-        let screen = TerminalConversation { live, shown: Mutex::default(), ui: self.context.ui, note };
+        let screen = TerminalConversation { ui: self.context.ui, note };
         let mut message = 1;
         let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
         let mut error = self.schema_error(&answer);
@@ -111,7 +109,7 @@ impl Session<'_> {
             answer = self.turn(&engine, &journal, message, again, &screen).await?;
             error = self.schema_error(&answer);
         }
-        self.print(&journal, &answer, message, &screen)?;
+        self.print(&journal, &answer, message)?;
         if let Some(reason) = error {
             self.context.ui.note(format!("the answer doesn't have the form of the schema: {reason}"));
             return Ok(Status::Problem);
@@ -134,7 +132,7 @@ impl Session<'_> {
     /// Asks the person at the terminal; without a terminal leaves the question in the note of approvals.
     fn approvals(&self) -> Arc<dyn Approvals> {
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            return Arc::new(TerminalApprovals(Arc::clone(&self.workspace)));
+            return Arc::new(TerminalApprovals(Arc::clone(&self.workspace), self.context.ui));
         }
         Arc::new(VaultApprovals::new(&self.workspace, Waiter::Nothing))
     }
@@ -164,19 +162,13 @@ impl Session<'_> {
         schema.check(&answer.text).err()
     }
 
-    fn print(
-        &self,
-        journal: &TurnJournal,
-        answer: &TurnAnswer,
-        message: u64,
-        screen: &TerminalConversation,
-    ) -> Result<()> {
+    fn print(&self, journal: &TurnJournal, answer: &TurnAnswer, message: u64) -> Result<()> {
         let text = match &self.schema {
             Some(_) if answer.facts.brain != MEMORY => bare_json(&answer.text),
             _ => answer.text.as_str(),
         };
         let ui = &self.context.ui;
-        ui.line(screen.unprinted(text).unwrap_or(text));
+        ui.line(text);
         let mut calls = Vec::new();
         // Calls that chose among memories: no attempts at an answer, but they cost.
         let mut selection_calls: Vec<CallRow> = Vec::new();

@@ -1,8 +1,7 @@
-//! Acts as the conversation at the terminal: prints an answer as it arrives, notes on standard error, and asks the person
-//! whether a call may happen.
+//! Acts as the conversation at the terminal: says on standard error what goes on, and asks the person whether a call may
+//! happen.
 
-use std::io::{BufRead, Write};
-use std::sync::{Mutex, PoisonError};
+use std::io::{BufRead, IsTerminal, Write};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,25 +10,15 @@ use crate::agent::approvals::{ApprovalDecision, allow, decide_without_asking};
 use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals};
 use crate::cli::prelude::*;
 use crate::format::approval::{self, Approval, shown};
-use crate::terminal::{Ui, escape_control};
+use crate::terminal::Ui;
 use crate::turn::Conversation;
 use crate::vault::Actor;
 
-/// A terminal that shows the answer as it comes.
+/// The terminal of a question. An answer is printed when it is whole.
 pub(super) struct TerminalConversation {
-    pub live: bool,
-    pub shown: Mutex<String>,
     pub ui: Ui,
     /// The path of the note of approvals.
     pub note: String,
-}
-
-impl TerminalConversation {
-    /// The part of a whole answer that isn't printed yet; none where other text was printed.
-    pub(super) fn unprinted<'a>(&self, text: &'a str) -> Option<&'a str> {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        text.strip_prefix(shown.trim())
-    }
 }
 
 #[async_trait]
@@ -39,37 +28,18 @@ impl Conversation for TerminalConversation {
         self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
     }
 
-    fn progress(&self, _: &str) {
-        // A call begins: the text of an earlier one is no part of its answer.
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::take(&mut *shown).is_empty() {
-            print_now("\n\n");
+    fn progress(&self, words: &str) {
+        if std::io::stderr().is_terminal() {
+            self.ui.note(words);
         }
     }
-
-    fn partial_text(&self, text: &str) {
-        if self.live {
-            self.shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
-            print_now(text);
-        }
-    }
-}
-
-pub(super) fn print_now(text: &str) {
-    // A closed output is reported when the whole answer is printed.
-    let _ = write_tamed(&mut anstream::stdout().lock(), text);
-}
-
-/// Writes a part of an answer without control characters. An escape sequence that is cut into two parts loses its effect.
-pub(super) fn write_tamed(out: &mut impl Write, text: &str) -> std::io::Result<()> {
-    out.write_all(escape_control(text).as_bytes()).and_then(|()| out.flush())
 }
 
 /// The time after which an unanswered question expires.
 const WAIT: Duration = Duration::from_secs(30 * 60);
 
 /// Asks on the terminal.
-pub(super) struct TerminalApprovals(pub Arc<Workspace>);
+pub(super) struct TerminalApprovals(pub Arc<Workspace>, pub Ui);
 
 #[async_trait]
 impl Approvals for TerminalApprovals {
@@ -79,8 +49,9 @@ impl Approvals for TerminalApprovals {
             return Ok(verdict);
         }
         let (question, always) = (question(wanted, &caller.brain), wanted.always.is_some());
+        // Standard error is locked for each write alone: a stop or an expiry is reported while this waits for a line.
         let read = tokio::task::spawn_blocking(move || {
-            ask(&question, always, &mut std::io::stdin().lock(), &mut anstream::stderr().lock())
+            ask(&question, always, &mut std::io::stdin().lock(), &mut anstream::stderr())
         });
         let word = tokio::select! {
             biased;
@@ -90,7 +61,11 @@ impl Approvals for TerminalApprovals {
         };
         match (word, &wanted.always) {
             (ApprovalDecision::No, _) => return Ok(ApprovalVerdict::No),
-            (ApprovalDecision::Always, Some(pattern)) => allow(&self.0, pattern, Actor::Cli)?,
+            (ApprovalDecision::Always, Some(pattern)) => {
+                if let Err(why) = allow(&self.0, pattern, Actor::Cli) {
+                    self.1.note(format!("it runs once: {why}"));
+                }
+            }
             _ => {}
         }
         Ok(ApprovalVerdict::Yes)
