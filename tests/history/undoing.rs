@@ -67,6 +67,38 @@ fn a_restore_can_be_undone() {
     assert_eq!(room.read("a.md"), "two\n");
 }
 
+#[test]
+fn a_restore_of_a_link_can_be_undone_whatever_it_leads_to_and_stood_in_its_place() {
+    use std::os::unix::fs::symlink;
+    for target in ["a.md", "nowhere.md", "/etc/hostname"] {
+        for other in [None, Some("a person's file\n")] {
+            let room = Room::of(&[("a.md", "mine\n")]);
+            let link = room.root().join("link.md");
+            symlink(target, &link).unwrap();
+            room.save("a.md", "one\n");
+            room.remove("link.md");
+            other.iter().for_each(|text| room.write("link.md", text));
+            room.save("a.md", "two\n");
+            let (before, tree) = (room.files(), room.git_tree("main"));
+            room.restore("HEAD~1", &[], false);
+            let restored = room.files();
+            assert_eq!(std::fs::read_link(&link).unwrap(), std::path::Path::new(target));
+            let report = room.undo(&room.plan_undo(1));
+            assert_eq!((report.notes.len(), report.conflicts.len()), (2, 0), "{target}: {report:?}");
+            assert!(room.files() == before && room.git_tree("main") == tree, "{target} {other:?}");
+            room.undo(&room.plan_undo(UndoSelection::Snapshot(report.snapshot.unwrap())));
+            assert_eq!(room.files(), restored, "{target} {other:?}");
+            room.is_settled();
+            // A link that a person has put there since stays.
+            room.remove("link.md");
+            symlink("b.md", &link).unwrap();
+            room.snapshot();
+            assert_eq!(room.plan_undo(1).conflicts[0].path, "link.md");
+            room.fsck();
+        }
+    }
+}
+
 /// Appends to two notes as one operation of the agent does.
 fn operation(room: &Room, name: &str, paths: [&str; 2]) {
     for path in paths {

@@ -13,7 +13,7 @@ use git2::{ObjectType, Oid};
 use serde::Serialize;
 
 use super::plan::{BlockedFile, RestorePlan, plan_renamed};
-use super::write_file::{StepError, link_target};
+use super::write_file::StepError;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, LogFilter, show, within};
 use crate::history::store::{Commit, FileMode, FileState, FileStates, failpoint, operation_lock};
@@ -137,7 +137,7 @@ impl History {
         let note =
             NotePath::new(path).map_err(|error| HistoryError::Outside(path.into(), error.to_string()))?;
         match state.mode {
-            FileMode::Link => Ok(link_target(&self.vault.absolute(&note))),
+            FileMode::Link => Ok(self.present_link(&note).unwrap_or_default()),
             _ => Ok(self.vault.read(&note)?),
         }
     }

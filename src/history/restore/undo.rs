@@ -7,7 +7,6 @@
 
 use std::collections::HashSet;
 
-use git2::{ObjectType, Oid};
 use serde::Serialize;
 
 use super::plan::BlockedFile;
@@ -83,8 +82,12 @@ impl History {
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
             let known = store.file(tree, path)?.map(|file| file.mode);
+            let link = |mode: FileMode| mode == FileMode::Link;
             let mut write = |side: &Option<(FileMode, Vec<u8>)>| match side {
-                Some((mode, bytes)) => objects.write_file(Some(bytes), known.unwrap_or(*mode)),
+                Some((mode, bytes)) => {
+                    let known = known.filter(|known| !link(*known) && !link(*mode));
+                    objects.write_file(Some(bytes), known.unwrap_or(*mode))
+                }
                 None => Ok(None),
             };
             let (before, after) = (write(&note.old)?, write(&note.new)?);
@@ -166,10 +169,9 @@ impl History {
             let Ok(path) = NotePath::new(&step.path) else { continue };
             let known = store.file(commits.tree, path.as_str())?;
             let stands = match step.after {
-                Some(state) => self.read_present(path.as_str())?.is_some_and(|now| {
-                    !self.selection.is_too_large(path.as_str(), now.len() as u64)
-                        && Oid::hash_object(ObjectType::Blob, &now).is_ok_and(|id| id == state.id)
-                }),
+                Some(state) => self
+                    .written(&path, state)
+                    .is_some_and(|now| !self.selection.is_too_large(path.as_str(), now.len() as u64)),
                 None => !self.vault.exists(&path),
             };
             // A snapshot's changes by other actors are left to it.

@@ -245,20 +245,27 @@ impl History {
                           what was written with it stays, too";
             plan.conflicts.push(conflict(path, reason, String::new()));
         }
-        let bytes = |side: &Option<(FileMode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
+        type Side = Option<(FileMode, Vec<u8>)>;
+        let bytes = |side: &Side| side.as_ref().map(|(_, bytes)| bytes.clone());
+        let is_link = |side: &Side| matches!(side, Some((FileMode::Link, _)));
         for change in &record.changes {
             let diff = self.file_diff(change)?;
             let known = plan.notes.get(&change.path);
-            let now = match known {
-                Some(note) => bytes(&note.new),
-                None => self.read_present(&change.path)?,
+            let link = is_link(&diff.old) || is_link(&diff.new);
+            let mode = diff.old.as_ref().map_or(FileMode::File, |(mode, _)| *mode);
+            let path = NotePath::new(&change.path).ok();
+            let target = path.as_ref().filter(|_| link).and_then(|path| self.present_link(path));
+            let now_side = match (known, target, path) {
+                (Some(note), ..) => note.new.clone(),
+                (None, Some(target), _) => Some((FileMode::Link, target)),
+                (.., Some(path)) => self.vault.read_if_there(&path)?.map(|bytes| (FileMode::File, bytes)),
+                (.., None) => None,
             };
-            let sides = [&diff.old, &diff.new];
-            let link = sides.into_iter().flatten().any(|(mode, _)| *mode == FileMode::Link);
-            let (before, after) = (bytes(&diff.old), bytes(&diff.new));
+            let stands = |side: &Side| is_link(side) == is_link(&now_side) && bytes(side) == bytes(&now_side);
+            let (before, after, now) = (bytes(&diff.old), bytes(&diff.new), bytes(&now_side));
             let result = match (&before, &after, &now) {
-                _ if link => Err("it is a symbolic link"),
-                _ if now == after || now == before => Ok(before.clone()),
+                _ if stands(&diff.new) || stands(&diff.old) => Ok(before.clone()),
+                _ if link => Err("a symbolic link has come, gone or changed there since"),
                 (before, Some(after), Some(now)) => {
                     revert_change(before.as_deref().unwrap_or_default(), after, now)
                         .map(Some)
@@ -271,10 +278,10 @@ impl History {
             };
             match result {
                 Ok(after) => {
-                    let mode = diff.old.as_ref().map_or(FileMode::File, |(mode, _)| *mode);
                     let side = |bytes: Option<Vec<u8>>| bytes.map(|bytes| (mode, bytes));
-                    let first = known.map_or(now, |note| bytes(&note.old));
-                    let note = FileDiff { path: diff.path, old: side(first), new: side(after) };
+                    let first = known.map_or(now_side, |note| note.old.clone());
+                    let old = if link { first } else { side(bytes(&first)) };
+                    let note = FileDiff { path: diff.path, old, new: side(after) };
                     plan.notes.insert(change.path.clone(), note);
                 }
                 Err(reason) => {
@@ -283,10 +290,5 @@ impl History {
             }
         }
         Ok(())
-    }
-
-    pub(super) fn read_present(&self, path: &str) -> Result<Option<Vec<u8>>> {
-        let Ok(path) = NotePath::new(path) else { return Ok(None) };
-        Ok(self.vault.read_if_there(&path)?)
     }
 }

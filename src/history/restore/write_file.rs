@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use git2::{ObjectType, Oid};
+
 use crate::history::store::{FileMode, FileState, sync_dir};
 use crate::history::take::{History, RestoreStep};
 use crate::vault::{ChangeReason, EditError, Editor, NotePath, Operation};
@@ -53,6 +55,22 @@ impl History {
         Ok(())
     }
 
+    /// What stands at `path`, a text or a link's target, where that is this state, the right to execute aside.
+    pub(super) fn written(&self, path: &NotePath, state: FileState) -> Option<Vec<u8>> {
+        let now = match (state.mode, self.present_link(path)) {
+            (FileMode::Link, link) => link,
+            (_, Some(_)) => None,
+            (_, None) => self.vault.read(path).ok(),
+        };
+        now.filter(|now| Oid::hash_object(ObjectType::Blob, now).is_ok_and(|id| id == state.id))
+    }
+
+    /// The target of the symbolic link at `path`, wherever that leads.
+    pub(super) fn present_link(&self, path: &NotePath) -> Option<Vec<u8>> {
+        let target = std::fs::read_link(self.vault.absolute(path)).ok()?;
+        Some(std::os::unix::ffi::OsStringExt::into_vec(target.into_os_string()))
+    }
+
     /// The editing engine writes notes; a link is no note, and is set in one step.
     fn write_link(
         &self,
@@ -62,13 +80,15 @@ impl History {
         place: &Path,
         why: &ChangeReason,
     ) -> Result<(), StepError> {
-        let now_link = std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink());
+        // Begun before an interruption: it may be there already.
+        if step.after.is_some_and(|after| self.written(path, after).is_some()) {
+            return Ok(());
+        }
         match step.before {
             Some(before) if before.mode == FileMode::Link => {
-                let expected = self.content(before.id).map_err(skip)?;
-                if now_link && link_target(place) == expected {
+                if self.written(path, before).is_some() {
                     std::fs::remove_file(place).map_err(skip)?;
-                } else if now_link || place.exists() {
+                } else if place.symlink_metadata().is_ok() {
                     return Err(StepError::Skip("the link has changed meanwhile".into()));
                 }
             }
@@ -130,11 +150,6 @@ fn edit(editor: &Editor, path: &NotePath, operation: Operation, why: &ChangeReas
     let report = editor.edit(path, &[operation], why)?;
     let changed = || StepError::Skip("it was changed meanwhile; the newer text stays".into());
     report.all_done().then_some(()).ok_or_else(changed)
-}
-
-pub(super) fn link_target(place: &Path) -> Vec<u8> {
-    let target = std::fs::read_link(place).unwrap_or_default();
-    std::os::unix::ffi::OsStrExt::as_bytes(target.as_os_str()).to_vec()
 }
 
 /// Sets or clears the right to execute, for every class of users that may read.
