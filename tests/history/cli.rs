@@ -227,6 +227,8 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
         (&["restore", "--at", "2099-01-01", "a.md"], 1, "lies ahead"),
         (&["restore", "--at", "soonish"], 2, "neither a snapshot's id nor a time"),
         (&["restore", "../outside.md"], 2, "is not a path inside the vault"),
+        (&["restore", "--at", "HEAD", "", "-y"], 2, "a path is empty"),
+        (&["history", ""], 2, "a path is empty"),
         (&["restore", "--at", "HEAD", "nothing.md"], 1, "is not in the snapshot"),
         (&["restore"], 2, "say what to go back to"),
         (&["restore", "--line", "a.md"], 2, "names no line"),
@@ -241,6 +243,23 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
         assert!(run.stderr.contains(words), "{args:?}: {run:?}");
     }
     assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn ticks_in_place_of_a_daemon_take_what_people_changed() {
+    let vault = vault();
+    for version in ["1\n", "2\n", "3\n"] {
+        vault.write("Essay.md", version);
+        let _ = vault.run(&["tick"]).ok();
+    }
+    std::fs::remove_file(vault.path("Essay.md")).unwrap();
+    let _ = vault.run(&["tick", "--dry-run"]).ok();
+    let _ = vault.run(&["tick"]).ok();
+    let log = vault.json(&["history", "Essay.md"]);
+    let actors = log.as_array().unwrap().iter().map(|it| it["actor"].as_str().unwrap());
+    assert_eq!(actors.collect::<Vec<_>>(), ["human"; 4], "{log}");
+    let _ = vault.run(&["restore", "Essay.md", "-y"]).ok();
+    assert_eq!(vault.read("Essay.md"), "3\n");
 }
 
 #[test]

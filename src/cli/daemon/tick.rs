@@ -4,17 +4,19 @@ use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
 use crate::cli::context::instant;
 use crate::cli::prelude::*;
 use crate::cli::reminders::check::finding_line;
+use crate::cli::snapshots::refresh;
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
 use crate::instance::DaemonLock;
+use crate::reminders::PlacedFinding;
 use crate::terminal::Ui;
 
 /// Makes one pass of the scheduler, then exits.
 ///
-/// Due reminders and follow-ups are delivered, their lines rewritten, and reminders without an id get one. Then ticked
-/// candidates of the inbox are kept, and the routines that are due, or that were waiting for an approval, run one after
-/// another. A crontab line that runs this every minute replaces the daemon.
+/// First, what people changed is taken into the history. Due reminders and follow-ups are delivered, their lines rewritten,
+/// and reminders without an id get one. Then ticked candidates of the inbox are kept, and the routines that are due, or that
+/// were waiting for an approval, run one after another. A crontab line that runs this every minute replaces the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.
@@ -34,9 +36,20 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?.0;
         workspace.editor.count_as_settled(true);
     }
-    // A running daemon makes the claims.
-    if !args.dry_run && DaemonLock::holder(&workspace.dirs.state).is_none() {
-        workspace = workspace.joined()?;
+    if !args.dry_run {
+        if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
+            return Err(other.into());
+        }
+        workspace.editor.recover()?;
+        // A running daemon makes the snapshots and the claims.
+        if DaemonLock::holder(&workspace.dirs.state).is_none() {
+            let history = workspace.history().map_err(CommandError::from);
+            let snapshot = history.and_then(|it| it.map_or(Ok(()), |it| refresh(context, &workspace, &it)));
+            if let Err(error) = snapshot {
+                context.ui.note(format!("no snapshot: {error}"));
+            }
+            workspace = workspace.joined()?;
+        }
     }
     if context.ui.is_closed()
         && !context.ui.json
@@ -46,11 +59,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Ok(Status::Fine);
     }
     let mode = if args.dry_run { PassMode::DryRun } else { PassMode::Tick };
-    let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
-    let inbox = if args.dry_run { InboxTicks::default() } else { settle_inbox(&workspace) };
+    let mut report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
+    let inbox = if args.dry_run { InboxTicks::default() } else { settle_inbox(&workspace, &mut report) };
     #[cfg(feature = "assistant")]
-    let (workspace, report, ran) = {
-        let (workspace, mut report) = (Arc::new(workspace), report);
+    let (workspace, ran) = {
+        let workspace = Arc::new(workspace);
         let rests = report.read_only.is_some() || workspace.at_rest().is_some();
         let ran = super::tick_routines::run_due_routines(context.ui, &workspace, rests, args.dry_run)?;
         if !args.dry_run {
@@ -59,7 +72,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 runtime()?.block_on(flush_after_routines(context.ui, &workspace, !ran.ran.is_empty()))?;
             report.failed.extend(told.failed);
         }
-        (workspace, report, ran)
+        (workspace, ran)
     };
     context.ui.json(&TickReport {
         pass: &report,
@@ -89,12 +102,6 @@ struct TickReport<'a> {
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {
-    if mode == PassMode::Tick {
-        if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
-            return Err(other.into());
-        }
-        workspace.editor.recover()?;
-    }
     let (journal, delivery_order, settings) =
         (workspace.journal()?, workspace.delivery_order_off_stdout(ui.json), workspace.pass_settings());
     let context = workspace.pass_context(&journal, &delivery_order, &settings);
@@ -141,12 +148,15 @@ struct InboxTicks {
     problems: Vec<String>,
 }
 
-/// Keeps the ticked candidates of the inbox and drops the declined ones.
-fn settle_inbox(workspace: &Workspace) -> InboxTicks {
+/// Keeps the ticked candidates of the inbox and drops the declined ones; lines that aren't understood go into the report.
+fn settle_inbox(workspace: &Workspace, report: &mut PassReport) -> InboxTicks {
     if workspace.left_to_other_machine().is_some() {
         return InboxTicks::default();
     }
-    match Inbox::new(workspace.memory()).settle(workspace.clock.now()) {
+    let inbox = Inbox::new(workspace.memory());
+    let missed = inbox.read().map(|file| file.near_misses).unwrap_or_default();
+    report.near_misses.extend(missed.iter().map(|finding| PlacedFinding::new(&inbox.path(), finding)));
+    match inbox.settle(workspace.clock.now()) {
         Ok(InboxOutcome { kept, dropped, failed }) => {
             let problems = failed.iter().map(|(id, error)| format!("`{id}` can't be kept: {error}"));
             InboxTicks { kept, dropped, problems: problems.collect() }

@@ -12,3 +12,5 @@ pub(super) mod history;
 pub(super) mod restore;
 mod shared;
 pub(super) mod undo;
+
+pub(super) use shared::refresh;

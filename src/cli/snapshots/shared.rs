@@ -20,7 +20,7 @@ pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>
 }
 
 /// Takes a snapshot of what people changed, where snapshots are on, and prints held deletions.
-pub(super) fn refresh(context: &Context, workspace: &Workspace, history: &History) -> Result<()> {
+pub(in crate::cli) fn refresh(context: &Context, workspace: &Workspace, history: &History) -> Result<()> {
     if !workspace.settings.history.enabled {
         return Ok(());
     }
@@ -39,6 +39,9 @@ pub(super) fn refresh(context: &Context, workspace: &Workspace, history: &Histor
 /// The path in the vault of a path that was typed in the current folder.
 pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String> {
     let outside = |reason: String| CommandError::from(HistoryError::Outside(typed.to_owned(), reason));
+    if typed.is_empty() {
+        return Err(CommandError::usage("a path is empty").hint("the whole vault is `.`, in its folder"));
+    }
     let typed_path = std::path::Path::new(typed);
     let root = workspace.vault.root();
     let inside = if typed_path.is_absolute() {
