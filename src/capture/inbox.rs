@@ -5,8 +5,8 @@
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a line takes two edits with one [`OPERATION`],
 //! which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source, then the line is
 //! removed from the inbox. After a crash between the two the next run finds the fact in `MEMORY.md` and only removes
-//! the line, in the same operation, since that bears the line's id. A tick is first put back to an empty box, by an
-//! edit that `undo` passes over, so that `undo` restores a question and not a tick that would be carried out again.
+//! the line, in the same operation, since that bears the line's id. An answered box is first put back to an empty one, by
+//! an edit that `undo` passes over, so that `undo` restores a question and not an answer that would be carried out again.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -211,19 +211,12 @@ impl<'a> Inbox<'a> {
             KeptFact { text: &line.text, section: &line.section, link: &link, change: line.change.as_ref() };
         let saved = self.notes.keep(&fact, now, &why)?;
         fail::fail_point!("capture::keep::between");
-        let path = self.path();
-        if line.mark == CheckboxMark::Ticked {
-            let ready = ChangeReason::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
-            self.notes
-                .editor
-                .edit_with(&path, &ready, |bytes| EditPlan::Bytes(inbox_note::with_cleared_box(bytes, id)))?;
-            fail::fail_point!("capture::keep::unticked");
-        }
+        self.clear_box(&line)?;
         let new = || CandidateRecord { asked: now, by: HUMAN.to_owned(), kept: None, on: None };
         let record = record_of(&file, id).unwrap_or_else(new);
         let record = CandidateRecord { kept: Some(now), on: Some(on.to_owned()), ..record };
         let kept = Candidate { mark: CheckboxMark::Ticked, record: Some(record), block_id: None, ..line };
-        self.notes.editor.edit_with(&path, &why, |bytes| {
+        self.notes.editor.edit_with(&self.path(), &why, |bytes| {
             EditPlan::Bytes(inbox_note::without_question(bytes, id, Some(&kept)))
         })?;
         Ok(KeptCandidate { id: id.to_owned(), saved })
@@ -235,11 +228,26 @@ impl<'a> Inbox<'a> {
     /// Nothing waits under the id, or the note can't be written.
     pub fn decline(&self, id: &str, origin: &Origin) -> Result<ListedCandidate> {
         let (_, line) = self.open(id)?;
+        self.clear_box(&line)?;
         let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
         self.notes.editor.edit_with(&self.path(), &why, |bytes| {
             EditPlan::Bytes(inbox_note::without_question(bytes, id, None))
         })?;
         Ok(listed(CandidateState::Dropped, &line))
+    }
+
+    /// Puts an answered box back to an empty one: `undo` passes over this edit, and so brings back a question.
+    fn clear_box(&self, line: &Candidate) -> Result<()> {
+        if line.mark == CheckboxMark::Open {
+            return Ok(());
+        }
+        let why =
+            ChangeReason::new(Actor::Assistant, "an answer is carried out").trailer(BOOKKEEPING, &line.id);
+        self.notes.editor.edit_with(&self.path(), &why, |bytes| {
+            EditPlan::Bytes(inbox_note::with_cleared_box(bytes, &line.id))
+        })?;
+        fail::fail_point!("capture::keep::unticked");
+        Ok(())
     }
 
     /// Carries out what the boxes say: what is ticked is kept, what is declined goes, and an open line whose fact

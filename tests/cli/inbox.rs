@@ -308,6 +308,16 @@ fn a_tick_keeps_what_is_ticked_and_drops_what_is_declined() {
 }
 
 #[test]
+fn what_undo_brings_back_of_a_no_is_a_question() {
+    let vault = scanned(TALK);
+    vault.write("Inbox.md", vault.read("Inbox.md").replacen("- [ ] [profile]", "- [-] [profile]", 1));
+    assert_eq!(pick(&vault.json(&["tick"]), "inbox/dropped").as_array().unwrap().len(), 1);
+    let _ = vault.run(&["undo"]).ok();
+    assert!(vault.read("Inbox.md").contains("\n- [ ] [profile]"), "{}", vault.read("Inbox.md"));
+    assert_eq!(vault.json(&["tick"])["inbox"], Value::Null);
+}
+
+#[test]
 fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let on = "//- /vault-agent.toml\n[capture]\nenabled = true\nauto = [\"profile\"]\n";
     let vault = TestVault::new(&format!("{TALK}{on}"));
@@ -402,4 +412,29 @@ fn a_line_that_is_meant_and_not_understood_is_named_and_tasks_date_is_no_reason(
     vault.run(&["inbox", "list"]).ok().warns_not("not understood");
     let _ = vault.run(&["inbox", "keep", &tea]).ok();
     assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("Inbox.md").contains("✅"));
+}
+
+#[test]
+fn a_line_that_lost_its_id_or_its_place_is_no_no() {
+    let vault = scanned(TALK);
+    let (tea, note) = (id(&vault, "green tea"), vault.read("Inbox.md"));
+    let line = note.lines().find(|line| line.ends_with(&tea)).unwrap();
+    let ticked = line.replacen("- [ ]", "- [x]", 1);
+    for (broken, why) in [
+        (ticked.replace(&format!(" {tea}"), ""), "id"),
+        (format!("  {ticked}"), "begin"),
+        (ticked.replacen('-', "*", 1), "begin"),
+    ] {
+        vault.write("Inbox.md", note.replacen(line, &broken, 1));
+        let tick = vault.json(&["tick"]);
+        assert!(tick["inbox"] == Value::Null && !vault.has("MEMORY.md"), "{broken}: {tick}");
+        assert!(tick["near_misses"][0]["reason"].as_str().unwrap().contains(why), "{broken}: {tick}");
+        vault.run(&["check"]).exits(1).says("Inbox.md:");
+        let all = list(&vault);
+        let tea = all.iter().find(|one| one["id"] == tea.as_str()).unwrap();
+        assert_eq!(tea["state"], "open", "{broken}");
+    }
+    vault.write("Inbox.md", note.replacen(&format!("{line}\n"), "- [ ] [todo] milk\n", 1));
+    assert_eq!(vault.json(&["tick"])["near_misses"], json!([]));
+    assert!(list(&vault).iter().any(|one| one["id"] == tea.as_str() && one["state"] == "dropped"));
 }

@@ -53,7 +53,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A request that no brain answered is made again from the journal; one that can't be made again says why.
     ("agent", 5500),
     ("brain", 3900),
-    ("capture", 1700),
+    // What `undo` brings back of a "no" is a question, too.
+    ("capture", 1750),
     // `status` lists what is late.
     ("cli", 7250),
     ("config", 2250),
@@ -67,8 +68,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("discord", 4750),
     ("doctor", 1100),
     ("embed", 1300),
-    // A file whose lines end with CR alone is read; a change of line endings is said.
-    // What makes text of a model harmless moved here from `memory`, since reminders use it, too.
+    // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
+    // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
+    // that lost its id is a near miss.
     ("format", 6150),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.

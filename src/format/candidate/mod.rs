@@ -171,11 +171,13 @@ pub struct InboxFile {
     pub records: Vec<CandidateLine>,
     /// Lines that look meant as ours and can't be read.
     pub near_misses: Vec<Finding>,
+    /// The texts of these lines.
+    missed: Vec<String>,
 }
 
 impl InboxFile {
     /// All that was ever asked, oldest first, with how it stands: a question that has no record (a person wrote it) is
-    /// open, too.
+    /// open, too, and so is one whose line is a near miss.
     pub fn all(&self) -> Vec<(CandidateState, &Candidate)> {
         let is_open = |line: &&Candidate| line.mark != CheckboxMark::Declined;
         let mut lines: HashMap<&str, &Candidate> = HashMap::new();
@@ -189,6 +191,7 @@ impl InboxFile {
             out.push(match lines.get(record.id.as_str()).copied().filter(is_open) {
                 _ if is_kept => (CandidateState::Kept, record),
                 Some(line) => (CandidateState::Open, line),
+                None if self.is_missed(record) => (CandidateState::Open, record),
                 None => (CandidateState::Dropped, record),
             });
         }
@@ -196,6 +199,12 @@ impl InboxFile {
             out.push((if is_open(&line) { CandidateState::Open } else { CandidateState::Dropped }, line));
         }
         out
+    }
+
+    /// Whether a near miss has the question's id, or its quote and link.
+    fn is_missed(&self, record: &Candidate) -> bool {
+        let said = format!("{} [[{}]]", quoted(&record.quote), record.source());
+        self.missed.iter().any(|text| text.contains(&record.id) || text.contains(&said))
     }
 }
 
@@ -215,6 +224,7 @@ pub fn parse(bytes: &[u8]) -> InboxFile {
             }
             ParsedBox::NearMiss(finding) if live => {
                 file.near_misses.push(Finding { line: number, ..finding });
+                file.missed.push(String::from_utf8_lossy(text).into_owned());
             }
             ParsedBox::NearMiss(_) | ParsedBox::Other => {}
         }

@@ -18,10 +18,19 @@ pub fn parse_line(line: &[u8]) -> ParsedBox<Candidate> {
     checkbox::parse_line(line, looks_meant, |text| LineReader::new(text).candidate())
 }
 
-/// Whether a line begins like a task and holds an id of a candidate.
+/// Whether a line begins like a task, and holds an id of a candidate, or a category, a quote and a link.
 fn looks_meant(text: &str) -> bool {
     let is_id = |word: &str| checkbox::looks_like_id(word, PREFIX);
-    checkbox::task_body(text).is_some_and(|body| body.split([' ', '\t']).any(is_id))
+    checkbox::task_body(text).is_some_and(|body| {
+        body.split([' ', '\t']).any(is_id)
+            || category_of(body).is_some() && body.contains(DOT) && body.contains("[[")
+    })
+}
+
+/// The category behind a box.
+fn category_of(body: &str) -> Option<Category> {
+    let rest = body.split_once(']')?.1.trim_start().strip_prefix('[')?;
+    Category::named(rest.split_once(']')?.0)
 }
 
 impl LineReader<'_> {
