@@ -60,6 +60,11 @@ impl Context {
         Origin::new(Actor::Cli)
     }
 
+    /// Whether a person calls, who has finished editing and knows the note.
+    fn is_typed(&self) -> bool {
+        self.origin().actor == Actor::Cli
+    }
+
     /// Checks that the assistant may call this command from its shell; a person may call all.
     #[cfg(all(unix, feature = "assistant"))]
     pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<()> {
@@ -116,7 +121,7 @@ impl Context {
             let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
             self.ui.note(format!("the settings are wrong, the last good ones are used: {error}{hint}"));
         }
-        workspace.editor.count_as_settled(true);
+        workspace.editor.count_as_settled(self.is_typed());
         Ok(workspace)
     }
 
@@ -126,8 +131,7 @@ impl Context {
     /// There is no vault, or its settings are wrong.
     pub fn workspace(&self) -> Result<Workspace> {
         let workspace = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
-        // A person who types a command has finished editing.
-        workspace.editor.count_as_settled(true);
+        workspace.editor.count_as_settled(self.is_typed());
         Ok(workspace)
     }
 

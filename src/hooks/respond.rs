@@ -83,7 +83,6 @@ fn answer(event: HostEvent, place: &HookContext, input: &HookInput) -> anyhow::R
     }
     let dir = place.vault.clone().map_err(anyhow::Error::msg)?;
     let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);
-    workspace.editor.count_as_settled(true);
     match event {
         HostEvent::SessionStart => start::run(&workspace, input),
         HostEvent::UserPromptSubmit => prompt::run(&workspace, input),

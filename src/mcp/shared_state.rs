@@ -57,8 +57,8 @@ pub struct SharedState {
 impl SharedState {
     /// On an opened vault, in a place; nothing else is opened.
     pub fn new(workspace: Workspace, tools: ToolSet, place: ServerScopes) -> Self {
-        // A model writes because a person asked it to, so no save of theirs is pending.
-        workspace.editor.count_as_settled(true);
+        // No person looks at the notes when a model writes.
+        workspace.editor.count_as_settled(false);
         Self {
             workspace: RwLock::new(Arc::new(workspace)),
             search_client: Mutex::default(),

@@ -100,6 +100,20 @@ fn what_can_not_be_saved_says_why_and_writes_nothing() {
 }
 
 #[test]
+fn a_note_that_was_just_emptied_or_cut_is_left_alone_but_by_a_person() {
+    let (vault, mut client) = Client::over("");
+    client.does("memory_save", fact(&"likes green tea, and much of it, ".repeat(20), "Ann"));
+    for cut in ["", "## Ann\n"] {
+        vault.write("MEMORY.md", cut);
+        let refused = client.call("memory_save", fact("plays the cello", "Ann"));
+        assert!(refused.text().contains("until it has stood so for a minute"), "{}", refused.text());
+        assert_eq!(vault.read("MEMORY.md"), cut);
+    }
+    let _ = vault.run(&["memory", "save", "plays the cello"]).ok();
+    client.does("memory_save", fact("moves to Leeds", "Ann"));
+}
+
+#[test]
 fn text_that_looks_like_something_else_stays_text() {
     let (vault, mut client) = Client::over("");
     let sly = [
@@ -242,6 +256,11 @@ fn pins_come_once_and_go_whole() {
         json!({"content": "the contract", "link": "[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"});
     client.call("memory_pin", linked).ok();
     assert!(vault.read("Pinned.md").contains("[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"));
+    let before = vault.read("Pinned.md");
+    for link in ["a\u{200b}b", "a\u{202e}b", "`=1`"] {
+        client.refuses("memory_pin", json!({"content": "x", "link": link}), "bad_link");
+    }
+    assert_eq!(vault.read("Pinned.md"), before);
     client.refuses("memory_unpin", json!({"content": "Dad"}), "no_such_pin");
     client.call("memory_unpin", json!({"content": "Mum's"})).ok();
     client.call("memory_unpin", json!({"content": "the contract"})).ok();

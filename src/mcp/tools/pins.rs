@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::memory::{Removed, Saved, place_and_text};
 use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
+use crate::format::invisible;
 use crate::format::pinned::{self, LinkTarget};
 use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, line, text, whole};
 use crate::mcp::failure::ToolFailure;
@@ -112,7 +113,8 @@ fn unpin(call: &McpCall<'_>) -> ToolOutcome {
 fn target(text: &str) -> Result<LinkTarget, ToolFailure> {
     let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
     let read = pinned::parse(format!("- [[{bare}]]\n").as_bytes());
-    read.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
+    let is_plain = !bare.contains('`') && invisible::first(bare).is_none();
+    read.into_iter().next().and_then(|bullet| bullet.target).filter(|_| is_plain).ok_or_else(|| {
         ToolFailure::new("bad_link", "that is no link to a note")
             .of("link")
             .hint("Write it as `daily/2026-11-20#^block` or `MEMORY#Section`, without `.md`.")

@@ -122,7 +122,8 @@ impl Editor {
     }
 
     /// Whether notes count as having stood so for long enough, however short they are all at once: for
-    /// commands that a person types, and for `tick`, which treats the quiet rules as met.
+    /// commands that a person types, and for `tick`, which treats the quiet rules as met. MCP, hooks, and the assistant in
+    /// its shell or a turn do not.
     pub fn count_as_settled(&self, settled: bool) {
         self.settled.store(settled, std::sync::atomic::Ordering::Relaxed);
     }

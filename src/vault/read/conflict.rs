@@ -2,8 +2,8 @@
 //! alone; pure.
 //!
 //! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive and OneDrive.
-//! A plain number at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`) counts as a conflicting
-//! copy only if the note without it exists. A person who names a note so is asked to rename it, which is the lesser
+//! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`, OneDrive's
+//! `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who names a note so is asked to rename it, which is the lesser
 //! harm.
 
 use crate::format::has_shape;
@@ -14,7 +14,7 @@ pub fn original_of(name: &str) -> Option<String> {
         Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
         _ => (name, None),
     };
-    let original = marked(stem).or_else(|| numbered(stem))?;
+    let original = marked(stem).or_else(|| numbered(stem)).or_else(|| onedrive(stem))?;
     if original.is_empty() {
         return None;
     }
@@ -70,8 +70,18 @@ fn numbered(stem: &str) -> Option<&str> {
     (counts && !original.is_empty()).then_some(original)
 }
 
+/// `NAME-DESKTOP-ABC1234`, `NAME-LAPTOP-ABC12345-2`: OneDrive adds the computer's name. One that a person chose can't be
+/// told from the note's own words; these are the ones that Windows gives.
+fn onedrive(stem: &str) -> Option<&str> {
+    let (original, rest) = ["-DESKTOP-", "-LAPTOP-"].iter().find_map(|mark| stem.split_once(mark))?;
+    let (code, number) = rest.split_once('-').unwrap_or((rest, "2"));
+    let is_code = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let is_host = matches!(code.len(), 6..=8) && code.bytes().all(is_code);
+    (is_host && number.parse::<u8>().is_ok()).then_some(original)
+}
+
 /// Whether `name` is named like a conflicting copy whatever stands beside it; names with a plain
-/// number are not.
+/// number or a computer's name are not.
 pub fn is_conflict_copy(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     marked(stem).is_some_and(|original| !original.is_empty())
@@ -133,6 +143,8 @@ mod tests {
             ("Reminders 2.md", "Reminders.md"),
             ("Reminders (1).md", "Reminders.md"),
             ("Plan (v2) (3).md", "Plan (v2).md"),
+            ("MEMORY-DESKTOP-ABC1234.md", "MEMORY.md"),
+            ("MEMORY-LAPTOP-ABC12345-2.md", "MEMORY.md"),
         ] {
             assert_eq!(original_of(copy).as_deref(), Some(original), "{copy}");
         }
@@ -145,6 +157,8 @@ mod tests {
             "(1).md",
             "Plan (v2).md",
             "x.sync-conflict-y.md",
+            "Moving to the new-DESKTOP-PC.md",
+            "a-DESKTOP-ABC1234-b.md",
         ] {
             assert_eq!(original_of(name), None, "{name}");
         }
