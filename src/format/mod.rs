@@ -7,7 +7,7 @@
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working_memory`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
-//! - shared by all: `lines`, `yaml`, `tags`, `invisible`, `harmless`, and the functions below.
+//! - shared by all: `lines`, `yaml`, `tags`, `invisible`, `harmless`, `lenient_json`, and the functions below.
 
 pub mod approval;
 pub mod candidate;
@@ -17,6 +17,7 @@ pub mod daily;
 pub mod dated_tasks;
 pub mod harmless;
 pub mod invisible;
+pub mod lenient_json;
 pub mod lines;
 pub mod log;
 pub mod memory;

@@ -385,6 +385,29 @@ fn keys_never_reach_the_vault() {
 }
 
 #[test]
+fn half_a_character_is_kept_and_a_line_that_is_no_json_is_told_once() {
+    let (vault, mut tape) = recorded();
+    tape.user("Prompt HALF");
+    tape.call("toolu_1", "Bash", json!({ "command": "x" }));
+    tape.result("toolu_1", "important, cut here HALF");
+    let path = tape.write(&vault);
+    let (escape, bytes) = (tape.text().replace("HALF", "\\ud83d"), &b"{\"type\": \"us\xf0\xff\n\n"[..]);
+    std::fs::write(&path, [escape.as_bytes(), bytes, b"{\"type\": \"user\", \"growing"].concat()).unwrap();
+    happens(&vault, "stop", json!({}));
+    forget(&vault);
+    let stop = input(&vault, "Stop", json!({ "last_assistant_message": "HALF" })).replace("HALF", "\\ud83d");
+    let _ = hook(&vault, "stop", &stop);
+    assert_eq!(hooks_log(&vault), "");
+    let shown = shown(&kept(&vault));
+    assert_eq!(
+        shown[..2],
+        ["user: Prompt \u{fffd}", "tool Bash {\"command\":\"x\"} -> important, cut here \u{fffd}"]
+    );
+    let told = "system: A line of the transcript that is no JSON is not kept here: at byte ";
+    assert!(shown.len() == 3 && shown[2].starts_with(told), "{shown:?}");
+}
+
+#[test]
 fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
     let (vault, mut tape) = recorded();
     tape.user("Do it");

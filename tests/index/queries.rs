@@ -232,18 +232,21 @@ fn queries_on_standard_input_are_answered_in_order() {
     let run = vault.run_with(
         &["--json", "search", "--stdin", "--limit", "1"],
         "{\"id\":1,\"query\":\"oak\"}\n\n{\"id\":\"two\",\"query\":\"elm\",\"limit\":5}\nnot json\n\
-{\"id\":[3],\"query\":\"oak\",\"scope\":\"notes\"}\n{\"query\":\"kind:nothing ash\"}\n{\"id\":5,\"query\":\"absent\"}\n",
+{\"id\":[3],\"query\":\"oak\",\"scope\":\"notes\"}\n{\"query\":\"kind:nothing ash\"}\n{\"id\":5,\"query\":\"absent\"}\n{\"id\":6,\"query\":\"oak\",\"limit\":-1}\n\
+{\"id\":7,\"query\":\"oak \\ud83d\"}\n",
     );
     let lines: Vec<serde_json::Value> =
         run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // A line that is no query is answered too, and the exit code says so.
-    assert_eq!((lines.len(), run.code), (6, 1), "{}", run.stderr);
+    assert_eq!((lines.len(), run.code), (8, 1), "{}", run.stderr);
     assert_eq!((&lines[0]["id"], lines[0]["hits"].as_array().unwrap().len()), (&json!(1), 1));
     assert_eq!((&lines[1]["id"], &lines[1]["hits"][0]["path"]), (&json!("two"), &json!("notes/b.md")));
     assert!(lines[2]["error"].as_str().unwrap().contains("not a query"));
     assert_eq!((&lines[3]["id"], &lines[3]["hits"][0]["path"]), (&json!([3]), &json!("notes/b.md")));
     assert!(lines[4]["notes"][0].as_str().unwrap().contains("kind:nothing"));
     assert_eq!(lines[5]["id"], 5);
+    assert!(lines[6]["id"] == 6 && lines[6]["error"].as_str().unwrap().contains("not a query"));
+    assert!(lines[7]["id"] == 7 && lines[7]["error"].is_null(), "{}", lines[7]);
 }
 
 #[test]

@@ -74,6 +74,13 @@ fn a_line_that_is_no_json_is_a_parse_error() {
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32700)));
     assert!(refused.as_object().unwrap().contains_key("id"), "{refused}");
     client.write("{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":5,\"method\":3}");
+    // Half of a character, as a client cuts it, is no reason.
+    client.write(
+        r#"{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"memory_save","arguments":{"scope":"long","content":"tea \ud83d"}}}"#,
+    );
+    let saved = client.wait_for("an answer", |message| message["id"] == 99);
+    assert!(saved["result"]["isError"] != true, "{saved}");
+    assert!(vault.read("MEMORY.md").contains("tea \u{fffd}"));
     assert_eq!(client.result("ping", json!({})), json!({}));
     // Nothing said to this server before the handshake ends it either.
     let mut silent = Client::silent(vault.command(&["mcp"]));

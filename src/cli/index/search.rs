@@ -3,10 +3,12 @@
 use std::io::BufRead;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::cli::memories::expand_here;
 use crate::cli::prelude::*;
 use crate::deliver::{link, takes_links};
+use crate::format::lenient_json;
 use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
 
 /// Searches all notes, logs and memories.
@@ -41,7 +43,7 @@ pub struct Args {
 #[derive(Debug, Deserialize)]
 struct Line {
     #[serde(default)]
-    id: serde_json::Value,
+    id: Value,
     query: String,
     limit: Option<usize>,
     scope: Option<String>,
@@ -53,7 +55,7 @@ struct Line {
 
 #[derive(Debug, Default, Serialize)]
 struct Reply {
-    id: serde_json::Value,
+    id: Value,
     hits: Vec<Hit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reranked: Option<Reranked>,
@@ -92,9 +94,12 @@ fn answer_lines(context: &Context, args: &Args, client: &SearchClient) -> Comman
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let reply = match serde_json::from_slice::<Line>(&line) {
+        let reply = match lenient_json::from_slice::<Line>(&line) {
             Ok(asked) => reply(client, args, asked),
-            Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
+            Err(error) => {
+                let id = lenient_json::from_slice(&line).map_or(Value::Null, |it: Value| it["id"].clone());
+                Reply { id, error: Some(format!("not a query: {error}")), ..Reply::default() }
+            }
         };
         if reply.error.is_some() {
             status = Status::Problem;

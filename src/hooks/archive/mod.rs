@@ -261,7 +261,8 @@ fn is_sub_agent(path: &Path) -> bool {
 fn is_of(transcript: &Path, session: &str) -> bool {
     let Ok(mut lines) = read_state::LineReader::open(transcript, 0) else { return false };
     let Ok(Some(line)) = lines.next() else { return false };
-    crate::hooks::host::entry::read(line.bytes).is_some_and(|entry| entry.session.as_deref() == Some(session))
+    let entry = crate::hooks::host::entry::read(line.bytes).ok().flatten();
+    entry.is_some_and(|entry| entry.session.as_deref() == Some(session))
 }
 
 /// The transcripts in a folder, by name.

@@ -97,11 +97,12 @@ impl<'w> ArchivePass<'w> {
             count += 1;
             let (start, end, is_ended) = (line.start, line.end, line.is_ended);
             match entry::read(line.bytes) {
-                None if is_ended && line.is_long => self.log_skipped_line(transcript, start, end)?,
-                Some(entry) => self.take_entry(entry, start)?,
+                Ok(Some(entry)) => self.take_entry(entry, start)?,
+                Ok(None) => {}
                 // The host is still writing it.
-                None if !is_ended => break,
-                None => {}
+                Err(_) if !is_ended => break,
+                Err(_) if line.bytes.trim_ascii().is_empty() && !line.is_long => {}
+                Err(_) => self.log_skipped_line(transcript, start, line.is_long.then_some(end))?,
             }
             at = if is_ended { end } else { start };
             let is_full = self.logs.values().map(SessionLog::waiting).sum::<usize>() >= BATCH;
@@ -130,13 +131,15 @@ impl<'w> ArchivePass<'w> {
         self.open.iter().map(|call| call.line).min().map_or(at, |first| first.min(at))
     }
 
-    /// Logs that a line of the transcript was too long to be kept: an event of its own, named by its place.
-    fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: u64) -> Result<()> {
-        let (agent, at, megabytes) = (self.agent.clone(), self.last, (end - start) >> 20);
-        let what = format!(
-            "A line of {megabytes} MB of the transcript is not kept here: at byte {start} of `{}`.",
-            transcript.display()
+    /// Logs that a line of the transcript, too long up to `end` or no JSON, is not kept: an event of its own, named by its
+    /// place.
+    fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: Option<u64>) -> Result<()> {
+        let (agent, at) = (self.agent.clone(), self.last);
+        let line = end.map_or_else(
+            || "A line of the transcript that is no JSON".to_owned(),
+            |end| format!("A line of {} MB of the transcript", (end - start) >> 20),
         );
+        let what = format!("{line} is not kept here: at byte {start} of `{}`.", transcript.display());
         tracing::warn!("a session is not kept whole: {what}");
         let name = name_of(&blake3::hash(what.as_bytes()));
         if !self.is_known(&agent, name, at)? {

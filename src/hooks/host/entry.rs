@@ -94,9 +94,9 @@ pub enum ContentPart {
     },
 }
 
-/// Reads a line; none where it is no entry or adds nothing.
-pub fn read(line: &[u8]) -> Option<TranscriptEntry> {
-    of(&serde_json::from_slice(line).ok()?)
+/// Reads a line; `None` where it is no entry or adds nothing, an error where it is no JSON.
+pub fn read(line: &[u8]) -> serde_json::Result<Option<TranscriptEntry>> {
+    crate::format::lenient_json::from_slice(line).map(|entry| of(&entry))
 }
 
 /// As [`read`], of a line that is parsed.
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     fn shown(line: &str) -> Vec<String> {
-        let entry = read(line.as_bytes()).unwrap();
+        let entry = read(line.as_bytes()).unwrap().unwrap();
         let show = |parts: &[ContentPart]| parts.iter().map(ContentPart::raw).collect::<Vec<_>>().join("|");
         let piece = |piece: &EntryPiece| match &piece.kind {
             PieceKind::Said { kind, author, parts } => format!("{kind} {author}: {}", show(parts)),
@@ -376,14 +376,13 @@ mod tests {
         ] {
             assert_eq!(shown(line), expected, "{line}");
         }
-        assert_eq!(read(b"no json"), None);
-        assert_eq!(read(b"{\"type\":\"user\",\"message\":"), None);
+        assert!(read(b"no json").is_err() && read(b"{\"type\":\"user\",\"message\":").is_err());
     }
 
     #[test]
     fn a_copy_has_the_same_names_and_another_entry_others() {
-        let names =
-            |line: &str| read(line.as_bytes()).unwrap().pieces.iter().map(|p| p.name).collect::<Vec<_>>();
+        let entry = |line: &str| read(line.as_bytes()).unwrap().unwrap();
+        let names = |line: &str| entry(line).pieces.iter().map(|p| p.name).collect::<Vec<_>>();
         let line = r#"{"type":"user","uuid":"u1","sessionId":"s1","message":{"content":"yes"}}"#;
         for same in [
             r#"{"type":"user","uuid":"u1","sessionId":"s2","version":"2.2","parentUuid":"x","message":{"content":"yes"}}"#,

@@ -68,7 +68,7 @@ impl HookInput {
     pub fn parse(bytes: &[u8]) -> anyhow::Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         // The error's own words may quote the prompt; its kind and place don't.
-        serde_json::from_slice(bytes).map_err(|error| {
+        crate::format::lenient_json::from_slice(bytes).map_err(|error| {
             let what = format!("{:?}", error.classify()).to_lowercase();
             let (line, column) = (error.line(), error.column());
             anyhow::anyhow!("standard input is no message of a host ({what} at line {line}, column {column})")

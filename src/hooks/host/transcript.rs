@@ -116,7 +116,7 @@ pub fn open_transcript(path: &Path) -> io::Result<(File, u64)> {
 pub fn parse(bytes: &[u8]) -> Transcript {
     let mut out = Transcript::default();
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let Ok(entry) = serde_json::from_slice::<Value>(line) else { continue };
+        let Ok(entry) = crate::format::lenient_json::from_slice::<Value>(line) else { continue };
         if entry["isSidechain"] == true || entry["isMeta"] == true || entry["isCompactSummary"] == true {
             continue;
         }

@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 use super::server::McpSession;
 use super::subscriptions::Subscriptions;
 use crate::config::ConfigError;
+use crate::format::lenient_json;
 use crate::listen::{BearerToken, HostNames};
 use crate::mcp::shared_state::SharedState;
 
@@ -124,9 +125,9 @@ fn message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Value> {
     if line.is_empty() {
         return Ok(None);
     }
-    let value: Value = serde_json::from_slice(line)
+    let value: Value = lenient_json::from_slice(line)
         .map_err(|error| refusal(PARSE_ERROR, &format!("this line is no JSON: {error}"), &Value::Null))?;
-    serde_json::from_slice(line).map(Some).or_else(|_| {
+    lenient_json::from_slice(line).map(Some).or_else(|_| {
         let id = value.get("id").filter(|id| id.is_string() || id.is_number()).unwrap_or(&Value::Null);
         match value.get("method") {
             Some(Value::String(_)) if value.get("id").is_none() => Ok(None),
