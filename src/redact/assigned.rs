@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::values::{is_mixed, is_password, is_placeholder, is_random, is_uuid};
+use super::values::{is_mixed, is_password, is_placeholder, is_random, is_uuid, is_word_with_digit};
 use super::{FoundSecret, run};
 
 /// Pieces of names at which it is worth to look, in small letters.
@@ -26,6 +26,8 @@ static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
 /// The text between a flag and its value, as in `--password VALUE`.
 static AFTER_FLAG: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"^[ =]+(?P<quote>["'])?"#).expect("a constant pattern"));
+/// The next field of a query or a form; any other `&` is a sign of the value.
+static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"&[\w.-]+=").expect("a constant pattern"));
 /// A name before, in words.
 const IN_WORDS: &str = "mot de passe";
 /// A password of four groups of four letters, as mail services make them.
@@ -48,7 +50,9 @@ enum Style {
 /// The kind of secret in the text of a member with this name, if it is one.
 pub(super) fn of_member(name: &str, text: &str) -> Option<&'static str> {
     let (kind, strength) = kind_of(name)?;
-    (!text.contains(char::is_whitespace) && holds(strength, name, text, Style::Quoted)).then_some(kind)
+    let is_value =
+        holds(strength, name, text, Style::Quoted) || is_assigned(strength, text) && is_capital(name);
+    (!text.contains(char::is_whitespace) && is_value).then_some(kind)
 }
 
 /// Adds the values that stand after the names of secrets; `words` are the places of [`WORDS`], in order.
@@ -110,7 +114,7 @@ fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -
         return Some(at..at + 19);
     }
     let style = match quote {
-        _ if sign == "=" && name.bytes().all(|byte| !byte.is_ascii_lowercase()) => Style::Shell,
+        _ if sign == "=" && is_capital(name) => Style::Shell,
         Some(_) => Style::Quoted,
         None if sign == "=" && matches!(before, Some(';' | '&' | '?' | ',')) => Style::Listed,
         None => Style::Bare,
@@ -118,7 +122,18 @@ fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -
     let word = word_at(text, at, quote, style, strength);
     let is_call =
         style == Style::Bare && matches!(text.as_bytes().get(at + word.len()), Some(b'(' | b'[' | b'{'));
-    (!is_call && holds(strength, name, word, style)).then(|| at..at + word.len())
+    let is_literal = sign == "=" || quote.is_some() && sign.trim() == "=" || is_capital(name);
+    let is_value = holds(strength, name, word, style) || is_literal && is_assigned(strength, word);
+    (!is_call && is_value).then(|| at..at + word.len())
+}
+
+fn is_capital(name: &str) -> bool {
+    name.bytes().all(|byte| !byte.is_ascii_lowercase())
+}
+
+/// Whether a word that is given to a password's name as it stands is one: letters with a digit, such as `hunter2`.
+fn is_assigned(strength: Strength, value: &str) -> bool {
+    strength == Strength::Password && is_word_with_digit(value)
 }
 
 /// The word of a value: up to its quote, or up to what ends it.
@@ -129,10 +144,12 @@ fn word_at<'t>(text: &'t str, at: usize, quote: Option<&str>, style: Style, stre
     }
     let is_ended = |byte: u8| match (style, strength) {
         (Style::Shell, _) => byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`'),
-        (_, Strength::Password) => byte.is_ascii_whitespace() || b"\"'`<>;&,)}|".contains(&byte),
+        (_, Strength::Password) => byte.is_ascii_whitespace() || b"\"'`<>;,)}|".contains(&byte),
         _ => !(byte.is_ascii_alphanumeric() || b"_-+/=.~%:$".contains(&byte)),
     };
-    run(text, at, |byte| !is_ended(byte) && byte != b'\\').trim_end_matches(['.', ',', ';', ':', '?'])
+    let word = run(text, at, |byte| !is_ended(byte) && byte != b'\\');
+    let next = NEXT_FIELD.find(word).filter(|_| style != Style::Shell);
+    word[..next.map_or(word.len(), |next| next.start())].trim_end_matches(['.', ',', ';', ':', '?', '&'])
 }
 
 fn holds(strength: Strength, name: &str, value: &str, style: Style) -> bool {

@@ -58,6 +58,15 @@ fn the_fixtures_hold_no_token_for_a_scanner() {
 fn what_is_masked_says_its_kind_and_is_masked_once() {
     for (text, expected) in [
         ("DB_PASSWORD=corr-ect", "DB_PASSWORD=[masked: password]"),
+        ("DB_PASSWORD: hunter2zz", "DB_PASSWORD: [masked: password]"),
+        ("\"DB_PASSWORD\": \"hunter2zz\"", "\"DB_PASSWORD\": \"[masked: password]\""),
+        ("DB_PASSWORD = hunter2zz", "DB_PASSWORD = [masked: password]"),
+        ("password=hunter2zz", "password=[masked: password]"),
+        ("https://x?password=hunter2zz&user=ann", "https://x?password=[masked: password]&user=ann"),
+        ("password=hunter2zz&user=ann", "password=[masked: password]&user=ann"),
+        ("--password=hunter2zz && ls", "--password=[masked: password] && ls"),
+        ("db.password=tr0ub4dor&3", "db.password=[masked: password]"),
+        ("password = \"hunter2zz\"", "password = \"[masked: password]\""),
         ("curl -u ann:hunter22 https://x.y", "curl -u ann:[masked: password] https://x.y"),
         ("Cookie: lang=en; session=abc123def456", "Cookie: lang=en; session=[masked: cookie]"),
         ("Authorization: Bearer 0123456789abcdef0123", "Authorization: Bearer [masked: bearer token]"),
@@ -93,6 +102,7 @@ fn work_and_words_stay() {
         "key: some_function_name_123(x)",
         "fn login(password: &str, token: Option<String>) -> Result<Session2, Error>",
         "password = get_password(user1)",
+        "password = field2, password=self.field2, password=os.environ[\"X1\"], PASSWORD: see page2.md, password: step2",
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
         "https://ann@example.org/x:y@z and ://",
         "the password is in the drawer; Password: required",
@@ -141,10 +151,9 @@ fn settings_add_patterns_and_turn_the_others_off() {
     let own = Redactor::new(false, &["acme_[a-z]+".to_owned()]);
     let text = "acme_secret and ghp_0123456789abcdefghij";
     assert_eq!(own.apply(text), "[masked: own pattern] and ghp_0123456789abcdefghij");
-    let mut value =
-        serde_json::json!({"env": {"API_KEY": "0123456789abcdefXY"}, "list": ["ghp_0123456789abcdefghij"]});
+    let mut value = serde_json::json!({"env": {"API_KEY": "0123456789abcdefXY", "DB_PASSWORD": "hunter2zz"}, "list": ["ghp_0123456789abcdefghij"]});
     Redactor::new(true, &[]).apply_to(&mut value);
-    let expected = serde_json::json!({"env": {"API_KEY": marker("key")}, "list": [marker("github token")]});
+    let expected = serde_json::json!({"env": {"API_KEY": marker("key"), "DB_PASSWORD": marker("password")}, "list": [marker("github token")]});
     assert_eq!(value, expected);
 }
 

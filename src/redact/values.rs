@@ -116,6 +116,18 @@ pub(super) fn is_password(value: &str) -> bool {
         && (!is_name || signs > 0)
 }
 
+/// Whether a value is one word of letters with a digit, and no name of a method.
+pub(super) fn is_word_with_digit(value: &str) -> bool {
+    let has = |of: fn(&u8) -> bool| value.as_bytes().iter().any(of);
+    let lower = value.to_ascii_lowercase();
+    value.len() >= 5
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !is_placeholder(value)
+        && !NAMES_WITH_DIGITS.iter().any(|name| lower.starts_with(name))
+}
+
 /// Whether a word of plain speech is a password: letters and digits, and more than a name with a number.
 pub(super) fn is_password_like(value: &str) -> bool {
     let has_sign = value.bytes().any(|byte| b"!#%^*~$@?+=".contains(&byte));
