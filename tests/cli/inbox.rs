@@ -421,7 +421,7 @@ fn a_line_that_lost_its_id_or_its_place_is_no_no() {
     let line = note.lines().find(|line| line.ends_with(&tea)).unwrap();
     let ticked = line.replacen("- [ ]", "- [x]", 1);
     for (broken, why) in [
-        (ticked.replace(&format!(" {tea}"), ""), "id"),
+        (ticked.replace(&format!(" {tea}"), ""), "the id of the candidate is missing"),
         (format!("  {ticked}"), "begin"),
         (ticked.replacen('-', "*", 1), "begin"),
     ] {

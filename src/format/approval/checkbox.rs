@@ -130,7 +130,9 @@ impl<'a> LineReader<'a> {
         let id = self.word();
         if !is_id(id, prefix) {
             let how = format!("one is `{prefix}` and 12 characters of A-Z and 2-7");
-            return Err(self.fault(format!("{} is no id of a {what}", quote(id)), how));
+            let missing = format!("the id of the {what} is missing");
+            let reason = if id.is_empty() { missing } else { format!("{} is no id of a {what}", quote(id)) };
+            return Err(self.fault(reason, how));
         }
         self.at += id.len();
         Ok(id.to_owned())
