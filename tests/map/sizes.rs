@@ -71,7 +71,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
-    ("format", 6150),
+    ("format", 6250),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
