@@ -10,4 +10,5 @@ fn main() {
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names a folder"));
     zones::write_table(&folder);
     linker::pack_relocations(&folder);
+    linker::strip_releases();
 }

@@ -1,4 +1,5 @@
-//! Has the linker pack the addresses that are put right when the program starts, where linker and system can.
+//! Has the linker pack the addresses that are put right when the program starts, where linker and system can, and leave the
+//! symbols out of releases.
 //!
 //! The program has 138,000 of them, each an entry of 24 bytes; packed, a few bits each: 3.3 MB less to ship, and to read at
 //! each start. Linkers know the option since LLD 15, mold 1.3 and binutils 2.38; programs with it start on glibc 2.36 or musl
@@ -15,6 +16,14 @@ pub fn pack_relocations(folder: &Path) {
     println!("cargo::rerun-if-env-changed=CARGO_ENCODED_RUSTFLAGS");
     if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") && runs_packed(folder) {
         println!("cargo::rustc-link-arg-bins={PACK}");
+    }
+}
+
+/// Tells Cargo to leave the symbols out of a release: with an own level of optimisation for our crate it doesn't by itself.
+pub fn strip_releases() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
+        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     }
 }
 

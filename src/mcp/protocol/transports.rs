@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(code(" \r"), (0, Value::Null));
         assert_eq!(code("{"), (-32700, Value::Null));
         assert_eq!(code("hello"), (-32700, Value::Null));
-        assert_eq!(code("\"\\ud800\""), (-32700, Value::Null));
+        assert_eq!(code("\"\\ud800\""), (-32600, Value::Null));
         assert_eq!(code("null"), (-32600, Value::Null));
         assert_eq!(code(r#"{"jsonrpc":"1.0","id":9,"method":"ping"}"#), (-32600, json!(9)));
         assert_eq!(code(r#"{"jsonrpc":"1.0","method":"window/logMessage"}"#), (0, Value::Null));
