@@ -1,4 +1,4 @@
-//! Declares a struct with the defaults of its fields.
+//! Defines a macro that declares a struct with the defaults of its fields.
 
 /// Declares a struct whose fields may have a default, as in `pub open: u32 = 20`; the others have their type's.
 macro_rules! defaults {

@@ -1,5 +1,5 @@
-//! Opens a SQLite file that holds state, and runs statements on it: the delivery journal, the turn journal, the page's
-//! sessions.
+//! Opens the SQLite files that hold state (the delivery journal, the turn journal, the page's sessions), and runs
+//! statements on them.
 //!
 //! A change is one transaction, and on disk before its call returns. Other processes work in the same file: each waits
 //! for the others. A file of an earlier version gets the tables that it lacks; one of a later version is an error.

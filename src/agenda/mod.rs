@@ -1,4 +1,4 @@
-//! Lists coming and past reminders, follow-ups, tasks of other plugins and routines.
+//! Lists coming and past reminders, follow-ups, routines, and tasks of other plugins.
 //!
 //! Each call reads the vault's notes again and, for the past, the delivery journal. Nothing is written, and no
 //! notification is sent.

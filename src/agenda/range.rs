@@ -1,5 +1,5 @@
-//! Computes the agenda of some days: coming occurrences with repeats, past deliveries (when, how late, by which notifier)
-//! and runs.
+//! Computes the agenda of a range of days: coming occurrences with repeats, past deliveries (when, how late, by which
+//! notifier) and runs of routines.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,6 @@
-//! Writes, in the background, the due summaries of logs and working memory, the state from which the next session
-//! continues. A brain writes them where one may be asked; otherwise they are extracted from the text, which can't fail.
+//! Writes two notes in the background when they are due: summaries of logs, and working memory, from which the next
+//! session continues. A brain writes them where one may be asked; otherwise they are extracted from the text, which
+//! can't fail.
 //!
 //! For a summary a brain has sixty seconds a call and two tries, the second with a firmer prompt; an answer that is empty
 //! or more than three times as long as the target is refused. After that, without a brain, and for conversations that

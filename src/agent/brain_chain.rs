@@ -1,5 +1,5 @@
-//! Calls the brains of the settings: holds a client and a permit for each, and records each call's result in the health
-//! file.
+//! Calls the configured brains: holds a client and a permit to call for each, and records each call's result in the
+//! health file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

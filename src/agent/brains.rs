@@ -1,4 +1,4 @@
-//! Lists the brains of the settings with their health and budgets, for `brain list`, `status`, `doctor` and the page.
+//! Lists the configured brains with their health and budgets, for `brain list`, `status`, `doctor` and the page.
 //!
 //! Makes no call.
 

@@ -1,4 +1,5 @@
-//! Makes a turn's request again from the notes, byte for byte, as long as the notes, or their history, still exist.
+//! Rebuilds the request of a past turn from the notes, byte for byte. The notes of that time, or their history, must
+//! still exist.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Decides whether a candidate is let in, by the scores of source 002 (AMAC-v1, the balanced preset).
+//! Decides whether a candidate for a memory is put to a person, by the scores of source 002 (AMAC-v1, the balanced
+//! preset).
 //!
 //! Each formula is one function with its source in its comment; the tests compare them with values worked out by hand.
 //! For scores between the two thresholds the source leaves the decision open. This program asks a person then, and

@@ -1,4 +1,5 @@
-//! Learns from turns by rules: known facts and a turn come in, questions for a person go out.
+//! Finds by rules what is worth remembering in a turn. A turn and the known facts come in, questions for a person go
+//! out.
 //!
 //! A [`Learner`] reads `MEMORY.md` and the inbox once, and then takes turn after turn; each turn knows the questions of
 //! those before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note and

@@ -1,6 +1,6 @@
 //! Splits a text of any language into its sentences, without code and quotations, and into its content words, and
-//! matches phrases among these. Also checks that a candidate's quote occurs in the log's block that it names; a
-//! candidate that fails is never put to a person.
+//! matches phrases among those words. Also checks that a candidate's quote occurs in the block of the log that the
+//! candidate names; a candidate that fails is never put to a person.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

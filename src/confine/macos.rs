@@ -1,4 +1,4 @@
-//! Builds the box on macOS: `sandbox-exec` with a profile of the same rules.
+//! Builds the box on macOS: a profile for `sandbox-exec` with the rules of a [`Policy`].
 //!
 //! The profile is made by a pure function, which is tested everywhere; the rest is small, because it was written
 //! without a Mac to run it on. macOS has no way to find processes that left the command's group, nor to count what a

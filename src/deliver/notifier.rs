@@ -1,4 +1,4 @@
-//! Defines the [`Notifier`] trait and the values that cross it.
+//! Defines the [`Notifier`] trait, and the types that its methods take and return.
 //!
 //! A notifier sends one chunk of text to one place and reports the outcome. It never retries, never sleeps and keeps no
 //! state about deliveries; the journal and the pass do that, so that every notifier gives the same guarantees. Besides

@@ -1,4 +1,4 @@
-//! Turns code that an Obsidian plugin would run, and what begins a comment, into plain text.
+//! Makes text harmless in Obsidian: code that a plugin would run, and the beginning of a comment, become plain text.
 //!
 //! A text can come from anywhere; a query or a script in it would run with the vault's powers. Only the markers that
 //! plugins look for are changed, visibly, by a character or a word: the fence's language (```` ```text dataviewjs

@@ -1,4 +1,4 @@
-//! Defines the errors of the history, in words for people: one kind for each thing that a caller does about them.
+//! Defines the errors of the history, in words for people. There is one kind for each way in which a caller reacts.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Carries out what a person asks of the shared store: checks whether this machine may join, lets it leave, makes it
-//! the voice.
+//! Carries out what a person asks about this machine and the shared store: checks whether it may join, lets it leave,
+//! or makes it the voice.
 //!
 //! Wall clocks are compared here alone, in sentences for people; no right to send follows from them.
 

@@ -1,5 +1,5 @@
-//! Makes the report of `vault-agent machines --json` from the shared entries: each machine, the voice, open claims.
-//! Pure.
+//! Makes the report of `vault-agent machines --json` from the entries in the shared store: each machine, the voice,
+//! open claims. Pure.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Parses the scope of a memory: global, a project, an agent, a person, or a named group; and finds a folder's project: the
-//! repository's remote, else the folder itself.
+//! Defines the scope of a memory: global, a project, an agent, a person or a named group. Also finds a folder's project
+//! by its repository's remote, or by the folder where there is none.
 //!
 //! A scope is visible in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`, `#agent/reviewer`,
 //! `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds and renames such tags by

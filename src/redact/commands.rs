@@ -1,5 +1,4 @@
-//! Finds passwords that only their place tells, not a name in front of them: behind options on command lines, in netrc
-//! and pgpass files, in SQL.
+//! Finds passwords by their place alone: behind options on command lines, in netrc and pgpass files, in SQL.
 
 use regex_lite::Captures;
 

@@ -1,4 +1,4 @@
-//! Changes one occurrence of a reminder and leaves the others: leaves it out, moves it, lets it come again later.
+//! Changes one occurrence of a recurring reminder and leaves the others as they are: skips it, moves it, or snoozes it.
 //!
 //! The occurrence is the first that is still to come. That is the one that is due and was not sent, while it waits for the
 //! end of quiet hours or a pause or for its notifier, or was missed; else the next one. So a change of it never leaves it

@@ -1,4 +1,4 @@
-//! Lists, adds, changes and removes the reminders of a vault, and writes each change through the editor.
+//! Lists, adds, changes and removes the reminders of a vault. The vault's editor (`vault::edit`) writes each change.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 use serde::Serialize;

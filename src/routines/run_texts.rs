@@ -1,5 +1,6 @@
-//! Makes the texts of a routine's run: the prompt with its material, and the message with the answer and its destination. Pure,
-//! except that the note of an answer is compared with those of the settings, through links.
+//! Makes the texts of a routine's run: the prompt with its material, and the message with the answer and its
+//! destination. Pure, except that links are followed to tell whether the note for an answer is one that `[paths]`
+//! names.
 
 use jiff::civil;
 use jiff::tz::TimeZone;

@@ -1,6 +1,6 @@
-//! Asks the questions of `setup` about notifiers: several may be chosen, each has questions of its own and ends with a
-//! test message. Those of ntfy (a server, a topic, a token if the server wants one) and of signed webhooks (an address,
-//! which may be a secret itself, and the secret) are here, too.
+//! Asks the questions of `setup` about notifiers. A person may choose several; each has questions of its own and ends
+//! with a test message. The questions of ntfy (server, topic, token) and of signed webhooks (address, secret) are here,
+//! too.
 
 use toml::Value;
 

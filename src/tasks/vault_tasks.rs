@@ -1,4 +1,4 @@
-//! Lists the tasks of a vault, and does and snoozes them through the editor.
+//! Lists the tasks of a vault, completes them and snoozes them. The vault's editor (`vault::edit`) writes each change.
 //!
 //! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
 //! stands for the task with the same words, if there is exactly one. Tasks of a note with the same words and other times have

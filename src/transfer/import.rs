@@ -1,4 +1,4 @@
-//! Writes a batch into the vault: one edit a note, planned anew from its newest bytes.
+//! Writes a batch of imported items into the vault: one edit for each note, planned from the note's newest bytes.
 
 use std::collections::BTreeMap;
 

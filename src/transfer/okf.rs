@@ -1,4 +1,5 @@
-//! Writes the Open Knowledge Format 0.2: a folder of Markdown files, one a concept, each with its type and sources.
+//! Writes the Open Knowledge Format 0.2: a folder with one Markdown file for each concept, which names the concept's
+//! type and sources.
 //!
 //! Each fact of `MEMORY.md`, each day and each list of planned items is a concept with its `type`. A fact learned from a
 //! conversation has its `sources`, its generator (`generated`), and the person who `verified` it; a fact written by hand

@@ -1,4 +1,4 @@
-//! Adds up the cost of answers, which the last line of each answer in a log records with its brain and tokens. Pure.
+//! Adds up the cost of answers from a log: the last line of each answer records its brain, tokens and cost. Pure.
 //!
 //! Each answer is counted once: only the last of its chunks has the cost. A failed call is counted for the brain that
 //! failed; tokens and cost are those of the brain that answered.

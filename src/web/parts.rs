@@ -1,5 +1,5 @@
-//! Renders the parts that pages of the web page share: forms, buttons, tables, badges, previews of a change before it
-//! is made, and the pages of long lists.
+//! Renders what the page's places share: forms, buttons, tables, badges, previews of a change, and the parts of long
+//! lists.
 
 use maud::{Markup, html};
 use similar::ChangeTag;

@@ -1,4 +1,5 @@
-//! Handles a request: its name, its session, its place, its answer.
+//! Handles an HTTP request: checks its host name and its session, finds the place that it asks for, and makes the
+//! response.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Defines the errors about times that can't be understood, in words for people, and finds the reason where no rule came
-//! near: an unknown word, an impossible time, words of two languages.
+//! Defines the errors about times that can't be understood, in words for people. Where no rule of the grammar fits,
+//! finds the reason: an unknown word, an impossible time, words of two languages.
 
 use jiff::civil::DateTime;
 

@@ -1,4 +1,4 @@
-//! Defines the terms of the grammar: the meanings of words, without a language.
+//! Defines the terms of the grammar of times: the meanings of words, whichever language a word is of.
 
 use jiff::civil::Weekday;
 use serde::de::Error;

@@ -1,4 +1,5 @@
-//! Groups the commands of the daemon: running it, one pass without it, its state, pausing it, its service.
+//! Groups the daemon's commands: run it, run one pass of the scheduler without it, show its state, pause it, manage its
+//! service.
 //!
 //! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon words its own line of `status`
 //!   ([`crate::daemon::parts`]);

@@ -1,4 +1,4 @@
-//! Builds the box on Linux, from the outside in.
+//! Builds the box on Linux, the outermost layer first.
 //!
 //! [`supervise`] runs outside the box: it makes the namespaces and the root that the box sees ([`root`]), watches what
 //! the box uses, and leaves nothing of it behind. [`inner`] runs in the box: it gives up files, signals

@@ -1,4 +1,5 @@
-//! Runs the helper outside the box: builds the box, watches what it uses (its processes, their memory, its scratch), ends it.
+//! Supervises a box from a helper process outside of it: builds the box, watches what it uses (processes, memory,
+//! scratch space), and ends it.
 //!
 //! It ends the box when the command is over, when a limit is reached, and when the program that started it closes its
 //! socket (the kernel closes it if that program is killed). If the helper itself is killed, the first process in the

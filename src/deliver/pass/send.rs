@@ -1,4 +1,4 @@
-//! Sends messages: each chunk once, with its row on disk before it leaves.
+//! Sends messages: each chunk once, after its row in the delivery journal is on disk.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

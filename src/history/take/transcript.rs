@@ -1,4 +1,4 @@
-//! Commits logs: text that the bot, the hooks and the assistant appended, separated from changes by people.
+//! Commits text that the bot, the hooks and the assistant appended to logs, apart from what people changed.
 //!
 //! Appends are not reported one by one (a commit a message would cost more than the message); the next snapshot finds them.
 //! The logs themselves prove their origin: whole events, byte for byte as this program writes them, with ids that the last

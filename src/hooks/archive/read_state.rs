@@ -1,5 +1,5 @@
-//! Reads a growing transcript on: line by line from a byte on, with one line in memory; and records how far each transcript
-//! was read, in one small file each in the state directory.
+//! Records how far each transcript was read, in one small file each in the state directory, and reads a transcript that
+//! grew from there, with one line in memory.
 //!
 //! The files are disposable: without them a transcript is read from its beginning, and the log shows which lines it
 //! holds already. They also list the known transcripts, so that the next session of a project finishes one whose own

@@ -1,4 +1,4 @@
-//! Decides whether an assistant did save something in a turn in which it says so.
+//! Checks an assistant's claim to have saved something: whether it did save something in the same turn.
 //!
 //! The evidence is a call of our own tools or commands that write, whose words stand in the vault, or a write to a note
 //! of the vault. A file outside of the vault is no evidence, whatever its name. Also tells whether a turn was talk,

@@ -1,4 +1,5 @@
-//! Decides about texts by their words. Pure: texts in, verdicts and extracts out.
+//! Makes the hooks' decisions about texts, such as whether an assistant saved what it says. Pure: texts in, verdicts
+//! and extracts out.
 //!
 //! - [`recall_gate`]: whether memory is searched for a prompt;
 //! - [`save_claims`], [`claim_patterns`]: claims of an assistant to have saved something;

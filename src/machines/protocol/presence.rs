@@ -1,5 +1,5 @@
-//! Announces that this machine is there and what keeps it from taking part, removes old entries, and computes when to
-//! act next.
+//! Announces this machine to the others, with what keeps it from taking part in shared work. Also removes old
+//! announcements, and computes when to act next.
 
 use std::time::Duration;
 

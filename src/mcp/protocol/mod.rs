@@ -1,5 +1,5 @@
-//! Speaks the MCP protocol: sessions and transports. Requests come in, answers go out; the tools decide about their
-//! meaning.
+//! Speaks the MCP protocol: sessions and transports. Requests come in and answers go out; the tools decide what a
+//! request does.
 //!
 //! - [`server`]: one session;
 //! - [`transports`]: over standard input and output, one JSON message a line, or streamable HTTP with a bearer token;

@@ -1,4 +1,4 @@
-//! The tools of reminders. Each change is confirmed to the user, with the exact line.
+//! Defines the MCP tools for reminders. Each change is confirmed with the reminder's exact line.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;

@@ -1,4 +1,4 @@
-//! Follows the vault in the daemon: commits changes, and proves the cache's freshness to other processes.
+//! Follows the vault in the daemon: commits its changes to the index, and proves to other processes that it is fresh.
 //!
 //! The follower holds `live.lock` as long as it lives. It keeps the file `live` up to date: the files that changed on
 //! disk and are not committed yet. A query in another process trusts that file under three conditions: the lock is

@@ -1,5 +1,5 @@
-//! Gives queries one consistent state of the index ([`Snapshot`]), and checks, before an answer leaves, the files that it was
-//! made from ([`Index::answer`]).
+//! Gives a query one consistent state of the index ([`Snapshot`]). Before the answer leaves, [`Index::answer`] checks
+//! the files that it was made from.
 //!
 //! A query comes in as a closure over a snapshot, which also names those files; its result goes out with its freshness. If
 //! one of the files has changed without an event of the watcher, it is read and the query runs again.

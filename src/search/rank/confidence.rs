@@ -1,5 +1,5 @@
-//! Computes the confidence that a found block is about a prompt: first its measures ([`measures`]), then from them a
-//! probability ([`confidence`]).
+//! Computes how likely it is that a found block is about a prompt. [`measures`] compares the two, and [`confidence`]
+//! makes a probability of that.
 //!
 //! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
 //! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that

@@ -1,5 +1,5 @@
-//! Defines blocks, the unit of the index, and the data of the note that they are in; finds the tags, dates and trailing id in
-//! a block's text, and cuts a long one at the end of a sentence, else of a line, else of a word.
+//! Defines the block, which is the unit of the index, and the data of its note. Finds a block's tags, dates and
+//! trailing id, and cuts a long block where a sentence ends, where a line ends, or between words.
 
 use std::ops::Range;
 use std::sync::Arc;

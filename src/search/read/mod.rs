@@ -1,5 +1,5 @@
-//! Parses a file's bytes into a [`ParsedNote`] of [`block::Block`]s ([`parse`]): a log by its events, any other file as a note,
-//! without the text that this program wrote into a new vault. Pure: the caller reads the file.
+//! Parses a file's bytes into a [`ParsedNote`], which is a list of blocks ([`parse`]): a log by its events, any other
+//! file as a note. Leaves out the text of a new vault's template. Pure: the caller reads the file.
 //!
 //! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with `frontmatter`
 //!   and `markup` (comments, HTML) for its parts.

@@ -1,5 +1,6 @@
-//! Merges ranked notes and turns of conversations into one list of hits. Blocks with a word of the query as it was
-//! typed come first ([`TypedWords`], [`Tiers`]); among those, by score, the best block of each note before its others.
+//! Merges ranked notes and turns of conversations into one list of hits. Blocks that have a word of the query as it was
+//! typed come first ([`TypedWords`], [`Tiers`]). Within a tier the score decides, and each note's best block stands
+//! before its other blocks.
 //!
 //! A scope and a query's terms come in, then ranked notes and turns. Blocks go out, tier after tier: the word itself, a heading
 //! with it, or only something like it. In a tier none has a higher score than the one before it. All blocks without a typed

@@ -1,4 +1,4 @@
-//! Computes BM25 over a corpus, exact and the same for the same vault.
+//! Computes BM25 scores over a corpus. The scores are exact, and the same for the same vault.
 //!
 //! The items of a query and a corpus come in; the best documents go out. A compound counts as its parts and once more as a
 //! whole. All documents with a word are scored,

@@ -1,5 +1,5 @@
-//! Compares a question's vector with those of blocks ([`Vectors`]), by the corpus's own vectors or by another model's, and
-//! finds the nearest of many blocks by the signs of their vectors, before any cosine is computed.
+//! Compares a question's vector with those of blocks ([`Vectors`]: the built-in table's, or another model's). Of many
+//! blocks it compares the signs of the vectors first, and computes the cosines of the nearest alone.
 //!
 //! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those. A vector
 //! that is near as a whole is nearly always so in its first 64 dimensions as well; only eight bytes of each block are

@@ -1,4 +1,5 @@
-//! Finds in a log the parts of the request of an earlier turn, to make it again by the same assembly. Pure.
+//! Finds in a log the parts of an earlier turn's request, from which the code that assembles requests can make it
+//! again. Pure.
 //!
 //! The line of facts below the answer names the question, the last block of the request, the time, the budget and the
 //! skills; a folded callout of the log holds the injected memories. Neither state nor cache is read.

@@ -1,6 +1,6 @@
-//! Writes a note through a hidden temporary file beside it: makes one where there is none, and swaps one where no lease is
-//! available (DESIGN §4.4): macOS, network file systems, a file of another owner, or one that a program keeps open; and
-//! removes one.
+//! Makes, replaces and removes notes through a hidden temporary file beside them. A note is replaced so only where no
+//! lease is available (DESIGN §4.4): on macOS, on network file systems, for a file of another owner, or one that a
+//! program keeps open.
 //!
 //! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only if
 //! that is free (`RENAME_NOREPLACE`). Of a swap, mode, owner and attributes are copied; if the note still reads as it did,

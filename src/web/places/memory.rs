@@ -1,4 +1,5 @@
-//! Serves `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
+//! Serves `/memory`: shows facts by section and scope, days and pins. Facts can be added, changed, forgotten and
+//! pinned.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Parses recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and kinds that a reminder
-//! line can't hold.
+//! Parses recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`. Also recognises kinds of
+//! recurrence that a reminder's line can't hold.
 
 use super::{Grammar, RuleCombinators, RuleResults};
 use crate::when::phrase::{Phrase, RepeatPhrase};

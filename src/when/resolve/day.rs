@@ -1,4 +1,4 @@
-//! Resolves the words of a day (`friday`, `the 3rd`) to the dates that they can mean.
+//! Resolves the words for a day (`friday`, `the 3rd`) to the dates that they can mean.
 
 use jiff::civil::{self, Weekday};
 use jiff::{Span, ToSpan};

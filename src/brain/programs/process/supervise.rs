@@ -1,6 +1,6 @@
-//! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness. Also makes
-//! the environment of its program (the variables that it needs to run, and named ones), and finds and ends processes that
-//! a killed run left behind, by a mark in their environment.
+//! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness. Also
+//! makes the harness's environment, which has the variables that any program needs and those that the caller names.
+//! Ends processes that a killed run left behind, which a variable in their environment marks.
 //!
 //! The supervisor starts the program, which inherits its pipes, and waits for it. Before the supervisor ends, it ends
 //! all processes that the program has started; on Linux also those in the background or in another session, because

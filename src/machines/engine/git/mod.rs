@@ -1,5 +1,5 @@
-//! Implements the engine on a git server: a branch with one commit, which is replaced by a push that names the commit
-//! it replaces.
+//! Implements the engine, the store that machines share, on a git server. A branch has one commit, and a push replaces
+//! that commit only if it is still the one that the push names.
 //!
 //! If a server forbids forced pushes, each commit is added to the one before instead, and each month begins a new
 //! branch; a commit that names the new branch closes the old one, so both are never written. Each state lists the

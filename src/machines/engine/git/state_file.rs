@@ -1,6 +1,6 @@
-//! Reads and writes the one file of a branch: all entries, and the nonces by which a rewound branch is detected; makes the
-//! names of the branches: one, or one for each month where a server forbids forced pushes; and stores, in the state
-//! directory, what this machine has seen of the branch at a remote.
+//! Reads and writes the state file of a branch, which holds all entries. Names the branches: one, or one for each month
+//! where a server forbids forced pushes. Records, in the state directory, the last state that this machine saw at a
+//! remote.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
 //! in the file. A machine that knows one of them can tell whether the present state is a successor of the state that it

@@ -1,4 +1,4 @@
-//! Stores immutable segments in tantivy's format: one document a block.
+//! Stores immutable segments in tantivy's format, with one document for each block.
 //!
 //! - [`schema`] defines a document, and gives tantivy access to the files.
 //! - [`mod@file`] writes a segment, [`reader`] opens one; [`pack`] packs the positions of terms and a note's blocks.

@@ -1,5 +1,5 @@
-//! Packs what a segment that is being written keeps of its blocks: the postings of terms, in memory, and the data of a note's
-//! blocks that an answer needs beside the text, a few bytes each.
+//! Packs two parts of a segment while it is written: the postings of its terms, and of each block what an answer needs
+//! beside the text, a few bytes each.
 //!
 //! Documents come in order, each with all of its terms. A posting is its distance from the document before, doubled, plus one
 //! if the term occurs more than once; in that case the count follows. Numbers are stored seven bits a byte. Of blocks `bitcode`
