@@ -183,13 +183,13 @@ fn routines(workspace: &Workspace) -> Vec<Check> {
     let Ok(notes) = crate::routines::read_all(workspace) else { return Vec::new() };
     let settings = &workspace.settings;
     let skills = Skills::of(workspace).list().unwrap_or_default();
-    let undelivered = |one: crate::routines::ListedRoutine| {
-        let detail = format!("{}: an answer is not delivered yet: {}", one.name, one.waits?);
+    let undelivered = |one: &crate::routines::ListedRoutine| {
+        let detail = format!("{}: {}", one.name, one.undelivered()?);
         let fix = "mend that: it is tried again each minute; until then no other run of the routine begins";
         Some(Check::warn("routines", detail, fix))
     };
     let listed = crate::routines::list(workspace).unwrap_or_default();
-    let mut checks: Vec<Check> = listed.into_iter().filter_map(undelivered).collect();
+    let mut checks: Vec<Check> = listed.iter().filter_map(undelivered).collect();
     for note in notes {
         let Some(routine) = note.routine else { continue };
         let mut warn = |what: &str, name: &str, fix: &str| {

@@ -4,8 +4,8 @@
 //! its prompt, material, brains and destination.
 //!
 //! No brain is asked. A routine has one open run at a time, also while its text can't be delivered; occurrences that
-//! come meanwhile are folded into the next run. After a machine dies within a run, the next voice runs it from its beginning: a message that was sent by then may
-//! come again.
+//! come meanwhile are folded into the next run. After a machine dies within a run, the next voice runs it from its
+//! beginning: a message that was sent by then may come again.
 
 use std::time::Duration;
 

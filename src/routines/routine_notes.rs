@@ -218,11 +218,15 @@ pub fn moment_in_words(workspace: &Workspace, at: Timestamp) -> String {
 }
 
 impl ListedRoutine {
+    /// That an answer waits to be delivered, and why.
+    pub fn undelivered(&self) -> Option<String> {
+        self.waits.as_ref().map(|why| format!("an answer is not delivered yet: {why}"))
+    }
+
     /// What keeps it from running, or its answer from being delivered.
     pub fn trouble(&self) -> Option<String> {
         let problem = self.problems.first().filter(|_| self.next.is_none());
-        let waits = self.waits.as_ref().map(|why| format!("an answer is not delivered yet: {why}"));
-        waits.or_else(|| Some(format!("doesn't run: {}", problem?.reason)))
+        self.undelivered().or_else(|| Some(format!("doesn't run: {}", problem?.reason)))
     }
 
     /// One line for a chat.

@@ -1,5 +1,5 @@
 //! Asks a second brain within a turn: one that the answering brain calls (`ask_brain`), or one that chooses memories
-//! (`recall brain`).
+//! (`[recall] brain`).
 //!
 //! A brain that another asks answers in a turn within the turn, one level deep: an [`AnswerEngine`] of its own, over a
 //! journal in memory, recalls memories, asks the named brain alone and gives it the tools of the caller. The budgets of

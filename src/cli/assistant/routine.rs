@@ -65,7 +65,8 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
         context.ui.line(format!("no routines in `{}`", workspace.settings.paths.routines));
     }
     let moment = |shown: &ShownInstant| routines::moment_in_words(workspace, shown.at());
-    for ListedRoutine { name, schedule, next, last, waits, problems, .. } in &listed {
+    for routine in &listed {
+        let ListedRoutine { name, schedule, next, last, problems, .. } = routine;
         let schedule = schedule.as_deref().unwrap_or("not understood");
         let state = match next {
             Some(next) => format!("next {}", moment(next)),
@@ -74,8 +75,8 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
         };
         let last = last.as_ref().map(|last| format!(", last ran {}", moment(last))).unwrap_or_default();
         context.ui.line(format!("{name:<16} {schedule:<18} {state}{last}"));
-        if let Some(why) = waits {
-            context.ui.note(format!("{name}: an answer is not delivered yet: {why}"));
+        if let Some(waits) = routine.undelivered() {
+            context.ui.note(format!("{name}: {waits}"));
         }
         for Finding { line, reason, suggestion, .. } in problems {
             context.ui.note(format!("{name}: line {line}: {reason}; {suggestion}"));
