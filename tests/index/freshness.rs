@@ -292,6 +292,30 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
     }
     // Under an open index too.
     let index = vault.index();
+    let of_segments = || {
+        let files = std::fs::read_dir(vault.cache().join("tantivy")).unwrap();
+        files.map(|file| file.unwrap().path()).collect::<Vec<_>>()
+    };
+    let names = |extension: &str| {
+        of_segments().into_iter().filter(|path| path.extension().unwrap() == extension).collect::<Vec<_>>()
+    };
+    for extension in ["store", "rows", "idx", "pos", "term"] {
+        assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
+        for path in names(extension) {
+            let mut bytes = std::fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(&bytes).unwrap();
+        }
+        let answer = index.search(&Query::new("first")).unwrap();
+        assert_eq!(show(&answer), good, "{extension}");
+        let warnings = answer.freshness.warnings.concat();
+        assert!(warnings.contains(&format!(".{extension}` is not what it was")), "{extension}: {warnings}");
+    }
+    for path in of_segments() {
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+    }
+    assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
     std::fs::remove_dir_all(vault.cache()).unwrap();
     assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
 }

@@ -253,15 +253,16 @@ impl Store {
 
     /// The corpus that `conn`'s open transaction sees.
     pub fn corpus(&self, conn: &Connection) -> Result<Arc<Corpus>, IndexError> {
-        if self.files.is_none() {
-            return Ok(Arc::default());
-        }
+        let Some(files) = &self.files else { return Ok(Arc::default()) };
         let generation = catalog::totals(conn)?.generation;
         let before = guard(&self.corpus).clone();
-        if let Some(known) = before.as_ref().filter(|known| known.totals.generation == generation) {
+        let is_same = |known: &&Arc<Corpus>| {
+            known.totals.generation == generation && known.segs.iter().all(|seg| files.is_untouched(seg))
+        };
+        if let Some(known) = before.as_ref().filter(is_same) {
             return Ok(Arc::clone(known));
         }
-        let corpus = Arc::new(Corpus::load(conn, self.files()?, before.as_deref())?);
+        let corpus = Arc::new(Corpus::load(conn, files, before.as_deref())?);
         *guard(&self.corpus) = Some(Arc::clone(&corpus));
         Ok(corpus)
     }

@@ -58,7 +58,7 @@ impl std::fmt::Debug for Corpus {
 
 impl Corpus {
     /// The committed index as the open transaction of `conn` sees it. Segments that are open in the corpus `before` aren't
-    /// opened again.
+    /// opened again, unless something wrote to their files.
     ///
     /// # Errors
     /// SQLite's and tantivy's; a segment isn't what was written.
@@ -68,6 +68,7 @@ impl Corpus {
         let mut dead = catalog::dead(conn)?;
         for row in &rows {
             let known = before.and_then(|before| before.segs.iter().find(|seg| seg.uuid == row.uuid));
+            let known = known.filter(|seg| files.is_untouched(seg));
             let open = || files.read(row, (KEPT / rows.len()).clamp(8, 48));
             let mut seg = Seg { id: row.id, alive: None, ..known.cloned().map_or_else(open, Ok)? };
             for (start, count) in dead.remove(&row.id).into_iter().flatten() {

@@ -56,6 +56,12 @@ impl Seal {
         }
         Self::of(path).ok().filter(|now| (now.length, now.sum) == (self.length, self.sum))
     }
+
+    /// Whether the file at `path` has the same stat as when it was sealed, or is gone: then an open file has its bytes
+    /// still.
+    pub fn is_untouched(&self, path: &Path) -> bool {
+        std::fs::metadata(path).map_or(true, |meta| stat(&meta) == self.stat)
+    }
 }
 
 fn stat(meta: &std::fs::Metadata) -> [i64; 3] {
@@ -90,6 +96,9 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     }
     written
 }
+
+/// The seals of a segment's files, by name.
+pub type Seals = Vec<(String, Seal)>;
 
 /// The contents of `index.seal`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,7 +171,8 @@ impl Sealed {
     }
 }
 
-fn json(value: &impl Serialize) -> String {
+/// A seal or several as text.
+pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers and names are JSON")
 }
 
@@ -176,7 +186,7 @@ pub fn boot_id() -> String {
 /// # Errors
 /// The disk's.
 pub fn of_files(root: &Path, name: &str) -> io::Result<String> {
-    let mut seals = Vec::new();
+    let mut seals = Seals::new();
     for entry in std::fs::read_dir(root)? {
         let file = entry?.file_name().to_string_lossy().into_owned();
         if file.starts_with(name) {
@@ -187,22 +197,20 @@ pub fn of_files(root: &Path, name: &str) -> io::Result<String> {
     Ok(json(&seals))
 }
 
-/// Checks the files that [`of_files`] sealed; the seals as they are now, where some are another file's.
+/// Checks the files that [`of_files`] sealed; their seals as they are now.
 ///
 /// # Errors
 /// One is damaged.
-pub fn check_files(root: &Path, seals: &str, deep: bool) -> Result<Option<String>, IndexError> {
+pub fn check_files(root: &Path, seals: &str, deep: bool) -> Result<Seals, IndexError> {
     let torn = |name: &str| IndexError::Torn(format!("`{name}` is not what it was"));
-    let mut seals: Vec<(String, Seal)> = serde_json::from_str(seals).map_err(|_| torn("a segment"))?;
-    let mut moved = false;
+    let mut seals: Seals = serde_json::from_str(seals).map_err(|_| torn("a segment"))?;
     for (name, seal) in &mut seals {
-        let now = seal.check(&root.join(&*name), deep).ok_or_else(|| torn(name))?;
-        moved |= std::mem::replace(seal, now) != now;
+        *seal = seal.check(&root.join(&*name), deep).ok_or_else(|| torn(name))?;
     }
     if seals.is_empty() {
         return Err(IndexError::Torn("a segment without files".to_owned()));
     }
-    Ok(moved.then(|| json(&seals)))
+    Ok(seals)
 }
 
 #[cfg(test)]

@@ -149,7 +149,8 @@ impl Store {
         let conn = self.conn()?;
         quick_check(&conn)?;
         for row in catalog::segments(&conn)? {
-            if let Some(seals) = seal::check_files(&self.segments(), &row.seals, true)? {
+            let seals = seal::json(&seal::check_files(&self.segments(), &row.seals, true)?);
+            if seals != row.seals {
                 let values = rusqlite::params![row.id, seals];
                 conn.execute("UPDATE segments SET seals = ?2 WHERE id = ?1", values)?;
             }

@@ -14,7 +14,7 @@ use tantivy::{BitSet, Directory, DocSet, Index, SegmentReader, TERMINATED, Tanti
 use crate::search::IndexError;
 use crate::search::read::Block;
 use crate::search::store::segment::{pack, schema};
-use crate::search::store::{FileRow, RANK, Rows, SEPARATOR, SegmentDirectory, SegmentRow, TEXT, seal};
+use crate::search::store::{FileRow, RANK, Rows, SEPARATOR, Seal, SegmentDirectory, SegmentRow, TEXT, seal};
 
 /// Opens segments of the cache's folder.
 #[derive(Debug, Clone)]
@@ -41,8 +41,14 @@ impl SegmentFiles {
 
     /// Opens the segment for reading, if its files are what they were; `kept` unpacked blocks of its texts stay in memory.
     pub fn read(&self, row: &SegmentRow, kept: usize) -> Result<Seg, IndexError> {
-        seal::check_files(&self.root, &row.seals, false)?;
-        Seg::open(row.id, &self.segment(row)?, kept)
+        let seals = seal::check_files(&self.root, &row.seals, false)?;
+        Ok(Seg { seals: seals.into(), ..Seg::open(row.id, &self.segment(row)?, kept)? })
+    }
+
+    /// Whether nothing has written to the files of `seg` since it was opened. They are mapped, so a change in place would
+    /// be seen by a query, and a read behind a new end would end the process.
+    pub fn is_untouched(&self, seg: &Seg) -> bool {
+        seg.seals.iter().all(|(name, seal)| seal.is_untouched(&self.root.join(name)))
     }
 }
 
@@ -59,6 +65,8 @@ pub struct Seg {
     pub rows: Arc<Rows>,
     /// The living documents, `None` if all are.
     pub alive: Option<BitSet>,
+    /// The seals of its files as it was opened; none of a segment in memory.
+    pub seals: Arc<[(String, Seal)]>,
     /// The files of a segment that the catalog doesn't know.
     pub memory: Vec<FileRow>,
     /// Its place in a corpus: the slot of its first document,
@@ -83,8 +91,8 @@ impl Seg {
         let rows = Rows::new(bytes).filter(|rows| rows.len() == reader.max_doc() as usize);
         let rows = rows.ok_or_else(|| IndexError::Torn(format!("the rows of segment {uuid}")))?;
         let texts = Arc::new(reader.get_store_reader(kept).map_err(TantivyError::from)?);
-        let (rows, memory, authors) = (Arc::new(rows), Vec::new(), Vec::new());
-        Ok(Self { id, uuid, reader, rows, alive: None, memory, first: 0, file: 0, authors, texts })
+        let (rows, seals, memory, authors) = (Arc::new(rows), Arc::default(), Vec::new(), Vec::new());
+        Ok(Self { id, uuid, reader, rows, alive: None, seals, memory, first: 0, file: 0, authors, texts })
     }
 
     /// The slots of its documents.
