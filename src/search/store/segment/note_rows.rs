@@ -11,6 +11,7 @@ use crate::search::Role;
 use crate::search::analyze::{About, Shape, Terms, embedded, names_of, without_references, words};
 use crate::search::read::{Block, Kind};
 use crate::search::store::segment::block_meta::{ROLE_BITS, role_code};
+use crate::search::store::segment::rows::count;
 use crate::search::store::{Code, Meta, NEVER, NOBODY, NewRows, NoteRow, Postings, hash};
 
 /// Of a longer section so many blocks count as one, for ranking.
@@ -71,13 +72,13 @@ impl Gathered {
         let metas = &self.rows.metas[start..];
         let mut note = NoteRow {
             path: path.into(),
-            start: number(start),
-            count: number(metas.len()),
+            start: count(start),
+            count: count(metas.len()),
             has_notes: false,
             has_turns: false,
             terms: 0,
             authors: Box::default(),
-            packed: number(self.rows.packed.len()),
+            packed: count(self.rows.packed.len()),
         };
         let mut authors = Vec::new();
         for meta in metas {
@@ -101,7 +102,7 @@ impl Gathered {
         // The head of a section stands for all blocks of it ([`crate::search::store::blocks`]).
         let head = Some(head).filter(|_| opens || is_turn);
         let (terms, length) = words.find(head, [author.unwrap_or(""), &said], postings);
-        postings.add(number(rows.metas.len()), terms);
+        postings.add(count(rows.metas.len()), terms);
         let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
         let is_tool = block.role == Some(Role::Tool);
         for (is, bit) in [(is_turn, Shape::TURN), (opens, Shape::OPENING), (is_tool, Shape::TOOL)] {
@@ -114,7 +115,7 @@ impl Gathered {
         let about = said_at.map(|at| About::of(&block.text, at.to_zoned(basis.zone.clone()).date()));
         let embedded = embedded(&block.text, names);
         let meta = Meta {
-            file: number(rows.notes.len()),
+            file: count(rows.notes.len()),
             line: block.line,
             author: author.map_or(NOBODY, |name| rows.authors.of(name)),
             time: block.time.unwrap_or(NEVER),
@@ -132,10 +133,6 @@ impl Gathered {
 /// Whether a block is something that somebody said: one event of a log, but no tool's.
 fn is_turn(block: &Block) -> bool {
     block.kind == Kind::Turn && block.role != Some(Role::Tool)
-}
-
-fn number(of: usize) -> u32 {
-    u32::try_from(of).unwrap_or(u32::MAX)
 }
 
 /// The terms of words that were met before, their numbers in the postings, and their tokens: a vault's words repeat.

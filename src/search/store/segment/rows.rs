@@ -319,6 +319,7 @@ fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
     words
 }
 
-fn count(of: usize) -> u32 {
+/// A number of blocks, rows or bytes as a row keeps it.
+pub(super) fn count(of: usize) -> u32 {
     u32::try_from(of).unwrap_or(u32::MAX)
 }
