@@ -62,7 +62,7 @@ impl StdioTransport {
         let folder = LockedFolder::begin(&base)
             .map_err(|error| format!("no folder can be made in `{}`: {error}", base.display()))?;
         let (command, dir) = (server.command.clone(), folder.folder.clone());
-        let program = Program { command, dir, secrets, stranger: true, ..Program::default() };
+        let program = Program { command, dir, secrets, untrusted: true, ..Program::default() };
         let watch = BrainTimeouts { first_byte: DAY, silence: DAY, overall: DAY };
         let supervision = Supervision { state, watch };
         let child = Child::start(&supervision, &program).map_err(|error| error.message)?;

@@ -83,7 +83,7 @@ impl ClaudeCode {
         }
         let mut secrets = variables(task.servers);
         secrets.extend(setup.key.iter().map(|key| ("ANTHROPIC_API_KEY".to_owned(), key.clone())));
-        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets, stranger: false }
+        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets, untrusted: false }
     }
 
     /// Runs the program once, in a session that there is or in a new one. `None`: there is no such session.

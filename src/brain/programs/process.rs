@@ -35,7 +35,7 @@ pub use supervise::sweep;
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
 /// The same for MCP servers, of whose results a head is kept; a longer line ends one.
-const MOST_STRANGE_LINE: usize = 32 << 20;
+const MOST_UNTRUSTED_LINE: usize = 32 << 20;
 /// The kept end of standard error, and of lines that are no JSON.
 const MOST_WORDS: usize = 4 << 10;
 /// The most unread lines; a program that writes more waits.
@@ -98,7 +98,7 @@ pub struct Program {
     pub secrets: Vec<(String, SecretString)>,
     /// Whether it is another's: it has long lines, and is given PATH, HOME and LANG alone of our environment, beside what
     /// is set for it.
-    pub stranger: bool,
+    pub untrusted: bool,
 }
 
 /// A program that runs.
@@ -112,7 +112,7 @@ pub struct Child {
     words: Arc<Mutex<StderrTail>>,
     secrets: Vec<SecretString>,
     watch: BrainTimeouts,
-    stranger: bool,
+    untrusted: bool,
     heard: bool,
     /// How long it was waited for so far; what a person's approval takes isn't the program's time.
     waited: Duration,
@@ -142,7 +142,7 @@ impl Child {
             .current_dir(&program.dir)
             .env_clear()
             .envs(environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
-                !program.stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
+                !program.untrusted || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
             }))
             .envs(program.set.iter().map(|(name, value)| (name, value)))
             .envs(program.secrets.iter().map(|(name, value)| (name, value.expose_secret())))
@@ -164,8 +164,7 @@ impl Child {
         let (send, to_send) = mpsc::unbounded_channel();
         let (found, lines) = mpsc::channel(LINES);
         tokio::spawn(write(stdin, to_send));
-        let most_line = if program.stranger { MOST_STRANGE_LINE } else { MOST_LINE };
-        tokio::spawn(read(stdout, most_line, found, Arc::clone(&words)));
+        tokio::spawn(read(stdout, program.untrusted, found, Arc::clone(&words)));
         tokio::spawn(listen(stderr, Arc::clone(&words)));
         Ok(Self {
             name,
@@ -176,7 +175,7 @@ impl Child {
             words,
             secrets: program.secrets.iter().map(|(_, secret)| secret.clone()).collect(),
             watch: supervision.watch,
-            stranger: program.stranger,
+            untrusted: program.untrusted,
             heard: false,
             waited: Duration::ZERO,
         })
@@ -193,7 +192,7 @@ impl Child {
     /// long, are passed over. May be dropped and called again without loss.
     ///
     /// # Errors
-    /// The program was silent for too long, or took too long in all; a line of a stranger was too long.
+    /// The program was silent for too long, or took too long in all; a line of an untrusted one was too long.
     pub async fn next(&mut self) -> Result<Option<Value>, BrainError> {
         let silence = if self.heard { self.watch.silence } else { self.watch.first_byte };
         let left = self.watch.overall.saturating_sub(self.waited);
@@ -208,8 +207,8 @@ impl Child {
         };
         self.waited += began.elapsed();
         match heard {
-            Ok(None) if self.stranger && self.has_too_long() => {
-                let most = MOST_STRANGE_LINE >> 20;
+            Ok(None) if self.untrusted && self.has_too_long() => {
+                let most = MOST_UNTRUSTED_LINE >> 20;
                 Err(BrainError::new(FailureClass::Crash, format!("its answer is longer than {most} MiB")))
             }
             Ok(line) => {
@@ -304,10 +303,11 @@ async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
 
 async fn read(
     stdout: ChildStdout,
-    most_line: usize,
+    untrusted: bool,
     found: mpsc::Sender<Value>,
     words: Arc<Mutex<StderrTail>>,
 ) {
+    let most_line = if untrusted { MOST_UNTRUSTED_LINE } else { MOST_LINE };
     let mut reader = BufReader::new(stdout);
     while let Some(line) = next_line(&mut reader, most_line).await {
         let message = match line {
@@ -330,7 +330,7 @@ async fn read(
                     }
                     None => {
                         words.too_long += 1;
-                        if most_line == MOST_STRANGE_LINE {
+                        if untrusted {
                             return;
                         }
                     }
