@@ -1,9 +1,9 @@
 //! Provides the program's clocks. Every "now" comes from here.
 //!
 //! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use [`ManualClock`]. The
-//! environment variable `VAULT_AGENT_NOW` freezes the clock of a whole process (`2026-12-01T09:30:00Z`), so that a
-//! command's output can be compared byte for byte, or starts it there at a multiple of real speed
-//! (`2026-12-01T09:30:00Z@60`).
+//! environment variable `VAULT_AGENT_NOW` sets the clock of a whole process: an instant (`2026-12-01T09:30:00Z`)
+//! freezes it, so that a command's output can be compared byte for byte; with `@60` behind it the clock starts there
+//! and runs sixty times as fast as real time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Makes the notifiers that the settings name.
 //!
-//! The first of `[notify] kinds` is the one whose outcome decides whether an item counts as sent. If it can't be used,
-//! the console takes its place, with the reason. A further notifier that can't be used is left out, and `doctor` says
-//! so. Discord's notifiers are in its own room, so only front doors make notifiers here.
+//! The first one of `[notify] kinds` is the primary notifier: its outcome decides whether an item counts as sent. If it
+//! can't be used, the console takes its place and states the reason. A further notifier that can't be used is left out,
+//! and `doctor` reports it. Discord's notifiers are in its own room, so only front doors make notifiers here.
 
 use std::path::Path;
 use std::sync::Arc;

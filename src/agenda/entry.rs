@@ -1,5 +1,5 @@
-//! Defines the agenda's values: an entry (a reminder, follow-up, task or routine at one time, with its state) and the span
-//! of instants of some days.
+//! Defines the agenda's values: an entry (a reminder, follow-up, task or routine at one time, with its state), and the
+//! interval of instants that a range of days covers.
 
 use std::collections::BTreeMap;
 

@@ -2,9 +2,10 @@
 //!
 //! Each call reads the vault's notes again and, for the past, the delivery journal. Nothing is written, and no
 //! notification is sent.
-//! - [`upcoming_items`]: the next few, for `status` and Discord's `/status`; [`late_and_coming`]: what is overdue;
-//! - [`range`](mod@range): all of some days, with repeats and runs of routines, for `agenda` and a calendar; [`entry`]: the
-//!   parts of an agenda.
+//! - [`upcoming_items`]: the next few items, for `status` and Discord's `/status`; [`late_and_coming`]: overdue items,
+//!   and the week ahead;
+//! - [`range`](mod@range): all entries of a range of days, with repeats and runs of routines, for `agenda` and a
+//!   calendar; [`entry`]: the parts of an agenda.
 
 mod entry;
 mod range;

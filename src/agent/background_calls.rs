@@ -3,11 +3,11 @@
 //! The brains within the day's budgets are asked in order, except those in cooldown, until one replies or the time is
 //! up. The cost is recorded in the turn journal, for the budgets, and in a log of its own, for `usage`.
 //!
-//! The wording of a reminder is asked for before it is due: a pass of the scheduler names the reminders that are due within
-//! a minute. A brain is asked once for each; its words are kept in the delivery journal if they say the same as the
-//! reminder ([`crate::deliver::phrase_check`]). The pass that sends never waits for them: if a brain is late, silent, in
-//! cooldown or over its budget, the plain words are sent. The brain gets the message and its due time, no memory and no
-//! tools.
+//! The wording of a reminder is requested before the reminder is due: a pass of the scheduler names the reminders that
+//! are due within a minute. Each reminder gets one try. The phrase is kept in the delivery journal if it says the same
+//! as the reminder ([`crate::deliver::phrase_check`]). The pass that sends never waits for a phrase: if the brain is
+//! late, silent, in cooldown or over its budget, the plain text is sent. The brain gets the message and its due time,
+//! no memory and no tools.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
-//! Makes folders that are removed when their owner (a Rust value) is dropped, and removes those that killed processes
-//! left behind.
+//! Makes folders that are removed when their owner (a Rust value) is dropped, or later, if the process was killed.
 //!
-//! A killed program leaves its folder behind. So each folder has a lock file that its program holds, and [`sweep`] removes
-//! the folders whose lock is free.
+//! Each folder has a lock file that its process holds. A killed process leaves its folder behind, with a free lock;
+//! [`sweep`] removes such folders.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;

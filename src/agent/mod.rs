@@ -1,16 +1,16 @@
-//! Runs the assistant: makes a question a turn, and a turn one answer. It connects the pure parts of `turn` and `brain`
-//! with the vault, its settings and its secrets.
+//! Runs the assistant: one turn for a question, and one answer for a turn. Connects the pure parts of `turn` and
+//! `brain` with the vault, its settings and its secrets.
 //!
 //! A question comes in, with the tools and memories for it; one answer goes out. Nothing here sends an answer or knows
 //! Discord. In the order of use:
 //! - [`brain_clients`], [`brain_chain`]: clients for the brains of the settings, and calls of them; [`brains`]: their
-//!   state; [`budget`]: the day's budgets, and the use of brains for people ([`answer`]'s `budget_check` applies them);
+//!   state; [`budget`]: the day's budgets and their use ([`answer`]'s `budget_check` applies them);
 //! - [`turn_memory`]: memories for a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
 //! - [`tools`]: the tools of a brain, their caller, and the approval before a call; the tools themselves are [`bash`],
 //!   [`skills`] and [`servers`], and [`approvals`] is the note in which a person decides;
-//! - [`background_calls`], [`background_writers`]: calls of brains outside of answers; [`locked_folder`]: folders that go
-//!   with their process; [`rebuild_request`]: makes a turn's request again.
+//! - [`background_calls`], [`background_writers`]: calls of brains outside of answers; [`locked_folder`]: folders that
+//!   are removed with their process; [`rebuild_request`]: the request of a past turn, rebuilt.
 
 mod answer;
 pub mod approvals;

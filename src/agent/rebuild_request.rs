@@ -1,5 +1,5 @@
-//! Rebuilds the request of a past turn from the notes, byte for byte. The notes of that time, or their history, must
-//! still exist.
+//! Rebuilds the request of a past turn from the notes, byte for byte, as long as the notes of that time or their
+//! history still exist.
 
 use jiff::Timestamp;
 use serde::Serialize;

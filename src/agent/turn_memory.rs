@@ -1,4 +1,4 @@
-//! Recalls memories for a turn: as context for a brain, and as the answer itself if no brain answers.
+//! Recalls memories for a turn, as context for a brain. If no brain answers, they are the answer itself.
 
 use std::sync::Arc;
 

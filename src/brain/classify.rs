@@ -1,8 +1,8 @@
-//! Classifies a provider's failure: status, headers and text become a [`BrainError`].
+//! Classifies a provider's failure: makes a [`BrainError`] of status, headers and text. Pure.
 //!
-//! Pure. The order matters: an empty account hides behind 400, 403 and 429, so its words are looked for before the
-//! status. Only the error's own fields are read, never a whole body: servers echo the request, and a question
-//! about a bank balance is no empty account.
+//! The order of the checks matters: providers report an empty account with the statuses 400, 403 and 429, so the
+//! error's words are checked before its status. Only the error's own fields are read, never a whole body, because
+//! servers echo the request, and a question about a bank balance is no empty account.
 
 use std::time::Duration;
 

@@ -1,15 +1,16 @@
-//! Asks brains, which are models or programs with a model. A request goes in; events come out, and at the end a reply
-//! or a classed error.
+//! Asks brains: models, and programs that use a model. A request goes in; events come out, and at the end a reply or a
+//! classed error.
 //!
-//! This room knows no settings, no vault and no journal: the caller passes everything as values. A brain tries once.
+//! This room knows no settings, no vault and no journal: the caller passes everything as values. A call is made once;
+//! the caller decides about retries.
 //! - [`request`], [`event`]: plain values of no provider;
-//! - [`wire`]: three HTTP formats, both ways; a provider's items are kept as raw JSON and echoed unchanged within a
-//!   turn;
+//! - [`wire`]: encodes and decodes three HTTP formats; a provider's items are kept as raw JSON and echoed unchanged
+//!   within a turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
-//! - [`classify`]: the class of a failure, from status, headers and text; [`failover`]: the next brain of a given order,
-//!   and cooldowns ([`crate::turn::route()`] makes the order); [`health`]: the health of brains, and a brain's identity in
-//!   it. Pure: responses, health and the time are values;
-//! - [`scrub`]: texts without keys.
+//! - [`classify`]: the class of a failure, from status, headers and text; [`failover`]: the next brain of a given
+//!   order, and cooldowns ([`crate::turn::route()`] makes the order); [`health`]: the health of brains, and a brain's
+//!   identity in it. Pure: responses, health and the time are values;
+//! - [`scrub`]: removes keys from texts.
 
 mod classify;
 mod event;

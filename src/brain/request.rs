@@ -1,7 +1,7 @@
 //! Defines a request to a model, independent of providers: text, turns, tools, and the cache point.
 //!
-//! A request is a value. Its canonical bytes (JSON, keys sorted, no spaces) are the same wherever and whenever
-//! it is made, so their hash says whether a request that was made again from files is the one that was sent.
+//! A request is a value. Its canonical bytes (JSON, keys sorted, no spaces) depend on nothing else, so their hash
+//! proves whether a request that was rebuilt from files equals the request that was sent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,9 +1,9 @@
-//! Removes keys from texts. Gateways echo headers and keys into their errors; such a text is shown to people and kept
-//! on disk.
+//! Removes keys from errors and answers, because gateways echo headers and keys, and such texts are shown to people and
+//! kept on disk.
 //!
-//! In an error, known secrets are removed first; then the finds of [`crate::redact`]'s rules, by kind; then all that
-//! looks like a key. It is better to hide a harmless word than to show a key. An answer loses the key alone: a gateway
-//! may say "200" and mean an error.
+//! From an error known secrets are removed first, then the finds of [`crate::redact`]'s rules, by kind, then every word
+//! that looks like a key: it is better to hide a harmless word than to show a key. From an answer, which may be an echo
+//! with status 200, only the server's own key is removed.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, asks a person whether to go on if no
-//! brain is left, and queues the notices.
+//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, asks a person for permission to
+//! exceed a budget if no brain is left, and queues the notices.
 //!
 //! A person's decision is kept in the turn journal and holds for the day. An open question delays a turn for about a
 //! second; then the answer is made from memory, and a task in the background waits for the decision.

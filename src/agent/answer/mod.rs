@@ -1,13 +1,13 @@
-//! Answers a question: the files of a turn's steps.
+//! Answers a question: one file for each part of a turn.
 //!
 //! A question and the memories for it come in; one answer goes out, whole or not at all. Each step is in the turn
 //! journal before the next one begins, so that a crash repeats no step that cost something.
 //! - [`engine`]: the turn; [`turn_input`]: its questions, log, summaries, notes, skills and tools; [`ask_chain`]: the
-//!   brains, one after the other, and the end of the turn; [`rounds`]: the rounds of tools; [`harness`]: the same for a
-//!   program with a loop of its own;
+//!   calls of the brains, one after the other, and the end of the turn; [`rounds`]: the rounds of tools; [`harness`]:
+//!   the same for a program with a loop of its own;
 //! - [`time_limit`]: the time limit of a turn; [`budget_check`]: the day's budgets; [`rounds`] also applies a turn's
 //!   own limits of tokens and rounds;
-//! - [`fixed_texts`]: the assistant's own sentences; [`other_brains`]: brains that are asked within a turn.
+//! - [`fixed_texts`]: the assistant's own sentences; [`other_brains`]: calls of a second brain within a turn.
 
 mod ask_chain;
 mod budget_check;

@@ -1,15 +1,15 @@
-//! Asks a second brain within a turn: one that the answering brain calls (`ask_brain`), or one that chooses memories
-//! (`[recall] brain`).
+//! Asks a second brain within a turn: a brain that the answering brain calls (`ask_brain`), or a brain that selects
+//! from recalled memories (`[recall] brain`).
 //!
-//! A brain that another asks answers in a turn within the turn, one level deep: an [`AnswerEngine`] of its own, over a
-//! journal in memory, recalls memories, asks the named brain alone and gives it the tools of the caller. The budgets of
-//! the asking turn and of the day are checked before the call, and the cost is recorded with the asking turn. A brain that
-//! gives no answer is an error: the caller has the answer from memory already.
+//! `ask_brain` runs a turn within the turn, one level deep: an [`AnswerEngine`] of its own, with a journal in memory,
+//! recalls memories, asks the named brain alone and gives it the tools of the caller. The budgets of the asking turn
+//! and of the day are checked before the call, and the cost is recorded with the asking turn. A brain that gives no
+//! answer is an error, not an answer from memory: the caller has the memories already.
 //!
-//! The brain that chooses which of the found memories help with a question (off by default) gets the ranker's results,
-//! the question and the last lines of the conversation, without tools, and answers `NONE` or a few lines, within three
-//! seconds for all of recall. If it is late, silent, in cooldown, over its budget or answers in another form, the
-//! ranker's results are used unchanged. Its lines are untrusted like the memories themselves.
+//! The selecting brain (off by default) gets the ranker's results, the question and the last lines of the conversation,
+//! and no tools. It answers `NONE` or a few lines, within three seconds for all of recall. If it is late, silent, in
+//! cooldown, over its budget or answers in another form, the ranker's results are used unchanged. Its lines are
+//! untrusted like the memories themselves.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! Runs the tools that a brain calls in a turn, each call once, and makes the results messages of the next request. Also applies
-//! the turn's own budget: its limits of tokens, rounds, and calls in a round.
+//! Runs the tools that a brain calls in a turn, and adds their results to the next request. Also applies the turn's own
+//! limits (tokens, rounds, and calls in a round), and decides whether the turn has read untrusted text.
 //!
-//! The journal holds each call's start and end: a call that has ended is not run again, and of a call that a crash
-//! interrupted the brain is told that its outcome is unknown. Also decides whether the turn has read untrusted text.
+//! The journal holds each call's start and end. A call that has ended isn't run again. If a crash interrupted a call,
+//! the brain is told that the outcome is unknown.
 
 use std::collections::HashMap;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Limits the time of a turn; the clock stops while a person is being asked.
+//! Limits the time of a turn. The turn's clock stops while a person is being asked.
 
 use std::time::Duration;
 

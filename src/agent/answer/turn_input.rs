@@ -1,4 +1,4 @@
-//! Collects the input of a turn: questions with their files, the log, summaries, skills, tools; and makes its request.
+//! Collects the input of a turn (questions with their files, the log, summaries, skills, tools), and makes its request.
 
 use jiff::Timestamp;
 

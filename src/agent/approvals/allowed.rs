@@ -1,4 +1,5 @@
-//! Decides which calls the settings allow without an approval, and which calls a person can't be asked about.
+//! Decides which calls the settings allow without an approval, and rejects questions that can't be put to a person: an
+//! empty or too long call, or a text with a secret.
 
 use crate::agent::brain_clients;
 use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};

@@ -1,12 +1,13 @@
-//! Asks a person by a line in the vault's note of approvals. The note is the state of all open questions.
+//! Asks a person to approve a call, by a line in the vault's note of approvals. The note is the state of all open
+//! questions.
 //!
 //! [`VaultApprovals::ask`](Approvals::ask) writes the line before it shows anything, then waits for a tick, a minus,
 //! the deletion of the line, the deadline, or `stop`. It wakes by [`VaultApprovals::recheck`] and at the deadline;
 //! nothing polls.
 //! - A line is bound to its turn, the number of the call, the text and the hash of the files. It is used once: a ticked
 //!   line is marked `state=used` before the call may run.
-//! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up: the same question finds it in its line, so
-//!   that a crash after the answer asks no person twice.
+//! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up: a later question with the same text finds the
+//!   decision in the line, also after a crash, and asks no person again.
 //! - After a restart the same call finds its line and continues to wait.
 //! - A press on a button ([`VaultApprovals::answer`]) writes the decision into the line; only the line counts.
 //!

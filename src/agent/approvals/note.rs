@@ -1,8 +1,8 @@
-//! Reads and changes the note of approvals: adds a question, reads whether a person ticked it, ends it after half an
-//! hour without an answer, and closes it.
+//! Reads and changes the note of approvals: adds a question, reads a person's decision from its box, closes a decided
+//! question, and ends an unanswered one after half an hour.
 //!
 //! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, however many
-//! programs check the note at a time. A line that has ended is removed a day later, with the next change.
+//! programs check the note at a time. The line of an ended question is removed a day later, with the next change.
 
 use std::sync::Arc;
 

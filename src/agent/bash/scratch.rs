@@ -1,15 +1,15 @@
-//! Makes and removes the scratch folders of turns in the cache directory: one for a turn's first command, removed with
-//! the turn. Also lists the paths of the vault that a command may read.
+//! Makes and removes the scratch folders of turns in the cache directory. The first command of a turn makes the folder;
+//! the end of the turn removes it. Also lists the paths of the vault that a command may read.
 //!
-//! Each start removes the folders of killed programs ([`LockedFolder`]). The folder that commands write to (`work`) is
-//! apart from those that are prepared here (`vault`, `skill`): this program never writes through a path that a command
-//! could have changed.
+//! Each start removes the folders of killed programs ([`LockedFolder`]). Commands write to the folder `work`; this
+//! program prepares `vault` and `skill` apart from it, so that it never writes through a path that a command could have
+//! changed.
 //!
-//! A command may read all of the vault except names that begin with a dot, where plugins and programs keep their keys. The
-//! box gets the entries of the vault's top folder one by one, and a list of hidden paths below them. A folder that can't
-//! be listed, or has too many hidden paths, is hidden whole. A link in the top folder is left out, since its target may lie
-//! outside; a link below leads to its target in the box. A path renamed to a dot name while a command runs is hidden from
-//! the next one.
+//! A command may read all of the vault except names that begin with a dot, where plugins and programs keep their keys.
+//! The box gets the entries of the vault's top folder one by one, and a list of hidden paths below them. A folder that
+//! can't be listed, or has too many hidden paths, is hidden whole. A link in the top folder is left out, since its
+//! target may lie outside; a link below leads to its target in the box. A path renamed to a dot name while a command
+//! runs is hidden from the next command on.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, Permissions};

@@ -1,12 +1,12 @@
 //! Offers the MCP servers of the settings as tools of a turn.
 //!
-//! A brain isn't told the servers' own schemas: they can't be made again from files, and a server that is down would
-//! change the beginning of every request. It gets two tools whose texts come from the settings alone: `mcp_tools`
-//! starts a server and shows its allowed tools, `mcp_call` calls one. A server runs for one turn, in a process group of
-//! its own or over HTTP ([`transport`]), from the first call that needs it to the turn's end.
+//! A request doesn't contain the servers' own schemas: they can't be rebuilt from files, and a server that is down
+//! would change the beginning of every request. A brain gets two tools whose texts come from the settings alone:
+//! `mcp_tools` starts a server and shows its allowed tools, `mcp_call` calls one. A server runs for one turn, in a
+//! process group of its own or over HTTP ([`transport`]), from the first call that needs it to the turn's end.
 //!
 //! A server's output is untrusted: it is bounded, marked, and makes the turn tainted ([`server_output`]). A server that
-//! hangs, dies or lies costs its time limit, and the brain gets one line that says so.
+//! hangs, dies or breaks the protocol costs its time limit, and the brain gets one line that says so.
 
 mod client;
 pub mod server_output;

@@ -1,10 +1,10 @@
-//! Implements the transports of an MCP server: over the pipes of its program, one JSON message a line, or streamable HTTP,
-//! one POST a message, over our own HTTP client.
+//! Implements the transports of an MCP server: the pipes of its program, with one JSON message a line, or streamable
+//! HTTP, with one POST a message over our own HTTP client.
 //!
-//! A program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with it.
-//! Its environment is PATH, HOME, LANG and the variables of the settings; the values of the latter are removed from its
-//! errors. Over HTTP, messages that the server sends outside of a call are not read. A session that the server forgets
-//! ends the client; the next call starts a new one.
+//! A program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with
+//! it. Its environment is PATH, HOME, LANG and the variables of the settings; the values of these variables are removed
+//! from its errors. Over HTTP, messages that the server sends outside of a call are not read. If the server forgets the
+//! session, the client ends; the next call starts a new one.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! Runs an agent of the Agent Client Protocol (ACP) as a brain: one process for one turn.
 //!
 //! The sequence is `initialize` (without files and terminals of ours), `session/new` or `session/resume` with our MCP
-//! server, a mode that asks before it acts, `session/prompt`, and the agent's updates until its `stopReason`. Only
-//! [`AnswerText`] counts as the answer. The protocol doesn't say which tools of its own an agent has, or whether it asks
-//! before it uses them. Learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16.
+//! server, a mode in which the agent asks before it acts, `session/prompt`, and the agent's updates until its
+//! `stopReason`. Only [`AnswerText`] counts as the answer. The protocol doesn't say which tools of its own an agent
+//! has, or whether the agent asks before it uses them. Learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16.
 
 mod update;
 

@@ -1,13 +1,13 @@
 //! Runs Claude Code as a brain: `claude -p` with JSON lines both ways.
 //!
-//! Its command line holds neither a key nor a word of the conversation: the system text goes in by the `initialize`
-//! message, the prompt after it, the key by the environment. No settings file of the user or a project is read, only
-//! our MCP server and those of the settings are known to it, and it has only those of its own tools that the settings
+//! Its command line holds neither a key nor a word of the conversation: the `initialize` message carries the system
+//! text, the prompt follows it, and the environment holds the key. Claude Code reads no settings file of the user or a
+//! project, knows only our MCP server and those of the settings, and has only those of its own tools that the settings
 //! name.
 //!
-//! It asks over the pipe before every use of a tool: a call of our own tools is allowed once it is recorded on disk; a
-//! call of Claude Code's tools needs a person's approval. It retries its provider by itself; each retry is reported to
-//! the host, which may end it.
+//! It asks over the pipe before every use of a tool. A call of our own tools is allowed once it is recorded on disk; a
+//! call of Claude Code's tools needs a person's approval. Claude Code retries its provider by itself; each retry is
+//! reported to the host, which may end the run.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! Runs Codex as a brain: starts `codex app-server` and talks to it over JSON-RPC (learned from version 0.169).
 //!
 //! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` for an earlier one),
-//! `turn/start`, then Codex's notifications until `turn/completed`. The whole request goes in by the protocol. Codex
-//! keeps its threads in a home of its own per brain ([`program`]), so the user's own settings are neither read nor
-//! changed. Every use of its own tools needs an approval; tools that the settings don't name are disabled where
+//! `turn/start`, then Codex's notifications until `turn/completed`. The protocol carries the whole request. Codex keeps
+//! its threads in a home of its own for each brain ([`program`]), so the user's own settings are neither read nor
+//! changed. Every use of Codex's own tools needs an approval; tools that the settings don't name are disabled where
 //! possible, else declined.
 
 mod items;

@@ -1,8 +1,9 @@
 //! Formats a request as one message for a harness (Claude Code, Codex, an ACP agent), because a harness takes no list
 //! of earlier messages.
 //!
-//! The question stands there as it is. Earlier messages, and what another brain has already done for this question, are
-//! records between marks, one JSON object a line, so that no earlier text can end the record and pass for the question.
+//! The question is part of the message unchanged. Earlier messages, and the calls that another brain has already made
+//! for this question, are records between marks, one JSON object a line, so that no earlier text can end the records
+//! and pass for the question.
 
 use serde_json::{Value, json};
 

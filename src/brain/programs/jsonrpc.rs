@@ -1,7 +1,7 @@
-//! Speaks JSON-RPC with a child process: requests both ways, and notifications from it.
+//! Speaks JSON-RPC with a child process: requests both ways, and notifications from the child.
 //!
-//! [`super::process`] reads and writes the lines; this module parses them. The field `jsonrpc` is sent where the other
-//! side wants it, and never required. A line that is JSON but no message is passed over.
+//! [`super::process`] reads and writes the lines; this module parses them. The field `jsonrpc` is sent to a child that
+//! needs it, and never required. A line that is JSON but no message is ignored.
 
 use serde_json::{Value, json};
 

@@ -1,14 +1,14 @@
-//! Runs a harness's program as a child process: newline-delimited JSON over its pipes, timeouts; and it ends with this process,
-//! whatever happens.
+//! Runs a harness's program as a child process: newline-delimited JSON over its pipes, with time limits. The program
+//! never outlives this process.
 //!
 //! The program's parent is a supervisor, our own binary in a process group of its own ([`supervise`]), which ends all
 //! processes that the program leaves behind. [`Child`] ends supervisor and program when it is dropped. If this process
-//! is killed, the supervisor notices and ends the program; if the supervisor is killed too, [`sweep`] finds the left
-//! processes at the next start by a mark in their environment. A program is waited for by its process id, since another
-//! process may still hold its pipe.
+//! is killed, the supervisor notices and ends the program. If the supervisor is killed too, the next start finds the
+//! processes by a mark in their environment and ends them ([`sweep`]). The end of a program is detected by its process
+//! id, since another process may still hold its pipe.
 //!
 //! The program's environment holds only the variables that it needs, so neither the bot's token nor other brains' keys
-//! are in it; a key is passed by the environment alone, never by arguments.
+//! are in it. A key is passed by the environment alone, never by arguments.
 
 pub mod supervise;
 

@@ -1,9 +1,9 @@
 //! Encodes and decodes OpenAI's Chat Completions (`/v1/chat/completions`), spoken by llama.cpp, Ollama, vLLM, LM
 //! Studio, OpenRouter.
 //!
-//! Servers differ most here. An answer is one message that grows piece by piece: strings are appended, objects
-//! merged, fields that we don't know kept (`reasoning_content`, `extra_content`), so that it can go back as it was.
-//! Calls come by index, or without one, or all with the same, with ids or without.
+//! Servers differ most in this format. An answer is one message that grows piece by piece: strings are appended,
+//! objects are merged, and unknown fields are kept (`reasoning_content`, `extra_content`), so that the message can go
+//! back unchanged. The pieces of a call may have an index, none, or all the same one; an id may be missing.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,7 @@
-//! Makes the HTTP call to a model's API, with its timeouts and errors. A crate frames the event stream; [`text`] prepares its
-//! bytes: it drops a byte order mark, and refuses invalid UTF-8 and endless streams.
+//! Makes the HTTP call to a model's API, with its time limits and errors.
+//!
+//! A crate splits the event stream into events. Before it, [`text`] prepares the bytes: drops a byte order mark, and
+//! refuses invalid UTF-8 and endless streams.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Encodes and decodes the three HTTP formats of providers (pure), and makes the HTTP calls.
 //!
-//! [`WireFormat::encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream
-//! events: it keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`] does.
+//! [`WireFormat::encode`] turns a request into a JSON body. A [`Decoder`] is a state machine over the events of an
+//! event stream: it keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`]
+//! does.
 //!
 //! `messages`, `responses`, `chat`: one file a format.
 

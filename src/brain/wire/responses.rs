@@ -1,7 +1,7 @@
 //! Encodes and decodes OpenAI's Responses (`/v1/responses`), without state on the provider's side.
 //!
-//! Nothing is stored there (`store: false`), so reasoning comes encrypted with the answer and goes back unchanged
-//! with the results of its calls.
+//! The provider stores nothing (`store: false`), so the answer contains its reasoning in encrypted form, which goes
+//! back unchanged with the results of the answer's calls.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Decodes the messages that an ACP agent sends during a turn: a tool's output, a status, usage.
+//! Decodes the messages that an ACP agent sends during a turn: a tool's output, the status in an error, usage, and the
+//! words of the answer.
 
 use serde_json::Value;
 

@@ -1,9 +1,10 @@
 //! Makes the command that starts Codex: its home, its settings, its environment.
 //!
-//! Settings go in as `-c key=value`, so no file is written, and an update of Codex that drops one of them ignores it.
-//! Most of them disable something: a chat needs neither Codex's coding instructions (some 4 KB), nor its skills, nor
-//! its tools (some 18 KB). Keys stand in the environment alone, and neither Codex's commands nor our MCP server get
-//! them. Its own login is used if the settings name no key and no server: the home then has a link to it.
+//! Settings are arguments (`-c key=value`), so no file is written, and a version of Codex that no longer knows a
+//! setting ignores it. Most of them disable something: a chat needs neither Codex's coding instructions (some 4 KB),
+//! nor its skills, nor its tools (some 18 KB). Only the environment holds keys, and neither Codex's commands nor our
+//! MCP server get them. If the settings name no key and no server, the user's own Codex login is used: the home then
+//! has a link to it.
 
 use std::path::{Path, PathBuf};
 
