@@ -1,9 +1,9 @@
 //! Decides whether a candidate for a memory is put to a person, by the scores of source 002 (AMAC-v1, the balanced
 //! preset).
 //!
-//! Each formula is one function with its source in its comment; the tests compare them with values worked out by hand.
-//! For scores between the two thresholds the source leaves the decision open. This program asks a person then, and
-//! `[capture] auto` doesn't apply: only a score of [`ADMIT`] or more may be let in without a question.
+//! Each formula is one function with its source in its comment; the tests compare them with values that were computed
+//! by hand. For scores between the two thresholds the source leaves the decision open: this program asks a person, also
+//! for categories in `[capture] auto`. Only a score of [`ADMIT`] or more may be kept without a question.
 
 use std::collections::HashSet;
 

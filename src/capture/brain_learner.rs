@@ -1,8 +1,8 @@
-//! Learns from turns by a brain: one request for candidates, and a second one about known facts that are near; and the checks
-//! on its answers.
+//! Finds candidates for memories in turns by a brain: one request for candidates, a second one for their relation to
+//! similar known facts, and checks of both answers.
 //!
 //! The request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words. Its
-//! answer has source 002's form (`category`, `abstract`, `overview`, `content`) with the words that it rests on. A
+//! answer has source 002's form (`category`, `abstract`, `overview`, `content`), with a quote for each candidate. A
 //! candidate that names no turn, has a quote that wasn't said, or holds a secret is left out; of one turn at most
 //! [`MOST`] are taken.
 

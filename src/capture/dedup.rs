@@ -1,9 +1,9 @@
-//! Finds which candidates for the inbox are known already, and whether one replaces or extends a known fact.
+//! Finds which candidates for the inbox are known already, and whether one replaces or extends a known fact. Pure;
+//! vectors are unit length.
 //!
-//! The thresholds and the rules of the categories are source 002's ("Auto-capture"). A brain's verdict, if one was
-//! asked, counts within the rule of the category; otherwise the words decide ([`verdict_by_words`]): a candidate
-//! without news is skipped, another value of the same thing replaces the fact, more about the same thing is added to
-//! it. Pure; vectors are unit length.
+//! The thresholds and the rules of the categories are source 002's ("Auto-capture"). A brain's verdict, if there is
+//! one, counts within the rule of the category. Otherwise [`verdict_by_words`] compares the words: a candidate that
+//! adds nothing is skipped, another value of the same attribute replaces the fact, and further details are added to it.
 
 use crate::capture::DedupVerdict;
 use crate::format::candidate::Category;

@@ -1,12 +1,14 @@
-//! Writes questions to the inbox, a note with a line for each thing that could be remembered, and carries out a
-//! person's answers: keep, keep in other words, or decline. What was declined is recorded in the same note, so that it
-//! isn't asked again.
+//! Writes questions to the inbox, a note with one line for each candidate, and carries out a person's answers: keep,
+//! keep in other words, or decline. A declined candidate is recorded in the same note, so that it isn't asked again.
 //!
-//! The note is the whole state ([`crate::format::candidate`]). Keeping a line takes two edits with one [`OPERATION`],
-//! which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source, then the line is
-//! removed from the inbox. After a crash between the two the next run finds the fact in `MEMORY.md` and only removes
-//! the line, in the same operation, since that bears the line's id. An answered box is first put back to an empty one, by
-//! an edit that `undo` passes over, so that `undo` restores a question and not an answer that would be carried out again.
+//! The note is the whole state ([`crate::format::candidate`]). Keeping a candidate takes two edits with one
+//! [`OPERATION`], which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source,
+//! then the line is removed from the inbox. After a crash between the two, the next run finds the fact in `MEMORY.md`
+//! and only removes the line. The operation's name is made of the line's id, so both edits still belong to one
+//! operation.
+//!
+//! Before an answer is carried out, its box is emptied by an edit that `undo` passes over. So `undo` restores an open
+//! question, not an answer that would be carried out again.
 
 use jiff::Timestamp;
 use serde::Serialize;

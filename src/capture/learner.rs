@@ -1,9 +1,9 @@
-//! Finds by rules what is worth remembering in a turn. A turn and the known facts come in, questions for a person go
-//! out.
+//! Makes questions for a person out of the candidates of turns. Turns, their candidates and the known facts come in;
+//! questions go out.
 //!
 //! A [`Learner`] reads `MEMORY.md` and the inbox once, and then takes turn after turn; each turn knows the questions of
-//! those before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note and
-//! recording the log's progress asks nothing twice.
+//! the turns before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note
+//! and recording the log's progress asks nothing twice.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

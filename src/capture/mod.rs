@@ -1,13 +1,12 @@
 //! Captures facts: finds them in conversations and asks a person, with a quote, whether to keep them.
 //!
 //! New turns of logs come in; questions go to the note of the inbox, and kept facts to `MEMORY.md`. Candidates come
-//! from what people said, never from injected memory, tools or the assistant's own words. In the order in which it
-//! happens:
+//! from people's own words, never from injected memory, tools or the assistant's words. In the order of the steps:
 //! - [`new_turns`]: new turns of logs; [`sentences`]: their sentences, phrases and quotes. Pure;
-//! - [`find`]: candidates, by rules;
-//! - [`propose`]: what is asked of one turn, by duplicates ([`dedup`]) and scores ([`admission`]);
-//! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note;
-//! - [`learner`], [`brain_learner`]: all of these for one turn after the other, by rules or by a brain.
+//! - [`find`]: candidates by rules; [`brain_learner`]: candidates by a brain;
+//! - [`propose`]: the questions of one turn, after a check for duplicates ([`dedup`]) and scores ([`admission`]);
+//!   [`learner`]: the same for one turn after another, and the choice of the best questions;
+//! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note.
 //!
 //! Finding and judging are pure. The note is the whole state of the questions, so that a "no" lasts as long as the
 //! vault. Each question has a quote that stands in its block.

@@ -2,7 +2,8 @@
 //!
 //! Logs are only appended to, so one position for each log is enough. The positions stand in a small file of the state
 //! directory. If that file is lost, reading begins at the present ends of the logs; earlier questions are still in the
-//! note. A turn of a person is a [`PersonTurn`]; text of the assistant, of tools and of injected memories gives none.
+//! note. A person's message becomes a [`PersonTurn`]; text of the assistant, of tools and of injected memories is
+//! skipped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Turns the finds of one turn into questions for a person: removes duplicates, applies the scores, and decides by the
-//! category whether a known fact is replaced or extended. Pure; the vectors are the built-in model's.
+//! Turns the candidates of one turn into questions for a person: removes duplicates, applies the scores, and decides by
+//! the category whether a known fact is replaced or extended. Pure; the vectors are the built-in model's.
 
 use jiff::Timestamp;
 

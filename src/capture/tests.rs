@@ -1,7 +1,7 @@
-//! Prints figures of capturing: `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
+//! Prints the figures of capture: `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
 //!
-//! The file holds a JSON array a line: what `inbox scan --dry-run --json` found in one vault (`benches/capture/locomo.py`
-//! writes it where its third argument names it).
+//! The file holds one JSON array a line: the output of `inbox scan --dry-run --json` for one vault. The third argument
+//! of `benches/capture/locomo.py` names the file that the script writes it to.
 
 use serde_json::Value;
 

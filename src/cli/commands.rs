@@ -1,4 +1,4 @@
-//! Lists the commands and calls the one that was given. Their order is that of `--help`.
+//! Lists the commands, in the order of `--help`, and calls the one that the arguments name.
 
 use clap::{Args as _, Subcommand};
 

@@ -1,6 +1,8 @@
-//! Defines the error of the command line: a message, hints, and whose fault it is, which decides the exit code.
+//! Defines the error of the command line: a message, hints, and an exit code (2 for a wrong command or settings, else
+//! 1).
 //!
-//! Any error of a room becomes one by `?`; [`advice`] says of each whether the request itself is wrong, and what to do.
+//! `?` converts any room's error into it. [`advice`] decides for each whether the request itself is wrong, and lists
+//! the remedies.
 
 use std::error::Error;
 use std::fmt;

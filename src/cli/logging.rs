@@ -1,4 +1,4 @@
-//! Writes the log to standard error: log lines for services, sentences for commands that a person calls.
+//! Writes the log to standard error: as log lines for services, as sentences for commands that a person calls.
 
 use std::fmt::{Debug, Write as _};
 

@@ -1,19 +1,21 @@
 //! Runs the command line: parses arguments, opens what the command needs, prints its result or its error.
 //!
-//! Arguments come in; results on standard output, notes on standard error and an exit code go out. [`run`] may be called
-//! more than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its options) and a
-//! `run` function that returns a [`CommandResult`]; the file has the command's name and lies in the folder of its topic:
+//! Arguments come in; results on standard output, notes on standard error and an exit code go out. [`run`] may be
+//! called more than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its
+//! options) and a `run` function that returns a [`CommandResult`]; the file has the command's name and lies in the
+//! folder of its topic:
 //! - [`setup`], [`init`], [`doctor`]: setting a vault up, and checking it;
-//! - [`reminders`]: `remind`, `commitment`, `check`; [`memories`]: `memory`, `inbox`;
+//! - [`reminders`]: `remind`, `commitment`, `agenda`, `check`; [`memories`]: `memory`, `inbox`;
 //! - [`index`]: `search`, `recall`, `reindex`, `stats`;
-//! - [`snapshots`]: `history`, `diff`, `restore`, `undo`, `audit`;
+//! - [`snapshots`]: `history`, `diff`, `restore`, `undo`, `audit`, `conflicts`;
 //! - [`assistant`]: `ask`, `brain`, `turns`, `usage`, `skill`, `routine`, `lcm`;
 //! - [`hosts`]: `hook`, `mcp`, `mcp-config`, `web`; [`transfer`]: `import`, `export`, `migrate`;
-//! - [`daemon`]: `run`, `tick`, `status`, `service`;
+//! - [`daemon`]: `run`, `tick`, `status`, `service`, `pause`, `resume`, `machines`;
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
-//! Shared by all: [`commands`] lists the commands, [`context`] holds what each is given, [`assistant_commands`] lists what
-//! the assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error.
+//! Used by all commands: [`commands`] lists the commands, [`context`] holds a command's output, clock, vault and
+//! caller, [`assistant_commands`] lists the commands that the assistant may call from its shell, [`error`] is an error
+//! with its exit code, [`logging`] the log on standard error.
 //!
 //! Never here: a rule about notes, reminders or memories. Code that another front door could need lies in a room.
 

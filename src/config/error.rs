@@ -1,4 +1,5 @@
-//! Defines the errors in settings, in words for people, and finds their place in the text of the file.
+//! Defines the errors of settings, secrets and directories, worded for people, and finds an error's line and column in
+//! the text of a settings file.
 
 use std::fmt;
 use std::ops::Range;

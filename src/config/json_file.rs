@@ -1,4 +1,4 @@
-//! Reads and replaces small state files, most of them in JSON: whole, up to a bound, in one step.
+//! Reads small state files, most of them in JSON, whole and up to a limit of size; replaces them in one step.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,5 @@
-//! Reads `vault-agent.toml` into checked values; an unknown or misspelt key is an error with its line and the nearest known key.
+//! Reads `vault-agent.toml` into checked values. An unknown or misspelt key is an error with its line and the nearest
+//! known key.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Finds keys of a settings file below a commented-out header, which TOML counts to the table above. Pure.
+//! Finds keys below a commented-out table header in a settings file: TOML assigns them to the table above. Pure.
 
 use toml::de::{DeTable, DeValue};
 

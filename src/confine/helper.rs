@@ -1,5 +1,5 @@
-//! Runs the program as its own helper, from outside the box: starts the helper, hands it the policy and the command, and
-//! reads the command's output. `main` of the program calls [`main`] first, before it parses arguments.
+//! Runs commands in the box through a helper process: starts this program as its own helper, hands it the policy and
+//! the command, and reads the command's output. The program's `main` calls [`main`] first, before it parses arguments.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,8 +1,8 @@
 //! Builds the box on macOS: a profile for `sandbox-exec` with the rules of a [`Policy`].
 //!
-//! The profile is made by a pure function, which is tested everywhere; the rest is small, because it was written
-//! without a Mac to run it on. macOS has no way to find processes that left the command's group, nor to count what a
-//! command uses: the box is partial, and reports that.
+//! A pure function makes the profile and is tested everywhere; the rest is small, because it was written without a Mac
+//! to run it on. macOS has no way to find processes that left the command's group, or to count a command's resources.
+//! So the box is partial there, and reports that.
 
 #![cfg_attr(not(target_os = "macos"), allow(dead_code))]
 

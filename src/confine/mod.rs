@@ -1,13 +1,13 @@
 //! Runs shell commands in a box (a sandbox) that limits files, network, environment and resources.
 //!
-//! [`Helper::run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs
-//! `bash -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, writes to its scratch
-//! folder alone, has no network unless the policy allows it, a cleared environment, and limits. When it ends, all
-//! processes that it started end. [`enforcement`] tells which of these rules the machine can enforce.
+//! [`Helper::run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then
+//! runs `bash -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, writes to its
+//! scratch folder alone, has no network unless the policy allows it, a cleared environment, and limits. When it ends,
+//! all processes that it started end. [`enforcement`] tells which of these rules the machine can enforce.
 //!
-//! - `policy`, `output`: the permissions of a command, its output and its outcome;
-//! - `helper`, `wire`: the program as its own helper, started from outside the box, and the messages to it; `gate`: the
-//!   one connection from the box to outside; `enforcement`: the rules that this machine can enforce;
+//! - `policy`, `output`: a command's permissions, its outcome, and its output;
+//! - `helper`, `wire`: the helper process, and the messages to it; `gate`: the one connection from the box to outside;
+//!   `enforcement`: the rules that this machine can enforce;
 //! - `linux`, `macos`: the box itself.
 
 mod enforcement;

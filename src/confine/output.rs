@@ -1,4 +1,4 @@
-//! Cuts a command's output to head and tail, and removes escapes and invisible characters.
+//! Keeps the head and the tail of a command's output, and removes escapes and invisible characters.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Defines the policy of a confined command: the files that it may read, the one folder that it may write to, network,
-//! environment and limits; and the outcome of its run.
+//! Defines the policy of a confined command (readable files, the one writable folder, network, environment, limits) and
+//! the outcome of its run.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Finds conflict copies repeatedly, reading only folders whose entries changed.
+//! Searches the vault for conflict copies again and again, reading only folders whose entries changed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

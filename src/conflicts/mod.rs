@@ -5,8 +5,8 @@
 //! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the
 //! merge runs again, and no line comes twice. History keeps the copy.
 //!
-//! - [`Finder`]: repeated searches for copies, by folders;
-//! - this file: finding copies, the plan, carrying it out.
+//! - [`Finder`]: repeated searches for copies;
+//! - this file: recognising copies, the plan, carrying it out.
 
 mod finder;
 

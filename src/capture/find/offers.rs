@@ -1,7 +1,7 @@
 //! Finds sentences in a prompt that look worth saving: identity, preferences, decisions.
 //!
-//! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
-//! very short and very long ones). It only ever suggests; nothing is saved by it.
+//! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets, very
+//! short and very long sentences). The result is a suggestion; nothing is saved here.
 
 use crate::capture::sentences::{
     WORDS, in_order, is_question, looks_secret, normalize_words, one_line, sentences,

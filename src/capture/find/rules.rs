@@ -1,12 +1,13 @@
 //! Finds candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
+//! Pure.
 //!
 //! A sentence is a candidate if it asks to be remembered, or makes one of the lasting [`statements`] (in languages
 //! other than English, if it has one of the phrases of [`offers`]). Code, quotations, questions and secrets are never
 //! candidates. A long message is a task or pasted text; only sentences that ask to be remembered are taken from it. The
 //! sentence is kept as it stands, without a leading `remember that`.
 //!
-//! Its category is the first of the six whose phrases fit, from the one that says most about a person to the one that says
-//! least; a sentence that fits none is an event. Pure.
+//! A sentence's category is the first of the six whose phrases match; they are checked from the most to the least
+//! personal one. A sentence that matches none is an event.
 
 use jiff::civil::Date;
 

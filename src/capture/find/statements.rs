@@ -1,9 +1,9 @@
 //! Finds English statements that are worth keeping for a year: identity, relations, possessions, preferences,
-//! decisions, promises, and events on a future date.
+//! decisions, promises, and events on a future date. Pure.
 //!
-//! A sentence is cut into clauses, and a clause counts only where it begins as such a statement does ("my wife works
-//! …", "we decided to …"), with words such as `actually` passed over. So remarks, questions and praise in passing are
-//! left out. The lists were chosen on one half of the conversations that `labels/README.md` names. Pure.
+//! A sentence is cut into clauses, and a clause counts only if it begins as such a statement does ("my wife works …",
+//! "we decided to …"); words such as `actually` are skipped. So remarks, questions and praise in passing are left out.
+//! The lists were chosen on one half of the conversations that `labels/README.md` names.
 
 use std::sync::LazyLock;
 

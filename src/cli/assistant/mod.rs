@@ -1,7 +1,7 @@
-//! Groups the commands of the assistant: `ask`, and its brains, skills, routines, cost and records.
+//! Groups the commands about the assistant: questions, brains, skills, routines, cost and records.
 //!
-//! - [`ask`], [`turns`], [`usage`]: one question, the record of each, tokens and cost; with [`terminal`]:
-//!   output and approvals at the terminal;
+//! - [`ask`], [`turns`], [`usage`]: one question, the record of each turn, tokens and cost; with [`terminal`]: progress
+//!   and approvals at the terminal;
 //! - [`brain`], [`skill`], [`routine`], [`lcm`]: brains, skills, scheduled prompts, summaries of long logs.
 
 pub(super) mod ask;

@@ -1,5 +1,5 @@
-//! Acts as the conversation at the terminal: says on standard error what goes on, and asks the person whether a call may
-//! happen.
+//! Implements a turn's conversation at the terminal: prints its progress on standard error, and asks the person to
+//! approve calls.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::time::Duration;

@@ -3,7 +3,8 @@
 //!
 //! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon words its own line of `status`
 //!   ([`crate::daemon::parts`]);
-//! - [`pause`], [`resume`]: stopping what runs unasked; [`machines`]: several machines with one vault;
+//! - [`pause`], [`resume`]: stop and restart all work that no person asked for; [`machines`]: several machines with one
+//!   vault;
 //! - [`tick`], [`tick_routines`]: one pass of the scheduler, and the routines that are due in it.
 
 pub(super) mod machines;

@@ -1,4 +1,4 @@
-//! Prints `status`: the daemon's state, late and coming occurrences, and the messages that wait to be sent.
+//! Prints `status`: the daemon's state, overdue and coming occurrences, and the messages that wait to be sent.
 
 use std::io::IsTerminal;
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! Reads and changes the settings of coding agents beside their hooks: moves Claude Code's own memories into the vault
-//! (`hook install`) and out of it again (`hook uninstall`), follows Codex's memories by a line in the vault's settings, and
-//! finds our MCP server there, which its hooks then call instead of starting a process.
+//! Reads and changes a coding agent's settings other than its hooks.
 //!
-//! The host itself writes the notes, into the folder that its settings name ([`memories`]). Existing ones are copied once,
-//! as one write that can be undone; the originals stay.
+//! - `hook install` makes Claude Code keep its own memories in the vault, and `hook uninstall` ends that. The host
+//!   itself writes these notes, into the folder that its settings name ([`memories`]). Its existing memories are copied
+//!   once, as one write that can be undone; the originals stay.
+//! - Codex's memories are followed: one line in the vault's settings.
+//! - If Claude Code's settings contain our MCP server, its hooks call that server instead of starting a process.
 
 use std::process::{Command, Stdio};
 

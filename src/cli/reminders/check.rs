@@ -1,8 +1,8 @@
-//! Runs `check`: prints the lines that look meant for this program and can't be understood, and reminders in notes that
-//! are never read for reminders.
+//! Runs `check`: prints lines that look like this program's and can't be parsed, and reminders in notes that are never
+//! read for reminders.
 //!
 //! Other programs' tasks that are not delivered (their syntax is not in `[reminders] also`), and tasks delivered
-//! without a time of day, are listed once a note. They are no fault, and the exit code stays 0 for them.
+//! without a time of day, are listed once a note. They are no fault: the exit code stays 0.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Component;

@@ -1,7 +1,7 @@
-//! Finds the id of the reminder or task that a person names by its words, as a notification shows them.
+//! Finds the id of a reminder or task by words of its message, which a person types as a notification shows them.
 //!
-//! Words that are a whole message are preferred to words that are part of one. Words that several messages have are refused
-//! with a list of them; nothing is guessed.
+//! Words that are a whole message are preferred to words that are part of one. Words that occur in several messages are
+//! an error that lists these messages; nothing is guessed.
 
 use std::collections::HashSet;
 

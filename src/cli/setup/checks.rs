@@ -1,5 +1,5 @@
-//! Runs the checks of `setup`: folder, secrets, Discord, a brain, and test messages through each notifier, with the settings as
-//! they would be written. A check returns its result or an error for a person.
+//! Runs the checks of `setup` (folder, secrets, Discord, a brain, a test message through each notifier) with the
+//! settings as they would be written. A check returns its result or an error for a person.
 
 use std::fmt::Display;
 #[cfg(feature = "assistant")]

@@ -1,8 +1,8 @@
 //! `setup`: asks the questions that lead from nothing to a vault with notifications, and writes the result.
 //!
-//! [`crate::setup`] decides the questions and the plan. Here are the terminal ([`prompt`]), the checks ([`checks`]) and the
-//! writing: secrets, the vault, its settings, the service. In this order a stop between two steps does the least harm.
-//! Nothing is written before the plan was shown.
+//! [`crate::setup`] decides the questions and the plan. This folder has the terminal ([`prompt`]), the checks
+//! ([`checks`]) and the writing. Nothing is written before the plan was shown. Secrets are written first, then the
+//! vault, its settings and the service: in this order a stop between two steps does the least harm.
 
 mod checks;
 mod prompt;

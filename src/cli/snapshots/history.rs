@@ -1,5 +1,5 @@
-//! `history`: prints what was changed, by which actor, and why; with `--lines`, each line of a note with the snapshot that it
-//! comes from.
+//! `history`: prints the changes of the vault, with actor and reason; with `--lines`, each line of a note with the
+//! snapshot that it comes from.
 
 use std::ops::ControlFlow;
 

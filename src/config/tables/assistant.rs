@@ -1,8 +1,7 @@
-//! Reads `[assistant]`, `[[brain]]` and `[[route]]`: brains, their order, and the bounds of an answer.
+//! Reads `[assistant]`, `[[brain]]` and `[[route]]`: brains, their order, and the limits of an answer.
 //!
-//! Nothing here is needed: with no brain named, questions are answered from memory alone. The names of
-//! brains are checked against each other here, so that a chain or a route never names a brain that isn't
-//! there.
+//! All of it is optional: without a brain, questions are answered from memory alone. A chain or a route that names an
+//! unknown brain is an error.
 
 use std::collections::BTreeMap;
 

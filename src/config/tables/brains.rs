@@ -1,4 +1,4 @@
-//! Reads `[[brain]]`: a brain with its kind, key, price and bounds.
+//! Reads `[[brain]]`: a brain with its kind, key, price and limits.
 
 use crate::words::words;
 use serde::Deserialize;

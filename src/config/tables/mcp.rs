@@ -1,7 +1,7 @@
 //! Reads `[[mcp]]`: other MCP servers that the assistant and routines may use.
 //!
-//! A server is a program that is started or an address that is called, and only the tools that are named are ever used.
-//! The variables that it gets from the environment are named, too. The table holds no secret.
+//! A server is a program that is started or an address that is called. Only the tools that its table names are ever
+//! used, and only the environment variables that it names are passed. The table holds no secret.
 
 use serde::Deserialize;
 

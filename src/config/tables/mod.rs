@@ -1,8 +1,8 @@
 //! Reads the tables of `vault-agent.toml`: their keys, with their defaults and their checks.
 //!
-//! Values as serde reads them come in; checked values go out, or an error that names the key and what to write. No file
-//! is read here.
-//! - [`notes`], [`memory`]: what is kept in notes, and what is found in them; [`notify`]: notifiers;
+//! Values as serde reads them come in; checked values go out, or an error that names the key and the remedy. No file is
+//! read here.
+//! - [`notes`], [`memory`]: the agent's notes, and search and memory over them; [`notify`]: notifiers;
 //! - [`assistant`], [`brains`], [`allow`]: brains, and calls that need no approval; [`mcp`]: other MCP servers;
 //! - [`doors`]: the bot, hooks, the page; [`machines`]: several machines with one vault.
 

@@ -1,5 +1,5 @@
-//! Reads `[paths]`, `[edit]`, `[history]`, `[reminders]` and `[schedule]` of the settings: where notes are, and how
-//! they are edited and reminded of.
+//! Reads `[paths]`, `[edit]`, `[history]`, `[reminders]` and `[schedule]`: the agent's notes, how they are edited and
+//! kept in history, and how reminders in them fire.
 
 use jiff::civil::Time;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Reads `[notify]`: the notifiers with their settings, quiet hours, tags.
 //!
-//! Secrets are never here: a token, a password or a signing secret comes from the environment or from a file, which
-//! these settings only name.
+//! The table holds no secret: it names the file that a token, a password or a signing secret comes from, if the
+//! environment doesn't hold it.
 
 use std::collections::BTreeMap;
 

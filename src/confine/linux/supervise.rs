@@ -1,9 +1,9 @@
-//! Supervises a box from a helper process outside of it: builds the box, watches what it uses (processes, memory,
-//! scratch space), and ends it.
+//! Supervises a box from a helper process outside of it: builds the box, watches its use of processes, memory and
+//! scratch space, and ends it.
 //!
-//! It ends the box when the command is over, when a limit is reached, and when the program that started it closes its
-//! socket (the kernel closes it if that program is killed). If the helper itself is killed, the first process in the
-//! box is killed by its parent-death signal, and with it all of its process namespace.
+//! The helper ends the box when the command is over, when a limit is reached, and when the program that started the
+//! helper closes its socket (the kernel closes it if that program is killed). If the helper itself is killed, the
+//! parent-death signal kills the box's first process, and the kernel then kills all of its process namespace.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
