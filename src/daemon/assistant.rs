@@ -1,4 +1,4 @@
-//! Holds the daemon's assistant, and makes it anew when the settings change. A turn keeps the assistant that it began
+//! Holds the daemon's assistant, and makes a new one when the settings change. A turn keeps the assistant that it began
 //! with, so its settings don't change in the middle.
 
 use std::sync::{Arc, PoisonError, RwLock};

@@ -2,15 +2,16 @@
 //!
 //! Events of the watcher come in; passes, snapshots, answers and one small report file go out. [`serve`] takes the lock
 //! of [`crate::instance`], watches, and runs one loop and the parts beside it:
-//! - [`scheduler`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes; `phrasing`
-//!   asks a brain for the wording of reminders that are soon due, beside the passes;
-//! - [`part`]: a part is a task that gets the same events on a channel; [`parts`](mod@parts): one file a part;
+//! - [`scheduler`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes;
+//!   `phrasing` asks a brain for the wording of reminders that are soon due, beside the passes;
+//! - [`part`]: the interface of a part, a task that gets the same events on a channel; [`parts`](mod@parts): one file a
+//!   part;
 //! - [`assistant`]: the assistant that the Discord part answers with.
 //!
-//! Errors have two tiers: a fault of a note, a message or a part is reported (log, `status`) and the loop goes on; only
-//! a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM,
-//! Ctrl-C, a SIGHUP that isn't ignored) ends everything within a second, without cleaning up: the state on disk is enough
-//! for the next start.
+//! Errors have two tiers. A fault of a note, a message or a part is reported (log, `status`), and the loop goes on.
+//! Only a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop
+//! (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored) ends everything within a second, without cleaning up: the state on
+//! disk is enough for the next start.
 //!
 //! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
 

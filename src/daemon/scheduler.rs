@@ -1,9 +1,9 @@
 //! Runs a pass on every minute, and again when a watched note changes.
 //!
-//! The loop keeps no schedule. It knows three instants: the next minute's boundary, the instant that the last pass
-//! asked for (a retry, a note that was not still), and the editor's next check of a note that it wrote. It sleeps to
-//! the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes anew. Nothing fires
-//! while the vault's folder is gone. Where the program that reads our standard output has ended, as in
+//! The loop keeps no schedule. It knows three instants: the next minute's boundary, the next pass that the last pass
+//! requested (for a retry, or a note that was not still), and the editor's next check of a note that it wrote. It
+//! sleeps to the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes anew.
+//! Nothing fires while the vault's folder is gone. If the program that reads our standard output ends, as in
 //! `vault-agent run | head`, the daemon ends quietly; due items that were not sent stay due for the next start.
 
 use std::os::fd::AsFd;

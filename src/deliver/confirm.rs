@@ -1,4 +1,4 @@
-//! Queues messages that no note waits for: confirmations of changes, notices about the agent itself.
+//! Queues messages that belong to no line of a note: confirmations of changes, and notices about the agent itself.
 
 use jiff::Timestamp;
 

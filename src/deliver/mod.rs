@@ -9,10 +9,10 @@
 //!   [`delivery_order`]: the destinations of a message, in the order in which they are tried;
 //! - [`words`]: the texts of notifications and the rules about recipients; [`split`]: cutting a text to size. Pure;
 //! - [`delivery_journal`]: the record of sent messages, in SQLite;
-//! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back after their
-//!   time;
+//! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back
+//!   after their time;
 //! - [`send_answer`]: sending answers and texts of routines, by the same steps; [`confirm`](mod@confirm): messages that
-//!   no note waits for.
+//!   belong to no line of a note.
 
 mod confirm;
 pub mod delivery_journal;

@@ -1,6 +1,6 @@
 //! Sends an answer or a routine's text, by the same steps as any notification.
 //!
-//! The channel that waits for the answer calls it; the scheduler's pass never waits for it.
+//! The caller is the channel that waits for the answer; the scheduler's pass never waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! Runs the Discord bot: passes the gateway's events to the lanes (one queue for each channel), and starts catch-up and
 //! commands.
 //!
-//! Decides in which channels the bot works: the channel of `[discord]`, its threads, and the owners' direct messages.
-//! Messages from any other channel are dropped. Which authors are answered there is decided by
-//! `discord::shared::access`. [`run`] owns all of it until the daemon ends.
+//! Also decides in which channels the bot works: the channel of `[discord]`, its threads, and the owners' direct
+//! messages. Messages from any other channel are dropped. `discord::shared::access` decides which authors are answered.
+//! [`run`] returns at the daemon's end, or earlier with a problem that a person has to fix.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,10 +1,11 @@
-//! Makes the buttons under notifications, approvals and candidates, reads the id of a button that was pressed, and carries
-//! out a press on a notification (Done, Snooze, and Skip next for a recurring reminder).
+//! Makes the buttons under notifications, approvals and candidates, parses the id of a pressed button, and carries out
+//! a press on a notification (Done, Snooze, and Skip next for a recurring reminder).
 //!
-//! A button's id holds all that a press needs, so that it works after any restart. Of a notification: the action, the
-//! reminder's id, its local due time, and the nonce, which also tells apart two notifications with the same words. Of an
-//! approval: the line's id and its digest, so that it never works for a changed line. The text of a reminder comes from
-//! the delivery journal, else from the note, else from the message above the button. A second press changes nothing.
+//! A button's id holds all that a press needs, so that it works after any restart. The id under a notification holds
+//! the action, the reminder's id, its local due time, and the nonce, which also tells apart two notifications with the
+//! same words. The id under an approval holds the line's id and its digest, so that it never works for a changed line.
+//! The text of a reminder comes from the delivery journal, else from the note, else from the message above the button.
+//! A second press changes nothing.
 
 use std::error::Error;
 

@@ -9,7 +9,8 @@
 //! - [`buttons`]: the buttons under notifications, approvals and candidates;
 //! - [`notify`]: sends the notifications of `deliver`, by a bot or a webhook;
 //! - [`turns`]: from an accepted question to its answer, run by `agent`;
-//! - [`ingress`]: the one way in for all messages: stored first, acted on then; lost events are read from history;
+//! - [`ingress`]: the only entrance of messages: each is stored first, acted on then; lost events are read from
+//!   history;
 //! - [`commands`]: slash commands and presses of buttons;
 //! - [`bot`]: connects all of it to the gateway.
 

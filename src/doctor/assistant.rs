@@ -1,5 +1,6 @@
-//! Checks the assistant: the brains' keys, addresses and cooldowns, the programs, variables and keys of other MCP servers
-//! (`[[mcp]]`), and what routines name. No brain is asked, and no server started or called.
+//! Checks the assistant: the brains' keys, addresses and cooldowns; the programs, variables and keys of other MCP
+//! servers (`[[mcp]]`); and the brains, skills and servers that routines name. No brain is asked, and no server started
+//! or called.
 
 use super::{Check, Repair};
 use crate::agent::skills::Skills;

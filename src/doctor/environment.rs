@@ -1,6 +1,6 @@
-//! Checks the machine: directories, file system, daemon, deliveries, time zone data; the notifiers, the box for commands,
-//! and the hooks of coding agents; the machines that share the vault, as the daemon last saw them. Nothing is asked over
-//! the network.
+//! Checks the machine: directories, file system, daemon, deliveries, time zone data; the notifiers, the box for
+//! commands, and the hooks of coding agents; and the machines that share the vault, by the daemon's last report of
+//! them. Makes no request over the network.
 
 use std::path::Path;
 use std::sync::Arc;

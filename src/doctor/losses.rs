@@ -1,5 +1,5 @@
-//! Finds memories that a coding agent deleted at once, and names the command that brings them back. A model that tidies
-//! up with `rm -r` is the usual cause.
+//! Finds mass deletions of memories by a coding agent, and names the command that restores them. The usual cause is a
+//! model that tidies up with `rm -r`.
 
 use std::collections::HashSet;
 

@@ -1,13 +1,13 @@
 //! Makes the reports of `doctor` (checks with their remedies) and `status` (the present state of all parts).
 //!
 //! A workspace comes in; findings and a report go out, for the command line and the page alike. Each check looks at one
-//! thing and says so even where all is well, so that a person sees that it was checked. A check changes nothing and
+//! subject and reports it even if all is well, so that a person sees that it was checked. A check changes nothing and
 //! never ends the others.
 //!
-//! - `environment`, `history_and_index`: this machine with its notifiers and the box for commands, the others that share the
-//!   vault, history and index; `notes`: the notes;
-//! - `assistant`: brains, other MCP servers, scheduled prompts; [`discord`], [`embeddings`]: the bot and the vectors'
-//!   model, which ask over the network, so front doors choose when;
+//! - `environment`, `history_and_index`, `notes`: checks of this machine and the others that share the vault, of
+//!   history and index, and of the notes;
+//! - `assistant`: checks of brains, other MCP servers and routines; [`discord`], [`embeddings`]: checks of the bot and
+//!   of the model for vectors, which use the network, so front doors choose when;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 
 #[cfg(feature = "assistant")]

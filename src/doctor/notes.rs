@@ -1,4 +1,4 @@
-//! Checks the notes: names lines that can't be understood, and notes that this program can't write at present.
+//! Checks the notes: lists lines that can't be parsed, and notes that this program can't write at present.
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::format::{commitment, reminder};

@@ -1,4 +1,4 @@
-//! Makes the report of `status` and the page: the daemon, late and coming occurrences, waiting items.
+//! Makes the report of `status` and the page: the daemon, overdue and coming occurrences, waiting items.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,8 +1,9 @@
-//! Runs the capture: turns statements in logs into questions of the inbox, and saves those that a person ticked.
+//! Runs capture in the daemon: turns statements in logs into questions of the inbox, and saves the candidates that a
+//! person ticked.
 //!
-//! It wakes when a log or the inbox changed, waits until no change has come for a moment, and reads the new turns. A
-//! log's progress is recorded after its questions are in the note: after a crash in between the turns are read again,
-//! and nothing is asked twice. If a brain can't be asked, its turns wait for the next change, or for a while.
+//! The part wakes when a log or the inbox changed, waits until no change has come for a moment, and reads the new
+//! turns. A log's progress is recorded after its questions are in the note: after a crash in between the turns are read
+//! again, and nothing is asked twice. If a brain can't be asked, its turns wait for the next change, or for a while.
 
 use std::collections::BTreeSet;
 

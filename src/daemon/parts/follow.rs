@@ -1,4 +1,4 @@
-//! Copies changes in folders of other programs into the vault a moment later ([`crate::transfer::follow`]).
+//! Copies changes in folders of other programs into the vault, shortly after they happen ([`crate::transfer::follow`]).
 
 use std::path::PathBuf;
 

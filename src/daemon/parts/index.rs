@@ -1,6 +1,7 @@
-//! Passes events on to the index, which follows every change and proves to other processes that it is fresh.
+//! Passes the watcher's events on to the index, which follows every change and proves to other processes that it is
+//! fresh.
 //!
-//! The work is done in the follower's own thread ([`Follower`]).
+//! The follower's own thread does the work ([`Follower`]).
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! never ends the daemon.
 //!
 //! - [`history`], [`index`], [`follow`]: snapshots of people's changes, the index, other programs' folders;
-//! - [`recall`], [`question_socket`]: recall kept warm, and the socket of the owner's on which other processes ask it;
+//! - [`recall`], [`question_socket`]: the loaded searcher, and the owner's socket on which other processes query it;
 //! - [`capture`], [`summaries`], [`working`]: questions of the inbox, summaries, working memory;
 //! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page; [`machines`]: the other machines.
 

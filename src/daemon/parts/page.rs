@@ -1,4 +1,4 @@
-//! Runs the page: it listens from the start if the settings say so, else when a command asks for it.
+//! Runs the page. It listens from the start if the settings say so, else when a command asks for it.
 //!
 //! Commands ask over a Unix socket that only the owner can reach ([`crate::web::control_socket`]).
 

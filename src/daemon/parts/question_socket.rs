@@ -1,8 +1,8 @@
 //! Answers questions of other processes on a Unix socket that only the owner can reach: one line in, one line out.
 //!
-//! The protocol is [`crate::search::results::daemon_client`]'s. Each question is answered on a thread of its own, so a long one
-//! delays no other, and at most [`AT_ONCE`] at a time; a client beyond that answers itself. Hooks report here, too,
-//! which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
+//! [`crate::search::results::daemon_client`] defines the protocol. Each question is answered on a thread of its own, so
+//! a long one delays no other, and at most [`AT_ONCE`] at a time; a client beyond that answers its question itself.
+//! Hooks also report here which session of a coding agent has new events ([`crate::hooks::archive::delegate`]).
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! Runs routines: checks them on every minute and whenever one of their notes changes, beside the scheduler's pass.
+//! Runs routines: checks them every minute and whenever one of their notes changes, beside the scheduler's pass.
 //!
-//! Each run is a task of its own, so neither reminders nor other routines wait for it. The next check continues what a
-//! stop or a crash left open.
+//! Each run is a task of its own, so neither reminders nor other routines wait for it. A run that a stop or a crash
+//! interrupted is continued by the next check.
 
 use std::collections::HashSet;
 

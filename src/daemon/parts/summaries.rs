@@ -1,6 +1,6 @@
 //! Writes the summaries that are due, when a log has grown by enough.
 //!
-//! A new message costs one look at its log's size: a log holds at most one token for every four bytes, so a small
+//! For a new message only the log's size is checked: a log holds at most one token for every four bytes, so a small
 //! growth can't make a summary due, and the log isn't read. A log with summaries is read whenever it grows, to find
 //! edited or deleted events. At the start, after lost events and after a deleted summary every log is checked. One log
 //! is read at a time, and no other part waits for it.

@@ -1,8 +1,9 @@
 //! Writes working memory after one of three events: a conversation's window ends (`/new`), a summary is written, or a
 //! coding agent's session is compacted.
 //!
-//! The notes trigger it: a log's last event (the window ended, or the host compacted the conversation), or a new
-//! summary. There is one text, so of several conversations the last one counts. No other part waits for it.
+//! The events are found in the notes: in a log's last lines (the window ended, or the host compacted the conversation),
+//! or as a new summary. There is one text of working memory, so the last of several conversations replaces the others.
+//! No other part waits for it.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Records a delivery from claimed to sent and done, with its message and the chunks of that: claimed together, sent chunk by
-//! chunk, ended together.
+//! Records a delivery's progress from claimed to sent and done. Its message is cut into chunks: they are claimed
+//! together, sent one by one, and end together.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,5 +1,5 @@
-//! Lists deliveries for `status` and `doctor`: past ones with their notifiers, waiting ones, refused ones. Also
-//! records, where several machines share a vault, which deliveries another machine made and which wait for a claim.
+//! Lists deliveries for `status` and `doctor`: past ones with their notifiers, waiting ones, refused ones. If several
+//! machines share a vault, also records which deliveries another machine made, and which wait for a claim.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,9 +1,9 @@
-//! Records what is known of lines: the ids that reminder lines are about to get, the problems that were reported, phrases
-//! that a brain wrote for reminders that are soon due, notices that are sent once, and task lines that were notified.
+//! Records facts about lines of notes: ids that were chosen for reminder lines, problems that were reported, a brain's
+//! phrases for reminders that are soon due, and task lines that were notified. Also records notices that are sent once.
 //!
-//! So a pass after a crash gives the same ids and reports nothing twice. A phrase belongs to one occurrence (its key) and to
-//! the line that it was made from (its hash); a changed line has none. The row is written before the brain is asked, so after
-//! a crash no brain is asked a second time.
+//! The rows outlive a crash, so the next pass gives the same ids and reports nothing twice. A phrase belongs to one
+//! occurrence (its key) and to the line that it was made from (the line's hash); a changed line has no phrase. A
+//! phrase's row is written before the brain is asked, so a crash asks no brain a second time.
 
 use std::collections::{BTreeSet, HashMap};
 

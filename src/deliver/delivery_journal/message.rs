@@ -1,9 +1,9 @@
-//! Defines messages as the journal stores them, with their chunks and the wait until the next attempt (backoff); and records
-//! answers: text and nonces are on disk before
-//! the first byte is sent, and stay until the answer's log holds them.
+//! Defines messages as the journal stores them, with their chunks and the wait until the next attempt (backoff). Also
+//! records answers: text and nonces are on disk before the first byte is sent, and stay until the answer's log holds
+//! them.
 //!
-//! An answer is a message without deliveries: no note has a line for it. The channel that waits for it sends it, by the
-//! same steps as the scheduler's pass.
+//! An answer is a message without deliveries: no note has a line for it. The channel that waits for the answer sends
+//! it, by the same steps as the scheduler's pass.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //!
 //! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is committed to disk
 //! before the next one begins (write-ahead log, `synchronous = FULL`), so after a crash at any instruction the journal
-//! says what may have happened. It only records; `pass::send` decides:
+//! says what may have happened. The journal only records; `pass::send` decides.
 //!
 //! - `due`: surely not sent;
 //! - `sending`: a message with a fixed text and fixed nonces may have been sent;
@@ -11,15 +11,16 @@
 //!
 //! Files:
 //!
-//! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages and answers with their chunks, and their states;
+//! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages and answers with their chunks, and their
+//!   states;
 //! - [`runs`]: runs of routines; [`lines`]: ids given to lines, reported problems, phrases of a brain, task lines;
-//! - [`recipients`]: further notifiers, pauses and refusals of places; [`deliveries`]: past and open deliveries, and those
-//!   of other machines;
+//! - [`recipients`]: copies to further notifiers, pauses and refusals of places; [`deliveries`]: past and open
+//!   deliveries, and those of other machines;
 //! - `migrations/`: the tables, one file for each version of the schema.
 //!
-//! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state, and
-//! [`Journal::lock`] lets one pass send at a time. Deleting the file loses nothing of the vault; messages in flight may
-//! then come twice.
+//! Two processes may have the file open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state,
+//! and [`Journal::lock`] lets one pass send at a time. Deleting the file loses nothing of the vault; messages in flight
+//! may then come twice.
 
 mod chunks;
 mod deliveries;

@@ -1,13 +1,13 @@
-//! Records what concerns one notifier: copies (the messages of a delivery to further notifiers, each with a state of its
-//! own), pauses that it asked for, and its refusals.
+//! Records the state that belongs to one notifier: copies of messages, pauses that the notifier asked for, and its
+//! refusals.
 //!
-//! A delivery has one message that counts; its outcome decides about the note. A copy is a message to another notifier.
-//! It is claimed in the same transaction and is independent from then on. Its row names the delivery and the notifier
-//! and stays after the message is gone, so a failure of one notifier repeats nothing at another. If the copy's notifier
-//! becomes the one that counts, messages that it took count as sent.
+//! A delivery has one counting message: its outcome decides about the note. A copy is a message of the same delivery to
+//! a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row names the
+//! delivery and the notifier and stays after the message is gone, so a failure of one notifier repeats nothing at
+//! another. If the counting message later goes to a copy's notifier, deliveries that it took as copies count as sent.
 //!
-//! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends anything to
-//! it before the pause ends, and a refused message keeps its position before later ones.
+//! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends
+//! anything to it before the pause ends. A refused message keeps its position before later ones.
 
 use std::collections::HashSet;
 

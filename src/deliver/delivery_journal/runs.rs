@@ -1,8 +1,9 @@
-//! Records the runs of routines: claims, outcomes, and the instant from which on occurrences count.
+//! Records the runs of routines (claims, outcomes), and for each routine the instant after which its occurrences count.
 //!
 //! A run goes `claimed → fixed → done`. It is claimed with all its input before a brain is asked. Its text is fixed in
-//! the transaction that queues its message, so one text and one message exist whatever crashes when. A routine's row
-//! says up to which occurrence all were claimed or had nothing to do; earlier ones are never looked at again.
+//! the transaction that queues its message, so there is one text and one message at whatever step a crash comes. A
+//! routine's row holds the latest occurrence that was claimed or had nothing to do; earlier ones are never handled
+//! again.
 
 use jiff::{Timestamp, civil};
 use rusqlite::{Row, Transaction, params};

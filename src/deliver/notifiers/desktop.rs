@@ -1,9 +1,9 @@
-//! Shows notifications in the desktop's notification centre, through a program that the desktop has.
+//! Shows notifications in the desktop's notification centre, through a program of the desktop.
 //!
-//! `notify-send` if present, else `gdbus` (both speak to the freedesktop service over D-Bus), and `osascript` on macOS;
-//! so the program needs no D-Bus library. A notification centre can't be asked for earlier messages, so after a crash
-//! it guarantees "at least once". Without a desktop session, or without any of the programs, it refuses, and the
-//! message falls back to the console. Text reaches a program as an argument of its own, never as code.
+//! The program is `notify-send`, else `gdbus` (both speak to the freedesktop service over D-Bus), or `osascript` on
+//! macOS; so this program needs no D-Bus library. A notification centre can't be asked for earlier messages, so the
+//! guarantee after a crash is "at least once". Without a desktop session, or without any of the programs, the notifier
+//! refuses, and the message falls back to the console. Text reaches a program as an argument of its own, never as code.
 
 use std::process::Stdio;
 

@@ -1,8 +1,8 @@
 //! Shares one HTTP client among the notifiers, and classifies the outcome of an attempt.
 //!
-//! Only a 2xx answer means that a message arrived, only a refusal that it didn't; everything between may have arrived.
-//! No redirect is followed, because it would carry the secret elsewhere. No address reaches an error's words, because
-//! it may be a secret itself.
+//! A 2xx answer means that a message arrived. A refusal, or a connection that was never made, means that it didn't.
+//! After any other result it may have arrived. No redirect is followed, because it would carry the secret elsewhere. No
+//! address reaches an error's words, because the address may be a secret itself.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Posts notifications as JSON to an address of one's own, signed according to the Standard Webhooks specification.
+//! Posts notifications as JSON to an address of the user's, signed according to the Standard Webhooks specification.
 //!
 //! Headers: `webhook-id` (the same on every attempt at a message, so that a receiver can drop a second copy),
 //! `webhook-timestamp` (seconds since 1970, the time of this attempt) and `webhook-signature` (`v1,` and the base64 of

@@ -1,7 +1,8 @@
-//! Claims messages for this machine, where several machines share one vault: those that are due and may be sent by it, and
-//! those that it would send within a minute; and asks for the right to one message directly before it is sent.
+//! Claims messages for this machine, if several machines share one vault: messages that are due and that this machine
+//! may send, and those that it would send within a minute. Checks a message's claims once more directly before it is
+//! sent.
 //!
-//! If one machine alone has the vault, nothing is limited.
+//! If only one machine has the vault, nothing is limited.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;

@@ -1,10 +1,10 @@
-//! Decides, where several machines share a vault, which sent lines this machine rewrites now; and drops the claims of
-//! reminder lines that vanish before their notification, and takes that back for lines that come back.
+//! Decides, if several machines share a vault, which sent lines this machine rewrites now. Also drops the claims of
+//! reminder lines that vanish before their notification, and restores the claims of lines that come back.
 //!
-//! Each machine rewrites its own copy, and a sync tool carries the copies. Two copies that change at once become a
-//! conflict copy. So machines write one after the other, in the order in which the store took their marks of `sent`: a
-//! machine waits until its delivery is marked, and until no line stands in its copy that another machine marked before.
-//! The teller of such a line writes first, and its copy arrives here.
+//! Each machine rewrites its own copy of a note, and a sync tool carries the copies. Two copies that change at once
+//! become a conflict copy. So machines write one after the other, in the order in which the store took their marks of
+//! `sent`. A machine waits until its own delivery is marked, and until its copy holds no line that another machine
+//! marked earlier: that machine writes first, and its copy arrives here.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Turns due items into messages: the recipients, alone or in a digest, and the text.
+//! Turns due items into messages: chooses their recipients, puts missed items into digests, and makes the texts.
 
 use std::collections::BTreeMap;
 

@@ -2,22 +2,22 @@
 //!
 //! Both notes, the journal and the clock's instant come in; messages, edits and a [`report`] go out. No schedule is
 //! kept: each pass asks [`crate::schedule`] for the due items and the journal for the sent ones, and acts on the
-//! difference. Any of its steps may be the last one before a crash:
+//! difference. A crash may come after any step:
 //!
-//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); one that may have arrived is
-//!    looked for before it is sent again;
+//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have arrived
+//!    is looked up at its place before it is sent again;
 //! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
-//! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`rewrite_lines`]); a line that a stale
-//!    editor buffer brought back is such a line too, and never fires again;
+//! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered ([`rewrite_lines`]);
+//!    a line that a stale editor buffer brought back is rewritten too, and never fires again;
 //! 4. lines without an id get one;
 //! 5. further notifiers get their copies, which were claimed in step 2.
 //!
 //! [`notes`] reads the notes; [`plan`] compares (reminders in [`reminders`], tasks of other plugins in [`tasks`], the
-//! plan's values in [`planned`]); [`messages`] makes the texts. If there are several machines, [`machine_claims`] limits the
-//! messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
+//! plan's values in [`planned`]); [`messages`] makes the texts. If there are several machines, [`machine_claims`]
+//! limits the messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
 //!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an
-//! id that was just written waits five seconds, a minute at most, except for `tick`: it may be half typed.
+//! id that was just written may be half typed: it waits five seconds, a minute at most, except for `tick`.
 
 mod machine_claims;
 mod machine_lines;

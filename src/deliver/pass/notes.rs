@@ -1,12 +1,12 @@
-//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass, and remembers between passes how long a note and its new lines
-//! have been unchanged.
+//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass, and remembers between passes since when a note and its new
+//! lines have been unchanged.
 //!
 //! `Reminders.md` may hold a hundred thousand lines of which none is due. So a pass first searches its bytes for a date
 //! that has come. The lines are parsed only if there is such a date, or if the file has changed since a pass found
 //! nothing to do in it. Of the parsed lines only those that may be due and those without an id are kept as values.
 //!
-//! A due line without an id that was just written fires once it has been the same for five seconds, or after a minute of
-//! changes, since a person may still be typing it.
+//! A person may still be typing a due line without an id that was just written. It fires after five seconds without a
+//! change, or after a minute of changes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

@@ -1,7 +1,8 @@
-//! Compares the notes with the journal: decides which due items are sent, which wait, and which are only written down.
+//! Compares the notes with the journal: decides which due items are sent, which wait, and which were sent already, so
+//! that only their notes are updated.
 //!
-//! An item that became due while the machine was off is due still (`schedule::due` computes that) and is planned like
-//! any other; the journal tells which were sent already. Quiet hours keep all but urgent items waiting.
+//! An item that became due while the machine was off is still due (`schedule::due` computes that) and is planned like
+//! any other; the journal tells which were sent already. In quiet hours all items wait except urgent ones.
 
 use std::collections::{HashMap, HashSet};
 

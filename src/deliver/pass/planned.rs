@@ -1,4 +1,4 @@
-//! Defines the values of a plan, and the journal's verdict on one delivery: send, wait or write down.
+//! Defines the values of a plan, and the journal's verdict on one delivery: send it, wait, or update its note.
 
 use std::collections::HashSet;
 

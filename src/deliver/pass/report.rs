@@ -1,4 +1,4 @@
-//! Reports on a pass: the JSON of `tick --json`, except for the routines' part.
+//! Defines the report of a pass: the JSON of `tick --json`, except for the routines' part.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};

@@ -1,5 +1,5 @@
-//! Updates the notes after sending: deletes a line that was sent, or sets it to its next date, marks the block of a
-//! follow-up, and adds missing ids.
+//! Updates the notes after sending: deletes a sent line or sets it to its next date, marks the block of a follow-up as
+//! delivered, and adds missing ids.
 //!
 //! Each rewrite names a line by its bytes. If those bytes are gone, a person has changed the line and the rewrite is
 //! dropped; the journal keeps the key, so nothing fires again.

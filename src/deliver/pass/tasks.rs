@@ -1,14 +1,14 @@
 //! Plans the task lines of other plugins: each is notified once, and never edited.
 //!
-//! A task's key is made of its words and its note, an occurrence's also of its local time. So a changed date or time is
-//! a new occurrence, while a moved line or a ticked neighbour is not. A day without a time of day stays that day, whatever
-//! time the settings give it.
+//! The key of a task is made of its words and its note; the key of an occurrence also of its local time. So a changed
+//! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A day without a time of day stays
+//! the same occurrence if the settings change the time that they give it.
 //!
-//! [`MovedTasks`] recognises tasks whose notification has another key than the task has now, in three cases, each only if
-//! the notified line is gone everywhere: the same words at the same time, in another note or under the note's new name; the
-//! same words on the same day, where the settings give days another time; and a line of the same note at the same time that
-//! gained or lost a tag. Other words are another task: a reworded line can't be told from one that was deleted beside a new
-//! one, and a missed task is worse than one that is notified twice.
+//! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task. There are three cases, each
+//! only if no line has the earlier key any more: the same words at the same time, in another or a renamed note; the
+//! same words on the same day, after a change of the settings' time of day; a line of the same note at the same time
+//! with a tag more or less. Other words are another task: a reworded line can't be told from a new line beside a
+//! deleted one, and a missed task is worse than a second notification.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

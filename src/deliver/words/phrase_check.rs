@@ -2,8 +2,8 @@
 //!
 //! The check needs no understanding of language. It compares the parts whose loss a person would notice: names (every
 //! word with a capital letter, the first one in any case), numbers, dates and times in their order, quotes, links,
-//! mentions, ids, and whole words of scripts without capitals. No such part may be added either, nor a "not" or a
-//! "tomorrow". Only small words may differ. If the check fails, the plain text is sent.
+//! mentions, ids, and whole words of scripts without capitals. No such part may be added either, nor a word such as
+//! "not" or "tomorrow". Only small words may differ. If the check fails, the plain text is sent.
 
 use std::collections::HashSet;
 

@@ -1,11 +1,13 @@
-//! Calls Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out. Reads a channel's history page
-//! by page: Discord returns a page newest first, even with `after`; a message that can't be read is left out of its page;
-//! a page that isn't full is the last one.
+//! Calls Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out. Also reads a channel's
+//! history page by page.
 //!
 //! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
 //! loopback address, they go to that server alone: serenity's rate limiter would ignore the base (0.12.5 builds limited
 //! requests without it), so it is off there, and the names of the real Discord resolve to a closed local port. Answers
 //! are read leniently; after an answer that can't be read the request counts as possibly done.
+//!
+//! Discord returns a page of history newest first, even with `after`. A message that can't be read is left out of its
+//! page. A page that isn't full is the last one.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,10 +1,9 @@
 //! Talks to Discord: requests, events, messages and errors in our types. Nothing here knows the vault.
 //!
 //! - [`http`], [`error`]: the REST API with a channel's history, and its errors;
-//! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`]s;
-//! - `events`: the events of the gateway;
+//! - [`gateway`]: supervises one serenity client; `events`: turns its events into [`GatewayEvent`]s;
 //! - [`message`], [`snowflake`]: a message with its content outside of its text, ids as times;
-//! - [`bot_checks`]: the permissions of a bot, and what a person has to fix.
+//! - [`bot_checks`]: the permissions of a bot, and the problems that a person has to fix.
 
 pub(super) mod bot_checks;
 mod error;

@@ -1,4 +1,5 @@
-//! Defines the slash commands and registers them, only where they changed, since Discord limits registrations.
+//! Defines the slash commands and registers them. They are registered only if they changed, because Discord limits
+//! registrations.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

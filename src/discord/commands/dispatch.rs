@@ -1,7 +1,8 @@
 //! Handles interactions: slash commands, the message's menu entry, buttons; completions go to `completion`.
 //!
-//! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled; the
-//! result is an edit of that first answer, which only the person who asked sees. Only owners get more than a sentence.
+//! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled. The
+//! result is an edit of that first answer, which only the asking person sees. People who aren't owners get one
+//! sentence.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! `/inbox`: lists the open candidates for memories, each with its quote and two buttons.
 //!
 //! A button's id holds the line's id, so that it works after any restart; the note says whether the line is still open.
-//! Only the person who asked sees the answer.
+//! Only the asking person sees the answer.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Receives all messages, live or from history: stores each first, and acts on it then.
+//! Receives all messages, live or from history. Each message is stored first, and acted on then.
 //!
 //! - [`lanes`]: one task a channel, which alone writes its log and reads its history (`backfill`), decides what follows
 //!   from a message (`message_action`) and finds missed edits;

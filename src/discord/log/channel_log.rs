@@ -1,4 +1,4 @@
-//! Makes the events of a channel's or thread's log from messages, edits and deletions, and indexes what the log holds: its
+//! Makes the log events of a channel or thread from messages, edits and deletions, and indexes the channel's log: its
 //! messages with their current texts, and the answered questions. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Keeps Discord's conversations as notes: the files of a channel's log.
+//! Keeps Discord's conversations as notes: one log for each channel.
 //!
 //! Messages come in, once or several times; each stands in its log once. Nothing is answered here.
 //! - [`logbook`]: the files (only `/new` begins a new one, never the size), and appending to them;

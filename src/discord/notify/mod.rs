@@ -1,7 +1,7 @@
 //! Sends the notifications of `deliver` to Discord, once.
 //!
-//! - [`notifier`]: through a bot, over the REST API, or through a webhook's address alone;
-//! - [`setup`]: makes one of them from the settings; the questions of the command `setup` to Discord.
+//! - [`notifier`]: sends through a bot, over the REST API, or through a webhook's address alone;
+//! - [`setup`]: makes the notifier from the settings, and queries Discord for the command `setup`.
 
 pub mod notifier;
 pub mod setup;

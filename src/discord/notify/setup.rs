@@ -1,4 +1,5 @@
-//! Makes the notifier and the API client that the settings ask for.
+//! Makes the notifier and the API client that the settings ask for, and queries the bot and its channels for the
+//! command `setup`.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Decides by its author whether a Discord message is logged and answered: only owners command and are answered; other
-//! bots never.
+//! Decides by its author whether a Discord message is logged and answered. Only owners give commands and get answers;
+//! other people's messages are at most logged.
 //!
-//! Which channels belong to the bot is not decided here but in `discord::bot`.
+//! `discord::bot` decides which channels belong to the bot.
 
 use crate::discord::api::message::IncomingMessage;
 

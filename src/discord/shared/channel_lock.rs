@@ -1,5 +1,5 @@
-//! Allows one turn at a time in each channel, also while the bot restarts because its settings changed; and interrupts
-//! running turns, on `stop` or at the end.
+//! Allows one turn at a time in each channel, also while the bot restarts because its settings changed. Also interrupts
+//! running turns, on `stop` or at the end of the bot.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

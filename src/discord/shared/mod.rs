@@ -1,4 +1,4 @@
-//! Lists what several tasks of the bot use: their state, who may talk to it, one turn at a time a channel, and the vault.
+//! Holds the parts that several tasks of the bot use: their state, access rules, one lock a channel, and the vault.
 //!
 //! - [`state`]: the API, the logs, the journals, the lanes and their items, the position in each channel's history;
 //! - [`channel_lock`]: one turn at a time a channel;

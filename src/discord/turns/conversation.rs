@@ -1,8 +1,9 @@
-//! Implements the conversation of a turn on Discord: its notes go into the channel's log, its progress into one message,
-//! which is edited as the work goes on and deleted before the answer, and the channel shows that the bot is typing.
+//! Implements the conversation of a turn on Discord: writes the turn's notes into the channel's log, shows its progress
+//! in one message and shows that the bot is typing.
 //!
-//! The progress message appears after 20 s and is edited seldom. Its nonce is the turn's, so that after a restart within
-//! Discord's window the same message is used. The message is not part of the conversation: the log never holds it.
+//! The progress message appears after 20 s, is edited as the work goes on, at long intervals, and is deleted before the
+//! answer. Its nonce is the turn's, so that after a restart within Discord's window the same message is used. The
+//! message is not part of the conversation: the log never holds it.
 
 use std::sync::Arc;
 use std::time::Duration;

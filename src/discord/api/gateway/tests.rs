@@ -1,4 +1,4 @@
-//! Tests of `gateway`, case by case.
+//! Tests of `gateway`.
 
 use super::*;
 

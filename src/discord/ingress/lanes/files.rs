@@ -1,4 +1,4 @@
-//! Downloads the attached files of messages and keeps them beside the log, where the settings ask for it, because
+//! Downloads the attached files of messages and keeps them beside the log, if the settings ask for it, because
 //! Discord's links expire.
 
 use std::error::Error;
