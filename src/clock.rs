@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The environment variable that sets [`from_env`]'s clock: an RFC 3339 instant, with `@` and how many
-/// times as fast it runs from there.
+/// The environment variable that sets [`from_env`]'s clock: an RFC 3339 instant, which may be followed by `@` and a
+/// speed, a whole multiple of real time.
 pub const NOW_VARIABLE: &str = "VAULT_AGENT_NOW";
 
 /// A source of the current instant.
@@ -19,8 +19,8 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     /// The current instant.
     fn now(&self) -> Timestamp;
 
-    /// A monotonic clock that goes on while the machine is suspended, from some start of its own. On systems without
-    /// one, a clock that stops meanwhile.
+    /// The time of a monotonic clock, since a start of its own. The clock goes on while the machine is suspended, if
+    /// the system has such a clock.
     fn boot(&self) -> Duration {
         boot()
     }

@@ -1,6 +1,7 @@
 //! Defines a macro that declares a struct with the defaults of its fields.
 
-/// Declares a struct whose fields may have a default, as in `pub open: u32 = 20`; the others have their type's.
+/// Declares a struct whose fields may have a default, as in `pub open: u32 = 20`; a field without one has its type's
+/// default.
 macro_rules! defaults {
     (
         $(#[$attribute:meta])*

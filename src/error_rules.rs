@@ -1,8 +1,8 @@
 //! Provides a macro that lists rules for errors of different types; the first rule that matches an error gives its
 //! value.
 
-/// Returns from the function what the first rule says whose pattern the error fits; a pattern names the error's type, or its
-/// use does. An error that fits none goes on behind the rules.
+/// Returns from the function with the value of the first rule whose pattern matches the error. The pattern, or its use
+/// in the value, determines the error's type. If no rule matches, the function continues after the macro.
 macro_rules! error_rules {
     ($error:expr; $($pattern:pat => $said:expr,)+) => {
         $(if let Some($pattern) = $error.downcast_ref() {

@@ -16,7 +16,8 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     vault_agent::confine::hide();
-    // The allocator asks for pages of 2 MB, of which a daemon at rest uses half: with the usual ones it holds 40 MB less.
+    // The allocator asks for pages of 2 MB, of which a daemon at rest uses half: with the usual ones it holds 40 MB
+    // less.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     // Maybe a command that runs on until it is ended.
@@ -35,14 +36,14 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Has the allocator give free pages back so many milliseconds after they became free; never, if that is negative. At 0, and
-/// without a number, those of this thread that are free already go back.
+/// Sets the delay in milliseconds after which the allocator gives a free page back to the system; a negative delay
+/// means never. With 0 or without a number, the free pages of this thread are also given back at once.
 fn give_back_after(milliseconds: Option<c_long>) {
     /// `mi_option_purge_delay`, in milliseconds.
     const PURGE_DELAY: c_int = 15;
     #[expect(unsafe_code, reason = "the allocator's options have no safe setter")]
-    // SAFETY: the declarations are those of mimalloc's header; `mi_collect` may be called at any time, and the other call stores
-    // a number in an option's atomic variable.
+    // SAFETY: the declarations are those of mimalloc's header; `mi_collect` may be called at any time, and the other
+    // call stores a number in an option's atomic variable.
     unsafe {
         unsafe extern "C" {
             fn mi_option_set(option: c_int, value: c_long);

@@ -78,8 +78,8 @@ impl Workspace {
         NotifierParts { notify, secret, address, root, links, rules, clock }.make(kind)
     }
 
-    /// The bot, for answers: they go to the channel of the question, whichever notifier has the reminders; refused ones
-    /// go to the console.
+    /// The order with the bot first, for answers: they go to the channel of the question, whichever notifier gets the
+    /// reminders; refused ones go to the console.
     #[cfg(feature = "assistant")]
     pub fn bot_delivery_order(&self) -> DeliveryOrder {
         let console: Arc<dyn Notifier> = Arc::new(Console::stdout(false, self.zone.tz().clone()));
@@ -93,7 +93,7 @@ impl Workspace {
     }
 }
 
-/// What a notifier that sends elsewhere is made of.
+/// The parts of a notifier that sends over the network.
 pub(crate) struct NotifierParts<'a> {
     /// Its settings.
     pub notify: &'a NotifySettings,

@@ -13,19 +13,19 @@ use crate::reminders::rfc3339;
 use crate::vault::Origin;
 use crate::workspace::{SettingsFileError, Workspace};
 
-/// How it stands, for programs.
+/// The state of the pause, for programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Paused {
     /// Whether a pause holds.
     pub paused: bool,
-    /// Its end in the vault's zone; none where it is to be resumed.
+    /// Its end in the vault's zone; none if only `resume` ends it.
     pub until: Option<String>,
     /// Whether reminders wait too.
     pub reminders: bool,
 }
 
 impl Paused {
-    /// How it stands by the settings of a workspace.
+    /// The state by the settings of a workspace.
     pub fn of(workspace: &Workspace) -> Self {
         let pause = workspace.pause().filter(|_| workspace.is_paused());
         let until = pause.and_then(|pause| pause.until).map(|at| rfc3339(at, workspace.zone.tz()));

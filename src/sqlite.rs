@@ -55,7 +55,7 @@ pub enum DatabaseError {
         kind: &'static StateFileKind,
         /// The file.
         path: PathBuf,
-        /// Which.
+        /// The error's text.
         detail: String,
     },
 }
@@ -76,7 +76,8 @@ pub struct StateFileKind {
     pub name: &'static str,
     /// The remedy if it can't be used.
     pub hint: Option<&'static str>,
-    /// For each version, the statements that make it of the version before; of an empty file the first one.
+    /// For each version, the statements that migrate a file from the version before; the first ones apply to an empty
+    /// file.
     pub versions: &'static [&'static str],
     /// Runs whenever the file is opened; it may run twice at once.
     pub each_time: fn(&Connection) -> rusqlite::Result<()>,
@@ -115,7 +116,7 @@ impl Database {
         Ok(Self { kind, path, connection: Mutex::new(connection) })
     }
 
-    /// As [`open`](Self::open); but a file that is no database is moved aside, and so is one of which `is_useless` says so.
+    /// As [`open`](Self::open), but moves aside a file that is no database, or that `is_useless` rejects.
     pub fn open_or_renew(
         kind: &'static StateFileKind,
         path: PathBuf,
@@ -130,7 +131,7 @@ impl Database {
         }
     }
 
-    /// Makes one that is in memory alone.
+    /// Makes a database in memory alone.
     #[cfg(feature = "assistant")]
     pub fn in_memory(kind: &'static StateFileKind) -> Result<Self> {
         let path = PathBuf::from(":memory:");
@@ -202,12 +203,12 @@ impl Database {
         self.read(|db| db.prepare_cached(sql)?.query_row(params, row).optional())
     }
 
-    /// Reads the one value of a row that there always is.
+    /// Reads the only value of a row that always exists.
     pub fn value<T: FromSql>(&self, sql: &str, params: impl Params) -> Result<T> {
         self.read(|db| db.prepare_cached(sql)?.query_row(params, |row| row.get(0)))
     }
 
-    /// Changes rows by one statement; how many.
+    /// Changes rows by one statement. Returns their number.
     pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         self.write(|tx| tx.prepare_cached(sql)?.execute(params))
     }

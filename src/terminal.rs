@@ -43,8 +43,8 @@ impl Ui {
         IS_CLOSED.load(Ordering::Relaxed) || has_hung_up()
     }
 
-    /// Why a command failed: words on standard error, and with `--json` the document that the command
-    /// didn't come to print.
+    /// Prints why a command failed: words on standard error; with `--json` also the run's document, if none was printed
+    /// yet.
     pub fn error(self, message: &str, hints: &[String]) {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let cyan = anstyle::AnsiColor::Cyan.on_default();
@@ -55,14 +55,14 @@ impl Ui {
         self.json_error(message, hints);
     }
 
-    /// An error as the run's one document; nothing without `--json` or where there is one.
+    /// Prints an error as the run's one document; nothing without `--json`, or if a document was printed.
     pub fn json_error(self, error: &str, hints: &[String]) {
         if !HAS_JSON.load(Ordering::Relaxed) {
             self.json(&serde_json::json!({ "error": error, "hints": hints }));
         }
     }
 
-    /// One line of the result, for people; nothing with `--json`.
+    /// Prints one line of the result, for people; nothing with `--json`.
     pub fn line(self, text: impl AsRef<str>) {
         if !self.json {
             result_line(&escape_control(text.as_ref()));
@@ -75,21 +75,21 @@ impl Ui {
         let _ = write_line(&mut anstream::stderr(), &escape_control(text.as_ref()));
     }
 
-    /// The result as one JSON document on one line; nothing without `--json`.
+    /// Prints the result as one JSON document on one line; nothing without `--json`.
     pub fn json(self, value: &impl Serialize) {
         if self.json {
             self.json_line(value);
         }
     }
 
-    /// One JSON value a line, whatever the mode (for JSON Lines).
+    /// Prints one JSON value on a line, whatever the mode (for JSON Lines).
     pub fn json_line(self, value: &impl Serialize) {
         let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
         HAS_JSON.store(true, Ordering::Relaxed);
         result_line(&text);
     }
 
-    /// A document, byte for byte.
+    /// Prints a document, byte for byte.
     pub fn document(self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
         heed(out.write_all(bytes).and_then(|()| out.flush()));
@@ -131,7 +131,7 @@ pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The length of a colour or a link, with which a text begins; 0 where it begins otherwise.
+/// The length of the colour or link that a text begins with; 0 for any other text.
 fn ours(text: &str) -> usize {
     if let Some(colour) = text.strip_prefix("\u{1b}[") {
         let end = colour.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(colour.len());
@@ -142,7 +142,7 @@ fn ours(text: &str) -> usize {
     if link[end..].starts_with("\u{1b}\\") { 4 + end + 2 } else { 0 }
 }
 
-/// Whether the reader of standard output went, though nothing was written since.
+/// Whether the reader of standard output has closed it, also if nothing was written since.
 fn has_hung_up() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let out = std::io::stdout();
@@ -155,7 +155,7 @@ fn result_line(text: &str) {
     heed(write_line(&mut anstream::stdout(), text));
 }
 
-/// Notes that a result was lost; a reader that ends is no loss.
+/// Records that a result could not be written. A reader that has closed its end is no loss.
 pub(crate) fn heed(written: std::io::Result<()>) {
     match written {
         Ok(()) => {}
@@ -168,7 +168,7 @@ fn write_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     writeln!(out, "{text}").and_then(|()| out.flush())
 }
 
-/// Text of a note as a terminal may see it.
+/// A note's text, safe for a terminal.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -25,8 +25,8 @@ pub fn toolbox(
     toolbox_for(workspace, turns, ASSISTANT, &[], &[])
 }
 
-/// The same for `purpose`: [`ASSISTANT`], or `routine:NAME`; with these MCP servers, too, and only with these
-/// skills, where any are named.
+/// The tools for `purpose` ([`ASSISTANT`] or `routine:NAME`), with these further MCP servers; if skills are named, with
+/// these alone.
 pub fn toolbox_for(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<CallPermits>)>,
@@ -66,7 +66,7 @@ pub fn specs(workspace: &Workspace, purpose: &str, also: &[String]) -> Vec<ToolS
     toolbox_for(workspace, None, purpose, also, &[]).specs()
 }
 
-/// The same vault once more, for tools.
+/// Opens the same vault again, for tools.
 fn again(workspace: &Workspace) -> Option<Workspace> {
     let (vault, dirs, clock) =
         (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
@@ -83,7 +83,7 @@ fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Cal
     })
 }
 
-/// The parts of a vault's runs, with these notifiers.
+/// The runner of a vault's routines, with these notifiers.
 ///
 /// # Errors
 /// The delivery journal can't be used.

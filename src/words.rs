@@ -1,8 +1,9 @@
 //! Provides a macro that declares an enum and gives each variant one word, the same on disk, in JSON, in settings and
 //! on the command line.
 
-/// Declares an enum with its words, as in `pub enum Status, name { Pending = "pending", }`: `name` gives a variant's word,
-/// `named` the variant of a word, `ALL` and `NAMES` have all of them in their order. It is shown, serialized and deserialized as its word.
+/// Declares an enum with its words, as in `pub enum Status, name { Pending = "pending", }`. `name` gives a variant's
+/// word, `named` the variant of a word; `ALL` and `NAMES` list all variants and words in order. A value is shown,
+/// serialized and deserialized as its word.
 macro_rules! words {
     (
         $(#[$attribute:meta])*

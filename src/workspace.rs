@@ -87,7 +87,7 @@ impl Workspace {
         self.history.as_ref().map(|history| history.get()).transpose()
     }
 
-    /// Lets all that `write` does to notes be one commit of the history, for `why`.
+    /// Makes one commit of the history, for `why`, out of all changes of notes by `write`.
     pub fn as_one_commit<T>(&self, why: &ChangeReason, write: impl FnOnce() -> T) -> T {
         match self.history() {
             Ok(Some(history)) => {
@@ -117,7 +117,8 @@ impl Workspace {
         is_last.then(|| self.memory().words_in(path, &diff.old?.1, line)).flatten()
     }
 
-    /// Whether a pin with exactly these words was taken out not long ago: then they aren't the beginning of another.
+    /// Whether a pin with exactly these words was removed recently. Then the words aren't taken as the beginning of
+    /// another pin.
     pub fn unpinned_before(&self, text: &str) -> bool {
         use crate::{history::LogFilter, memory::pins};
         let Ok(Some(history)) = self.history() else { return false };
@@ -155,8 +156,8 @@ impl Workspace {
         told().or_else(promised)
     }
 
-    /// Records what a note brings back after its time, so that it doesn't fire, or does with `fire`: before `then`
-    /// replaces `now`. `None` if nothing of it is past.
+    /// Records the overdue items that a note brings back when `then` replaces `now`; called before that. The items
+    /// don't fire, except with `fire`. `None` if there are none.
     ///
     /// # Errors
     /// The journal can't be written; then the note should not be restored.
@@ -181,8 +182,8 @@ impl Workspace {
         Ok((count > 0).then_some(RestoredItem { count, kind, fire }))
     }
 
-    /// Moves a pending follow-up that wasn't sent yet, and that `was` so where that matters, to a local time. Returns its
-    /// new block; `None` if there is no such follow-up.
+    /// Moves a pending follow-up that wasn't sent yet to a local time; with `was`, only if it still has this
+    /// fingerprint. Returns its new block; `None` if there is no such follow-up.
     ///
     /// # Errors
     /// Its note can't be read or written.
@@ -239,13 +240,13 @@ impl Workspace {
         pause_of(&self.settings, &self.zone)
     }
 
-    /// The same by the settings on disk, which a daemon takes on a moment after they were changed.
+    /// The pause that the settings on disk name; a daemon applies changed settings a moment later.
     pub fn pause_on_disk(&self) -> Option<Pause> {
         Settings::load(self.vault.root())
             .map_or_else(|_| self.pause(), |settings| pause_of(&settings, &self.zone))
     }
 
-    /// Why nothing is done by itself here and now: another machine does it, or it is paused.
+    /// Why no unasked work is done here now: another machine does it, or it is paused.
     pub fn at_rest(&self) -> Option<String> {
         let paused = || self.pause().filter(|_| self.is_paused());
         self.left_to_other_machine().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))

@@ -20,13 +20,13 @@ use crate::workspace::Workspace;
 /// A past delivery.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DeliveryDetail {
-    /// When, in the vault's zone.
+    /// When it was sent, in the vault's zone.
     pub at: Option<String>,
     /// How late that was, in seconds.
     pub late_seconds: i64,
     /// How many earlier occurrences were folded into it.
     pub missed: u32,
-    /// By which ways: the one that counted first. Empty where the journal is older than this was noted.
+    /// The notifiers that took it, the counting one first. Empty for rows that an earlier version of the journal wrote.
     pub by: Vec<String>,
     /// The reason why it was not sent, or the outcome of a routine's run.
     pub outcome: Option<String>,
@@ -51,12 +51,12 @@ words! {
 }
 
 words! {
-    /// How an entry stands.
+    /// The state of an entry.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EntryState, as_str {
         /// It will be sent, or run.
         Coming = "coming",
-        /// A further time of another plugin's task: it comes once the time before it is done.
+        /// A later occurrence of another plugin's task: it comes only once the occurrence before it is done.
         IfDone = "if-done",
         /// Its time has come, and it is not sent yet.
         Late = "late",
@@ -69,7 +69,7 @@ words! {
     }
 }
 
-/// One time of one thing.
+/// One item at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgendaEntry {
     /// Its kind.
@@ -80,7 +80,7 @@ pub struct AgendaEntry {
     pub msg: String,
     /// Its note.
     pub path: String,
-    /// Its line there, from 1, where it stands there now.
+    /// Its line in that note, from 1, if the note still has it.
     pub line: Option<usize>,
     /// When it is or was due, in the vault's zone.
     pub at: String,
@@ -90,9 +90,10 @@ pub struct AgendaEntry {
     pub time: String,
     /// Its recurrence; `None` for a one-off.
     pub recur: Option<String>,
-    /// How many times this stands for: of a routine that comes more than four times a day, all of the day.
+    /// How many occurrences the entry stands for: one entry holds a whole day of a routine that runs more than four
+    /// times a day.
     pub times: usize,
-    /// How it stands.
+    /// Its state.
     pub state: EntryState,
     /// Its delivery.
     pub told: Option<DeliveryDetail>,
@@ -128,7 +129,7 @@ impl AgendaEntry {
     }
 }
 
-/// Some days.
+/// The agenda of a range of days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Agenda {
     /// The first day.
@@ -146,7 +147,7 @@ pub struct Agenda {
     pub reminders: RemindersFile,
 }
 
-/// Why there is no agenda, or no list of what ran and will run.
+/// Why there is no agenda, or no list of routines' runs.
 #[derive(Debug, thiserror::Error)]
 pub enum AgendaError {
     /// A note can't be read.
@@ -173,7 +174,7 @@ impl From<crate::routines::ListError> for AgendaError {
     }
 }
 
-/// The instants of some days, and the present.
+/// The instants of a range of days, and the present.
 pub(super) struct DaySpan<'w> {
     pub workspace: &'w Workspace,
     /// The first day's midnight.

@@ -22,11 +22,10 @@ pub use self::entry::{
 };
 pub use self::range::range;
 
-/// So many days back what is late is looked for.
+/// How many days back overdue items are searched.
 const BEHIND_DAYS: i64 = 30;
 
-/// What is overdue of the last month and not sent, the latest first; and the agenda from then until a week from now,
-/// without it.
+/// The overdue unsent items of the last month, the latest first; and all other entries from then until a week from now.
 ///
 /// # Errors
 /// As [`range`](fn@range).

@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 #[cfg(feature = "assistant")]
 use crate::{agenda::entry::by_day, routines};
 
-/// So far ahead the repeats of other plugins' tasks are worked out, one by one, as their plugins would write them.
+/// How many days ahead the repeats of other plugins' tasks are computed, one by one, as the plugins would write them.
 const TASKS_AHEAD_DAYS: i64 = 400;
 
 /// The coming and past entries of the days from `from` to `to`, both included. A caller that asks again keeps the

@@ -61,8 +61,8 @@ impl BackgroundCaller {
         Ok(Self { workspace, turns, brains, purpose })
     }
 
-    /// The brains within today's budgets, this one alone or else those that would answer a question; none if all of them
-    /// are in cooldown.
+    /// The brains within today's budgets: `only`, else the brains that would answer a question. None if all of them are
+    /// in cooldown.
     pub fn names(&self, only: Option<&str>) -> Option<Vec<String>> {
         let question = QuestionProperties::default();
         let routed = || route(&self.workspace.settings, &question, None).map(|routed| routed.chain);
@@ -191,7 +191,7 @@ impl Phraser {
         Ok(Self { workspace, journal, caller })
     }
 
-    /// Asks for a wording of one of them, until it is due.
+    /// Asks a brain to word one reminder, until the reminder is due.
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
@@ -214,7 +214,7 @@ impl Phraser {
         Ok(PhraseOutcome::Kept)
     }
 
-    /// The time until it is due, by this process's clock.
+    /// The time until the reminder is due, by this process's clock.
     fn left(&self, due: Timestamp) -> Duration {
         let clock = &self.workspace.clock;
         clock.sleep(Duration::try_from(clock.now().duration_until(due)).unwrap_or(Duration::ZERO))

@@ -70,11 +70,12 @@ pub(super) struct FailoverWalk {
     pub tried: Vec<FailedAttempt>,
     /// The name of each that failed and what its error says, in order.
     pub failed: Vec<(String, String)>,
-    /// No person waits for the answer: an account that was found empty within the hour isn't the last resort then.
+    /// Whether no person waits for the answer. Then a brain whose account was found empty within the last hour isn't
+    /// tried as the last resort.
     pub unattended: bool,
 }
 
-/// What came of a call so far: its usage was paid for, even if it brings no answer.
+/// The progress of a call: its usage is paid for, even if it brings no answer.
 #[derive(Default)]
 struct CallProgress {
     /// The provider's last figures.
@@ -200,8 +201,8 @@ impl Brains {
         skipped.into_iter().map(with_error).collect()
     }
 
-    /// Makes one call, and records its result in the health file. Gives its duration in milliseconds and its usage, also
-    /// where it brought no answer, or none within `most`.
+    /// Makes one call, and records its result in the health file. Gives its duration in milliseconds and its usage,
+    /// also where it brought no answer, or none within `most`.
     pub async fn ask(
         &self,
         call: BrainCall<'_>,

@@ -1,8 +1,8 @@
 //! Makes a client for each brain that the settings name, with the brain's API key.
 //!
 //! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
-//! [`PreparedBrain::clients`] makes the clients, one for each key. A brain without its key gets a client too: every call
-//! fails as if the provider had refused the key, so that failover needs no extra rule.
+//! [`PreparedBrain::clients`] makes the clients, one for each key. A brain without its key gets a client too: every
+//! call fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -168,7 +168,7 @@ impl PreparedBrain {
     }
 }
 
-/// Whether a text holds a secret; one of a few letters stands in any text.
+/// Whether a text holds a secret. A secret of fewer than four bytes doesn't count, since any text may contain it.
 pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
     let secret = secret.expose_secret().trim();
     secret.len() >= 4 && text.contains(secret)

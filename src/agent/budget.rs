@@ -80,7 +80,7 @@ impl Budget {
         format!("{used} of {} ({:.0} %){lifted}", self.bound(), (self.share * 100.0).floor())
     }
 
-    /// That it is used up.
+    /// The sentence that it is used up.
     pub fn sentence(&self) -> String {
         format!("{} is used up.", capitalized(&self.words()))
     }

@@ -30,9 +30,9 @@ pub struct RebuiltRequest {
     pub hash: Option<String>,
     /// The hash of the request that was sent.
     pub stored_hash: Option<String>,
-    /// Whether both are one.
+    /// Whether both hashes are the same.
     pub equal: bool,
-    /// Why they aren't.
+    /// Why they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -105,7 +105,7 @@ impl Drop for TurnEndGuard {
     }
 }
 
-/// Several boxes as one, in this order; where two have a tool of the same name, the first box's is meant.
+/// Several toolboxes as one, in this order. If two have a tool of the same name, the first toolbox's tool is called.
 #[derive(Default)]
 pub struct CombinedToolbox(pub Vec<Arc<dyn Toolbox>>);
 
@@ -193,8 +193,8 @@ pub struct ApprovalSubject {
     pub why: String,
     /// The pattern that "Always" adds to `[assistant] allow`; none if it is asked every time.
     pub always: Option<String>,
-    /// Whether the decision holds for every call that asks exactly this again, while its line stands, as for a budget
-    /// of the day; else a yes is used up by the one call that it is for.
+    /// Whether the decision holds for every later call with exactly this text while its line stands, as for a budget of
+    /// the day. Otherwise a yes is used up by the one call that it is for.
     pub reusable: bool,
 }
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::brain::scrub::scrub;
 use crate::brain::{BrainError, FailureClass};
 
-/// How long a provider wants to be left alone: by its header `retry-after-ms`, milliseconds, else `Retry-After`, seconds or
-/// a date.
+/// The pause that a provider asks for: the header `retry-after-ms` in milliseconds, else `Retry-After`, seconds or a
+/// date.
 pub fn wait(retry_after: Option<&str>, retry_after_ms: Option<&str>, now: Timestamp) -> Option<Duration> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
     if let Some(ms) = retry_after_ms.and_then(number) {

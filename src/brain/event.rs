@@ -27,7 +27,7 @@ pub enum StopReason {
     End,
     /// It waits for its calls' results.
     ToolUse,
-    /// It came to the longest answer.
+    /// The answer reached its length limit.
     Length,
     /// It declined, or a filter did.
     Refusal,
@@ -74,10 +74,10 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Whether it says something that a person sees, or asks for a tool. A refusal without words says that it is one.
+    /// Checks that the reply has visible text or calls of tools, or is a refusal.
     ///
     /// # Errors
-    /// It does neither: that is no answer.
+    /// It has none of these: that is no answer.
     pub fn usable(&self) -> Result<(), BrainError> {
         let blank = invisible::strip(&self.text).trim().is_empty();
         if !blank || !self.tool_calls.is_empty() || self.stop == StopReason::Refusal {

@@ -1,8 +1,8 @@
 //! Chooses the next brain after a failure, and the length of a failed one's cooldown. Pure: the chain, the health of
 //! brains, the tried ones and the time are values.
 //!
-//! A search begins with no brain tried and calls [`next`] until there is a reply or no brain is left. [`record`] changes
-//! [`BrainHealth`] by the result of a call; a store keeps it between turns.
+//! A search begins with no brain tried and calls [`next`] until there is a reply or no brain is left. [`record`]
+//! changes [`BrainHealth`] by the result of a call; a store keeps it between turns.
 
 use std::time::Duration;
 
@@ -161,7 +161,7 @@ pub fn skipped(
 }
 
 /// Records the result of a call of `links[at]` with its key `key`: an error, or none for an answer. `links` are all
-/// brains: those with the same account share an empty one.
+/// brains, since an empty account concerns every brain that shares it.
 pub fn record(
     health: &mut BrainHealth,
     links: &[BrainId],
@@ -245,7 +245,7 @@ fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize,
     }
 }
 
-/// How often this has happened in a row, without a success or a quiet day in between.
+/// How often this failure has happened in a row, without a success or a quiet day in between.
 fn streak(health: &BrainHealth, brain: &BrainId, class: FailureClass, now: Timestamp) -> u32 {
     let Some(row) = health.row(brain, class).filter(|row| row.settings == brain.fingerprint()) else {
         return 0;

@@ -24,7 +24,7 @@ pub struct BrainHealth {
     /// Failures that still matter.
     #[serde(default)]
     pub rows: Vec<FailureCount>,
-    /// The last word of each brain, by its name.
+    /// The last answer and error of each brain, by its name.
     #[serde(default)]
     pub seen: BTreeMap<String, LastReply>,
 }
@@ -38,7 +38,7 @@ pub struct FailureCount {
     pub model: String,
     /// How it failed.
     pub class: FailureClass,
-    /// Not to be asked before; without one it is counted only, or off.
+    /// The end of the cooldown. Without one the failure is only counted, or the brain is off.
     pub until: Option<Timestamp>,
     /// How often in a row.
     pub count: u32,
@@ -51,7 +51,7 @@ pub struct FailureCount {
     pub keys: Vec<String>,
 }
 
-/// A brain's last words.
+/// The times of a brain's last answer and failure, and its last error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastReply {
     /// When it answered last.
@@ -152,7 +152,7 @@ pub struct BrainId {
     pub brain: String,
     /// Its model.
     pub model: String,
-    /// The account that pays: brains with the same address and key run dry together; one without a key does alone.
+    /// The paying account: brains with the same address and key share one; a brain without a key has one of its own.
     pub account: String,
     /// A fingerprint of its settings without the keys.
     pub settings: String,

@@ -107,7 +107,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments as the model wrote them: JSON if it did well. Never empty.
+    /// The arguments as the model wrote them: JSON, unless the model made a mistake. Never empty.
     pub arguments: String,
 }
 

@@ -37,8 +37,9 @@ pub fn scrub(text: &str, secrets: &[&str]) -> String {
     shortened(&one_line(&hide(&redact(&text))), MOST).into_owned()
 }
 
-/// Takes the key that a server was given out of its answer, calls and raw items too. A placeholder, as local servers want
-/// one (`ollama`, `lm-studio`), is a word that an answer may have: without a digit, or 16 signs, it stays.
+/// Removes the server's key from its answer, including calls and raw items. A key of fewer than 8 bytes, or of fewer
+/// than 16 without a digit, stays: it is a placeholder for a local server (`ollama`, `lm-studio`), a word that an
+/// answer may contain.
 pub fn scrub_reply(reply: &mut Reply, key: &str) {
     let key = key.trim();
     if key.len() < 8 || (key.len() < 16 && !key.bytes().any(|byte| byte.is_ascii_digit())) {

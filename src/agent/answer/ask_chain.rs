@@ -14,7 +14,7 @@ use crate::config::MEMORY;
 use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
 
-/// A call as the journal keeps it; also one that failed may have used something.
+/// A call as a row of the journal. A failed call may have used tokens, too.
 pub(in crate::agent) fn row(
     brain: &crate::config::BrainSettings,
     answered: &Result<Reply, BrainError>,
@@ -60,7 +60,8 @@ impl TurnRun<'_> {
         let whole = self.budget(member);
         let budget = if call.attempt.shrink { whole / 2 } else { whole };
         let skills = self.skills();
-        // If a note changed since a crash, the request gets the present time: from that time's notes it can be made again.
+        // If a note changed since a crash, the request gets the present time: from that time's notes it can be made
+        // again.
         let before = self.turn.assembled.as_ref().and_then(|before| {
             let base = assemble::assemble(self.material(member, before.at, budget, &skills));
             (base.hash() == before.hash).then_some((before.at, base))
@@ -121,7 +122,7 @@ impl TurnRun<'_> {
 }
 
 impl AnswerEngine {
-    /// The answer from memory. Above it stands why, and the completed calls, so that no person asks for them again.
+    /// The answer from memory, below the reason and the completed calls, so that no person asks for them again.
     pub(super) async fn memory_answer(
         &self,
         turn: &TurnRow,
@@ -152,7 +153,7 @@ impl AnswerEngine {
         fixed_texts::completed_calls(&rows.iter().filter(happened).collect::<Vec<_>>())
     }
 
-    /// The answer from memory where the turn's time is up.
+    /// The answer from memory after the turn's time limit.
     pub(super) async fn answer_after_timeout(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
         let turn = self.journal().turn(message)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message)?;

@@ -22,11 +22,11 @@ use crate::sqlite::DatabaseError;
 use crate::turn::turn_journal::CallRow;
 use crate::turn::{Conversation, NoConversation, TurnJournal};
 
-/// A turn waits this long for a decision that may be there already; then it goes on, as if it had crashed where
-/// it waits, and a background task waits for the decision: an answer from memory must not take half an hour.
+/// How long a turn waits for a decision, which may have been made already. After that the turn goes on without it, and
+/// a background task waits: an answer from memory must not take half an hour.
 const DECISION_WAIT: Duration = Duration::from_secs(1);
 
-/// A turn waits this long, at most, until the question is shown: its answer says that it was asked.
+/// How long a turn waits, at most, until the question is shown: the turn's answer says that a person was asked.
 const SHOW_WAIT: Duration = Duration::from_secs(10);
 
 /// The sentence of an answer from memory while a person is being asked.
@@ -47,8 +47,8 @@ impl AnswerEngine {
         }
     }
 
-    /// Why no brain is asked, if a budget is used up; none if another run of a routine said so today. The same
-    /// run says it again after a crash. Outside of routines each answer says it.
+    /// The notice that no brain is asked because a budget is used up; none if another run of a routine gave it today.
+    /// The same run gives it again after a crash. Outside of routines each answer gives it.
     pub(super) fn once_a_day(&self, message: u64, why: String) -> Option<String> {
         if self.parts.routine.is_none() {
             return Some(why);
@@ -68,7 +68,7 @@ impl AnswerEngine {
         Some(why)
     }
 
-    /// Records a decision where the day's next question finds it, also one that was given to a turn without a journal.
+    /// Records a decision so that the day's next question finds it, also if the turn's journal isn't on disk.
     fn keep_decision(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), DatabaseError> {
         let (name, now) = (budget.name(), self.now());
         if self.journal().is_kept() {

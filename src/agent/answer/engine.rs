@@ -1,9 +1,9 @@
 //! Runs one turn, from its question to its answer, and continues it after a crash ([`AnswerEngine`]).
 //!
-//! The turn journal is the state. [`AnswerEngine::answer`] reads it, does the missing steps, and writes each step before its
-//! effect; called again after a crash it continues from there. If a brain fails, the next one of the chain gets the
-//! rounds of tools that the journal holds. If all fail, the answer is made from memory, with one sentence that says
-//! why.
+//! The turn journal is the state. [`AnswerEngine::answer`] reads it, does the missing steps, and writes each step
+//! before its effect; called again after a crash it continues from there. If a brain fails, the next one of the chain
+//! gets the rounds of tools that the journal holds. If all fail, the answer is made from memory, with one sentence that
+//! says why.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub struct EngineParts {
     pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
     pub watch: BrainTimeouts,
-    /// Pictures and files that hang on a question that no log holds.
+    /// Pictures and files of a question that no log holds.
     pub files: Vec<MessagePart>,
     /// The JSON schema that answers must have.
     pub schema: Option<serde_json::Value>,
@@ -61,7 +61,7 @@ pub struct EngineParts {
 }
 
 impl EngineParts {
-    /// For turns that have neither tools nor a person to ask; the caller replaces what its turns have.
+    /// Parts for turns without tools and without a person to ask; the caller replaces those that its turns have.
     pub fn of(workspace: &Arc<Workspace>, journal: &Arc<TurnJournal>) -> Self {
         Self {
             workspace: Arc::clone(workspace),

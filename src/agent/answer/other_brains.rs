@@ -34,7 +34,7 @@ use crate::workspace::Workspace;
 
 /// The time limit of recall where a brain chooses.
 pub(in crate::agent) const TIME: Duration = Duration::from_secs(3);
-/// The most that it may write.
+/// The most tokens that it may write.
 const MOST_OUTPUT: u32 = 400;
 /// The most lines, and the most characters of one.
 const MOST_LINES: usize = 3;

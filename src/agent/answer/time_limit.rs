@@ -13,7 +13,7 @@ const QUESTION_END_TIME: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct OpenQuestions(watch::Sender<u32>);
 
-/// A person is asked until this is dropped.
+/// A pause of the turn's clock, while a person is asked. It ends when this is dropped.
 pub(super) struct ClockPause<'a>(&'a OpenQuestions);
 
 impl Default for OpenQuestions {
@@ -23,14 +23,14 @@ impl Default for OpenQuestions {
 }
 
 impl OpenQuestions {
-    /// Stops the clock until what is returned is dropped.
+    /// Stops the clock until the returned value is dropped.
     pub fn pause(&self) -> ClockPause<'_> {
         self.0.send_modify(|open| *open += 1);
         ClockPause(self)
     }
 
-    /// Runs `work` until `stop` or the limit, not counting pauses; none if it did not come to its end. A question to a
-    /// person that is open then is ended before the work is dropped.
+    /// Runs `work` until `stop` or the time limit, pauses not counted; none if `work` did not finish. A question that
+    /// is open then is closed before `work` is dropped.
     pub async fn limit<T>(
         &self,
         limit: Duration,

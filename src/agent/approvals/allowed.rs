@@ -10,11 +10,11 @@ use crate::workspace::Workspace;
 /// Characters that a person can be expected to read before a yes.
 const MOST_CHARS: usize = 8_000;
 
-/// The decision that needs no question: a person may have chosen "Always" since the turn began. It doesn't hold for a
-/// turn that has read untrusted text.
+/// A yes without a question, if the settings allow the call now: a person may have chosen "Always" since the turn
+/// began. None for a turn that has read untrusted text.
 ///
 /// # Errors
-/// A sentence on why a person can't be asked about it.
+/// A sentence on why a person can't be asked about the call.
 pub fn decide_without_asking(
     workspace: &Workspace,
     subject: &ApprovalSubject,
@@ -24,7 +24,7 @@ pub fn decide_without_asking(
     Ok((!caller.tainted && is_allowed(workspace, subject)).then_some(ApprovalVerdict::Yes))
 }
 
-/// Checks that a person can be asked about it.
+/// Checks that a person can be asked about the call.
 fn check_askable(subject: &ApprovalSubject, workspace: &Workspace) -> Result<(), String> {
     let length = subject.run.chars().count();
     if subject.run.trim().is_empty() {

@@ -33,7 +33,7 @@ use crate::workspace::Workspace;
 
 pub use allowed::{allow, decide_without_asking};
 
-/// The turn of a question without a waiting turn: a person runs `ask` again, as another turn.
+/// The turn's name in a question that no turn waits for: a person runs `ask` again, as another turn.
 const UNBOUND_TURN: &str = "ask";
 
 /// A person's decision by a button or a key.
@@ -83,7 +83,7 @@ impl VaultApprovals {
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Whether this is the note.
+    /// Whether this is the path of the note of approvals.
     pub fn is_approvals_note(&self, path: &NotePath) -> bool {
         self.workspace().settings.paths.approvals == path.as_str()
     }
@@ -177,7 +177,7 @@ impl VaultApprovals {
         }
     }
 
-    /// Writes the line of a question, or finds it, with how it has ended; shows it where it hasn't.
+    /// Writes the line of a question, or finds it with its decision. Shows the question if it is still open.
     async fn ask_once(
         &self,
         ApprovalRequest { subject, caller, place, .. }: ApprovalRequest<'_>,

@@ -167,7 +167,8 @@ impl ApprovalsNote {
         Ok(self.edit(why, |_| vec![operation.clone()])?.all_done())
     }
 
-    /// Writes the state of a question. A person answers it by the box: what an `undo` took back would ask, or count, again.
+    /// Writes the state of a question. `undo` passes over this edit: taking it back would ask the question, or count
+    /// its answer, again.
     fn edit(
         &self,
         why: ChangeReason,

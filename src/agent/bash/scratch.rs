@@ -35,7 +35,7 @@ impl Scratch {
         Self { base, own: Mutex::default() }
     }
 
-    /// The folder of a turn; `once` for a command that shares it with no other.
+    /// The folder of a turn; with `once`, a folder for the command with this number alone.
     pub fn turn(&self, turn: &str, once: Option<u32>) -> io::Result<TurnFolder> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_none() {

@@ -249,8 +249,8 @@ impl Skills {
         uses.entry(caller.turn.clone()).or_default().asked.insert(caller.number, loaded.hash.clone());
     }
 
-    /// Lets a call use a skill that needs no approval, or is still the one that its approval was asked for; the approval
-    /// then holds for the turn.
+    /// Lets a call use a skill that needs no approval, or is still the one that its approval was asked for; the
+    /// approval then holds for the turn.
     pub(crate) fn admit(&self, loaded: &LoadedSkill, caller: &Caller) -> Result<(), String> {
         if self.trusts(loaded, &caller.turn) {
             return Ok(());

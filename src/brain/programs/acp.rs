@@ -67,7 +67,7 @@ impl Harness for Acp {
     }
 }
 
-/// A call that began: as it is known so far, and whether the host knows it.
+/// A call that began.
 struct OpenCall {
     call: ToolCall,
     kind: String,
@@ -117,7 +117,8 @@ impl AcpTurn<'_> {
         Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model })
     }
 
-    /// Goes on with the session, or begins one; says what of the request the session doesn't have.
+    /// Resumes the session, or begins one. Returns how many messages at the request's end a resumed session lacks; none
+    /// for a new session.
     async fn begin(&mut self, task: &HarnessTask<'_>, agent: &Value) -> Result<Option<usize>, BrainError> {
         let setup = &self.acp.setup;
         let mut servers: Vec<Value> = setup.server_for(task.turn).iter().map(server).collect();
@@ -175,7 +176,7 @@ impl AcpTurn<'_> {
         Ok(())
     }
 
-    /// Asks, and hears everything until the answer is there.
+    /// Sends a request, and handles all messages until its answer.
     async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>, BrainError> {
         let number = self.peer.ask(method, params);
         loop {
@@ -318,7 +319,7 @@ fn other(server: &McpServer) -> Value {
     json!({"name": server.name, "command": program, "args": arguments, "env": env})
 }
 
-/// The server and the tool of a call, by which of the ways of saying it the agent has: ours, or one of these.
+/// The server and the tool of a call, in whichever form the agent names them; the server is ours or one of `others`.
 fn server_and_tool<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &'a str)> {
     let known = |server: &str| server == SERVER || others.iter().any(|other| other.name == server);
     let input = &call["rawInput"];

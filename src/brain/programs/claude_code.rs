@@ -86,7 +86,7 @@ impl ClaudeCode {
         Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets, untrusted: false }
     }
 
-    /// Runs the program once, in a session that there is or in a new one. `None`: there is no such session.
+    /// Runs the program once, in an existing session or in a new one. `None`: the session doesn't exist.
     async fn run_once(
         &self,
         task: &HarnessTask<'_>,
@@ -221,14 +221,14 @@ impl Harness for ClaudeCode {
 struct MessagesSoFar<'a> {
     /// The words since the last tool.
     text: String,
-    /// An answer was cut at its longest and goes on.
+    /// Whether an answer was cut at its length limit and goes on.
     continued: bool,
     model: String,
     /// Its own code for what went wrong.
     error: String,
     /// The calls that the host knows.
     calls: Vec<ToolCall>,
-    /// The message that was counted last, and what those before it used.
+    /// The message whose usage was counted last, and the usage of the messages before it.
     counted: (String, Usage),
     used: Usage,
     /// The other MCP servers.

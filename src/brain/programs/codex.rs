@@ -92,7 +92,8 @@ impl CodexTurn<'_> {
         }
     }
 
-    /// Goes on with the thread, or begins one; says what of the request the thread doesn't have.
+    /// Resumes the thread, or begins one. Returns how many messages at the request's end a resumed thread lacks; none
+    /// for a new thread.
     async fn thread(&mut self, task: &HarnessTask<'_>) -> Result<Option<usize>, BrainError> {
         let mut params = json!({
             "cwd": self.setup.dir,
@@ -130,7 +131,7 @@ impl CodexTurn<'_> {
         }
     }
 
-    /// Asks, and hears everything until the answer is there.
+    /// Sends a request, and handles all messages until its answer.
     async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>, BrainError> {
         let number = self.peer.ask(method, params);
         loop {
@@ -203,7 +204,7 @@ impl CodexTurn<'_> {
         }
     }
 
-    /// The totals are the thread's; what stood before this turn is taken off.
+    /// Records the turn's usage: the thread's totals less its usage before this turn.
     fn used(&mut self, params: &Value) {
         if !self.turn.is_empty() && params["turnId"].as_str() != Some(&self.turn) {
             return;

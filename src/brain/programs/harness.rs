@@ -1,8 +1,8 @@
 //! Defines the interface of harnesses: programs that are brains, with a loop and tools of their own, run as a child
 //! process for one turn.
 //!
-//! A harness is given a [`HarnessTask`] and reports to its [`HarnessHost`] as it works: the host records each call and its
-//! result, so that another brain can continue, and asks a person for approvals.
+//! A harness is given a [`HarnessTask`] and reports to its [`HarnessHost`] as it works: the host records each call and
+//! its result, so that another brain can continue, and asks a person for approvals.
 
 use std::path::PathBuf;
 
@@ -78,7 +78,7 @@ pub struct McpServerCommand {
 }
 
 impl HarnessSetup {
-    /// The words to keep out of messages.
+    /// The secrets to keep out of messages.
     pub fn secrets(&self) -> Vec<&str> {
         self.key.iter().map(ExposeSecret::expose_secret).collect()
     }
@@ -95,7 +95,7 @@ impl HarnessSetup {
 /// One turn's work for a harness.
 #[derive(Debug, Clone, Copy)]
 pub struct HarnessTask<'a> {
-    /// The turn's request, with the rounds that other brains did before: what a session has to be made of.
+    /// The turn's request, with the rounds of other brains before: the content of a new session.
     pub request: &'a Request,
     /// How many messages at the end of the request a resumed session doesn't have yet.
     pub fresh: usize,
@@ -105,17 +105,15 @@ pub struct HarnessTask<'a> {
     pub turn: Option<&'a str>,
     /// Whether the session is resumed later; else it leaves no trace, if the harness can do that.
     pub keep: bool,
-    /// Other people's MCP servers that it may use. The tools that they allow are the box's matter: each call is asked
-    /// about.
+    /// Other people's MCP servers that it may use. The toolbox decides about their tools: each call is asked about.
     pub servers: &'a [McpServer],
 }
 
-/// The caller that runs a harness. One that says nothing else hears nothing, and allows nothing and no second try.
+/// The caller that runs a harness. By default it ignores all events, and allows no call and no retry.
 #[async_trait]
 pub trait HarnessHost: Send + Sync {
-    /// The harness calls a tool: one of our server's by its own name, without the server's, another
-    /// server's as [`FOREIGN`]. Called before the result
-    /// is known, and on disk when it returns.
+    /// The harness calls a tool: a tool of our server by its own name, without the server's; another server's tool as
+    /// [`FOREIGN`]. Called before the result is known; the call is on disk when this returns.
     async fn tool_started(&self, _call: &ToolCall) {}
     /// The tool's result; on disk when this returns.
     async fn tool_finished(&self, _result: &ToolResult) {}
@@ -123,19 +121,19 @@ pub trait HarnessHost: Send + Sync {
     fn used(&self, _: &Usage) {}
     /// The session's cost so far in USD, all its turns together, by the harness's own reckoning.
     fn cost(&self, _usd: f64) {}
-    /// Whether the call may happen: the harness wants a person's word.
+    /// Whether the call may happen; the harness asks for a person's decision.
     async fn may(&self, _call: &ToolCall) -> bool {
         false
     }
     /// The current session, which can be resumed next time.
     async fn session(&self, _id: &str) {}
-    /// The harness tries its provider again by itself after such a failure. False: it is to be ended.
+    /// The harness is about to retry its provider after such a failure. Returns false to end the run.
     fn retries(&self, _class: FailureClass, _words: &str) -> bool {
         false
     }
 }
 
-/// A program that answers.
+/// A program that is a brain.
 #[async_trait]
 pub trait Harness: Send + Sync {
     /// Runs one turn to its end, in a process group of its own that is gone when this returns or is dropped.
@@ -144,10 +142,10 @@ pub trait Harness: Send + Sync {
     /// Why there is no answer, classed, with a message that holds no key.
     async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError>;
 
-    /// The same until `cancel`.
+    /// As [`Self::turn`], until `cancel`.
     ///
     /// # Errors
-    /// As there, or [`BrainError::cancelled`].
+    /// As [`Self::turn`], or [`BrainError::cancelled`].
     async fn run(
         &self,
         task: &HarnessTask<'_>,

@@ -42,9 +42,9 @@ pub enum PeerMessage {
 /// The other side's refusal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RpcFailure {
-    /// Its number.
+    /// The error's code.
     pub code: i64,
-    /// Its words, unscrubbed.
+    /// Its message, unscrubbed.
     pub message: String,
     /// Additional data.
     pub data: Value,
@@ -78,7 +78,7 @@ pub fn read(mut line: Value) -> Option<PeerMessage> {
     }
 }
 
-/// A child that is spoken with.
+/// A child process that speaks JSON-RPC.
 #[derive(Debug)]
 pub struct Peer {
     child: Child,
@@ -92,7 +92,7 @@ impl Peer {
         Self { child, versioned, asked: 0 }
     }
 
-    /// Asks, and gives the number that the answer will have.
+    /// Sends a request. Returns the number that its answer will have.
     pub fn ask(&mut self, method: &str, params: &Value) -> u64 {
         self.asked += 1;
         self.send(json!({"id": self.asked, "method": method, "params": params}));

@@ -34,7 +34,7 @@ pub use supervise::sweep;
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
-/// The same for MCP servers, of whose results a head is kept; a longer line ends one.
+/// The same for MCP servers, whose long results are cut later; a longer line ends the server.
 const MOST_UNTRUSTED_LINE: usize = 32 << 20;
 /// The kept end of standard error, and of lines that are no JSON.
 const MOST_WORDS: usize = 4 << 10;
@@ -47,8 +47,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// The variable that names a process's parent; every process that a harness starts has it.
 pub(super) const MARK: &str = "VAULT_AGENT_CHILD_OF";
 
-/// Our own program, which has the command [`supervise::COMMAND`] that children run under, and the MCP server that they are
-/// given.
+/// The path of our own program: it supervises children with its command [`supervise::COMMAND`], and is the MCP server
+/// that they are given.
 pub fn our_program() -> PathBuf {
     OUR_PROGRAM.get().cloned().unwrap_or_else(|| {
         let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("vault-agent"));
@@ -58,8 +58,8 @@ pub fn our_program() -> PathBuf {
     })
 }
 
-/// Our own program as a child of this process is started: on Linux by this process's file, also after an upgrade has replaced
-/// that.
+/// The path by which this process starts our own program as a child. On Linux it leads to this process's own file, even
+/// after an upgrade has replaced that file.
 pub fn this_program() -> PathBuf {
     if cfg!(target_os = "linux") && OUR_PROGRAM.get().is_none() {
         return "/proc/self/exe".into();
@@ -94,10 +94,10 @@ pub struct Program {
     pub pass: Vec<&'static str>,
     /// Variables that are set for it.
     pub set: Vec<(String, String)>,
-    /// Variables that are set for it and are hidden in whatever it says of errors.
+    /// Variables that are set for it, and whose values are removed from its errors.
     pub secrets: Vec<(String, SecretString)>,
-    /// Whether it is another's: it has long lines, and is given PATH, HOME and LANG alone of our environment, beside what
-    /// is set for it.
+    /// Whether it is another party's program: it may have long lines, and gets only PATH, HOME and LANG of our
+    /// environment, beside the variables that are set for it.
     pub untrusted: bool,
 }
 
@@ -114,11 +114,11 @@ pub struct Child {
     watch: BrainTimeouts,
     untrusted: bool,
     heard: bool,
-    /// How long it was waited for so far; what a person's approval takes isn't the program's time.
+    /// How long it was waited for so far, without the time of a person's approvals.
     waited: Duration,
 }
 
-/// The end of what a program says that is no message.
+/// The end of the output that is no message.
 #[derive(Debug, Default)]
 struct StderrTail {
     stderr: Vec<u8>,

@@ -108,12 +108,12 @@ impl PartialCall {
     }
 }
 
-/// The machine for one answer.
+/// The decoder of one answer.
 #[derive(Debug, Default)]
 pub struct ChatDecoder {
     endpoint: String,
     model: String,
-    /// How many messages the request has: makes ids that are new to the conversation.
+    /// The number of messages in the request, for ids that are new to the conversation.
     round: usize,
     message: Map<String, Value>,
     slots: Vec<PartialCall>,
@@ -158,7 +158,7 @@ impl ChatDecoder {
         }
     }
 
-    /// A piece of a call: of which one, servers say by its index, its id, or not at all.
+    /// Adds a piece of a call. Servers name the call by its index, by its id, or not at all.
     fn call(&mut self, piece: &Value) {
         let Some(map) = piece.as_object() else { return };
         let index = piece["index"].as_u64();

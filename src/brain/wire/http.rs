@@ -29,7 +29,7 @@ const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long a whole answer waits for the usage that may follow it.
 const AFTER_WHOLE: Duration = Duration::from_secs(3);
 
-/// How long is too long.
+/// The time limits of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrainTimeouts {
     /// Until the first byte of the answer.
@@ -61,7 +61,7 @@ pub struct WireBrain {
     pub model: String,
     /// Local servers want none.
     pub key: Option<SecretString>,
-    /// How long it may be silent.
+    /// Its time limits.
     pub watch: BrainTimeouts,
     /// The [`client`] of all wires.
     pub client: reqwest::Client,
@@ -169,8 +169,8 @@ impl WireBrain {
         BrainError { retry_after, ..error }
     }
 
-    /// Asks once. Events are sent as they come, to show progress; a dropped receiver disturbs nothing. Only the returned
-    /// reply is an answer.
+    /// Asks once. Events are sent as they come, to show progress; a dropped receiver disturbs nothing. Only the
+    /// returned reply is an answer.
     ///
     /// # Errors
     /// Why there is no answer, classed, with a message that holds no key. After `cancel` the call ends at once with
@@ -224,8 +224,8 @@ enum StreamFault {
     Endless,
 }
 
-/// The text of a stream of bytes, cut at characters, without a byte order mark. At its end stands an empty line:
-/// the last event counts without one too.
+/// The text of a stream of bytes, cut between characters, without a byte order mark. An empty line is added at the end,
+/// so that a last event without one counts too.
 fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
 ) -> impl Stream<Item = Result<String, StreamFault>> {

@@ -14,7 +14,7 @@ use crate::brain::{
 };
 
 const NAME: &str = "messages";
-/// This wire demands a number.
+/// The default of `max_tokens`, which this format requires.
 const MAX_TOKENS: u32 = 8192;
 
 /// The body of a request.
@@ -116,7 +116,7 @@ struct PartialBlock {
     input: String,
 }
 
-/// The machine for one answer.
+/// The decoder of one answer.
 #[derive(Debug, Default)]
 pub struct MessagesDecoder {
     endpoint: String,

@@ -20,7 +20,7 @@ use crate::words::words;
 pub use http::{BrainTimeouts, WireBrain};
 
 words! {
-    /// Which format.
+    /// An HTTP format.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum WireFormat, name {
         /// Anthropic's Messages.
@@ -64,7 +64,7 @@ impl WireFormat {
         }
     }
 
-    /// A machine for one answer to `request`.
+    /// The decoder of one answer to `request`.
     pub fn decoder(self, request: &Request, base: &str, model: &str) -> Box<dyn Decoder> {
         let id = endpoint(base, model);
         match self {
@@ -80,7 +80,7 @@ fn endpoint(base: &str, model: &str) -> String {
     format!("{} {model}", base.trim().trim_end_matches('/'))
 }
 
-/// A machine over the events of one answer. However the bytes were cut, the events are the same.
+/// A state machine over the events of one answer. However the bytes were cut, the events are the same.
 pub trait Decoder: Send {
     /// Decodes one event: its name and its data. Pushes our events.
     ///
@@ -88,7 +88,7 @@ pub trait Decoder: Send {
     /// The provider reports an error, or the event can't be read. The answer is lost.
     fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError>;
 
-    /// Takes a whole answer at once: what comes where the server doesn't stream.
+    /// Decodes a whole answer, as a server sends it that doesn't stream.
     ///
     /// # Errors
     /// It is an error, or no answer.
@@ -168,7 +168,7 @@ pub fn append(map: &mut Map<String, Value>, key: &str, more: &str) {
     }
 }
 
-/// Why an answer ended, by its calls: some servers say `stop` where they call.
+/// Why an answer ended, corrected by its calls: some servers say `stop` for an answer with calls.
 pub fn stop(reason: StopReason, calls: &[ToolCall]) -> StopReason {
     match reason {
         StopReason::End if !calls.is_empty() => StopReason::ToolUse,

@@ -75,13 +75,13 @@ fn part(part: &MessagePart) -> Value {
     }
 }
 
-/// The machine for one answer.
+/// The decoder of one answer.
 #[derive(Debug, Default)]
 pub struct ResponsesDecoder {
     endpoint: String,
     model: String,
     items: BTreeMap<u64, Value>,
-    /// The words as they came.
+    /// The text so far.
     words: String,
     usage: Usage,
     stop: Option<StopReason>,

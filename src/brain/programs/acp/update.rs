@@ -40,7 +40,7 @@ pub(super) fn usage(counts: &Value) -> Usage {
     }
 }
 
-/// The words since the model last did something else.
+/// The text since the model's last step of another kind.
 #[derive(Debug, Default)]
 pub(super) struct AnswerText {
     chunks: Vec<(Option<String>, String)>,
@@ -54,7 +54,7 @@ impl AnswerText {
         }
     }
 
-    /// The model did something else than to speak.
+    /// The model made a step that is no text.
     pub fn other(&mut self) {
         self.chunks.clear();
     }

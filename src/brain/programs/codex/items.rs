@@ -9,7 +9,7 @@ use crate::brain::classify;
 use crate::brain::programs::harness::{FOREIGN, SERVER, foreign, plain_name};
 use crate::brain::{BrainError, ToolCall, ToolResult};
 
-/// The call that an item is; none if it is no tool.
+/// An item as a call of a tool; none if it is no tool.
 pub(super) fn call(item: &Value) -> Option<ToolCall> {
     let pick = |keys: &[&str]| {
         let kept = keys.iter().filter(|key| !item[**key].is_null());
@@ -73,7 +73,7 @@ pub(super) fn result(item: &Value) -> ToolResult {
     ToolResult { call_id: id(item), text, is_error }
 }
 
-/// Something that Codex wants a person's word for.
+/// A call for which Codex asks permission.
 pub(super) struct CodexApproval {
     pub call: ToolCall,
     /// Its own tool, which the settings have to name; none for other tools.
@@ -138,12 +138,12 @@ pub(super) fn approval(
     }
 }
 
-/// Whether an error is the provider's no to the question itself.
+/// Whether an error is the provider's refusal of the question itself.
 pub(super) fn is_refusal(error: &Value) -> bool {
     matches!(error["codexErrorInfo"].as_str(), Some("cyberPolicy" | "misalignmentPolicyViolation"))
 }
 
-/// Classes an error of a turn, or one that Codex tries again after.
+/// Classes an error that ends a turn, or one after which Codex retries.
 pub(super) fn failure(error: &Value, secrets: &[&str]) -> BrainError {
     let words = |key: &str| error[key].as_str().filter(|words| !words.is_empty());
     // While it tries again, its own words are "Reconnecting", and the provider's stand beside.

@@ -27,7 +27,7 @@ const SEARCH: &str = "web_search";
 /// The tool that looks at a picture on disk.
 const VIEW: &str = "view_image";
 
-/// The settings that take Codex's additions away from every turn.
+/// The settings that remove Codex's additions from every turn.
 const DISABLED: [&str; 11] = [
     "check_for_update_on_startup=false",
     "analytics.enabled=false",

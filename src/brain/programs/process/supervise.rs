@@ -26,7 +26,7 @@ use super::MARK;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ProcStat {
     parent: u32,
-    /// In clock ticks since the machine started: with the id it names a process for good.
+    /// The start, in clock ticks since the machine started; with the id it identifies a process for good.
     started: u64,
     dead: bool,
 }
@@ -88,7 +88,7 @@ pub(super) fn end_below(root: u32) {
     }
 }
 
-/// Ends `root`, which leads a process group, and all that came of it.
+/// Ends `root`, which leads a process group, and all of its descendants.
 pub(super) fn end_tree(root: u32) {
     end_below(root);
     if let Some(pid) = pid(root) {
@@ -211,7 +211,7 @@ HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_
 /// Families of such variables.
 const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
 
-/// Ends what children of an earlier process with the same state directory have left; how many processes that were.
+/// Ends the processes that an earlier process with the same state directory left behind. Returns their number.
 pub fn sweep(state: &Path) -> usize {
     let place = state_hash(state);
     let mut ended = 0;
@@ -223,7 +223,7 @@ pub fn sweep(state: &Path) -> usize {
     ended
 }
 
-/// Whether a mark is of this place, by a process that is no more.
+/// Whether a mark names this place and a process that has ended.
 pub(super) fn is_orphan(mark: &str, place: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
     let mut parts = mark.split('.');
     let (Some(pid), Some(at), Some(of)) = (parts.next(), parts.next(), parts.next()) else { return false };
