@@ -33,7 +33,7 @@ pub struct CandidateScores {
     pub confidence: f64,
     /// How new it is: [`novelty`].
     pub novelty: f64,
-    /// How long nothing like it came: [`recency`].
+    /// How long ago something similar came: [`recency`].
     pub recency: f64,
     /// Its category's worth: [`prior`].
     pub prior: f64,

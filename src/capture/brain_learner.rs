@@ -27,7 +27,7 @@ use crate::format::invisible;
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "capture", title: "What learning from conversations took" };
-/// The longest that one question may take.
+/// The time limit of one request.
 const TIME: Duration = Duration::from_secs(60);
 
 /// Learns with the brain of `[capture]`.
@@ -98,7 +98,7 @@ impl BrainLearner {
         by.map(|name| (name, vec![Vec::new(); turns.len()]))
     }
 
-    /// Asks for the effect on similar known facts, if there are any; without an answer the words decide.
+    /// Asks the brain for the effect on similar known facts, if there are any; without an answer the words decide.
     async fn judge(
         &self,
         names: &[String],
@@ -199,8 +199,8 @@ fn object(properties: &Value) -> Value {
     })
 }
 
-/// The entries that can be read of the list with this name; the JSON may stand in a fence, or between words, and an entry
-/// that can't be read takes no other with it.
+/// The readable entries of the list with this name. The JSON may stand in a code fence or between words; an unreadable
+/// entry is skipped.
 fn entries<T: DeserializeOwned>(answer: &str, list: &str) -> Option<impl Iterator<Item = T>> {
     let answer = match (answer.find('{'), answer.rfind('}')) {
         (Some(start), Some(end)) if start < end => &answer[start..=end],
@@ -260,7 +260,7 @@ struct Decision {
     match_index: i64,
 }
 
-/// A brain's verdict on each finding, in order; `None` if there is none that can be read.
+/// A brain's verdict on each candidate, in order; `None` for a missing or unreadable one.
 pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<DedupVerdict>> {
     let mut out = vec![None; near.len()];
     for one in entries::<Decision>(answer, "decisions").into_iter().flatten() {

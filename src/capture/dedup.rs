@@ -10,16 +10,16 @@ use crate::format::candidate::Category;
 use crate::memory::contradiction::{is_negated, is_other_value, words};
 use crate::memory::normal;
 
-/// Two candidates of one batch that are as near as this are one (source 002: "pairwise cosine on L0 abstracts,
+/// The similarity from which on two candidates of one batch are one (source 002: "pairwise cosine on L0 abstracts,
 /// threshold 0.85").
 pub const SAME: f32 = 0.85;
-/// A known fact as near as this may be about the same (source 002: "vector search existing at 0.7").
+/// The similarity from which on a known fact may be about the same (source 002: "vector search existing at 0.7").
 pub const NEAR: f32 = 0.7;
 /// How many known facts are compared (source 002: "top-3").
 pub const TOP: usize = 3;
 
 impl DedupVerdict {
-    /// The same of the facts that are near: a brain may mean none but those.
+    /// The verdict, limited to the similar facts: a brain may name no other.
     pub fn restricted_to(&self, near: &[&str]) -> Self {
         let known = |words: &str| near.iter().find(|known| normal(known) == normal(words));
         match self {
@@ -37,7 +37,7 @@ pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-/// Those of a batch that stay: of two that are [`SAME`], the first.
+/// The indexes of the vectors that stay: of two that are [`SAME`], the first.
 pub fn first_of_duplicates(vectors: &[Vec<f32>]) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     for (place, vector) in vectors.iter().enumerate() {
@@ -48,7 +48,7 @@ pub fn first_of_duplicates(vectors: &[Vec<f32>]) -> Vec<usize> {
     kept
 }
 
-/// The places of the known facts that are [`NEAR`], nearest first, at most [`TOP`].
+/// The indexes of the known facts that are [`NEAR`], nearest first, at most [`TOP`].
 pub fn nearest<'v>(vector: &[f32], known: impl Iterator<Item = &'v [f32]>) -> Vec<usize> {
     let mut found: Vec<(usize, f32)> = known.map(|known| cosine(vector, known)).enumerate().collect();
     found.retain(|(_, cosine)| *cosine >= NEAR);
@@ -56,16 +56,16 @@ pub fn nearest<'v>(vector: &[f32], known: impl Iterator<Item = &'v [f32]>) -> Ve
     found.into_iter().take(TOP).map(|(place, _)| place).collect()
 }
 
-/// Whether two say different things of the same, by their words: however far apart names like `Graz` and `Vienna` lie
-/// in a model, one who lives in one lives in the other no more.
+/// Whether two texts give different values of the same attribute, by their words: a person who lives in `Graz` no
+/// longer lives in `Vienna`, however far apart the two names are in a model.
 pub fn contradicts(one: &str, other: &str) -> bool {
     is_other_value(&words(one), &words(other))
 }
 
 /// Applies a category's rule (source 002) to a verdict: a forbidden effect becomes the next milder one. Preferences and
-/// entities may take a known fact's place (`TEMPORAL_VERSIONED`), patterns are put to it (`MERGE_SUPPORTED`), events and
-/// cases stand alone (`APPEND_ONLY`). A profile is always merged (`ALWAYS_MERGE`), and merging it is to say it as it is
-/// now: the old value is struck through, as nothing is ever erased.
+/// entities may replace a known fact (`TEMPORAL_VERSIONED`), patterns are added to it (`MERGE_SUPPORTED`), events and
+/// cases stand alone (`APPEND_ONLY`). A profile is always merged (`ALWAYS_MERGE`), which means that the new value
+/// replaces the old one. A replaced value is struck through, since nothing is ever erased.
 pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
     match (category, verdict) {
         (Category::Events | Category::Cases, DedupVerdict::Merge(_) | DedupVerdict::Supersede(_)) => {

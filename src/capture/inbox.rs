@@ -75,10 +75,10 @@ pub struct ListedCandidate {
     pub source: String,
     /// Its state.
     pub state: CandidateState,
-    /// The words of the fact whose place it would take.
+    /// The words of the fact that it would replace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
-    /// The words of the fact that it would be put to.
+    /// The words of the fact that it would be added to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joins: Option<String>,
     /// Its finder: a brain's name, or `rules`; `None` if a person wrote the line.
@@ -238,7 +238,7 @@ impl<'a> Inbox<'a> {
         Ok(listed(CandidateState::Dropped, &line))
     }
 
-    /// Puts an answered box back to an empty one: `undo` passes over this edit, and so brings back a question.
+    /// Empties an answered box. `undo` passes over this edit, and so brings back an open question.
     fn clear_box(&self, line: &Candidate) -> Result<()> {
         if line.mark == CheckboxMark::Open {
             return Ok(());
@@ -252,8 +252,8 @@ impl<'a> Inbox<'a> {
         Ok(())
     }
 
-    /// Carries out what the boxes say: what is ticked is kept, what is declined goes, and an open line whose fact
-    /// stands in memory already, with its link, is over (a crash came between).
+    /// Carries out the answers in the boxes: keeps ticked lines, and declines the declined ones. Also ends an open line
+    /// whose fact is in memory already, with its link: a crash interrupted the keeping.
     ///
     /// # Errors
     /// The note can't be read. A failure of one line is reported with the results of the others.

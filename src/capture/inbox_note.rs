@@ -92,8 +92,8 @@ pub fn without_question(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec
     out
 }
 
-/// The note with these questions above the other open ones, in the order in which they stood. One that has lines of a
-/// person's indented below it stays where it is.
+/// The note with these questions above the other open ones, in their present order. A question with a person's lines
+/// indented below it stays in its place.
 pub fn with_moved_up(bytes: &[u8], ids: &[String]) -> Vec<u8> {
     let all: Vec<lines::Line<'_>> = lines::lines(bytes).collect();
     let has_own = |number: usize| {

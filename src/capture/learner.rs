@@ -86,7 +86,7 @@ impl Learner {
         self.sources.contains(&turn.source())
     }
 
-    /// The facts that are near these words in a section, nearest first, for a brain to judge by.
+    /// The facts of a section that are similar to these words, nearest first, for a brain to judge.
     pub fn near_facts(&self, section: &str, text: &str) -> Vec<&str> {
         let vector = self.table.embed(text);
         let facts: Vec<&KnownItem> = self.memory.facts.iter().filter(|fact| fact.is_about(section)).collect();
@@ -115,9 +115,9 @@ impl Learner {
         proposals
     }
 
-    /// Chooses the questions out of all proposals: those that the settings admit at once, ticked, and of the rest the
-    /// best that the day and the open questions leave room for; what a person asked to have remembered comes first.
-    /// The other proposals are not noted anywhere.
+    /// Chooses the questions among all proposals. Those that the settings admit at once are ticked. Of the others, the
+    /// best become questions, as many as the limits of the day and of open questions allow; what a person asked to be
+    /// remembered comes first. The remaining proposals are recorded nowhere.
     pub fn choose(
         &self,
         mut proposals: Vec<Proposal>,

@@ -35,7 +35,7 @@ pub use self::find::{offers, rules};
 pub use self::inbox::{Inbox, InboxError, InboxOutcome, KeptCandidate, ListedCandidate};
 pub use self::learner::Learner;
 
-/// A finding in a turn, before it is compared with the kept facts.
+/// A candidate of a turn, before it is compared with the known facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtractedFact {
     /// Its category.
@@ -52,15 +52,15 @@ pub struct ExtractedFact {
     pub verdict: Option<DedupVerdict>,
 }
 
-/// A candidate's effect, naming a known fact by its words.
+/// A candidate's effect on a known fact, which is named by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DedupVerdict {
     /// It is a fact of its own.
     Create,
-    /// It is known.
+    /// It is known already.
     Skip,
-    /// It is put to the fact with these words.
+    /// It is added to the fact with these words.
     Merge(String),
-    /// It takes the place of the fact with these words.
+    /// It replaces the fact with these words.
     Supersede(String),
 }

@@ -15,11 +15,11 @@ use crate::format::log::{self, EventKind, LogBlock, LogEvent, Resume};
 
 /// The file in the state directory.
 const FILE_NAME: &str = "capture.json";
-/// A longer message is pasted text.
+/// The longest message in bytes; a longer one is pasted text.
 const MAX_MESSAGE_BYTES: usize = 8_000;
 
-/// Whether a note is the log of a conversation between people and the assistant: what coding agents and routines write
-/// of themselves isn't looked through.
+/// Whether a note is the log of a conversation between people and the assistant. Logs that coding agents and routines
+/// write of their own work are not searched.
 pub fn is_talk(logs: &str, path: &str) -> bool {
     let inside = path.strip_prefix(logs).and_then(|rest| rest.strip_prefix('/'));
     inside.is_some_and(|rest| rest.starts_with("discord-") && rest.ends_with(".md"))
@@ -47,7 +47,7 @@ impl PersonTurn {
     }
 }
 
-/// The new turns in a log's bytes behind a place, and the place behind them.
+/// The new turns in a log's bytes after a position, and the position after them.
 pub fn turns(path: &str, bytes: &[u8], from: Option<Resume>) -> (Vec<PersonTurn>, Resume) {
     // A truncated log counts as a new one, whose messages were read before.
     let from = from.map(|from| if from.offset > bytes.len() { end(bytes) } else { from });
@@ -67,7 +67,7 @@ pub fn turns(path: &str, bytes: &[u8], from: Option<Resume>) -> (Vec<PersonTurn>
     (out, resume)
 }
 
-/// The place behind all that a log says now.
+/// The position at the present end of a log.
 pub fn end(bytes: &[u8]) -> Resume {
     turns("", bytes, None).1
 }
@@ -85,12 +85,12 @@ fn turn(note: &str, event: &LogEvent) -> Option<PersonTurn> {
     })
 }
 
-/// The places in all logs.
+/// The positions in all logs.
 #[derive(Debug)]
 pub struct ReadPositions {
     path: PathBuf,
     known: BTreeMap<String, Resume>,
-    /// Whether there was a file: else every log counts as read up to its end of now.
+    /// Whether there was no file: then every log counts as read up to its present end.
     is_first: bool,
 }
 
@@ -107,7 +107,7 @@ impl ReadPositions {
         self.is_first
     }
 
-    /// A log's.
+    /// The position in a log.
     pub fn get(&self, log: &str) -> Option<Resume> {
         self.known.get(log).copied()
     }
@@ -117,7 +117,7 @@ impl ReadPositions {
         self.known.get(log).is_some_and(|place| place.offset as u64 == bytes)
     }
 
-    /// Sets a log's, in memory.
+    /// Sets the position in a log, in memory.
     pub fn set(&mut self, log: &str, place: Resume) {
         self.known.insert(log.to_owned(), place);
     }

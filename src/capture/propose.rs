@@ -26,7 +26,7 @@ pub struct KnownItem {
     pub text: String,
     /// Its vector.
     pub vector: Vec<f32>,
-    /// Since when.
+    /// Since when it is known.
     pub at: Option<Timestamp>,
     /// The id of the question, if there was one.
     pub id: Option<String>,
@@ -54,7 +54,8 @@ impl KnownItem {
         Self { id: Some(candidate.id.clone()), ..one }
     }
 
-    /// Whether it may be about the same as something in this section: what one person drinks says nothing of another.
+    /// Whether it may concern the same subject as an entry of this section: one person's preference tells nothing about
+    /// another's.
     pub fn is_about(&self, section: &str) -> bool {
         self.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section))
     }

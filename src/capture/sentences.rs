@@ -15,8 +15,8 @@ pub type WordLists = HashMap<&'static str, Vec<&'static str>>;
 /// The words by which facts are found.
 pub(super) static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("data/words.txt")));
 
-/// Reads a file of words: `[name]` begins a list, commas and line ends separate its phrases, and a line that begins with `#` is
-/// a comment.
+/// Reads a file of words: `[name]` begins a list, commas and line ends separate its phrases, and a line that begins
+/// with `#` is a comment.
 pub fn word_lists(file: &'static str) -> WordLists {
     let (mut lists, mut name) = (WordLists::new(), "");
     for line in file.lines().filter(|line| !line.starts_with('#')) {

@@ -43,7 +43,7 @@ pub enum Status {
     Problem,
 }
 
-/// An error as a person reads it; no [`Error`] itself, so that any one becomes it.
+/// An error as a person reads it. It doesn't implement [`Error`], so that every error can be converted to it.
 #[derive(Debug)]
 pub struct CommandError {
     /// Whether the command or the settings are wrong (exit code 2), and not the vault or the machine (exit code 1).
@@ -119,7 +119,7 @@ fn hinted(is_usage: bool, hint: Option<&str>) -> Advice {
     (is_usage, hint.map(str::to_owned).into_iter().collect())
 }
 
-/// What a person is told besides an error's own words. One that isn't listed is no fault of the request.
+/// The advice about an error, besides its own words. An error that isn't listed is no fault of the request.
 fn advice(error: &(dyn Error + 'static)) -> Advice {
     let usage = |hint: &str| hinted(true, Some(hint));
     let problem = |hint: &str| hinted(false, Some(hint));

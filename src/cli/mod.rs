@@ -134,8 +134,9 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// Reads the arguments by the tree of the one command that they name, where that is called often: to build the tree of all
-/// takes as long as to ask the daemon. Whatever that doesn't take, help and errors among it, is read by the tree of all.
+/// Parses the arguments. A command that is called often is parsed by its own tree alone, because building the tree of
+/// all commands takes as long as a query to the daemon. Arguments that its tree doesn't accept, help and errors among
+/// them, are parsed by the tree of all.
 fn parse(args: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
     // If one of them begins with a dash and can be no option, such as `- milk` or `-5 degrees`, every value may.
     let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
@@ -150,8 +151,8 @@ fn parse(args: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
     matches.map_or_else(|| read(Cli::command()), Ok)
 }
 
-/// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white space
-/// before its value.
+/// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white
+/// space before its value.
 fn is_dashed_text(arg: &OsStr) -> bool {
     arg.to_str().and_then(|arg| arg.strip_prefix('-')).is_some_and(|rest| {
         let name = rest.split_once('=').map_or(rest, |(name, _)| name);

@@ -46,8 +46,8 @@ impl Dirs {
         })
     }
 
-    /// Creates both directories, readable by their owner alone. Without a cache everything works: who needs
-    /// it says that it can't be used.
+    /// Creates both directories, readable by their owner alone. A cache that can't be created is no error: the parts of
+    /// the program that need it report that.
     ///
     /// # Errors
     /// The state directory can't be created.

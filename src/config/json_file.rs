@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A larger file is none of ours, in bytes.
+/// The largest size of such a file, in bytes; a larger one isn't ours.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The value in the file at `path`; none where the file is missing, torn or strange.
@@ -26,7 +26,8 @@ pub fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     replace(path, &serde_json::to_vec(value)?, false)
 }
 
-/// Replaces the file at `path` by these bytes in one step; with `sync` they are on the disk before they are in its place.
+/// Replaces the file at `path` by these bytes in one step; with `sync` the bytes are on the disk before the file is
+/// replaced.
 ///
 /// # Errors
 /// The file can't be written.

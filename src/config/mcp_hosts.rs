@@ -19,8 +19,8 @@ pub fn variables(server: &McpServer) -> impl Iterator<Item = &str> {
     server.env.iter().chain(&server.key_env).map(String::as_str)
 }
 
-/// The server and the tool of these that `mcp__SERVER__TOOL` means, as such programs write them: other signs than
-/// letters, digits, `-` and `_` are `_` there.
+/// The server and the tool among these that the name `mcp__SERVER__TOOL` means. Such programs write `_` for every
+/// character but letters, digits, `-` and `_`.
 pub fn resolve_tool_name<'a>(servers: &'a [McpServer], name: &'a str) -> Option<(&'a str, &'a str)> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let said = |server: &'a McpServer| {
@@ -41,7 +41,7 @@ pub enum VariableSyntax {
     Env,
     /// `${input:NAME}`, asked for once and kept by the program: Visual Studio Code.
     Input,
-    /// Not at all; what needs one is left out: Claude Desktop.
+    /// Not at all; a server that needs a variable is left out: Claude Desktop.
     Never,
 }
 
@@ -65,7 +65,7 @@ pub fn inputs(servers: &[&McpServer]) -> Vec<Value> {
 }
 
 impl McpServer {
-    /// As an entry of `mcpServers`, or of `servers`, for a program that starts it.
+    /// The server as an entry of `mcpServers`, or of `servers`, for a program that starts it.
     pub fn for_json(&self, filled: VariableSyntax) -> Value {
         match &self.url {
             Some(url) => {

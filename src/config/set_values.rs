@@ -12,7 +12,7 @@ use super::Settings;
 use super::error::find_key;
 use crate::config::FILE_NAME;
 
-/// Keys that say the same in two ways: one takes the other's place.
+/// Pairs of keys for one setting: one key replaces the other.
 const EITHER: [(&str, &str); 2] =
     [("notify.kind", "notify.kinds"), ("notify.webhook.url", "notify.webhook.url_file")];
 
@@ -58,8 +58,8 @@ pub fn with_brain(text: &str, brain: &Table) -> Result<String, String> {
     verify(bom, &after, &expected, ["brain"].into_iter())
 }
 
-/// The text of a settings file in which keys that stand before the first table are commented out; those that don't stand
-/// there are left as they are.
+/// The text of a settings file in which these keys are commented out, if they stand before the first table; others are
+/// left as they are.
 ///
 /// # Errors
 /// As [`with_values`].
@@ -110,7 +110,7 @@ fn split_path(path: &str) -> (Option<&str>, &str) {
     path.rsplit_once('.').map_or((None, path), |(table, key)| (Some(table), key))
 }
 
-/// The key that says the same in another way.
+/// The other key for the same setting.
 fn equivalent_key(path: &str) -> Option<&'static str> {
     EITHER.into_iter().find_map(|(a, b)| match path {
         _ if path == a => Some(b),

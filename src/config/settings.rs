@@ -22,7 +22,7 @@ settings! {
     pub struct Settings {
         /// The IANA name of the zone that dates and times of the vault are meant in.
         pub timezone: String = "Europe/London".to_owned(),
-        /// Until when nothing is done by itself; none while nothing is paused.
+        /// The end of the pause of unasked work; none if there is no pause.
         pub paused_until: Option<PausedUntil>,
         /// Whether reminders and follow-ups wait too while it is paused.
         pub pause_reminders: bool,
@@ -130,8 +130,7 @@ impl Settings {
         find_key(text, key).map(|(_, span)| line_and_column(text, span.start))
     }
 
-    /// Whether logs are looked through for what could be remembered: where the settings say so, else where a brain is
-    /// named at all.
+    /// Whether logs are searched for candidates: as the settings say, else if any brain is named.
     pub fn captures(&self) -> bool {
         match &self.capture {
             Some(capture) => capture.enabled.unwrap_or(true),
@@ -139,18 +138,18 @@ impl Settings {
         }
     }
 
-    /// The brain that finds what could be remembered; none for rules.
+    /// The brain that finds candidates; none for rules.
     pub fn capture_brain(&self) -> Option<&str> {
         self.capture.as_ref()?.brain.as_deref()
     }
 
-    /// Whether a category is let in at once.
+    /// Whether candidates of a category are kept without a question.
     pub fn captures_at_once(&self, category: Category) -> bool {
         self.capture.as_ref().is_some_and(|capture| capture.auto.contains(&category))
     }
 
-    /// Whether nothing but who answers, how, and what is paused, differs from `other`: the daemon then makes no more than
-    /// its assistant anew.
+    /// Whether `other` differs in nothing but the assistant's settings and the pause: then the daemon makes only its
+    /// assistant anew.
     pub fn differ_for_assistant_alone(&self, other: &Self) -> bool {
         let mut same = self.clone();
         (same.paused_until, same.pause_reminders) = (other.paused_until, other.pause_reminders);

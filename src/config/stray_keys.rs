@@ -13,11 +13,12 @@ pub struct StrayKey {
     pub key: String,
     /// The header as it stands there, without the comment's sign: `[web]`.
     pub header: String,
-    /// The table that it counts for; none for the top of the file.
+    /// The table that TOML assigns it to; none for the top of the file.
     pub table: Option<String>,
 }
 
-/// The first key behind each commented-out header, where no header stands between. None of a file that isn't understood.
+/// The first key after each commented-out header, unless another header stands between them; empty for a file that
+/// can't be parsed.
 pub fn strays(text: &str) -> Vec<StrayKey> {
     let Ok(root) = DeTable::parse(text) else { return Vec::new() };
     let mut keys = Vec::new();
@@ -41,7 +42,7 @@ pub fn strays(text: &str) -> Vec<StrayKey> {
     strays
 }
 
-/// Every key with where it begins and the table that it is of.
+/// Every key, with its offset and its table.
 fn collect(table: &DeTable<'_>, path: &str, keys: &mut Vec<(usize, String, String)>) {
     for (key, value) in table {
         let name = key.get_ref().to_string();

@@ -4,10 +4,10 @@ use EnforcementLevel::{Enforced, Not, Partly};
 
 use super::wire::Layers;
 
-/// Whether a rule holds.
+/// How far a rule is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EnforcementLevel {
-    /// It can't be held to it.
+    /// It can't be enforced.
     Not,
     /// In part: the text names what is not enforced.
     Partly,
@@ -59,9 +59,9 @@ pub(super) struct Capabilities {
 /// The rules' names.
 const NAMES: [&str; 6] = ["files", "network", "processes", "calls", "limits", "end"];
 
-/// From the version on that knows truncation.
+/// The first version of Landlock that restricts truncation.
 const TRUNCATION: u8 = 3;
-/// From the version on that knows signals and abstract sockets.
+/// The first version of Landlock that restricts signals and abstract sockets.
 const SIGNALS: u8 = 6;
 
 /// The enforcement that follows from these capabilities.

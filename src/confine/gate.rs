@@ -19,13 +19,13 @@ use super::wire;
 /// The environment variable that says which descriptor the gate is.
 pub const VARIABLE: &str = "VAULT_AGENT_GATE";
 
-/// The descriptor that the gate is in the box: so high that no script uses it by chance.
+/// The number of the gate's descriptor in the box: so high that no script uses it by chance.
 pub(super) const NUMBER: i32 = 100;
 
-/// As many clients are served at a time; more wait.
+/// The most clients that are served at a time; others wait.
 const CLIENTS: usize = 16;
 
-/// Keeps the ends' messages apart, and cannot be pointed at another socket.
+/// The gate's socket type: it keeps messages apart, and can't be pointed at another socket.
 #[cfg(target_os = "linux")]
 const KIND: SocketType = SocketType::SEQPACKET;
 #[cfg(not(target_os = "linux"))]

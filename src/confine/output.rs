@@ -61,7 +61,7 @@ impl Output {
     }
 }
 
-/// How many bytes a cut is moved at most to meet a line's edge.
+/// The most bytes by which a cut is moved to the edge of a line.
 const NEAR: usize = 500;
 
 fn line_end(head: &[u8]) -> usize {

@@ -20,7 +20,8 @@ pub struct Finder {
 #[derive(Debug)]
 struct SeenFolder {
     modified: SystemTime,
-    /// Whether it was read again at the same time of modification: an entry that came within the clock's step is seen then.
+    /// Whether it was read a second time with the same modification time: only then an entry is surely seen that came
+    /// within the same step of the clock.
     is_settled: bool,
     folders: Vec<String>,
     copies: Vec<NotePath>,

@@ -34,7 +34,7 @@ pub struct ConflictCopy {
     pub copy: NotePath,
     /// The note that it is a copy of.
     pub note: NotePath,
-    /// Whether the name says so; a number at its end (`Reminders 2.md`) may be a person's own.
+    /// Whether the name alone proves that it is a copy; a number at its end (`Reminders 2.md`) may be a person's own.
     #[serde(rename = "certain")]
     pub is_certain: bool,
     /// Whether the note is there.
@@ -46,7 +46,7 @@ pub struct ConflictCopy {
 pub struct MergePlan {
     /// The copy and the note.
     pub copy: ConflictCopy,
-    /// When history kept the state that both came of; `None` where it knows none, so that nothing is taken for removed.
+    /// When history kept the common base of both; `None` if history has none, so that no line counts as removed.
     pub base: Option<jiff::Timestamp>,
     /// The note's bytes.
     pub note_before: Vec<u8>,
@@ -64,7 +64,7 @@ pub enum ConflictError {
     /// The file isn't named as a sync tool's copy.
     #[error("`{0}` is not named as a conflict copy of a note")]
     NoCopy(NotePath),
-    /// There is nothing to bring it into.
+    /// The note is missing.
     #[error("the note `{0}` isn't there; rename the copy to it, if it is to be the note")]
     NoNote(NotePath),
     /// One of the two can't be merged by lines.
@@ -191,10 +191,12 @@ pub fn execute(
     run(copy, step, format!("removed {copy}, which is merged into {note}"))
 }
 
-/// Which of a note's `states`, newest first, is the base of the merge with `copy`; none where none has a line of it.
+/// The index, among a note's `states` (newest first), of the base of the merge with `copy`; none if no state shares a
+/// line with `copy`.
 ///
-/// Sync tools don't name the base: it is the state from which the copy differs in the fewest lines, and the oldest of several
-/// such. A base that is too old only brings a removed line back, but one that is too new removes a person's line.
+/// Sync tools don't name the base. It is the state from which the copy differs in the fewest lines, and the oldest of
+/// several such. A base that is too old only brings a removed line back, but one that is too new removes a person's
+/// line.
 fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Option<usize> {
     let copy = lines(copy);
     let mut best: Option<(usize, usize)> = None;

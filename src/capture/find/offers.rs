@@ -7,9 +7,9 @@ use crate::capture::sentences::{
     WORDS, in_order, is_question, looks_secret, normalize_words, one_line, sentences,
 };
 
-/// More than this at once is a nuisance.
+/// The most suggestions at once.
 const MAX_OFFERS: usize = 2;
-/// A durable fact is a sentence.
+/// The longest sentence that may be a fact.
 const MAX_SENTENCE_CHARS: usize = 240;
 
 /// `my … is …`, in the languages that have it.
@@ -34,7 +34,8 @@ pub fn offers(prompt: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a sentence can be a fact at all: neither a question nor code nor a secret, not too short and of at most `most` characters.
+/// Whether a sentence can be a fact at all: no question, no code, no secret, not too short, and at most `most`
+/// characters.
 pub fn is_candidate_sentence(sentence: &str, most: usize) -> bool {
     let length = sentence.chars().count();
     (6..=most).contains(&length)
@@ -44,7 +45,7 @@ pub fn is_candidate_sentence(sentence: &str, most: usize) -> bool {
         && normalize_words(&sentence.to_lowercase()).split(' ').count().max(length / 3) >= 3
 }
 
-/// Whether a sentence says by its words that it is to last.
+/// Whether a sentence has the words of a lasting fact.
 pub fn is_lasting_fact(sentence: &str) -> bool {
     let words = normalize_words(&sentence.to_lowercase());
     WORDS["lasting"].iter().any(|phrase| in_order(&words, phrase))
@@ -52,7 +53,7 @@ pub fn is_lasting_fact(sentence: &str) -> bool {
         || is_first_person(&words)
 }
 
-/// Whether these plain words say so in another language than English.
+/// Whether these plain words are those of a lasting fact in another language than English.
 pub(super) fn is_lasting_fact_in_other_languages(words: &str) -> bool {
     WORDS["lasting in other languages"].iter().any(|phrase| in_order(words, phrase))
 }

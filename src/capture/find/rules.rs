@@ -28,12 +28,12 @@ const MAX_SENTENCE_CHARS: usize = 300;
 /// A longer message, in characters, is a task or pasted.
 const MAX_MESSAGE_CHARS: usize = 1000;
 
-/// A longer message, in characters, can be a task, whose conditions are to be kept in mind as well.
+/// A longer message, in characters, may be a task, whose conditions are to be kept in mind only for the task.
 const MAX_NOTE_CHARS: usize = 200;
 
 /// Phrases that ask for remembering.
 const ASKS: &[&str] = &["remember that", "keep in mind that", "don't forget that", "for the record"];
-/// Phrases that do so at its beginning alone: `remember the …?` asks whether something is remembered.
+/// Phrases that do so at a sentence's beginning alone: `remember the …?` asks whether something is remembered.
 const BEGINNINGS: &[&str] =
     &["please remember", "remember i", "remember i'm", "remember my", "remember we", "remember our"];
 
@@ -83,7 +83,7 @@ fn judge(sentence: &str, day: Date, is_short: bool, is_long: bool) -> Option<(Ca
 }
 
 /// Whether `ask` occurs in these words as a request: not "I remember that …" nor "it's helpful to remember that …".
-/// Amid a sentence, and in a message that isn't short, what is to be remembered has to be about the speaker.
+/// Inside a sentence, and in a message that isn't short, the text to remember has to be about the speaker.
 fn asks_to_remember(words: &str, ask: &str, is_short: bool) -> bool {
     let Some((before, words_after)) = words.split_once(ask) else { return false };
     let is_own = |word: &str| OWN.contains(&word.split('\'').next().unwrap_or(word));

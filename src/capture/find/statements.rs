@@ -14,7 +14,8 @@ use crate::capture::sentences::{WORDS, in_order, normalize_words};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
-/// The beginning of a clause, its continuations in other statements, and its confidence.
+/// The beginnings of a clause that make a statement (`phrases`), the words after them that make none (`unless`), and
+/// the statement's confidence.
 struct Opening {
     category: Category,
     weight: f64,
@@ -47,12 +48,12 @@ const HOLDING: [(Category, &str); 3] = [
     (Category::Entities, "holding: entities"),
 ];
 
-/// Beginnings of a clause that point to something else.
+/// Beginnings of a clause that refer to another sentence.
 const POINTERS: [&str; 8] = ["this", "that", "these", "those", "it", "it's", "that's", "they"];
 /// The same for a name with this ending.
 const OF_NAMES: [&str; 2] = ["'s name is", "'s birthday is"];
 
-/// People and animals of a life.
+/// Relatives, acquaintances and pets.
 const KIN: &str = "mom|mum|mother|dad|father|parents|sister|sisters|brother|brothers|wife|husband|fiancé|fiancée|girlfriend|\
     boyfriend|partner|son|sons|daughter|daughters|kids|children|twins|grandma|grandmother|grandpa|grandfather|niece|nephew|\
     aunt|uncle|cousin|roommate|boss|coach|therapist|doctor|dentist|dog|dogs|cat|cats|puppy|kitten|pup|pet|pets|turtles|\
@@ -63,7 +64,7 @@ const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|f
     researcher|graduate|accountant|chef|member|resident|native|veteran|woman|man|major|streamer|\
     [a-z]*writer|author|blogger|gamer|founder|director|editor|instructor|professor|trainer|singer|dancer|athlete|runner|pilot|\
     programmer|architect|librarian|barista|intern|introvert|solicitor|morning person|night owl|picky eater";
-/// Words that are passed over.
+/// Words that are skipped.
 const ADVERBS: &str = "actually|also|just|really|currently|definitely|honestly|personally|recently|still|already|now|finally|\
     even|only|usually|generally|absolutely|kind|of|always";
 /// Words before a statement that say nothing.
@@ -188,7 +189,7 @@ fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
     }
 }
 
-/// The words of a clause behind a phrase that it begins with; adverbs between are passed over.
+/// The words of a clause after a phrase that it begins with; adverbs in between are skipped.
 fn words_after<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
     let mut words = clause.iter().map(String::as_str).peekable();
     for part in phrase.split(' ') {
@@ -207,7 +208,7 @@ fn is_planned(clause: &[String]) -> bool {
     is_own || WORDS["plans"].iter().any(|plan| words_after(clause, plan).is_some())
 }
 
-/// Whether words name a time that lies ahead of a day. A month without a day is at most eight months ahead.
+/// Whether words name a time after a day. A month without a day is at most eight months ahead.
 fn is_ahead(words: &str, day: Date) -> bool {
     let by_month = PATTERNS.month.captures(words).and_then(|groups| {
         let month =

@@ -14,7 +14,8 @@ use crate::summary::{DueScope, Summaries};
 
 /// Finds, describes and expands summaries of conversations, and proves them.
 ///
-/// Logs keep every word; a summary is a note below `summaries/` that points into its log. Nothing but `update` asks a model.
+/// Logs keep every word; a summary is a note below `summaries/` that points into its log. Nothing but `update` asks a
+/// model.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
     /// Searches messages and summaries: words that must all occur ("some together" in quotes), newest first.

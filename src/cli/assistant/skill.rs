@@ -7,14 +7,14 @@ use crate::reminders::PlacedFinding;
 
 /// Lists the vault's skills, or checks them.
 ///
-/// A skill is a folder `skills/NAME` with a `SKILL.md` in the form of agentskills.io. One with a problem, or whose secrets
-/// are missing, isn't offered to the assistant.
+/// A skill is a folder `skills/NAME` with a `SKILL.md` in the form of agentskills.io. One with a problem, or whose
+/// secrets are missing, isn't offered to the assistant.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
     /// Lists all skills: whether they are offered, and what they are for.
     List,
-    /// Shows what is wrong with a skill, by file, line and column, and settings of skills that there aren't; the exit code
-    /// is 1 where anything is.
+    /// Shows what is wrong with a skill, by file, line and column, and settings of skills that there aren't; the exit
+    /// code is 1 where anything is.
     Check {
         /// Only this skill; else all.
         name: Option<String>,

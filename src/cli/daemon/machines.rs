@@ -24,8 +24,8 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Checks that this machine may take part: the store, the rights, the clock, the name. Writes the vault's id into the
-    /// settings, where it isn't there yet.
+    /// Checks that this machine may take part: the store, the rights, the clock, the name. Writes the vault's id into
+    /// the settings, where it isn't there yet.
     Join {
         /// Takes a store as it is that was restored or overwritten: what was told since may be told again.
         #[arg(long)]

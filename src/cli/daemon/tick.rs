@@ -14,9 +14,10 @@ use crate::terminal::Ui;
 
 /// Makes one pass of the scheduler, then exits.
 ///
-/// First, what people changed is taken into the history. Due reminders and follow-ups are delivered, their lines rewritten,
-/// and reminders without an id get one. Then ticked candidates of the inbox are kept, and the routines that are due, or that
-/// were waiting for an approval, run one after another. A crontab line that runs this every minute replaces the daemon.
+/// First, what people changed is taken into the history. Due reminders and follow-ups are delivered, their lines
+/// rewritten, and reminders without an id get one. Then ticked candidates of the inbox are kept, and the routines that
+/// are due, or that were waiting for an approval, run one after another. A crontab line that runs this every minute
+/// replaces the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.
@@ -148,7 +149,8 @@ struct InboxTicks {
     problems: Vec<String>,
 }
 
-/// Keeps the ticked candidates of the inbox and drops the declined ones; lines that aren't understood go into the report.
+/// Keeps the ticked candidates of the inbox and drops the declined ones; lines that aren't understood go into the
+/// report.
 fn settle_inbox(workspace: &Workspace, report: &mut PassReport) -> InboxTicks {
     if workspace.left_to_other_machine().is_some() {
         return InboxTicks::default();

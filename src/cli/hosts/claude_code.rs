@@ -32,8 +32,8 @@ pub(super) enum MemoriesChoice {
 /// The hint for a host's file that can't be changed.
 pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
 
-/// Puts the memories of the project in this folder into the vault, if the person wants that. Gives the host's settings of
-/// the project, the folder in the vault, and how many notes were copied.
+/// Makes the host keep the memories of this folder's project in the vault, if the person wants that. Returns the host's
+/// settings of the project, the folder in the vault, and how many notes were copied.
 ///
 /// # Errors
 /// The host's settings can't be changed, or the vault can't be written.
@@ -117,7 +117,7 @@ fn settings_of(project: &Path) -> PathBuf {
     project.join(".claude/settings.local.json")
 }
 
-/// Copies what the host has already. Notes that are in the vault stay as they are.
+/// Copies the host's existing memories. Notes that are in the vault already stay as they are.
 fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize> {
     let workspace = context.workspace()?;
     let why =
@@ -159,7 +159,7 @@ pub(super) fn follow_codex(context: &Context, dry_run: bool) -> Result<()> {
     Ok(())
 }
 
-/// Lets the host keep the memories of the project in this folder where it does by itself again. The notes stay.
+/// Makes the host keep the memories of this folder's project in its own place again. The notes stay.
 ///
 /// # Errors
 /// The host's settings can't be changed.

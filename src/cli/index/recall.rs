@@ -22,8 +22,9 @@ pub struct Args {
     /// Gives the turns beside each memory, too, as far as there is room.
     #[arg(long)]
     expand: bool,
-    /// Only there: a folder or file, `logs`, `sessions`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
-    /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
+    /// Only there: a folder or file, `logs`, `sessions`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what
+    /// belongs to `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with
+    /// commas between several.
     #[arg(long)]
     scope: Option<String>,
 }

@@ -7,7 +7,8 @@ use std::time::Instant;
 use crate::cli::prelude::*;
 use crate::search::{Progress, Reindexed};
 
-/// Makes the index anew from all notes, and what recall knows of them; the old index answers until the new one is whole.
+/// Makes the index anew from all notes, and what recall knows of them; the old index answers until the new one is
+/// whole.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

@@ -13,17 +13,18 @@ use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
 
 /// Searches all notes, logs and memories.
 ///
-/// Words find their other forms too; exact ones come first. A hit with none of the words, but similar ones or a similar meaning,
-/// is marked ≈; of up to three words it stands below all that have one. "Phrases" in quotes, `-not`, `prefix*`, and
-/// `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
+/// Words find their other forms too; exact ones come first. A hit with none of the words, but similar ones or a similar
+/// meaning, is marked ≈; of up to three words it stands below all that have one. "Phrases" in quotes, `-not`,
+/// `prefix*`, and `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
 /// Quote the whole query for the shell: 'theme -dark "side bar"'.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The query.
     #[arg(required_unless_present = "stdin")]
     query: Vec<String>,
-    /// Only there: a folder or file, `logs`, `sessions`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
-    /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
+    /// Only there: a folder or file, `logs`, `sessions`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what
+    /// belongs to `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with
+    /// commas between several.
     #[arg(long)]
     scope: Option<String>,
     /// At most so many hits.

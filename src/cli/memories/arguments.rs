@@ -44,7 +44,7 @@ pub(in crate::cli) fn expand_here(scope: Option<&str>) -> Result<Option<String>>
     Ok(Some(parts.join(",")))
 }
 
-/// The scope that this folder's project had in earlier versions, by its name alone.
+/// The scope that earlier versions gave this folder's project, by its name alone.
 pub(super) fn previous_scope() -> Option<Scope> {
     derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
 }

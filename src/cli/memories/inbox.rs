@@ -41,7 +41,8 @@ enum Action {
     },
     /// Looks through logs for what could be remembered, by rules, and asks about it; `[capture]` needn't be on.
     Scan {
-        /// The logs, as in `logs/discord-channel/123/20260130T142355Z_0001.md`, or folders of them; else all of Discord's.
+        /// The logs, as in `logs/discord-channel/123/20260130T142355Z_0001.md`, or folders of them; else all of
+        /// Discord's.
         #[arg(value_name = "LOG")]
         logs: Vec<String>,
         /// Only what was said from this day on: `2026-12-01`.

@@ -18,13 +18,15 @@ use crate::vault::{NotePath, VaultError, WalkOptions};
 
 /// Shows every line that looks meant but isn't understood.
 ///
-/// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
-/// than the one that is read, working memory that can't be read, and tasks with a date in the form of other programs (Tasks, Reminder,
-/// Kanban), once a note: none of these is delivered; and what is wrong with skills, their settings and summaries. Nothing is changed. The exit
-/// code is 1 if there is any, those tasks of other programs left out.
+/// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in
+/// another note than the one that is read, working memory that can't be read, and tasks with a date in the form of
+/// other programs (Tasks, Reminder, Kanban), once a note: none of these is delivered; and what is wrong with skills,
+/// their settings and summaries. Nothing is changed. The exit code is 1 if there is any, those tasks of other programs
+/// left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and all notes for lines that are never delivered.
+    /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and all notes for lines that
+    /// are never delivered.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

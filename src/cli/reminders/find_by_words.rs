@@ -22,8 +22,8 @@ struct NamedCandidate {
     shown: String,
 }
 
-/// The id of the reminder or task that `text` names by its id or its words; with `delivered` also of what was delivered in
-/// the last two days and is gone from its note. A text that looks like an id is returned.
+/// The id of the reminder or task that `text` names by its id or its words. With `delivered` also of an item that was
+/// delivered in the last two days and is gone from its note. A text that looks like an id is returned.
 ///
 /// # Errors
 /// No message has these words, or several have; a note can't be read.

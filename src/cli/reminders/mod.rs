@@ -1,8 +1,8 @@
 //! Groups the commands over reminders and follow-ups: `remind`, `commitment`, `agenda`, and `check` for lines that
 //! aren't understood.
 //!
-//! - [`remind`] (with [`occurrence`]: its `skip`, `move` and `preview`), [`commitment`], [`check`], [`agenda`]: one file a
-//!   command;
+//! - [`remind`] (with [`occurrence`]: its `skip`, `move` and `preview`), [`commitment`], [`check`], [`agenda`]: one
+//!   file a command;
 //! - [`find_by_words`]: the id of a reminder that is named by its words.
 
 pub(super) mod agenda;

@@ -20,7 +20,8 @@ use crate::{deliver, schedule};
 pub enum Args {
     /// Adds a reminder and prints its line.
     Add {
-        /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `every friday 17:00`, `morgen um 8 Uhr`.
+        /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `every friday 17:00`, `morgen um 8
+        /// Uhr`.
         when: String,
         /// The message.
         message: String,
@@ -56,14 +57,15 @@ pub enum Args {
     },
     /// Marks a reminder or a task of another plugin as done, and prints the lines.
     ///
-    /// A reminder that comes once is removed, one that comes again stays; a time of it that is due and was not sent yet is
-    /// left out. A task's line becomes what its plugin would make of it: ticked, with the date, and with the line of its next
-    /// time.
+    /// A reminder that comes once is removed, one that comes again stays; a time of it that is due and was not sent yet
+    /// is left out. A task's line becomes what its plugin would make of it: ticked, with the date, and with the line of
+    /// its next time.
     Done {
         /// Its id (`rid_…`, a task's `task_…`), or its words, as the notification shows them: `"pay rent"`.
         id: String,
     },
-    /// Lets a reminder or a task come again later, also one that was told and is gone from the note, and prints its line.
+    /// Lets a reminder or a task come again later, also one that was told and is gone from the note, and prints its
+    /// line.
     Snooze {
         /// Its id, a follow-up's or a task's, or the words of a reminder or a task.
         id: String,

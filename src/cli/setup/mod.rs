@@ -28,8 +28,9 @@ use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
 /// Each answer is checked on the spot: with a test message, a test question. Enter takes what stands in brackets,
 /// `skip` leaves a thing out, Ctrl-C ends it; nothing is written before it is shown. Run it again to change something.
 /// A machine answers from a file: `vault = "~/MyVault"`, `timezone`, `notify`, `[discord] token_file, channel_id,
-/// owner_id`, `[ntfy] topic`, `[email] server, user, password_file`, `[webhook] url_file, secret_file`, `[brain] kind, model, url, key_file`, `service = true`; what it leaves out is as if you pressed Enter,
-/// and there is no brain and no service unless it names them.
+/// owner_id`, `[ntfy] topic`, `[email] server, user, password_file`, `[webhook] url_file, secret_file`, `[brain] kind,
+/// model, url, key_file`, `service = true`; what it leaves out is as if you pressed Enter, and there is no brain and no
+/// service unless it names them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The answers, as TOML; asks nothing.

@@ -6,8 +6,9 @@ use crate::deliver::Journal;
 use crate::deliver::delivery_journal::{DeliveryState, key};
 use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, Violation, audit};
 
-/// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each write
-/// of the agent touched only what it says, that every one-off that vanished was delivered, and that ids never changed.
+/// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each
+/// write of the agent touched only what it says, that every one-off that vanished was delivered, and that ids never
+/// changed.
 ///
 /// `history verify` is the same look.
 #[derive(Debug, clap::Args)]

@@ -10,8 +10,8 @@ use crate::vault::NotePath;
 
 /// Brings what stands in a sync tool's conflict copy into its note.
 ///
-/// Copies are known by the names that Syncthing, Dropbox, Nextcloud, iCloud and Obsidian Sync give them. Nothing is ever
-/// told from a copy, and while one lies beside a note nothing is written into the note.
+/// Copies are known by the names that Syncthing, Dropbox, Nextcloud, iCloud and Obsidian Sync give them. Nothing is
+/// ever told from a copy, and while one lies beside a note nothing is written into the note.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
     /// Lists the conflict copies.
@@ -123,8 +123,8 @@ fn diff(plan: &MergePlan) -> FileDiff {
     FileDiff { path: plan.copy.note.to_string(), old: side(&plan.note_before), new: side(&plan.note_after) }
 }
 
-/// A merge, done or planned; `base` is when history kept the state that both came of, `both` are places where both lines
-/// stay.
+/// A merge, done or planned; `base` is when history kept the state that both came of, `both` are places where both
+/// lines stay.
 fn merge_document(plan: &MergePlan, merged: bool) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let both = plan.overlaps.iter().map(|it| json!({ "note": text(&it.first), "copy": text(&it.second) }));

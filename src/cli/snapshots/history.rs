@@ -59,8 +59,8 @@ enum Command {
     Verify(VerifyArgs),
 }
 
-/// Looks at all of the history, as `audit` does: every snapshot, folder and text; the list of snapshots that is kept outside
-/// the repository; what the agent promised. (A folder of that name is `./verify`.)
+/// Looks at all of the history, as `audit` does: every snapshot, folder and text; the list of snapshots that is kept
+/// outside the repository; what the agent promised. (A folder of that name is `./verify`.)
 #[derive(Debug, clap::Args)]
 struct VerifyArgs {
     /// Takes the history as it is, from now on: what was changed before isn't said any more.

@@ -6,10 +6,9 @@ use crate::history::{Commit, History, Interrupted, LineTarget, Rename, RestorePl
 
 /// Brings back files, folders, everything, one line or one section as they were.
 ///
-/// Without `--at`, paths go back to what they were before their last change; of a folder of which `status` says that notes
-/// went, all of those come back. The present is kept first,
-/// so a restore can itself be undone. Files that are newer than the point stay, and what was renamed since
-/// keeps its new name, unless `--exact`.
+/// Without `--at`, paths go back to what they were before their last change; of a folder of which `status` says that
+/// notes went, all of those come back. The present is kept first, so a restore can itself be undone. Files that are
+/// newer than the point stay, and what was renamed since keeps its new name, unless `--exact`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files and folders; none means the whole vault.
@@ -160,7 +159,8 @@ impl Restore<'_> {
         self.print_report(&report, Some(&plan))
     }
 
-    /// The point before a mass deletion in this folder, and its missing notes; none where `status` reports no such loss.
+    /// The point before a mass deletion in this folder, and its missing notes; none where `status` reports no such
+    /// loss.
     fn before_loss(&self, scopes: &[String]) -> Result<Option<(Commit, Vec<String>)>> {
         let [scope] = scopes else { return Ok(None) };
         let losses = crate::doctor::losses::recent(self.workspace);

@@ -8,7 +8,8 @@ use crate::history::{
 
 /// Takes back what the agent did last; what people changed since stays.
 ///
-/// An operation is taken back as a whole or not at all, and an undo is one snapshot, which `undo ID` takes back in turn.
+/// An operation is taken back as a whole or not at all, and an undo is one snapshot, which `undo ID` takes back in
+/// turn.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How many operations, or the snapshot of one, as `history` shows it.
@@ -33,7 +34,7 @@ struct UndoDocument<'a> {
     dry_run: bool,
 }
 
-/// A count is shorter than any id.
+/// The most digits of a count, which is shorter than any id.
 const MAX_COUNT_DIGITS: usize = 3;
 
 impl Args {

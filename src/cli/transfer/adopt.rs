@@ -1,5 +1,5 @@
-//! `import --from tasks`: turns dated tasks of other plugins, and reminder lines in other notes, into lines of the reminder
-//! note.
+//! `import --from tasks`: turns dated tasks of other plugins, and reminder lines in other notes, into lines of the
+//! reminder note.
 //!
 //! The change is shown first; `--yes` carries it out, as one operation that `undo` takes back.
 
@@ -29,7 +29,7 @@ struct NoteLines {
     kept: Vec<UnadoptedLine>,
 }
 
-/// Shows what would become ours of the whole vault or below `under`; with `yes` does it.
+/// Shows which lines of the whole vault, or below `under`, would become ours; with `yes` makes the changes.
 pub(in crate::cli) fn run(
     context: &Context,
     workspace: &Workspace,

@@ -10,7 +10,8 @@ use crate::vault::NotePath;
 /// Lines export; what is there already is not added again, and no note is overwritten.
 ///
 /// `--from tasks` looks at the vault's own notes: dated tasks of other plugins and reminder lines in other notes become
-/// lines of the note of reminders. A task stays where it is, without its date. The changes are shown; `--yes` makes them.
+/// lines of the note of reminders. A task stays where it is, without its date. The changes are shown; `--yes` makes
+/// them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The workspace's or project's folder, or the export; `-` is an export on standard input. With `--from tasks` a

@@ -34,7 +34,7 @@ settings! {
         pub day_usd: Option<f64>,
         /// Calls that need no approval: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
         pub allow: Vec<String>,
-        /// Whether a brain puts what is due into words of its own, before its minute.
+        /// Whether a brain words reminders, before they are due.
         pub phrase: bool,
     }
 }
@@ -70,7 +70,7 @@ settings! {
 }
 
 settings! {
-    /// Which brain answers what; the first route that fits wins.
+    /// A rule for the brain of a question; the first rule that matches wins.
     pub struct Route {
         /// Only in this channel.
         pub channel: Option<u64>,

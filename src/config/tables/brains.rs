@@ -37,7 +37,7 @@ pub struct BrainSettings {
     /// Tools of its own that a harness may use; none, where none is named. Each use is asked about.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// Whether one turn of it runs at a time; without it so for a harness, and not for a wire.
+    /// Whether its turns run one at a time; by default so for a harness, and not for a wire.
     pub serialize: Option<bool>,
     /// The most tokens of its calls of a day; none for no bound of its own.
     pub day_tokens: Option<u64>,

@@ -32,10 +32,10 @@ settings! {
         pub api_base: Option<String>,
         /// Whether messages of people who are no owners are logged too.
         pub log_others: bool = true,
-        /// A bound thread that was silent for so many days is let go.
+        /// A thread is no longer bound after so many days without a message.
         pub thread_idle_days: u32 = 7,
-        /// Messages in a bound thread that don't name the bot are answered for so many minutes; after an absence
-        /// longer ago it is only logged. A person who speaks to the bot is always answered.
+        /// A message in a bound thread that doesn't address the bot is answered if it is at most so many minutes old;
+        /// an older one, from before an absence, is only logged. A message that addresses the bot is always answered.
         pub act_within_minutes: u32 = 15,
         /// The handling of files on messages.
         pub keep_attachments: KeepAttachments = KeepAttachments::Links,

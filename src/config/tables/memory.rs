@@ -88,7 +88,7 @@ settings! {
         pub budget_tokens: usize = 1000,
         /// The estimated tokens of one memory in it.
         pub memory_tokens: usize = 250,
-        /// A brain that chooses from what was found what helps with a question of the assistant's; none: all of it is given.
+        /// The brain that chooses among the recalled memories for a question of the assistant's; none: all are given.
         pub brain: Option<String>,
     }
 }
@@ -112,7 +112,8 @@ settings! {
     pub struct SummarySettings {
         /// Whether the daemon writes any.
         pub enabled: bool = true,
-        /// The brain that writes them; none: those that would answer, in their order. Without any brain they are extracts.
+        /// The brain that writes them; none: those that would answer, in their order. Without any brain they are
+        /// extracts.
         pub brain: Option<String>,
     }
 }
@@ -120,17 +121,17 @@ settings! {
 settings! {
     /// Learning from conversations.
     pub struct CaptureSettings {
-        /// Whether the logs are looked through; `false` turns it off.
+        /// Whether the logs are searched for candidates; `false` turns it off.
         pub enabled: Option<bool>,
-        /// The brain that finds what could be remembered; rules, where none is named.
+        /// The brain that finds candidates; rules, if none is named.
         pub brain: Option<String>,
-        /// The categories that are let in at once, without a tick.
+        /// The categories whose candidates are kept at once, without a tick.
         pub auto: Vec<Category>,
     }
 }
 
 settings! {
-    /// How much a person is asked; the best of what was found comes first, and the rest is not asked.
+    /// The limits of questions to a person; the best candidates are asked about first, the others not at all.
     pub struct InboxSettings {
         /// The most questions on one day, 0 to 1000.
         pub per_day: usize = 5,

@@ -47,7 +47,7 @@ pub(crate) fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// A setting that stands; else its key, and what is wrong with it.
+/// The result of a check; the error is the key of a wrong setting, and its fault.
 pub(super) type Validation = Result<(), (String, ConfigError)>;
 
 /// Refuses the setting `key`, and says what to do.

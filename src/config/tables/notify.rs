@@ -14,13 +14,13 @@ use crate::words::words;
 settings! {
     /// Notifiers, quiet hours and tags.
     pub struct NotifySettings {
-        /// The one notifier, in the place of a list with it alone.
+        /// A single notifier, instead of a list with it alone.
         pub kind: Option<NotifyKind>,
-        /// The notifiers: each is told, the first one is the one that counts.
+        /// The notifiers: each gets the messages, and the first one counts.
         pub kinds: Vec<NotifyKind>,
-        /// The hours in which nothing that is due is told.
+        /// The hours in which due items wait.
         pub quiet: Option<QuietHours>,
-        /// The tag of reminders that are told in the quiet hours too.
+        /// The tag of reminders that are sent in the quiet hours too.
         #[serde(deserialize_with = "tag")]
         pub urgent: String = "urgent".to_owned(),
         /// The notifiers of tagged reminders, in the place of `kinds`.
@@ -74,7 +74,7 @@ impl NotifySettings {
         all
     }
 
-    /// Whether a kind is told of anything.
+    /// Whether a kind gets any messages.
     pub fn tells(&self, kind: NotifyKind) -> bool {
         self.all().contains(&kind)
     }
@@ -174,7 +174,7 @@ words! {
     /// How the connection to a mail server is kept private.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub enum MailSecurity, as_str {
-        /// Begins in the clear and is private before anything is said, or isn't used.
+        /// Begins unencrypted and is encrypted before anything is sent, or isn't used.
         #[default]
         StartTls = "starttls",
         /// Private from the first byte.

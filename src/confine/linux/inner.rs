@@ -17,7 +17,7 @@ use super::super::wire::{self, HelperJob, HelperReport, Layers};
 use super::{failed, landlock, root, seccomp, visible_paths};
 use crate::confine::{Exit, Policy, gate};
 
-/// As many files may be open in one process.
+/// The most open files of one process.
 const OPEN_FILES: u64 = 512;
 
 /// A lower priority than interactive programs and the helper.

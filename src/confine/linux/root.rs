@@ -21,10 +21,11 @@ use rustix::thread::{
 use super::failed;
 use super::visible_paths::{Link, PathUse, VisiblePath};
 
-/// The user and group that a command sees itself as. Not 0: who is not root loses all rights of root when it executes.
+/// The user and group id of a command in the box. Not 0: a process that isn't root loses all rights of root when it
+/// executes a program.
 const INSIDE: u32 = 1000;
 
-/// Puts this process into namespaces of its own, and what it starts into a process namespace of theirs.
+/// Puts this process into namespaces of its own, and its children into a process namespace of theirs.
 pub(super) fn enter(proc: &OwnedFd, network: bool) -> Result<(), String> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let mut flags = UnshareFlags::NEWUSER

@@ -62,7 +62,7 @@ const WITHOUT_ROOT: &[c_long] = &libc_names! {
 /// `setxattrat` and `removexattrat`, which the C library does not name.
 const ALSO_WITHOUT_ROOT: &[c_long] = &[463, 466];
 
-/// There, these do nothing and say that all is well: copying and unpacking programs would fail otherwise.
+/// Calls that do nothing and report success in such a box: programs that copy or unpack files would fail otherwise.
 const EMPTY_WITHOUT_ROOT: &[c_long] = &libc_names! {
     SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_fchown SYS_fchownat SYS_utimensat
 };

@@ -182,7 +182,7 @@ pub(super) struct ProcessTree {
     pub threads: u64,
 }
 
-/// The descendants of process `root`, itself not among them; of more threads than `most` not all.
+/// The descendants of process `root`, without it; incomplete if they have more threads than `most`.
 pub(super) fn tree(proc: &OwnedFd, root: i32, most: u64) -> ProcessTree {
     if rustix::fs::accessat(
         proc,

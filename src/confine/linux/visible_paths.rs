@@ -21,7 +21,7 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// The search path of a command.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Something of the outside that the box has.
+/// A path outside the box that is visible in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VisiblePath {
     /// Its path outside the box, without symbolic links.
@@ -45,9 +45,9 @@ pub(super) enum PathUse {
     Write,
 }
 
-/// All existing places of a policy, parents first. `program` is this program's own file. The
-/// policy's paths are without symbolic links: [`without_links`]. `apart` leaves out the hidden paths and gives what
-/// is around it piece by piece; a root of its own gives it whole, and covers what is hidden.
+/// All existing paths that a policy makes visible, parents first. `program` is this program's own file. The policy's
+/// paths are without symbolic links: [`without_links`]. With `apart` a folder with hidden paths is given as its other
+/// parts, one by one; a box with a root of its own gets the folder whole, and covers the hidden paths.
 pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Result<Vec<VisiblePath>> {
     let system = SYSTEM.iter().map(PathBuf::from);
     let etc = ETC.split(' ').map(|name| Path::new("/etc").join(name));
