@@ -40,8 +40,8 @@ pub use self::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
 #[cfg(all(unix, feature = "assistant"))]
 pub(crate) use self::parts::page::tell as tell_pages;
 
-/// Has the allocator keep free memory for the steps of a question, or give it back at once. Set by the program, which alone
-/// knows its allocator.
+/// Makes the allocator keep free memory for the steps of a question, or give it back at once. `main` sets it, which
+/// alone knows the allocator.
 pub static KEEP_FREE_MEMORY: OnceLock<fn(bool)> = OnceLock::new();
 
 /// The longest time that a stop waits for running work.
@@ -119,7 +119,8 @@ fn recover(workspace: &Workspace) {
     }
 }
 
-/// A token that SIGTERM, SIGHUP and Ctrl-C cancel. A SIGHUP that was ignored at the start, as under `nohup`, stays ignored.
+/// A token that SIGTERM, SIGHUP and Ctrl-C cancel. A SIGHUP that was ignored at the start, as under `nohup`, stays
+/// ignored.
 ///
 /// # Errors
 /// The signals can't be caught.

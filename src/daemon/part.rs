@@ -34,15 +34,15 @@ pub enum DaemonEvent {
     VaultBack,
     /// Watching doesn't work as it should: changes may go unseen.
     Unwatched,
-    /// This machine became the voice of a vault that is on several, or is it no more.
+    /// This machine became the voice among several machines, or stopped being it.
     Voice,
     /// The settings changed and are in force: this is the vault with the new ones.
     Settings(Arc<Workspace>),
 }
 
 impl DaemonEvent {
-    /// The event for the parts, of an event of the watcher, if there is one. First changes and cookies are for the index
-    /// alone, which hears the watcher itself.
+    /// Converts an event of the watcher to an event for the parts. None for first changes and cookies: only the index
+    /// uses them, and it gets the watcher's events itself.
     pub fn of(event: &WatchEvent) -> Option<Self> {
         Some(match event {
             WatchEvent::Dirty(paths) => Self::Changed(Arc::new(paths.clone())),
@@ -142,7 +142,7 @@ impl StatusBoard {
     }
 }
 
-/// Does work that waits for files on a thread of its own.
+/// Runs work that waits for files on a thread for blocking calls.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {

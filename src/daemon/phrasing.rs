@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// The most reminders of one minute that get a phrase; the others keep the plain text.
 const MAX_PHRASED: usize = 20;
 
-/// Looks for words while the scheduler does its work. Dropping it ends the calls that still run.
+/// Requests phrases beside the scheduler. Dropping it ends the calls that still run.
 #[derive(Default)]
 pub struct Phrasing {
     permits: Arc<CallPermits>,
@@ -20,7 +20,7 @@ pub struct Phrasing {
 }
 
 impl Phrasing {
-    /// Begins to look for words; returns at once.
+    /// Starts the requests; returns at once.
     pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<PendingSend>) {
         while self.running.try_join_next().is_some() {}
         if upcoming.is_empty() || workspace.at_rest().is_some() {

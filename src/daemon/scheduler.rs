@@ -259,7 +259,7 @@ impl Scheduler {
         self.changed = Some(self.changed.map_or(earliest, |changed| changed.min(earliest)));
     }
 
-    /// The settings on disk are understood; where they weren't before, that is said.
+    /// Records that the settings on disk are valid, and reports it if they weren't before.
     fn settings_are_well(&self) {
         let mut before = None;
         self.board.update(|status| before = status.settings_error.take());
@@ -268,7 +268,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes changed settings on once they are valid; until then the old ones stay.
+    /// Applies changed settings once they are valid; until then the old ones stay.
     fn reload(&mut self) {
         let reloaded = self.workspace.reload().and_then(|changed| changed.map(Workspace::joined).transpose());
         match reloaded {

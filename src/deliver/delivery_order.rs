@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::delivery_journal::Recipient;
 use super::notifier::{MessageScope, Notifier};
 
-/// The configured notifiers, and the one that gets what another one refuses for good.
+/// The configured notifiers, and the fallback for messages that a notifier refuses for good.
 #[derive(Clone)]
 pub struct DeliveryOrder {
     /// The notifier that counts: a delivery is sent when it takes the message.
@@ -16,7 +16,7 @@ pub struct DeliveryOrder {
     pub others: Vec<Arc<dyn Notifier>>,
 }
 
-/// One place: a notifier, and where in it.
+/// One place: a notifier, and a scope in it.
 #[derive(Clone, Copy)]
 pub(super) struct Destination<'a> {
     pub notifier: &'a dyn Notifier,
@@ -34,12 +34,12 @@ impl Destination<'_> {
 }
 
 impl DeliveryOrder {
-    /// One notifier with nothing behind it.
+    /// One notifier without a fallback.
     pub fn only(primary: Arc<dyn Notifier>) -> Self {
         Self { fallback: Arc::clone(&primary), primary, others: Vec::new() }
     }
 
-    /// One notifier, and another that takes over after a permanent refusal.
+    /// One notifier, with a fallback after a permanent refusal.
     pub fn with_fallback(primary: Arc<dyn Notifier>, fallback: Arc<dyn Notifier>) -> Self {
         Self { primary, fallback, others: Vec::new() }
     }
@@ -69,8 +69,9 @@ impl DeliveryOrder {
         self.of(to).map_or(crate::deliver::split::DEFAULT_LIMIT, Notifier::limit)
     }
 
-    /// The place at `route` for a message with this scope: its own place, the notifier's configured
-    /// one, the fallback if that is another one. A copy has no fallback: another notifier counts.
+    /// The place at `route` for a message with this scope. The routes are the message's own place, the notifier's
+    /// configured place, and the fallback if it is another notifier. A copy has no fallback, since another notifier
+    /// counts.
     pub(super) fn place(
         &self,
         to: &Recipient,

@@ -86,8 +86,8 @@ impl OutgoingMessage {
 }
 
 words! {
-    /// The kind of a message. A failure notice and the notification itself are different kinds, so that their nonces never
-    /// coincide.
+    /// The kind of a message. A failure notice and the notification itself are different kinds, so that their nonces
+    /// never coincide.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum MessageKind, as_str {
         /// One reminder.

@@ -41,8 +41,8 @@ impl Restoring<'_> {
         hold_each(&lines(now), &lines(then), |one| self.hold_reminder(one))
     }
 
-    /// Notes each follow-up that `then` has and `now` lacks; says how many are past. One stays pending, and is not sent unless
-    /// it fires.
+    /// Notes each follow-up that `then` has and `now` lacks; says how many are past. One stays pending, and is not sent
+    /// unless it fires.
     ///
     /// # Errors
     /// The journal can't be written; then the blocks should not be restored.
@@ -138,12 +138,12 @@ impl RestoredItem {
     }
 }
 
-/// Lets `hold` look at each of `then` that `now` lacks; says how many are past.
+/// Calls `hold` for each item of `then` that `now` lacks. Returns how many are past.
 fn hold_each<T: PartialEq>(now: &[T], then: &[T], mut hold: impl FnMut(&T) -> Result<bool>) -> Result<usize> {
     then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
 }
 
-/// As if nothing had been delivered under `id` in this time.
+/// Forgets all deliveries under `id` in this time.
 fn forget(journal: &Journal, id: &str, from: civil::DateTime, to: civil::DateTime) -> Result<()> {
     journal.db.execute(
         "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",

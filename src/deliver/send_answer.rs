@@ -16,7 +16,7 @@ use crate::machines::Machines;
 use crate::sqlite::{DatabaseError, Result};
 use crate::vault::{Editor, Vault};
 
-/// Chunks of one answer may take so long in one go.
+/// How long one call may send chunks of an answer.
 const IN_ONE_GO: Duration = Duration::from_secs(60);
 
 /// The space that a question leaves free below it, in units.

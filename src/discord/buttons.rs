@@ -199,7 +199,7 @@ fn changed(words: String, written: WrittenReminder) -> PressOutcome {
     PressOutcome { text: words, line: Some(written.line_text), changed: true, remark: None }
 }
 
-/// The new time of what is snoozed, and the words for it; none for another action.
+/// The new time of a snoozed item, also in words; none for another action.
 fn snoozed(
     operations: &VaultOperations,
     action: ButtonAction,

@@ -13,9 +13,9 @@ use crate::workspace::Workspace;
 
 /// The folder that holds a folder an agent, and in it one a project.
 const FOLDER: &str = crate::transfer::follow::FOLDER;
-/// Fewer deletions at once are no loss.
+/// The fewest deletions that count as a loss.
 const MIN_NOTES: usize = 3;
-/// Deletions this close group_deletions count as one.
+/// Deletions of one folder that are this close together count as one.
 const MAX_GAP: SignedDuration = SignedDuration::from_mins(5);
 /// Older losses are not reported.
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -29,7 +29,7 @@ pub struct NoteLoss {
     pub folder: String,
     /// How many notes went.
     pub notes: usize,
-    /// When that was noticed.
+    /// When the deletion was noticed.
     pub at: ShownInstant,
     /// The snapshot before the first of them went; none where that is the newest.
     #[serde(skip)]

@@ -35,12 +35,12 @@ pub use self::embeddings::checks as embeddings;
 pub use self::status::McpServerStatus;
 pub use self::status::{StatusReport, ago, report};
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The subject.
     pub check: &'static str,
-    /// How it is.
+    /// Its severity.
     pub status: Severity,
     /// The finding.
     pub detail: String,
@@ -89,7 +89,7 @@ impl Check {
         Self::fail(check, error.to_string(), error.suggestion.as_deref().unwrap_or(otherwise))
     }
 
-    /// With what mends it.
+    /// Adds the repair that a front door can carry out.
     #[must_use]
     pub fn fixed_by(self, mend: Repair) -> Self {
         Self { mend: Some(mend), ..self }
@@ -99,7 +99,7 @@ impl Check {
 /// A check that a front door adds: of its own, or one that asks over the network.
 pub type ExtraCheck = fn(&Workspace) -> Vec<Check>;
 
-/// The findings about a subject; alone the one for which the others can't be made.
+/// The findings about a subject; the error is the one finding that prevents all others.
 type Checked = Result<Vec<Check>, Check>;
 
 fn all(checked: Checked) -> Vec<Check> {
@@ -132,7 +132,7 @@ pub fn examine(workspace: &Workspace, look: CheckExtent, further: &[ExtraCheck])
     checks
 }
 
-/// The settings are understood; whether they say what was meant is another question.
+/// Checks the text of the settings for keys below a commented-out header. The settings themselves are valid.
 fn settings(workspace: &Workspace) -> Vec<Check> {
     let read = workspace.vault.read(&workspace.note(FILE_NAME)).unwrap_or_default();
     let warn = |stray: StrayKey| {

@@ -21,7 +21,7 @@ pub struct StatusReport {
     pub running: bool,
     /// The daemon's last report of itself; without a running daemon, that of the last one.
     pub daemon: Option<DaemonStatus>,
-    /// What is overdue of the last 30 days and not told, the latest first, and tasks of other plugins last.
+    /// The overdue unsent items of the last 30 days, the latest first, and tasks of other plugins last.
     pub late: Vec<AgendaEntry>,
     /// The next reminders, earliest first.
     pub next: Vec<UpcomingItem>,
@@ -47,8 +47,8 @@ pub struct StatusReport {
     /// The routines.
     #[cfg(feature = "assistant")]
     pub routines: Vec<crate::routines::ListedRoutine>,
-    /// The daemon that serves this vault with another state directory, or one that was deleted; 0 where its number isn't
-    /// known.
+    /// The process id of a daemon that serves this vault with another or a deleted state directory; 0 if the id is
+    /// unknown.
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
     pub left_out: Vec<crate::history::LeftOut>,
@@ -119,7 +119,7 @@ impl StatusReport {
     }
 }
 
-/// How everything stands; `count` of what comes next.
+/// The state of all parts, with the next `count` items.
 ///
 /// # Errors
 /// The notes or the delivery journal can't be read.

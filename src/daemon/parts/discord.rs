@@ -12,7 +12,7 @@ use crate::deliver::AnswerSender;
 use crate::discord::{BotParts, ChannelLock, GatewayStatus, Logbook, ProgressTimes, VaultOperations, setup};
 use crate::turn::{Responder, TurnJournal};
 
-/// The bot, where there is a token.
+/// Runs the bot if there is a token.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
@@ -43,7 +43,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     }
 }
 
-/// The state that stays while bots come and go with other settings.
+/// The state that outlives restarts of the bot with other settings.
 #[derive(Clone)]
 struct BotMemory {
     assistant: Arc<AssistantService>,
@@ -54,8 +54,9 @@ fn has_bot(workspace: &Workspace) -> bool {
     matches!(setup::api(&workspace.settings.discord, workspace.vault.root()), Ok(Some(_)))
 }
 
-/// Waits for settings that concern the bot, or until this machine is the voice otherwise than `is_voice` says; none when the
-/// daemon stops. Settings of the assistant are taken on by the next turn, and the bot stays.
+/// Waits for changed settings of the bot, or until this machine becomes the voice or stops being it (`is_voice` is the
+/// present state). None when the daemon stops. Changed settings of the assistant don't count: the next turn applies
+/// them, and the bot stays.
 async fn next_settings(
     workspace: &Arc<Workspace>,
     is_voice: bool,

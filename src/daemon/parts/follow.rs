@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use super::prelude::*;
 use crate::transfer::follow::{self, FollowReport};
 
-/// A program writes several files at once; they come together.
+/// The time in which further changes are awaited: a program writes several files at once.
 const TOGETHER: Duration = Duration::from_millis(100);
 /// The interval at which a missing folder, or one with lost events, is read.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -62,7 +62,7 @@ fn watch(folder: &std::path::Path, sender: mpsc::Sender<()>) -> Option<Recommend
     Some(watcher)
 }
 
-/// Looks at all folders, and says how it is.
+/// Checks all folders. Returns their state in words.
 fn follow_all(workspace: &Workspace, folders: &[(String, PathBuf)]) -> String {
     let one = |(name, folder): &(String, PathBuf)| match follow::follow(workspace, name, folder) {
         Ok(FollowReport { kept, skipped, .. }) if kept.is_empty() && skipped.is_empty() => name.clone(),

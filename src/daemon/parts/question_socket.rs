@@ -21,7 +21,7 @@ use crate::search::results::daemon_client::{LONGEST_LINE, ProcessIdentity};
 
 /// Questions that are answered at the same time.
 const AT_ONCE: usize = 8;
-/// After so long without a question the room that questions need is given back.
+/// After this time without a question, the memory that is kept for questions is given back.
 const QUIET: Duration = Duration::from_secs(10);
 /// A connection that sends nothing is closed after this.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ pub struct QuestionSocket {
 }
 
 impl QuestionSocket {
-    /// Opens the door.
+    /// Opens the socket.
     ///
     /// # Errors
     /// The socket can't be made: the path of the state directory is too long for one, or it can't be written.
@@ -52,7 +52,7 @@ impl Drop for QuestionSocket {
     }
 }
 
-/// Opens a socket. The daemon's lock is held, so one that is there already is a dead daemon's.
+/// Opens a socket. This process holds the daemon's lock, so an existing socket is a dead daemon's.
 pub(super) fn bind(socket: &Path) -> std::io::Result<UnixListener> {
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

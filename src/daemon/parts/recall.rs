@@ -53,9 +53,8 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     }
 }
 
-/// How long until the next pass, where nothing changes: until the first failed text is to be tried again (`again`, in
-/// seconds), and after so many passes in a row that met a model which couldn't be reached (`failures`) 1 minute,
-/// doubling.
+/// The wait until the next pass if nothing changes: until the first failed text is retried (`again`, in seconds), or,
+/// after `failures` passes in a row that could not reach the model, 1 minute, doubled with each pass.
 fn pause(again: Option<i64>, failures: u32) -> Duration {
     let seconds = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
     let down = failures.checked_sub(1).map_or(Duration::ZERO, |before| seconds(Backoff::next_try(before)));

@@ -20,7 +20,7 @@ use crate::turn::TurnJournal;
 /// Runs that go on at the same time.
 const AT_ONCE: usize = 4;
 
-/// The routines.
+/// Runs the routines.
 pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
@@ -86,8 +86,8 @@ impl RoutineService {
         format!("{}/", self.runner.workspace().settings.paths.routines.trim_end_matches('/'))
     }
 
-    /// The voice may have moved to another machine: it continues the runs of this one, and this one those of the other.
-    /// Returns whether to check at once.
+    /// Handles a possible change of the voice, which continues the previous voice's runs: if this machine isn't the
+    /// voice, ends its runs here. Returns whether to check for runs at once.
     fn turned(&mut self, stop: &CancellationToken) -> bool {
         let is_voice = self.runner.workspace().machines.is_voice();
         if !is_voice {

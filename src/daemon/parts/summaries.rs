@@ -32,7 +32,7 @@ struct LogStatus {
     has_summaries: bool,
 }
 
-/// The summaries.
+/// Writes the summaries.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let make = |workspace: &Arc<Workspace>| SummaryWriter::new(Arc::clone(workspace), Arc::clone(&permits));
@@ -86,7 +86,7 @@ impl SummaryQueue {
         &self.writer.workspace.vault
     }
 
-    /// Wants a look at every log that may be due, and at all that have summaries.
+    /// Marks for a check every log that may be due, and all logs with summaries.
     fn want_all(&mut self) {
         if self.is_off() {
             self.wanted.clear();
@@ -144,7 +144,7 @@ impl SummaryQueue {
             .any(|mark| memchr::memmem::find(&new, mark).is_some())
     }
 
-    /// Looks at the next log.
+    /// Checks the next log.
     async fn next(&mut self, board: &StatusBoard, stop: &CancellationToken) {
         let Some((name, look)) = self.wanted.pop_first() else { return };
         let done = match self.writer.work(&name, look, stop).await {

@@ -19,15 +19,15 @@ use crate::summary::{LogName, Summaries};
 
 /// The most bytes at a log's end that are searched for a sign.
 const END: u64 = 256 << 10;
-/// So much of one that is seen for the first time.
+/// The bytes that are searched of a log that is seen for the first time.
 const LAST: u64 = 512;
-/// A summary that was made longer ago is none that was written just now.
+/// The age in which a summary counts as new.
 const JUST_NOW: SignedDuration = SignedDuration::from_mins(15);
 /// The texts in a log's last events that mark the end of a window, or a compaction.
 const SIGNS: [&[u8]; 2] =
     [b"> This window ended here: `/new`.\n", b"> The host compacted the conversation here"];
 
-/// Working memory.
+/// Writes working memory.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let make =
@@ -63,7 +63,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     }
 }
 
-/// The log that a changed note gives reason to write about.
+/// The log about which working memory is due after a change of this note.
 fn log_to_note(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePath, u64>) -> Option<LogName> {
     let summaries = Summaries::of(workspace);
     let log = summaries.log_of(path)?;

@@ -13,9 +13,10 @@ use crate::deliver::split;
 use crate::sqlite::json;
 
 impl Journal {
-    /// Ends what a message was to tell at the notifier with this name and what was told there already: of a copy, by the
-    /// message that counts, which another notifier refused; else by copies, when another notifier counted. Deliveries of it
-    /// that weren't told there are free again. Returns the told ones: key and fact.
+    /// Ends a message, if the notifier with this name got some of its items in another message: for a copy, in the
+    /// counting message after another notifier refused it; for a counting message, in copies that it got while another
+    /// notifier counted. The other items' deliveries are free again. Returns the key and fact of each item that was
+    /// sent.
     pub fn end_told(&self, message: &JournalMessage, name: &str) -> Result<Vec<(String, Fact)>> {
         let (key, is_copy) = (&message.key, message.to.is_copy());
         let told = if is_copy {
@@ -91,7 +92,7 @@ impl Journal {
         })
     }
 
-    /// Notes, before it is done, that a chunk is being sent.
+    /// Records, before the attempt, that a chunk is being sent.
     pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
         let now = now.as_millisecond();
         self.db.write(|tx| {
@@ -131,8 +132,8 @@ impl Journal {
                      WHERE message = ?1",
                 )?
                 .execute([key, place])?;
-                // An answer stays until its log holds it, and longer, so that its messages are known as counted; so does a
-                // routine's.
+                // An answer stays until its log holds it, and longer, so that its messages are known as counted; so
+                // does a routine's.
                 tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval', 'routine')")?.execute([key])?;
             }
             Ok(rest == 0)
@@ -165,8 +166,8 @@ impl Journal {
         })
     }
 
-    /// Ends the pauses of all that waits for a place, which is back: deliveries that are free, and messages of `to` in
-    /// `scope`. Returns whether anything waited.
+    /// Ends the waits for a place that takes messages again: of free deliveries, and of messages to `to` in `scope`.
+    /// Returns whether anything waited.
     pub fn release(&self, place: &str, to: &Recipient, scope: Option<MessageScope>) -> Result<bool> {
         self.db.write(|tx| {
             let messages = tx.execute(

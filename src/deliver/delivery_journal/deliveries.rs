@@ -101,8 +101,8 @@ impl Journal {
         self.db.rows(&sql, params![routine, most], run_of)
     }
 
-    /// Records that a delivery was made at `place`, and not by this process: by the machine `by`, or, where this machine
-    /// rewrites the line, by none; with the message's id where the place was asked.
+    /// Records a delivery at `place` that this process didn't make: by the machine `by` (none if this machine rewrites
+    /// the line), with the message's id if the place was asked for the message.
     ///
     /// # Errors
     /// The journal can't be written.

@@ -39,7 +39,7 @@ pub(in crate::deliver) fn local_text(local: civil::DateTime) -> String {
 pub struct LineHash(pub(super) [u8; 16]);
 
 impl LineHash {
-    /// Of these bytes.
+    /// The hash of these bytes.
     pub fn of(line: &[u8]) -> Self {
         let mut out = [0; 16];
         out.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
@@ -115,7 +115,7 @@ pub fn run_claim(run: &str) -> Option<String> {
     (!run.contains(ASKED_FOR)).then(|| claim_key(run, "routine"))
 }
 
-/// The claim that a message with this key needs that carries no delivery: an answer's, a scheduled routine's.
+/// The claim that a message without deliveries needs, by its key: of an answer, or of a scheduled routine.
 pub(in crate::deliver) fn voice_claim(key: &str) -> Option<String> {
     match question_of(key) {
         Some(message) => Some(turn_claim(message)),

@@ -16,7 +16,7 @@ use super::{DeliveryRow, Journal, NewMessage, ROW, Result, row_of};
 use crate::deliver::notifier::Fact;
 use crate::sqlite::{instant, json};
 
-/// So many days a phrase and the name of a notice are kept.
+/// The days for which a phrase and the name of a notice are kept.
 const KEEP_DAYS: i64 = 3;
 
 /// A task whose notification was sent, or may have been.
@@ -24,7 +24,7 @@ const KEEP_DAYS: i64 = 3;
 pub struct NotifiedTask {
     /// Its key.
     pub key: String,
-    /// Whether it surely was.
+    /// Whether the notification was surely sent.
     pub is_certain: bool,
     /// The sent item.
     pub fact: Fact,
@@ -93,8 +93,8 @@ impl Journal {
         Ok(new)
     }
 
-    /// Records, in advance, that a brain is asked for a phrase for this occurrence; `plain` is the text without it.
-    /// Returns false if it was asked before, and the line is the same.
+    /// Records a brain's phrase for this occurrence as requested, before the request; `plain` is the text without a
+    /// phrase. Returns false if it was requested before and the line is the same.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -110,7 +110,7 @@ impl Journal {
         })
     }
 
-    /// Keeps the words that were found, unless the line was changed in the meantime.
+    /// Stores a brain's phrase, unless the line was changed in the meantime.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -119,7 +119,7 @@ impl Journal {
         self.db.execute(sql, params![key, line.bytes(), phrase]).map(drop)
     }
 
-    /// The words for this occurrence of this line, if they were found.
+    /// The phrase for this occurrence of this line, if there is one.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -128,7 +128,7 @@ impl Journal {
         Ok(self.db.row(sql, params![key, line.bytes()], |row| row.get(0))?.flatten())
     }
 
-    /// Queues a message unless one of this name was queued before, whatever became of it; says whether it was.
+    /// Queues a message unless one of this name was queued before, whatever its outcome. Returns whether it was queued.
     ///
     /// # Errors
     /// The journal can't be written.

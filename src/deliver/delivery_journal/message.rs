@@ -22,7 +22,7 @@ const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 /// The longest wait after a failure.
 const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
 
-/// So many answers are kept, so that a message that says the same is never taken for a later answer.
+/// The number of answers that are kept, so that a message with the same text is never taken for a later answer.
 const KEEP: i64 = 2_000;
 
 /// A message to claim, with the deliveries that it carries (none for a confirmation).
@@ -40,7 +40,7 @@ pub struct NewMessage {
     pub body: String,
     /// The deliveries: key, hash of the line, fact.
     pub deliveries: Vec<(String, LineHash, Fact)>,
-    /// It may have been sent since then, by another machine: the place is asked first.
+    /// The instant since which another machine may have sent it: the place is asked first.
     pub lookup_since: Option<Timestamp>,
 }
 
@@ -157,8 +157,8 @@ impl JournalMessage {
 }
 
 impl Journal {
-    /// Fixes an answer, or a question to the person: text, chunks of at most `limit` units and their nonces. One that is fixed already stays
-    /// as it is. Returns it as it stands.
+    /// Fixes the text, the chunks of at most `limit` units and the nonces of an answer, or of a question to the person,
+    /// unless it is fixed already. Returns the fixed message.
     pub fn fix_answer(
         &self,
         key: &str,
@@ -178,8 +178,8 @@ impl Journal {
         Ok(self.db.read(|tx| read_messages(tx, filter, &[&key]))?.pop())
     }
 
-    /// The chunk of an answer that a message of ours is: by its id, its nonce, or its text among the answers
-    /// that are on their way.
+    /// Which chunk of an answer one of our messages is: by its id, its nonce, or its text among the answers that are on
+    /// their way.
     pub fn chunk_of_message(
         &self,
         message_id: &str,
@@ -213,7 +213,7 @@ impl Journal {
         )
     }
 
-    /// The key under which the question with this line was fixed, for whichever message.
+    /// The key under which the question with this line was fixed, whichever message asked it.
     pub fn approval_key_of(&self, id: &str, digest: &str) -> Result<Option<String>> {
         self.db.row(
             "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'

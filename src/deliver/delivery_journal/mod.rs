@@ -52,7 +52,7 @@ pub(crate) use crate::sqlite::Result;
 use crate::sqlite::{Database, DatabaseError, StateFileKind, instant, json, word};
 use crate::words::words;
 
-/// Replaces the failed delivery's settings: the line was restored after its time, and was not asked to fire.
+/// The value in the place of a failed delivery's settings, if its line was restored after its time and isn't to fire.
 pub const RESTORED: &str = "restored";
 
 /// The file's name in the state directory.

@@ -21,12 +21,12 @@ use crate::sqlite::instant;
 /// Which notifier a message is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Recipient {
-    /// The one that counts, by the settings of the day on which it is sent.
+    /// The primary notifier, by the settings at the time of sending.
     #[default]
     Primary,
-    /// One that is named; the primary one, should the settings name it no more.
+    /// The notifier with this name; the primary one if the settings no longer name it.
     Named(String),
-    /// A further notifier, besides the one that counts; none, if the settings don't name it any more.
+    /// A further notifier, besides the one that counts; no notifier if the settings no longer name it.
     Copy(String),
 }
 
@@ -88,7 +88,7 @@ impl Journal {
         Ok(state.flatten())
     }
 
-    /// Of these deliveries, those of which the notifier with this name was given a copy already.
+    /// Those of these deliveries of which the notifier with this name already got a copy.
     pub fn copied_deliveries<'k>(
         &self,
         keys: impl IntoIterator<Item = &'k str>,
@@ -129,7 +129,7 @@ impl Journal {
         })
     }
 
-    /// The pauses that last at `now`. One that was asked for later than now says nothing: the clock was put back.
+    /// The pauses that hold at `now`. A pause that was asked for later than `now` is ignored: the clock was put back.
     ///
     /// # Errors
     /// The journal can't be read.

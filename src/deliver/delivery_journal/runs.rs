@@ -16,7 +16,7 @@ use crate::deliver::notifier::{MessageKind, MessageScope};
 use crate::sqlite::{instant, unreadable, word};
 use crate::words::words;
 
-/// So many runs are kept that are done.
+/// The number of finished runs that are kept.
 const KEEP: i64 = 2_000;
 
 /// The progress of an enabled routine.
@@ -59,7 +59,7 @@ words! {
     /// How far a run came.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RunState, as_str {
-        /// It may have asked.
+        /// A brain may have been asked.
         Claimed = "claimed",
         /// Its text is fixed.
         Fixed = "fixed",
@@ -100,7 +100,7 @@ pub struct RoutineRun {
 }
 
 impl RoutineRun {
-    /// What came of it, or why it waits.
+    /// Its outcome, or why it waits.
     pub fn result(&self) -> Option<String> {
         if self.state == RunState::Done { self.outcome.clone() } else { self.waits.clone() }
     }
@@ -143,7 +143,7 @@ impl Journal {
         })
     }
 
-    /// Lets the occurrences of all routines but these count anew once they are enabled again.
+    /// Resets all routines but these: their occurrences count anew once they are enabled again.
     ///
     /// # Errors
     /// The journal can't be used.
@@ -261,7 +261,7 @@ impl Journal {
         })
     }
 
-    /// Notes why a run's text isn't delivered yet; whether that is news.
+    /// Records why a run's text isn't delivered yet. Returns whether the reason is new.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -270,7 +270,7 @@ impl Journal {
         Ok(self.db.execute(sql, [key, why])? > 0)
     }
 
-    /// Ends a run, whatever it had come to.
+    /// Ends a run, in whatever state.
     ///
     /// # Errors
     /// The journal can't be written.

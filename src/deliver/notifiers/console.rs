@@ -19,8 +19,8 @@ const TIME: Style = AnsiColor::Cyan.on_default();
 const TEXT: Style = Style::new().bold();
 const REMARK: Style = AnsiColor::Yellow.on_default();
 
-/// Whether standard output is a terminal that takes links: those that don't know them show the words alone, save a
-/// few old ones. `FORCE_HYPERLINK` decides otherwise.
+/// Whether standard output is a terminal that may get links. A terminal without links shows the words alone, save a few
+/// old ones, which are left out. `FORCE_HYPERLINK` overrides this.
 pub fn takes_links() -> bool {
     if let Some(forced) = std::env::var_os("FORCE_HYPERLINK") {
         return forced != "0" && !forced.is_empty();

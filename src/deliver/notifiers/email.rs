@@ -44,7 +44,7 @@ impl Email {
     /// Through the server of the settings.
     ///
     /// # Errors
-    /// An address is none, a password is missing, or the connection would be in the clear to another machine.
+    /// An address is invalid, a password is missing, or the connection to another machine would be unencrypted.
     pub fn new(
         settings: &config::EmailSettings,
         password: Option<SecretString>,
@@ -103,7 +103,7 @@ impl Email {
         mail.map(|mail| mail.formatted()).map_err(|error| error.to_string())
     }
 
-    /// A connection that is private as it was asked for, logged in.
+    /// A connection with the configured encryption, logged in.
     async fn connect(&self) -> Result<AsyncSmtpConnection, SendOutcome> {
         let hello = ClientId::default();
         let first = if self.security == MailSecurity::Tls { self.tls.clone() } else { None };
@@ -126,7 +126,7 @@ impl Email {
         Ok(connection)
     }
 
-    /// Up to the server's word that it waits for the text: until then nothing was sent.
+    /// Runs the dialogue up to the server's answer that it waits for the text; until then nothing was sent.
     async fn introduce(
         &self,
         connection: &mut AsyncSmtpConnection,

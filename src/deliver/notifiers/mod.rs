@@ -23,14 +23,14 @@ pub use email::Email;
 pub use ntfy::NtfyNotifier;
 pub use webhook::SignedWebhook;
 
-/// What notifiers that send elsewhere share.
+/// The values that the notifiers over the network share.
 #[derive(Debug, Clone)]
 pub struct NotifierContext {
     /// Certificates in PEM form that are trusted besides the public ones.
     pub authority: Option<Vec<u8>>,
     /// Links to the notes.
     pub links: NoteLinks,
-    /// Says which items are urgent.
+    /// The rules that say which items are urgent.
     pub rules: Arc<NotifyRules>,
     /// The time.
     pub clock: Arc<dyn Clock>,

@@ -35,7 +35,7 @@ impl NtfyNotifier {
     /// For the topic of the settings.
     ///
     /// # Errors
-    /// The server's address is none, there is no topic, or a token would travel in the clear.
+    /// The server's address is invalid, there is no topic, or a token would be sent unencrypted.
     pub fn new(
         settings: &config::NtfySettings,
         token: Option<SecretString>,

@@ -35,7 +35,7 @@ impl SignedWebhook {
     /// For this address and signing secret.
     ///
     /// # Errors
-    /// The address is none, or the secret is too short.
+    /// The address is invalid, or the secret is too short.
     pub fn new(
         address: SecretString,
         secret: &SecretString,

@@ -22,7 +22,7 @@ use crate::sqlite::Result;
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 /// The source that the pass's intended sends are listed under.
 const SOURCE: &str = "deliveries";
-/// So long before it was due something may have been sent by another machine's clock.
+/// How long before an item was due another machine may have sent it, because its clock differs.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
 
 /// A delivery: its key, the hash of its line, its fact.
@@ -96,7 +96,7 @@ struct DeliveriesByRight {
     fresh: Vec<KeyedFact>,
     asked: Vec<KeyedFact>,
     waiting: Vec<KeyedFact>,
-    /// Another machine holds their claims, and tells them.
+    /// Another machine holds their claims, and sends them.
     elsewhere: Vec<KeyedFact>,
     never: Vec<KeyedFact>,
 }
@@ -118,7 +118,7 @@ impl DeliveriesByRight {
         judged
     }
 
-    /// Whether all were claimed for this very message.
+    /// Whether all fresh deliveries were claimed for this very message.
     fn is_within(&self, machines: &Machines, message: &NewMessage, place: &str) -> bool {
         let is_it = |delivery: &KeyedFact| {
             machines.digest_key(&claim_key(&delivery.0, place)).as_deref() == Some(message.key.as_str())
@@ -136,7 +136,8 @@ pub(super) fn record_sender(pass: Pass<'_>, delivery: &KeyedFact, place: &str) -
     pass.journal.record_other_machine(delivery, place, other, at, None)
 }
 
-/// Whether no further notifier waits for it: a machine that told what counts may have died before it sent the copies.
+/// Whether no further notifier waits for its copy: the machine that sent the counting message may have died before it
+/// sent the copies.
 fn are_copies_settled(pass: Pass<'_>, (key, _, fact): &KeyedFact) -> Result<bool> {
     for name in pass.settings.notify_rules.kinds(&fact.msg).into_iter().skip(1) {
         let is_settled = pass.machines.send_right(&claim_key(key, name)) == SendRight::Never;
@@ -147,7 +148,7 @@ fn are_copies_settled(pass: Pass<'_>, (key, _, fact): &KeyedFact) -> Result<bool
     Ok(true)
 }
 
-/// Says why something that is due isn't told yet, where the machines can't agree.
+/// Records and reports why a due item isn't sent yet, if the machines can't agree.
 fn waits(pass: Pass<'_>, (key, line, fact): &KeyedFact, report: &mut PassReport) -> Result<()> {
     let Some(why) = pass.machines.problem() else { return Ok(()) };
     let why = format!("it waits for the other machines: {why}");
@@ -157,8 +158,8 @@ fn waits(pass: Pass<'_>, (key, line, fact): &KeyedFact, report: &mut PassReport)
     Ok(())
 }
 
-/// Asks the place for the messages within which other machines may have told these: the keys of those that aren't to be told
-/// again now, found or not known.
+/// Asks the place for the digests in which other machines may have sent these items. Returns the keys of the items that
+/// aren't sent again now: the digest was found, or the place can't be asked at present.
 async fn ask_for_digests(
     pass: Pass<'_>,
     message: &NewMessage,
@@ -201,7 +202,8 @@ async fn ask_for_digests(
     Ok(settled)
 }
 
-/// Tells the machines what this one would send now or within a minute: what is due, what comes, and what is on its way.
+/// Tells the other machines which messages this one would send now or within a minute: due ones, coming ones, and those
+/// on their way.
 pub(super) fn announce_sends(pass: Pass<'_>, notes: &PassNotes, plan: Option<&PassPlan>) -> Result<()> {
     if pass.machines.is_alone() {
         return Ok(());
@@ -265,16 +267,17 @@ pub(super) fn mark_left_open(pass: Pass<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The claims that a message needs; none for a message of a person at this machine, or of the voice.
+/// The claims that a message needs. A message that a person at this machine asked for needs none, and neither does an
+/// approval, which only the voice sends.
 #[derive(Debug, Default)]
 pub(super) struct MessageClaims {
     claims: Vec<String>,
-    /// Whether only the voice may say it.
+    /// Whether only the voice may send it.
     of_voice: bool,
 }
 
 impl MessageClaims {
-    /// Those that `message` needs.
+    /// The claims that `message` needs.
     pub fn of(pass: Pass<'_>, message: &JournalMessage) -> Result<Self> {
         if pass.machines.is_alone() {
             return Ok(Self::default());
@@ -288,7 +291,7 @@ impl MessageClaims {
         Ok(Self { claims: carried.iter().map(|(key, ..)| claim_key(key, place)).collect(), of_voice: false })
     }
 
-    /// How long all of them are held from now on: the send must have ended by then. None if it may not begin.
+    /// How long all claims are held from now on: the send must have ended by then. None if the send may not begin.
     pub fn left(&self, pass: Pass<'_>) -> Option<Duration> {
         let voice = if self.of_voice { pass.machines.voice_left() } else { Duration::MAX };
         let mut all = Some(voice).filter(|left| !left.is_zero())?;
@@ -347,7 +350,7 @@ impl MessageClaims {
         true
     }
 
-    /// The channel took all of the message.
+    /// Marks the claims as sent: the place took all of the message.
     pub fn mark_sent(&self, pass: Pass<'_>) {
         self.claims.iter().for_each(|claim| pass.machines.mark_sent(claim));
     }

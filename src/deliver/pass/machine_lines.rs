@@ -18,13 +18,13 @@ use crate::deliver::notifier::{Fact, MessageKind};
 use crate::machines::protocol::{SenderMark, claim_key};
 use crate::sqlite::Result;
 
-/// A line that is missing for this long wasn't just being saved.
+/// How long a line must be missing to count as removed: a note may lack it for a moment while it is saved.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 
-/// The longest wait in which the awaited lines stay the same. The voice has rewritten those of a machine that is away
-/// long before that, see [`AWAY`](crate::machines::protocol::AWAY).
+/// The longest wait for lines of other machines, if they stay the same. Long before that, the voice has rewritten the
+/// lines of a machine that is away, see [`AWAY`](crate::machines::protocol::AWAY).
 const PATIENCE: SignedDuration = SignedDuration::from_mins(20);
-/// A machine that tells without the store writes without it after this.
+/// A machine that sends without the store also writes without it after this time.
 const UNMARKED: SignedDuration = SignedDuration::from_mins(10);
 
 /// The place of this machine's lines among those of other machines.
@@ -60,7 +60,7 @@ impl<'c> WriteOrder<'c> {
         order
     }
 
-    /// The order of a line that another machine told and is to rewrite, and its claim.
+    /// The order and the claim of a line that another machine sent and is to rewrite.
     fn awaits(&self, key: &str, fact: &Fact) -> Option<(u64, String)> {
         let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
         match self.pass.machines.sender_mark(&claim) {
@@ -71,7 +71,7 @@ impl<'c> WriteOrder<'c> {
         }
     }
 
-    /// The claim of the notifier that counts.
+    /// The claim for the notifier that counts.
     fn claim(&self, key: &str, fact: &Fact) -> Option<String> {
         let to = messages::recipient(self.pass.settings, fact);
         Some(claim_key(key, self.pass.delivery_order.name(&to)?))
@@ -82,7 +82,7 @@ impl<'c> WriteOrder<'c> {
         self.pass.machines.is_voice() && self.pass.machines.is_away(name)
     }
 
-    /// Whether this machine rewrites the line of a delivery now; `None` where that is never its part.
+    /// Whether this machine rewrites the line of a delivery now; `None` if it never does.
     pub fn may_write(&self, key: &str, row: &DeliveryRow) -> Option<bool> {
         let machines = self.pass.context.machines;
         if machines.is_alone() {
@@ -108,7 +108,8 @@ impl<'c> WriteOrder<'c> {
     }
 }
 
-/// Looks at what is due within a day: a line that went since the last look is not to be told, one that came back may be.
+/// Checks the lines that are due within a day: drops the claims of a line that was removed since the last check, and
+/// restores those of a line that came back.
 pub(super) fn check_lines(
     pass: Pass<'_>,
     near: &mut Option<HashMap<String, UnsentOccurrence>>,

@@ -13,7 +13,7 @@ use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
 use crate::sqlite::Result;
 
-/// The name of the one notifier that a scope means something to.
+/// The name of the only notifier that uses scopes.
 const SCOPED: &str = "discord";
 
 /// Where a message goes: its recipient, and the place there.
@@ -22,8 +22,8 @@ pub(super) type Place = (Recipient, Option<MessageScope>);
 /// Makes the messages that count, for due items: missed ones in one digest for each place if the rule says so, oldest
 /// first; all others alone, by their instant and then in the order of the notes.
 ///
-/// An item that the notifier already took, when another one counted, becomes a message of its own that
-/// [`super::Sender`] finds to be sent; an item that is on its way to it as a copy waits for that.
+/// If the notifier already took an item as a copy, the item becomes a message of its own, which [`super::Sender`] finds
+/// to be sent. If such a copy is on its way, the item waits for it.
 ///
 /// `phrases` are a brain's phrases, by key. A phrase replaces the plain text of an item that is sent alone, on time and
 /// without a remark.
@@ -46,8 +46,8 @@ pub(super) fn counting(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases)
     Ok(messages)
 }
 
-/// Makes the missing copies for the further notifiers. A copy is beside one message that counts or a part of it: so it is
-/// told or not as a whole, should that one be sent to the copy's notifier.
+/// Makes the missing copies for the further notifiers. A copy holds the items of one counting message or a part of
+/// them, so that it is sent or not as a whole if the counting message goes to the copy's notifier instead.
 pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -> Result<Vec<NewMessage>> {
     let mut further: BTreeMap<(&str, Recipient), Vec<&PendingSend>> = BTreeMap::new();
     for fire in fires {
@@ -66,7 +66,7 @@ pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -
     Ok(out)
 }
 
-/// The recipient that counts.
+/// The recipient of the counting message.
 pub(super) fn recipient(settings: &PassSettings, fact: &Fact) -> Recipient {
     let first = settings.notify_rules.kinds.first();
     match settings.notify_rules.kinds(&fact.msg).first() {
@@ -100,8 +100,8 @@ pub(super) fn split_message(message: &NewMessage, today: civil::Date) -> Vec<New
     message.deliveries.iter().map(one).collect()
 }
 
-/// Splits the items of one message, in order: if other machines may have to look for it, each part fits one message of
-/// the place.
+/// Splits the items of one message, in order. If there are several machines, each part fits one message of the place,
+/// so that another machine can look for it.
 fn parts<'f>(
     pass: Pass<'_>,
     together: Vec<&'f PendingSend>,

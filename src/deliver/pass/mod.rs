@@ -110,7 +110,7 @@ impl<'a> Pass<'a> {
         Self { context, mode, now: context.clock.now() }
     }
 
-    /// The same as a dry run at another instant.
+    /// The same pass as a dry run at another instant.
     fn dry_run_at(self, now: Timestamp) -> Self {
         Self { mode: PassMode::DryRun, now, ..self }
     }
@@ -145,7 +145,7 @@ pub struct PassSettings {
     pub commitments: NotePath,
     /// The task lines of other plugins that are notified; `None` for none.
     pub tasks: Option<TaskSettings>,
-    /// When missed ones come together.
+    /// When missed items come together in a digest.
     pub digest: DigestRule,
     /// Why this machine fires nothing, where another one does (`[schedule] host`).
     pub read_only: Option<String>,
@@ -192,7 +192,7 @@ pub enum PassError {
     Busy(Duration),
 }
 
-/// `host` of the settings against this machine's name: why nothing fires here, if so.
+/// Why nothing fires here, if the settings' `host` isn't this machine's name.
 pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
     let host = host.filter(|host| !host.eq_ignore_ascii_case(here))?;
     Some(format!(
@@ -344,8 +344,8 @@ fn report_findings(
     Ok(())
 }
 
-/// Notes that there is nothing more to do in `Reminders.md` as it is: the next pass need not read its
-/// lines until a date has come or the file is another.
+/// Records that nothing is left to do in `Reminders.md` as it is: the next pass needn't parse its lines until a date
+/// has come or the file has changed.
 fn note_clean(pass: Pass<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Result<()> {
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
@@ -357,8 +357,8 @@ fn note_clean(pass: Pass<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Re
     Ok(())
 }
 
-/// A line or block that was changed, but for its date and time, after it was delivered: it stays, and waits for the
-/// person.
+/// The finding about a line or block whose text was changed after it was delivered, but not its date and time: it
+/// stays, and waits for the person.
 fn delivered_already(
     path: &NotePath,
     ChangedAfterSend { kind, line, key, .. }: &ChangedAfterSend,

@@ -40,7 +40,7 @@ pub(super) struct ReminderNote {
     pub was_read: bool,
     /// The lines that may be due or have no id, in order.
     pub kept: Vec<ReminderLine>,
-    /// Those without an id that were just written, and until when each waits should it be due.
+    /// The lines without an id that were just written, with the instant until which each waits if it is due.
     pub just_written: HashMap<Vec<u8>, Timestamp>,
     pub near_misses: Vec<Finding>,
     ids: IdHashes,
@@ -71,7 +71,7 @@ pub struct PassState {
     lines: SteadyLines,
     /// Whether the lines were read before.
     has_looked: bool,
-    /// Since when due lines wait to be the same, without a break.
+    /// Since when due lines have been waiting to stay the same, without a break.
     waiting: Option<Timestamp>,
     /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
     pub(super) near: Option<HashMap<String, UnsentOccurrence>>,
@@ -205,14 +205,15 @@ impl PassState {
         lines.filter_map(until).filter(|(_, until)| *until > now).collect()
     }
 
-    /// Whether due lines wait, at `now`, to be the same. The minute counts from the first pass in which one does.
+    /// Records whether due lines wait at `now` to stay the same. The minute counts from the first pass in which one
+    /// does.
     pub(super) fn note_waiting(&mut self, is_waiting: bool, now: Timestamp) {
         // A clock that was put back makes no line wait longer.
         self.waiting = is_waiting.then(|| self.waiting.map_or(now, |since| since.min(now)));
     }
 
-    /// Whether a note may be rewritten; else when to look again. Asking is wanting: the wait for a
-    /// note that is never still begins with the first call.
+    /// Whether a note may be rewritten; else when to check again. The wait for a note that is never still begins with
+    /// the first call.
     pub(super) fn may_write(&mut self, path: &NotePath, now: Timestamp) -> Result<(), Timestamp> {
         self.notes.start_waiting(path, now);
         match self.notes.ready_at(path) {

@@ -36,7 +36,7 @@ pub(super) fn plan(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
     Ok(plan)
 }
 
-/// The same, whatever the quiet hours say.
+/// As `plan`, but without the quiet hours.
 pub(super) fn compare(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
     let mut plan = PassPlan::default();
     if let Some(note) = &notes.reminders {
@@ -52,8 +52,8 @@ pub(super) fn compare(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
     Ok(plan)
 }
 
-/// The hash of a due follow-up's text, whatever stands between its words and the next block: copies that a merge left
-/// are one.
+/// The hash of a due follow-up's text, without the lines between it and the next block, so that copies that a merge
+/// left count as one.
 pub(crate) fn text_hash(commitment: &Commitment) -> LineHash {
     let due = commitment.due.map(|due| due.to_string()).unwrap_or_default();
     let scope = commitment.scope.as_deref().unwrap_or_default();

@@ -18,7 +18,7 @@ pub(super) struct PassPlan {
     pub fires: Vec<PendingSend>,
     /// Sent reminders whose lines have to be rewritten.
     pub settles: Vec<PendingRewrite<LineRewrite>>,
-    /// Follow-ups that are sent; the blocks that say this are to be marked delivered.
+    /// Follow-ups that were sent and whose blocks are to be marked delivered.
     pub delivered: Vec<PendingRewrite<LineHash>>,
     /// To be tried again at these instants.
     pub waiting: Vec<Timestamp>,
@@ -68,7 +68,7 @@ pub(super) struct PendingRewrite<T> {
 pub(super) enum LineRewrite {
     /// The line goes.
     Delete { line: Vec<u8> },
-    /// The line moves on; with an id, where it has none.
+    /// The line gets its next date, and an id if it has none.
     Move { line: Vec<u8>, next: Occurrence, id: Option<ReminderId> },
 }
 
@@ -100,9 +100,9 @@ pub(super) fn readiness(pass: Pass<'_>, row: Option<DeliveryRow>) -> Readiness {
     }
 }
 
-/// The hash that is part of the key, where differing lines share the id. A line whose plain key was sent before the
-/// other line came keeps the plain key; one that is alone again keeps the key of its claim. `hashes` are those under
-/// which the line may be known, the preferred one first.
+/// The hash in a delivery's key, which tells differing lines with one id apart; none for a plain key. A line whose
+/// plain key was sent before the other line came keeps the plain key. A line that is alone again keeps the key of its
+/// claim. `hashes` are those under which the line may be known, the preferred one first.
 pub(super) fn marks(
     journal: &Journal,
     id: &str,

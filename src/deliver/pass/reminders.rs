@@ -31,7 +31,7 @@ pub(super) struct Planner<'a> {
     pub moment: DueInstant<'a>,
 }
 
-/// Under which name a due line is known.
+/// The identity under which a due line is known.
 struct LineIdentity {
     id: ReminderId,
     /// Another line of the file is this reminder already (a stale copy came back beside it).
@@ -97,13 +97,13 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Until when a line waits that was just written.
+    /// Until when a line waits, if it was just written.
     fn wait_of_new(&self, line: &ReminderLine) -> Option<Timestamp> {
         self.note.just_written.get(&line.text).copied().filter(|until| *until > self.pass.now)
     }
 
-    /// The id of each due line: its own, else the one that was given to this very line before, else that of a line which
-    /// this one was before its words were changed, else a new one.
+    /// The id of each due line: its own, else the id that was given to this very line before, else the id of the line
+    /// that it was before its words were changed, else a new one.
     fn identities(&self, due: &[(&ReminderLine, DueReminder)]) -> Result<Vec<LineIdentity>> {
         let without_id = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
@@ -284,7 +284,7 @@ impl Planner<'_> {
     }
 }
 
-/// The id of the one that this line was, for the same time, before its words were changed; it is lost no more.
+/// The id that this line had, for the same time, before its words were changed; takes that delivery out of `lost`.
 fn reworded(lost: &mut Vec<DeliveryRow>, reminder: &Reminder, due: &DueReminder) -> Option<ReminderId> {
     let times = reminder.date.to_datetime(reminder.time)..=due.occurrence.local;
     let was = |row: &DeliveryRow| times.contains(&row.fact.local) && is_alike(&row.fact.msg, &reminder.msg);

@@ -78,7 +78,7 @@ pub struct FailedItem {
     pub copy: Option<String>,
 }
 
-/// So many ids are named of those that have one reason.
+/// The most ids that are named for one reason.
 const NAMED: usize = 3;
 
 impl PassReport {

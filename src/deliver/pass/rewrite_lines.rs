@@ -29,7 +29,8 @@ use crate::vault::{
 /// A rewritten note is checked again after this, because an old buffer may have been saved over it.
 const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
 
-/// Lines that wait for other machines are looked at again after this; a change of the note or of the store is seen at once.
+/// The time after which lines that wait for other machines are checked again; a change of the note or of the store is
+/// noticed at once.
 const TURN_LOOK: SignedDuration = SignedDuration::from_secs(30);
 
 /// Rewrites both notes, as far as they are still.
@@ -63,7 +64,7 @@ pub(super) fn rewrite_notes(
     Ok(())
 }
 
-/// The sent items of a note that this machine writes down now.
+/// The sent items of a note whose lines this machine rewrites now.
 fn ours<T: Clone>(
     order: &WriteOrder<'_>,
     all: &[PendingRewrite<T>],
@@ -231,7 +232,7 @@ impl LineRewriter<'_> {
         self.written_down(&done)
     }
 
-    /// The note says now that these were sent.
+    /// Records that the note now says that these were sent.
     fn written_down<T>(&mut self, done: &[&PendingRewrite<T>]) -> Result<()> {
         for settle in done {
             if settle.row.state == DeliveryState::Done {

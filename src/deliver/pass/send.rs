@@ -19,7 +19,7 @@ const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// After so many failures in a row a place is left alone for the rest of the pass.
 const FAILURES: u32 = 3;
-/// How long an answer waits that its place refuses: permissions are mended by people.
+/// How long an answer waits after its place refused it, because a person has to fix the permissions.
 const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// A queue: messages to one notifier with one scope wait for each other.
@@ -48,9 +48,9 @@ pub(crate) struct Sender<'c> {
     failures: HashMap<SendQueue, u32>,
     /// The recipients that took something in this pass, and for whom nothing waits any more.
     back: HashSet<SendQueue>,
-    /// Something that waited was let go.
+    /// Whether messages or deliveries that waited were released.
     pub has_released: bool,
-    /// The time for sending is used up; the rest comes in the next pass.
+    /// Whether the time for sending is used up; the rest comes in the next pass.
     pub out_of_time: bool,
 }
 
@@ -224,7 +224,8 @@ impl<'c> Sender<'c> {
         Ok(SendEnd::Sent)
     }
 
-    /// Whether the notifier told what is in this, or a part of it, in another message; what it didn't tell is free again.
+    /// Whether the notifier already got the items of this message, or some of them, in another message; the other items
+    /// are free again.
     fn is_told(&mut self, message: &JournalMessage) -> Result<bool> {
         let order = self.pass.delivery_order;
         let (Some(claimed), Some(place)) =

@@ -29,7 +29,7 @@ use crate::tasks::{Scanner, TaskSettings, task_id, words_of};
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
 /// The wait of a line that was just written, because its date may be half typed.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
-/// So many notes are named of those with overdue tasks.
+/// The most notes that are named of those with overdue tasks.
 const NAMED: usize = 5;
 /// The most characters of a task in a notification.
 const TOLD: usize = 300;
@@ -257,7 +257,7 @@ fn fact(due: &DueTask, now: Timestamp) -> Fact {
     }
 }
 
-/// Notifications whose line isn't known yet.
+/// Finds notifications that were sent under an earlier key of a task.
 struct MovedTasks<'a> {
     pass: Pass<'a>,
     /// The keys of all lines that are due.
@@ -267,13 +267,14 @@ struct MovedTasks<'a> {
 }
 
 impl<'a> MovedTasks<'a> {
-    /// Among these lines.
+    /// For these due lines.
     fn new(pass: Pass<'a>, due: &'a [DueTask]) -> Self {
         let standing = due.iter().map(|due| due.key.as_str()).collect();
         Self { pass, standing, taken: HashSet::new(), told: HashMap::new() }
     }
 
-    /// Whether a task without a row was notified, or is being notified, in an earlier form; the row then moves along.
+    /// Whether a task without a row was notified, or is being notified, under an earlier key; its row then gets the new
+    /// key.
     fn was_sent(&mut self, due: &DueTask) -> Result<bool> {
         let Some(gone) = self.gone(due)? else { return Ok(false) };
         if gone.is_certain && !self.pass.is_dry_run() {
@@ -325,8 +326,8 @@ fn split_tags(text: &str) -> (Vec<&str>, HashSet<&str>) {
     )
 }
 
-/// Whether a line with the words of this id is in the note, open or done: then the new one is another. If that can't be
-/// found out, it is another, too.
+/// Whether the note still has a line with the words of this id, open or done: then the new line is another task. If
+/// that isn't known, it counts as another, too.
 fn is_in_note(context: &PassContext<'_>, path: &str, id: &str) -> bool {
     let Some(settings) = &context.settings.tasks else { return true };
     let rules = crate::tasks::rules(context.vault, settings);

@@ -18,8 +18,7 @@ pub fn single(fact: &Fact, today: civil::Date) -> String {
     if remark.is_empty() { format!("{open}{}", fact.msg) } else { format!("{open}{} ({remark})", fact.msg) }
 }
 
-/// The words that a brain found, where the text of one reminder or follow-up is such words: the plain one has an
-/// opening word.
+/// The brain's phrase in the text of one reminder or follow-up; none for a plain text, which has an opening word.
 pub fn phrase_of(kind: MessageKind, text: &str) -> Option<&str> {
     let one = matches!(kind, MessageKind::Reminder | MessageKind::Commitment | MessageKind::Task);
     (one && !text.starts_with(open(kind))).then_some(text)
@@ -96,7 +95,7 @@ fn listed(mut text: String, facts: &[Fact], today: civil::Date) -> String {
     text
 }
 
-/// So many characters of a line are confirmed: a task's may be as long as a note.
+/// The most characters of a line in a confirmation: a task's line may be as long as a note.
 const CONFIRMED: usize = 3_000;
 
 /// The text that confirms a change of a reminder, with the exact line in a code block.

@@ -114,7 +114,7 @@ const NEEDED: [(u64, &str); 3] =
 const ADMINISTRATOR: u64 = 1 << 3;
 const VIEW_CHANNEL: u64 = 1 << 10;
 
-/// The permissions that a member lacks in a channel that it can see, by the names that Discord's settings show. Empty if the
+/// The permissions that a member lacks in a channel that it can see, by the names in Discord's settings. Empty if the
 /// answers aren't enough to tell.
 fn lacking_permissions(guild: u64, member: &Value, roles: &Value, channel: &Value) -> Vec<&'static str> {
     match allowed(guild, member, roles, channel) {

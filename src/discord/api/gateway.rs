@@ -52,10 +52,10 @@ pub struct Gateway {
     blind: Arc<AtomicBool>,
 }
 
-/// A runtime for serenity's tasks, which serenity itself can't end before the first connection; dropping this ends them.
+/// A runtime for serenity's tasks. serenity itself can't end them before the first connection; dropping this ends them.
 ///
-/// serenity spawns a task an event, and one thread runs them in the order in which they were spawned. A runtime of
-/// several threads would run the newest first.
+/// serenity spawns a task for each event, and one thread runs the tasks in the order in which they were spawned. A
+/// runtime of several threads would run the newest first.
 struct GatewayRuntime {
     handle: tokio::runtime::Handle,
     _stop: DropGuard,

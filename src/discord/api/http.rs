@@ -80,7 +80,7 @@ impl DiscordApi {
         Ok(Self::with(token, client, files, base))
     }
 
-    /// With these clients: so a test with a resolver and a certificate of its own reaches the code that production runs,
+    /// Makes the API of these clients, so that a test with its own resolver and certificate runs the production code,
     /// with the rate limiter on.
     pub fn with(
         token: Option<&SecretString>,
@@ -204,7 +204,7 @@ impl DiscordApi {
         page.ok_or_else(|| ApiError::Unknown("the answer is no page of history".to_owned()))
     }
 
-    /// The first message after the id `after` that is sought, on at most so many pages.
+    /// The first message after the id `after` that matches, on at most so many pages.
     ///
     /// # Errors
     /// As [`Self::call`].

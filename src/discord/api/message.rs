@@ -73,7 +73,7 @@ pub struct Attachment {
     pub kept_path: Option<String>,
 }
 
-/// Untrusted words without markup and mentions: all signs but these are escaped.
+/// Untrusted words without markup and mentions: all punctuation but that of `plain` is escaped.
 pub fn escaped(text: &str, plain: &str) -> String {
     let escaped = text.chars().flat_map(|c| {
         let is_mark = c.is_ascii_punctuation() && !plain.contains(c);

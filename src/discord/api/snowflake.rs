@@ -56,7 +56,7 @@ impl BlockEvent {
         Self::Edit(low & (EDIT - 1))
     }
 
-    /// The part for a turn's tool call with this number; very many share the last.
+    /// The part for a turn's tool call with this number; numbers beyond the largest share it.
     pub fn tool(number: u32) -> Self {
         Self::Tool(u16::try_from(number).unwrap_or(u16::MAX).min(TOOL - 1))
     }

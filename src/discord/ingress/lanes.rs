@@ -30,7 +30,7 @@ const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The first and the longest pause between attempts to read history.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// The step in the program's own log, if it fails.
+/// The name of the step in the program's own log, if it fails.
 const WRITE: &str = "write to the log";
 /// The most messages that a lane handles at once.
 const BATCH: usize = 500;

@@ -110,7 +110,8 @@ impl Logbook {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends the entries that the log doesn't hold yet, in order, with one write. Returns for each whether it was new.
+    /// Appends the entries that the log doesn't hold yet, in order, with one write. Returns for each whether it was
+    /// new.
     ///
     /// # Errors
     /// The log can't be written; then none counts as logged.

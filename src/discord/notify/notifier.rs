@@ -221,7 +221,7 @@ impl WebhookNotifier {
     /// A notifier for the webhook's address; with `base`, the same webhook on a test server.
     ///
     /// # Errors
-    /// The address is none of a webhook, or `base` isn't on this machine.
+    /// The address isn't a webhook's, or `base` isn't on this machine.
     pub fn new(address: &SecretString, base: Option<&str>, owners: Owners) -> Result<Self, DiscordError> {
         let (id, token) = parse(address.expose_secret()).ok_or(DiscordError::BadWebhook)?;
         Ok(Self { api: DiscordApi::new(None, base)?, id, token: SecretString::from(token), owners })

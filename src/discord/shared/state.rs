@@ -85,7 +85,7 @@ impl BotParts {
     pub const GATHER: Duration = Duration::from_millis(15);
 }
 
-/// The state that all tasks of the bot share: its parts, which it stands for, and what changes while it runs.
+/// The state that all tasks of the bot share: its parts, and the values that change while it runs.
 pub(in crate::discord) struct BotState {
     pub parts: BotParts,
     pub owners: Owners,

@@ -72,8 +72,8 @@ pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approv
     }
 }
 
-/// The key and place of the question. One line is one question: if another message asked it already (a day's budget is
-/// asked about by each that comes), it stays there.
+/// The key and place of the question. One line is one question: if an earlier message already asked it (each message
+/// may ask about a day's budget), it stays there.
 fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, MessageScope) {
     let asked = &turn.question;
     let replied = asked.reply.then_some(asked.message);

@@ -71,7 +71,7 @@ pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
 
 /// The beginning of a progress message; own messages that begin so are never logged.
 const MARK: &str = "-# ⏳ ";
-/// The id of a message that may have been posted: its nonce tells.
+/// The stored id of a message that may have been posted; its nonce decides.
 const POSTING: u64 = 0;
 
 /// Whether a text of ours is such a message.

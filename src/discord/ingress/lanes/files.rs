@@ -15,7 +15,7 @@ const MAX_NAME_BYTES: usize = 80;
 const ACTIVE: [&str; 8] = ["md", "markdown", "canvas", "base", "html", "htm", "svg", "toml"];
 
 impl ChannelLane {
-    /// Downloads the files of new messages into the vault, one after the other. A file that can't be had, or is too large,
+    /// Downloads the files of new messages into the vault, one after the other. A file that is unavailable or too large
     /// stays a link.
     pub(super) async fn keep_files(&self, messages: &mut [IncomingMessage]) {
         let settings = &self.shared.settings;

@@ -61,9 +61,8 @@ impl ChannelLane {
         let _ = self.asks.send(());
     }
 
-    /// Stops the running turn: on disk first, then in the worker. A stop that was sent while the program
-    /// was down stops the questions before it; with nothing to stop, one that addresses the bot (`asks`) is a question like any
-    /// other.
+    /// Stops the running turn: on disk first, then in the worker. A stop that was sent while the program was down stops
+    /// the questions before it; with nothing to stop, one that addresses the bot (`asks`) is a question like any other.
     fn stop(&self, turn: &NewTurn, live: bool, asks: bool) -> Result<(), DatabaseError> {
         let now = self.shared.clock.now();
         if self.shared.turns.accept_stop(turn, live, now)? {
