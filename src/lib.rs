@@ -3,8 +3,8 @@
 //! The rooms of this crate are listed from the pure core outwards; a room uses only rooms above it. `ARCHITECTURE.md`
 //! states the invariants of each.
 //!
-//! Messages for people stand where they arise: an error's in its room's `error`, a notification's in the room that
-//! sends it, a daemon part's in `daemon::parts`, all other output of a command in `cli`.
+//! A message for people is worded in the code that produces it: an error in its room's `error`, a notification in the
+//! room that sends it, the status of a daemon part in `daemon::parts`, all other output of a command in `cli`.
 
 mod defaults;
 mod error_rules;

@@ -1,9 +1,9 @@
 //! Holds an opened vault with all that an entry point (command line, MCP, Discord, hooks, page, daemon) needs:
 //! settings, zone, directories, clock, editor.
 //!
-//! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened in one way
-//! only. Opening reads the settings and nothing else: no note, no database.
-//! - [`opening`]: opens it, and joins the other machines; [`settings_file`]: changes its settings on disk.
+//! Every entry point begins here, so that a vault is opened in one way only. Opening reads the settings and nothing
+//! else: no note, no database.
+//! - [`opening`]: opens a vault, and joins the other machines; [`settings_file`]: changes the settings on disk.
 
 mod opening;
 mod settings_file;

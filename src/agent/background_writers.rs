@@ -80,7 +80,7 @@ impl SummaryWriter {
         brains.map(|brain| brain.context_tokens / 100 * PRESSURE).min()
     }
 
-    /// Writes what is due for a log, until nothing is or it is stopped.
+    /// Writes the due summaries of a log, until none is due or `stop`.
     ///
     /// # Errors
     /// A sentence on what can't be read or written.

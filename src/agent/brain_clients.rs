@@ -174,7 +174,7 @@ pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
     secret.len() >= 4 && text.contains(secret)
 }
 
-/// The keys that can be read, each once, and what is wrong with the others.
+/// The keys that can be read, each once, and the fault of the others.
 ///
 /// `key_env` or else `key_file` is the first, as with every secret; those of `key_envs` follow. A provider's own server
 /// is asked with its usual variable if no key is named; another server may want none.

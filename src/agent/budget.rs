@@ -223,7 +223,7 @@ pub struct UsageReport {
     pub total: UsageSum,
     /// By what was asked for.
     pub by: Vec<UsageRow>,
-    /// Today's budgets, with what is used of them.
+    /// Today's budgets with their use.
     pub budgets: Vec<Budget>,
     /// The logs that couldn't be read; the others are counted.
     #[serde(skip)]

@@ -205,7 +205,7 @@ pub struct ApprovalRequest<'a> {
     pub subject: &'a ApprovalSubject,
     /// Its caller.
     pub caller: &'a Caller,
-    /// Where the question is shown.
+    /// The conversation that shows the question.
     pub place: &'a dyn Conversation,
     /// Ends the question.
     pub stop: &'a CancellationToken,

@@ -32,15 +32,15 @@ pub struct BrainHealth {
 /// A failure and how often it came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCount {
-    /// Which brain.
+    /// The brain.
     pub brain: String,
-    /// With which model.
+    /// The model.
     pub model: String,
-    /// How it failed.
+    /// The class of the failure.
     pub class: FailureClass,
     /// The end of the cooldown. Without one the failure is only counted, or the brain is off.
     pub until: Option<Timestamp>,
-    /// How often in a row.
+    /// The number of failures in a row.
     pub count: u32,
     /// When it failed last.
     pub at: Timestamp,

@@ -36,7 +36,7 @@ pub struct PersonTurn {
     pub author: String,
     /// The message, raw.
     pub text: String,
-    /// When.
+    /// When it was written.
     pub at: Timestamp,
 }
 

@@ -1,5 +1,5 @@
-//! `doctor`: prints what is wrong and how to fix it. With `--fix` it repairs what needs no decision of a person and
-//! can't lose anything.
+//! `doctor`: prints problems and their remedies. With `--fix` it makes the repairs that need no decision of a person
+//! and lose nothing.
 
 use super::init;
 use crate::cli::prelude::*;

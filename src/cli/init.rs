@@ -42,8 +42,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     done
 }
 
-/// Writes what is missing of the template into `dir`, which is made where it is missing. A new vault gets this zone and
-/// these settings, else this machine's zone and those of the template.
+/// Writes the missing files of the template into `dir`, which is made if it is missing. A new vault gets this zone and
+/// these settings, else this machine's zone and the settings of the template.
 ///
 /// # Errors
 /// The folder can't be made or written.

@@ -65,7 +65,7 @@ impl Dirs {
 /// The file of the state directory that says whose state it is.
 const OWNER: &str = "vault";
 
-/// Which vault a state directory belongs to.
+/// The vault that a state directory belongs to.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct StateOwner {
     /// The vault's folder, links resolved.

@@ -1,5 +1,5 @@
-//! Checks the address of a git server: https, ssh or file, and nothing in it that git or ssh would take for an
-//! option, a command or a password. Pure.
+//! Checks the address of a git server: the scheme must be https, ssh or file; no part may hold a password, or be taken
+//! by git or ssh for an option or a command. Pure.
 
 /// The longest address, in bytes.
 const MAX_ADDRESS: usize = 1000;

@@ -30,9 +30,9 @@ settings! {
         pub paths: PathSettings,
         /// Notifiers.
         pub notify: NotifySettings,
-        /// Which task lines of other plugins are told too.
+        /// The task lines of other plugins that are sent too.
         pub reminders: ReminderSettings,
-        /// When and by whom reminders fire.
+        /// The machine that fires reminders, and the rule of digests.
         pub schedule: ScheduleSettings,
         /// How notes are written.
         pub edit: EditSettings,
@@ -65,7 +65,7 @@ settings! {
         /// The models that can be asked.
         #[serde(rename = "brain")]
         pub brains: Vec<BrainSettings>,
-        /// Which brain answers what.
+        /// The rules for the brain of a question.
         #[serde(rename = "route")]
         pub routes: Vec<Route>,
         /// Other MCP servers.

@@ -13,7 +13,7 @@ use crate::toolbox::toolbox;
 use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
 use crate::workspace::Workspace;
 
-/// Answers with the engine of the settings that are in force; a turn keeps the one that it began with.
+/// Answers with an engine of the current settings; a turn keeps the engine that it began with.
 pub struct AssistantService {
     engine: RwLock<Result<Arc<AnswerEngine>, String>>,
     /// How far each turn came.

@@ -51,7 +51,7 @@ pub struct OutgoingMessage {
     pub key: String,
     /// At most [`MAX_NONCE`] characters, the same for every attempt at this chunk.
     pub nonce: String,
-    /// Which chunk this is, from 0.
+    /// The chunk's index, from 0.
     pub chunk: usize,
     /// How many chunks the notification has, at least 1.
     pub chunks: usize,

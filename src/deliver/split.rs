@@ -1,8 +1,8 @@
 //! Cuts a long text into chunks that a chat service accepts. Pure.
 //!
 //! A cut falls at the end of a paragraph, else of a line, else of a word, else between two grapheme clusters. A fenced
-//! code block that is cut is closed before the cut and opened again after it, so each chunk reads right alone. No
-//! character is lost but the white space at a cut.
+//! code block that is cut is closed before the cut and opened again after it, so that each chunk is complete by itself.
+//! No character is lost but the white space at a cut.
 
 use unicode_segmentation::UnicodeSegmentation;
 

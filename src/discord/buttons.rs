@@ -47,7 +47,7 @@ const NOTIFICATION: [Button<ButtonAction>; 5] = [
     (ButtonAction::Skip, "skip", "Skip next", 2),
 ];
 
-/// What a button under a notification does.
+/// The action of a button under a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ButtonAction {
     /// It is done; no more notifications of this one.

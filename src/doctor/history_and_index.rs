@@ -50,7 +50,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     Ok(checks)
 }
 
-/// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
+/// Checks whether a snapshot could be taken now, and whether the history is whole and unchanged.
 fn probe(history: &History, look: CheckExtent) -> Vec<Check> {
     if let Err(error) = history.probe() {
         let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";

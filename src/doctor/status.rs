@@ -38,7 +38,7 @@ pub struct StatusReport {
     /// The brains, as they are remembered.
     #[cfg(feature = "assistant")]
     pub brains: Vec<crate::agent::brains::ListedBrain>,
-    /// The budgets of the day, with what is used of them.
+    /// The budgets of the day with their use.
     #[cfg(feature = "assistant")]
     pub budgets: Vec<crate::agent::budget::Budget>,
     /// Other MCP servers, as they were when they were last used.

@@ -1,9 +1,9 @@
-//! Reads the skills of a vault: folders with a `SKILL.md`, through the vault and within limits. It never runs them.
+//! Reads the skills of a vault: folders with a `SKILL.md`, through the vault and within limits. Never runs them.
 //!
 //! A skill is identified by a hash over the names and bytes of its files: an approval holds for that hash, and a
-//! changed file makes another skill. A skill that came with this program, unchanged, needs no approval; any other needs
-//! one at its first use in a turn, unless `[assistant] allow` names its hash. A skill with a finding, or without its
-//! secrets, is not offered. Links and hidden files in a skill's folder are not part of it.
+//! changed file makes another skill. A skill that came with this program, unchanged, needs no approval. Any other needs
+//! an approval at its first use in a turn, unless `[assistant] allow` names its hash. A skill that is faulty or lacks
+//! its secrets is not offered. Links and hidden files in a skill's folder are not part of it.
 
 mod secrets;
 mod tool;
@@ -33,7 +33,7 @@ pub const NOTE: &str = "SKILL.md";
 const FILES: usize = 200;
 /// The most bytes of all its files.
 const BYTES: u64 = 4 << 20;
-/// The most skills that are looked at.
+/// The most skills that are read.
 const SKILLS: usize = 500;
 
 /// A skill as `skill list` shows it.
@@ -107,7 +107,7 @@ impl Skills {
         self.only.is_empty() || self.only.iter().any(|one| one == name)
     }
 
-    /// All skills with what is wrong with them, ordered by name.
+    /// All skills with their faults, ordered by name.
     ///
     /// # Errors
     /// The folder can't be listed. A vault without one has no skills.
@@ -306,7 +306,7 @@ impl Skills {
         Ok(found.into_iter().take(SKILLS).collect())
     }
 
-    /// A folder's skill, and what is wrong with the folder.
+    /// A folder's skill, with the folder's faults.
     fn inspect(&self, folder: &str, found: &SkillFolder) -> ListedSkill {
         let (folder, entries) = (folder.to_owned(), &found.entries);
         let note = format!("{}/{folder}/{NOTE}", self.settings.paths.skills);

@@ -1,8 +1,7 @@
-//! Finds candidates for memories in a turn. Pure: a turn comes in;
-//! [`ExtractedFact`](super::ExtractedFact) goes out.
+//! Finds candidates for memories in a turn. Pure: a turn comes in; [`ExtractedFact`](super::ExtractedFact) goes out.
 //!
-//! - [`rules`]: by rules, with [`statements`];
-//! - [`offers`]: sentences of a prompt that look worth saving, for hooks.
+//! - [`rules`]: finds candidates by rules; [`statements`]: the English statements that the rules accept;
+//! - [`offers`]: finds sentences of a prompt that look worth saving, for hooks.
 
 pub mod offers;
 pub mod rules;

@@ -1,4 +1,4 @@
-//! `brain`: lists the configured brains with their state, tests them, and shows which would be asked.
+//! `brain`: lists the configured brains with their state, tests them, and shows which brains a question would go to.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! `routine`: lists scheduled prompts, runs one now, shows when they come next, turns one on or off.
+//! `routine`: lists scheduled prompts, runs one now, previews their next runs, turns one on or off.
 
 use crate::cli::prelude::*;
 use crate::config::MEMORY;

@@ -1,4 +1,4 @@
-//! `pause`: stops everything that runs unasked, until a time or until `resume`.
+//! `pause`: pauses all work that no person asked for, until a time or until `resume`.
 
 use crate::cli::prelude::*;
 use crate::pause::{self, Paused};

@@ -1,4 +1,4 @@
-//! `resume`: ends a pause of unasked work.
+//! `resume`: ends a pause.
 
 use super::pause::print_state;
 use crate::cli::prelude::*;

@@ -29,7 +29,7 @@ pub struct TickedRun {
     pub waits: Option<String>,
 }
 
-/// Runs what is due.
+/// Runs the due routines.
 pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<Ticked> {
     let notes = routines::read_all(workspace)?;
     let journal = workspace.journal()?;

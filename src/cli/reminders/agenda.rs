@@ -1,4 +1,4 @@
-//! `agenda`: prints everything that is scheduled on some days, and what was delivered on past ones.
+//! `agenda`: prints the scheduled items of a range of days, and the deliveries of past days.
 
 use jiff::ToSpan;
 use jiff::civil::Date;

@@ -1,4 +1,4 @@
-//! `audit` and `history verify`: checks the whole history and prints what is wrong with it.
+//! `audit` and `history verify`: checks the whole history and prints its faults.
 
 use super::shared::{open_history, refresh};
 use crate::cli::prelude::*;
@@ -30,7 +30,7 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     check_all(context, &workspace, &history)
 }
 
-/// Reads all of the history, and says what is wrong with it.
+/// Reads all of the history, and prints its faults.
 pub(super) fn check_all(context: &Context, workspace: &Workspace, history: &History) -> CommandResult {
     let found = history.verify(CheckDepth::Whole)?;
     found.flaws.iter().for_each(|flaw| context.ui.line(format!("{}: {}", flaw.kind, flaw.detail)));

@@ -1,4 +1,4 @@
-//! `diff`: prints what changed between two points, or since one.
+//! `diff`: prints the changes between two points in time, or since one.
 
 use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes, vault_path};
 use crate::cli::prelude::*;

@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for DiscordId {
 }
 
 settings! {
-    /// What hooks inject and keep.
+    /// The text that hooks add to a conversation, and the sessions that they archive.
     pub struct HookSettings {
         /// The most characters that one hook adds to a conversation, up to 10,000.
         pub max_chars: usize = 8000,

@@ -105,7 +105,7 @@ settings! {
 }
 
 settings! {
-    /// When and by whom reminders fire.
+    /// The machine that fires reminders, and the rule of digests.
     pub struct ScheduleSettings {
         /// The host name of the one machine that fires, where the vault is on several.
         pub host: Option<String>,
@@ -117,7 +117,7 @@ settings! {
 }
 
 settings! {
-    /// Which task lines are told besides our own reminders.
+    /// The task lines that are sent besides our own reminders.
     pub struct ReminderSettings {
         /// The forms; none is on unless it is named.
         pub also: Vec<TaskFormat>,

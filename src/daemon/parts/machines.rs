@@ -1,6 +1,7 @@
-//! Connects this machine to the store that the vault's machines share, and reports when it becomes the voice.
+//! Connects this machine to the store that the vault's machines share, and reports when this machine becomes the voice
+//! or stops being it.
 //!
-//! Without `[machines]` it starts nothing and waits for changed settings.
+//! Without `[machines]` the part starts nothing and waits for changed settings.
 
 use tokio::sync::broadcast;
 

@@ -104,7 +104,7 @@ words! {
 pub struct PostedChunk {
     /// The message that was answered.
     pub question: u64,
-    /// Which chunk, from 0.
+    /// The chunk's index, from 0.
     pub chunk: usize,
     /// Its text.
     pub text: String,
@@ -178,8 +178,8 @@ impl Journal {
         Ok(self.db.read(|tx| read_messages(tx, filter, &[&key]))?.pop())
     }
 
-    /// Which chunk of an answer one of our messages is: by its id, its nonce, or its text among the answers that are on
-    /// their way.
+    /// Finds the chunk of an answer that one of our messages is: by its id, its nonce, or its text among the answers
+    /// that are on their way.
     pub fn chunk_of_message(
         &self,
         message_id: &str,

@@ -18,7 +18,7 @@ use super::{Journal, Result};
 use crate::deliver::notifier::MessageScope;
 use crate::sqlite::instant;
 
-/// Which notifier a message is for.
+/// The notifier that a message is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Recipient {
     /// The primary notifier, by the settings at the time of sending.

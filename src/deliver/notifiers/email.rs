@@ -1,6 +1,6 @@
 //! Sends one mail for each notification, through the person's own mail server.
 //!
-//! Each mail has its own connection, and nothing is said on it before it is encrypted. The guarantee is "at least
+//! Each mail has its own connection, and nothing is sent on it before it is encrypted. The guarantee is "at least
 //! once", because a mail server can't be asked for earlier mails. All attempts have the same `Message-ID`, by which
 //! many servers and mail programs drop a second copy. A failure before the text is handed over means "not sent"; a
 //! missing answer after it means "unknown".

@@ -29,7 +29,7 @@ const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
 type KeyedFact = (String, LineHash, Fact);
 
 /// Filters the due messages for those that this machine may send. Deliveries of another machine are recorded in the
-/// journal; those of a machine that was cut off are looked for at their place first.
+/// journal; deliveries of a machine that was cut off are looked up at their place first.
 pub(super) async fn allowed(
     pass: Pass<'_>,
     due: Vec<NewMessage>,

@@ -16,11 +16,11 @@ use crate::sqlite::Result;
 /// The name of the only notifier that uses scopes.
 const SCOPED: &str = "discord";
 
-/// Where a message goes: its recipient, and the place there.
+/// The destination of a message: its recipient, and the scope there.
 pub(super) type Place = (Recipient, Option<MessageScope>);
 
-/// Makes the messages that count, for due items: missed ones in one digest for each place if the rule says so, oldest
-/// first; all others alone, by their instant and then in the order of the notes.
+/// Makes the counting messages for due items. Missed items come in one digest for each place if the rule says so,
+/// oldest first; all others alone, by their instant and then in the order of the notes.
 ///
 /// If the notifier already took an item as a copy, the item becomes a message of its own, which [`super::Sender`] finds
 /// to be sent. If such a copy is on its way, the item waits for it.

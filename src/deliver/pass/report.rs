@@ -71,7 +71,7 @@ pub struct DeliveredItem {
 pub struct FailedItem {
     /// Its id.
     pub id: String,
-    /// Why.
+    /// The reason.
     pub error: String,
     /// The further notifier that could not take its copy; the item itself was or will be sent all the same.
     #[serde(skip_serializing_if = "Option::is_none")]

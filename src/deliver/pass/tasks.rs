@@ -1,13 +1,13 @@
 //! Plans the task lines of other plugins: each is notified once, and never edited.
 //!
 //! The key of a task is made of its words and its note; the key of an occurrence also of its local time. So a changed
-//! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A day without a time of day stays
-//! the same occurrence if the settings change the time that they give it.
+//! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A date without a time of day gets
+//! its time from the settings; a change of that setting makes no new occurrence.
 //!
 //! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task. There are three cases, each
 //! only if no line has the earlier key any more: the same words at the same time, in another or a renamed note; the
-//! same words on the same day, after a change of the settings' time of day; a line of the same note at the same time
-//! with a tag more or less. Other words are another task: a reworded line can't be told from a new line beside a
+//! same words on the same day, after a change of the settings' time of day; a line of the same note at the same time,
+//! with tags added or removed. Other words are another task: a reworded line can't be told from a new line beside a
 //! deleted one, and a missed task is worse than a second notification.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

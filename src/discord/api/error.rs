@@ -10,7 +10,7 @@ use crate::turn::Halt;
 /// The page on which a person gets the bot's token and switches its intents.
 const PORTAL: &str = "https://discord.com/developers/applications";
 
-/// A problem that a person has to mend; the daemon runs on with the console.
+/// A problem that a person has to fix; the daemon goes on with the console.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscordError {
     /// A secret can't be read.

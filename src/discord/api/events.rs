@@ -31,7 +31,7 @@ pub enum GatewayEvent {
         content: String,
         /// Its current content outside of its text.
         extras: String,
-        /// When.
+        /// When it was edited.
         at: Option<Timestamp>,
     },
     /// Messages were deleted.

@@ -1,8 +1,8 @@
 //! Runs the lane of a channel, thread or DM: one task that receives all of its messages, stores them in the log, and
 //! then acts.
 //!
-//! Each lane alone writes its log and reads its history, so that the order of messages and the storing once need no
-//! locks. It gathers events for a moment and handles them in the order of their ids, since serenity may pass them on in
+//! Each lane alone writes its log and reads its history, so that messages are stored in order and once without locks.
+//! It gathers events for a moment and handles them in the order of their ids, since serenity may pass them on in
 //! another order. After a possible loss, new messages wait until history was read, however often that fails; only a
 //! final refusal ends the wait. Only messages that are new in the log and recent are acted on; others are only logged.
 

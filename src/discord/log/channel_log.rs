@@ -160,7 +160,7 @@ pub struct LogEntry {
     pub part: BlockEvent,
     /// The kind of block.
     pub kind: EventKind,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
     /// The author's name.
     pub author: String,

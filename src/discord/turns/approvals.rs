@@ -83,7 +83,7 @@ fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, Mess
     (key, scope(turn))
 }
 
-/// Where a turn's question stands.
+/// The place of a turn's question.
 pub(super) fn scope(turn: &TurnRow) -> MessageScope {
     let (channel, is_thread) = (turn.question.channel, turn.question.thread);
     if is_thread { MessageScope::Thread(channel) } else { MessageScope::Channel(channel) }

@@ -1,6 +1,6 @@
 //! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness. Also
-//! makes a harness's environment, and ends processes that a killed run left behind, which a variable in their
-//! environment marks.
+//! makes a harness's environment, and ends the processes that a killed run left behind: a variable in their environment
+//! marks them.
 //!
 //! The supervisor starts the program, which inherits its pipes, and waits for it. Before the supervisor ends, it ends
 //! all processes that the program has started; on Linux also processes in the background or in another session, because
