@@ -80,7 +80,7 @@ impl SummaryWriter {
         brains.map(|brain| brain.context_tokens / 100 * PRESSURE).min()
     }
 
-    /// Writes the due summaries of a log, until none is due or `stop`.
+    /// Writes the due summaries of a log, until none is due, or until `stop`.
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
