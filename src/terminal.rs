@@ -92,7 +92,7 @@ impl Ui {
     /// Prints a document, byte for byte.
     pub fn document(self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
-        heed(out.write_all(bytes).and_then(|()| out.flush()));
+        record_write_error(out.write_all(bytes).and_then(|()| out.flush()));
     }
 
     /// Whether a person can answer a question here.
@@ -152,11 +152,11 @@ fn has_hung_up() -> bool {
 }
 
 fn result_line(text: &str) {
-    heed(write_line(&mut anstream::stdout(), text));
+    record_write_error(write_line(&mut anstream::stdout(), text));
 }
 
 /// Records that a result could not be written. A reader that has closed its end is no loss.
-pub(crate) fn heed(written: std::io::Result<()>) {
+pub(crate) fn record_write_error(written: std::io::Result<()>) {
     match written {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => IS_CLOSED.store(true, Ordering::Relaxed),

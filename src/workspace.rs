@@ -247,7 +247,7 @@ impl Workspace {
     }
 
     /// Why no unasked work is done here now: another machine does it, or it is paused.
-    pub fn at_rest(&self) -> Option<String> {
+    pub fn reason_for_rest(&self) -> Option<String> {
         let paused = || self.pause().filter(|_| self.is_paused());
         self.left_to_other_machine().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))
     }

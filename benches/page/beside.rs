@@ -23,7 +23,7 @@ pub fn measure(notes: usize, quick: bool, numbers: &mut Numbers) {
     drop(vault.run(&["search", "topic"]).ok());
     println!("\n{:<36} {:>9} {:>9} {:>16}", "one daemon at rest", "anon MB", "RSS MB", "ms in 20 s");
     let daemon = Daemon::start(&vault, true);
-    let look = |what: &str| at_rest(&daemon, what, rest, idle);
+    let look = |what: &str| reason_for_rest(&daemon, what, rest, idle);
     let without = look("without the page");
     let visitor = daemon.visitor(&vault);
     let _open: Vec<Kept> = OPEN
@@ -40,7 +40,7 @@ pub fn measure(notes: usize, quick: bool, numbers: &mut Numbers) {
 }
 
 /// The daemon's own memory and what it does in a while, once it has nothing more to do.
-fn at_rest(daemon: &Daemon, what: &str, rest: Duration, idle: Duration) -> (f64, f64) {
+fn reason_for_rest(daemon: &Daemon, what: &str, rest: Duration, idle: Duration) -> (f64, f64) {
     let pid = daemon.0.id();
     let began = Instant::now();
     loop {

@@ -132,11 +132,11 @@ impl Brains {
     /// The system has no TLS to offer.
     pub fn of(
         workspace: &Workspace,
-        watch: BrainTimeouts,
+        timeouts: BrainTimeouts,
         permits: Arc<CallPermits>,
     ) -> Result<Self, BrainError> {
         let (health, clock) = (HealthStore::new(&workspace.dirs.state), Arc::clone(&workspace.clock));
-        let context = ClientContext::of(workspace, watch)?;
+        let context = ClientContext::of(workspace, timeouts)?;
         let member = |prepared: PreparedBrain| ChainBrain { clients: prepared.clients(&context), prepared };
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let members = prepared.into_iter().map(member).collect();

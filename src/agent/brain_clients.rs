@@ -46,7 +46,7 @@ pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
 #[derive(Debug, Clone)]
 pub struct ClientContext {
     /// How long a brain may be silent.
-    pub watch: BrainTimeouts,
+    pub timeouts: BrainTimeouts,
     /// The state directory.
     pub state: PathBuf,
     /// Our MCP server, where brains are given the vault's tools.
@@ -62,7 +62,7 @@ impl ClientContext {
     ///
     /// # Errors
     /// The system has no TLS to offer.
-    pub fn of(workspace: &Workspace, watch: BrainTimeouts) -> Result<Self, BrainError> {
+    pub fn of(workspace: &Workspace, timeouts: BrainTimeouts) -> Result<Self, BrainError> {
         let (dirs, root) = (&workspace.dirs, workspace.vault.root());
         let vault_tools = workspace.settings.assistant.tools.contains(&config::ToolGroup::Vault);
         let words = |path: &Path| path.to_string_lossy().into_owned();
@@ -75,7 +75,7 @@ impl ClientContext {
             vec![words(&process::our_program()), "--vault".to_owned(), words(root), "mcp".to_owned()];
         let server = vault_tools.then_some(McpServerCommand { command, env });
         let (state, clock) = (dirs.state.clone(), Arc::clone(&workspace.clock));
-        Ok(Self { watch, state, server, http: wire::http::client()?, clock })
+        Ok(Self { timeouts, state, server, http: wire::http::client()?, clock })
     }
 }
 
@@ -136,7 +136,7 @@ impl PreparedBrain {
             url: self.url.clone(),
             model: self.settings.model.clone(),
             key,
-            watch: context.watch,
+            timeouts: context.timeouts,
             client: context.http.clone(),
             clock: Arc::clone(&context.clock),
         })
@@ -161,7 +161,7 @@ impl PreparedBrain {
             key,
             key_env: self.settings.key_env.clone(),
             tools: self.settings.tools.clone(),
-            supervision: Supervision { state: context.state.clone(), watch: context.watch },
+            supervision: Supervision { state: context.state.clone(), timeouts: context.timeouts },
             dir,
             server: context.server.clone(),
         }))
@@ -329,7 +329,7 @@ mod tests {
         let (_temp, vault) = stage(&[]);
         let ready = PreparedBrain::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
         let context = ClientContext {
-            watch: BrainTimeouts::default(),
+            timeouts: BrainTimeouts::default(),
             state: vault.join("../state"),
             server: None,
             http: wire::http::client().unwrap(),

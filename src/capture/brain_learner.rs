@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::inbox::Inbox;
-use super::learner::Learner;
+use super::question_builder::QuestionBuilder;
 use crate::agent::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::{CallPermits, ChainAnswer};
 use crate::brain::{Message, Request};
@@ -56,19 +56,19 @@ impl BrainLearner {
         let Some(names) = self.caller.names(Some(brain)) else { return Ok(None) };
         let mut asked = 0;
         for batch in batches(turns) {
-            let mut learner = tokio::task::block_in_place(|| Learner::new(self.workspace.memory()))?;
-            let new: Vec<PersonTurn> = batch.into_iter().filter(|turn| !learner.is_known(turn)).collect();
+            let mut builder = tokio::task::block_in_place(|| QuestionBuilder::new(self.workspace.memory()))?;
+            let new: Vec<PersonTurn> = batch.into_iter().filter(|turn| !builder.is_known(turn)).collect();
             if new.is_empty() {
                 continue;
             }
             let Some((by, mut found)) = self.found(&names, &new).await else { return Ok(None) };
-            self.judge(&names, &learner, &new, &mut found).await;
+            self.judge(&names, &builder, &new, &mut found).await;
             let now = self.workspace.clock.now();
             let mut proposals = Vec::new();
             for (turn, found) in new.iter().zip(found) {
-                proposals.extend(learner.learn(turn, found, &by, now));
+                proposals.extend(builder.learn(turn, found, &by, now));
             }
-            let questions = learner.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
+            let questions = builder.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
             let inbox = Inbox::new(self.workspace.memory());
             let ids = tokio::task::block_in_place(|| inbox.ask(&questions.lines, &questions.again));
             asked += ids?.len();
@@ -102,7 +102,7 @@ impl BrainLearner {
     async fn judge(
         &self,
         names: &[String],
-        learner: &Learner,
+        builder: &QuestionBuilder,
         turns: &[PersonTurn],
         found: &mut [Vec<ExtractedFact>],
     ) {
@@ -110,7 +110,7 @@ impl BrainLearner {
         let mut shown = Vec::new();
         for (at, (turn, found)) in turns.iter().zip(found.iter()).enumerate() {
             for (candidate, one) in found.iter().enumerate() {
-                let near = learner.near_facts(one.about.as_deref().unwrap_or(&turn.author), &one.text);
+                let near = builder.near_facts(one.about.as_deref().unwrap_or(&turn.author), &one.text);
                 if !near.is_empty() {
                     places.push((at, candidate));
                     shown.push((one, near));

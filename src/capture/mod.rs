@@ -5,7 +5,7 @@
 //! - [`new_turns`]: new turns of logs; [`sentences`]: their sentences, phrases and quotes. Pure;
 //! - [`find`]: candidates by rules; [`brain_learner`]: candidates by a brain;
 //! - [`propose`]: the questions of one turn, after a check for duplicates ([`dedup`]) and scores ([`admission`]);
-//!   [`learner`]: the same for one turn after another, and the choice of the best questions;
+//!   [`question_builder`]: the same for one turn after another, and the choice of the best questions;
 //! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note.
 //!
 //! Finding and judging are pure. The note is the whole state of the questions, so that a "no" lasts as long as the
@@ -18,9 +18,9 @@ mod dedup;
 mod find;
 mod inbox;
 mod inbox_note;
-mod learner;
 pub mod new_turns;
 mod propose;
+mod question_builder;
 pub mod sentences;
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ pub use crate::format::candidate::{AUTO, HUMAN};
 pub use self::brain_learner::BrainLearner;
 pub use self::find::{offers, rules};
 pub use self::inbox::{Inbox, InboxError, InboxOutcome, KeptCandidate, ListedCandidate};
-pub use self::learner::Learner;
+pub use self::question_builder::QuestionBuilder;
 
 /// A candidate of a turn, before it is compared with the known facts.
 #[derive(Debug, Clone, PartialEq)]

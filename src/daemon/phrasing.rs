@@ -23,7 +23,7 @@ impl Phrasing {
     /// Starts the requests; returns at once.
     pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<PendingSend>) {
         while self.running.try_join_next().is_some() {}
-        if upcoming.is_empty() || workspace.at_rest().is_some() {
+        if upcoming.is_empty() || workspace.reason_for_rest().is_some() {
             return;
         }
         let phraser = match Phraser::new(Arc::clone(workspace), Arc::clone(&self.permits)) {

@@ -62,7 +62,7 @@ pub struct OutgoingMessage {
     /// Its destination; `None` is the notifier's own default place.
     pub scope: Option<MessageScope>,
     /// The reminders or follow-ups in it: one, or several in a digest, oldest first.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<NotifiedItem>,
     /// The message that it is a reply to.
     pub reply_to: Option<u64>,
 }
@@ -113,7 +113,7 @@ words! {
 
 /// A reminder or follow-up in a message, for buttons and the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
+pub struct NotifiedItem {
     /// [`MessageKind::Reminder`] or [`MessageKind::Commitment`].
     pub kind: MessageKind,
     /// The reminder's or commitment's id.

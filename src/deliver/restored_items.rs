@@ -9,7 +9,7 @@ use jiff::{Timestamp, civil};
 use rusqlite::params;
 
 use super::delivery_journal::{self, Journal, LineHash, RESTORED};
-use super::notifier::{Fact, MessageKind};
+use super::notifier::{MessageKind, NotifiedItem};
 use super::pass::{commitment_fact, meaning, text_hash};
 use crate::deliver::delivery_journal::Result;
 use crate::format::ReminderId;
@@ -78,7 +78,7 @@ impl Restoring<'_> {
             return Ok(true);
         }
         let recurring = reminder.recur != Recur::None;
-        let fact = Fact {
+        let fact = NotifiedItem {
             kind: MessageKind::Reminder,
             id: id.clone(),
             local,
@@ -159,7 +159,7 @@ fn suppress(
     local: civil::DateTime,
     state: &str,
     line: &LineHash,
-    fact: &Fact,
+    fact: &NotifiedItem,
 ) -> Result<()> {
     let fact = serde_json::to_string(fact).unwrap_or_default();
     let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)

@@ -249,12 +249,12 @@ pub fn msg_of(content: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deliver::Fact;
+    use crate::deliver::NotifiedItem;
     use crate::deliver::delivery_journal::approval_key;
 
     fn outgoing(recurring: bool) -> OutgoingMessage {
         let local: civil::DateTime = "2026-12-01T09:30".parse().unwrap();
-        let fact = Fact {
+        let fact = NotifiedItem {
             kind: MessageKind::Reminder,
             id: "rid_K5V4M2J9Q2ZP".into(),
             local,

@@ -134,7 +134,7 @@ fn firing(workspace: &Workspace) -> Option<Check> {
     if let Some(reason) = workspace.pass_settings().read_only {
         return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
     }
-    let reason = workspace.at_rest().filter(|_| workspace.is_paused())?;
+    let reason = workspace.reason_for_rest().filter(|_| workspace.is_paused())?;
     Some(
         Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").fixed_by(Repair::Resume),
     )

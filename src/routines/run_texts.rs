@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::deliver::delivery_journal::RoutineRun;
-use crate::deliver::{Fact, MessageKind, MessageScope, compose};
+use crate::deliver::{MessageKind, MessageScope, NotifiedItem, compose};
 use crate::format::harmless::without_comments;
 use crate::format::log::INJECTED;
 use crate::format::routine::{AnswerDelivery, Routine};
@@ -74,7 +74,7 @@ pub fn question(run: &RoutineRun, routine: &Routine, tz: &TimeZone) -> String {
 
 /// `due 08:00, 3 h late; 2 earlier ones folded in`, if it is late or stands for more than itself.
 pub fn late(run: &RoutineRun, today: civil::Date) -> Option<String> {
-    let fact = Fact {
+    let fact = NotifiedItem {
         kind: MessageKind::Routine,
         id: run.routine.clone(),
         local: run.local,

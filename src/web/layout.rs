@@ -31,7 +31,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
         &html! {
             @if let Some(problem) = refused { (refusal(problem)) (typed(visit, body)) }
             @if let Some(said) = &visit.outcome { p.said role="status" { (said) } }
-            @if let Some(words) = visit.workspace.at_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
+            @if let Some(words) = visit.workspace.reason_for_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
             (body)
         },
     )

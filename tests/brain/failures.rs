@@ -11,9 +11,9 @@ use crate::brain::rig::{KEY, PATIENT, ask, brain, question, with_tool};
 use crate::models::{Fault, body};
 use crate::support::prelude::*;
 
-async fn fails(wire: WireFormat, reply: Reply, watch: BrainTimeouts) -> BrainError {
+async fn fails(wire: WireFormat, reply: Reply, timeouts: BrainTimeouts) -> BrainError {
     let server = ModelServer::of(vec![reply]).await;
-    let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
+    let (answer, _) = ask(&brain(wire, &server.url(), timeouts), &question("?")).await;
     let error = answer.expect_err("no answer");
     assert!(!error.message.contains(KEY) && !error.message.contains("127.0.0.1"), "{error}");
     error
@@ -128,9 +128,9 @@ async fn watchdogs_bite_and_the_server_notices() {
         ),
     ];
     for wire in WireFormat::ALL {
-        for (watch, reply) in table.clone() {
+        for (timeouts, reply) in table.clone() {
             let server = ModelServer::of(vec![reply]).await;
-            let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
+            let (answer, _) = ask(&brain(wire, &server.url(), timeouts), &question("?")).await;
             assert_eq!(answer.unwrap_err().class, FailureClass::Timeout, "{wire:?}");
             server.wait_for_gone(1).await;
         }
@@ -154,9 +154,9 @@ async fn a_whole_answer_does_not_wait_for_its_usage() {
     // A chat server that neither says `[DONE]` nor closes.
     let stream = "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"}}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     let server = ModelServer::start().await;
-    let watch = BrainTimeouts { silence: Duration::from_millis(100), ..PATIENT };
+    let timeouts = BrainTimeouts { silence: Duration::from_millis(100), ..PATIENT };
     server.script(vec![Reply::raw("text/event-stream", stream).fault(Fault::HangAfter(usize::MAX))]);
-    let answer = ask(&brain(WireFormat::Chat, &server.url(), watch), &question("?")).await.0.unwrap();
+    let answer = ask(&brain(WireFormat::Chat, &server.url(), timeouts), &question("?")).await.0.unwrap();
     assert_eq!(answer.text, "Yes.");
 }
 

@@ -15,10 +15,10 @@ pub const PATIENT: BrainTimeouts = BrainTimeouts {
 
 pub const KEY: &str = "test-key-0123456789";
 
-pub fn brain(wire: WireFormat, url: &str, watch: BrainTimeouts) -> WireBrain {
+pub fn brain(wire: WireFormat, url: &str, timeouts: BrainTimeouts) -> WireBrain {
     let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
     let (url, model, client) = (url.to_owned(), "model-1".to_owned(), http::client().unwrap());
-    WireBrain { wire, url, model, key: Some(KEY.into()), watch, client, clock }
+    WireBrain { wire, url, model, key: Some(KEY.into()), timeouts, client, clock }
 }
 
 /// The answer, and the events that came with it.

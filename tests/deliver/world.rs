@@ -1,7 +1,7 @@
 //! A vault, a clock, a notifier that behaves as Discord does, and passes over them.
 
 use vault_agent::deliver::{
-    DeliveryOrder, Fact, Journal, MessageKind, MessageLookup, MessageScope, Notifier, NotifyRules,
+    DeliveryOrder, Journal, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier, NotifyRules,
     OutgoingMessage, PassContext, PassError, PassMode, PassReport, PassSettings, PassState, SendOutcome,
     notifier::nonce, pass,
 };
@@ -280,8 +280,8 @@ pub fn message(kind: MessageKind, key: &str, text: &str) -> OutgoingMessage {
 }
 
 /// What a message tells of.
-pub fn fact(kind: MessageKind, id: &str, local: &str, msg: &str) -> Fact {
-    Fact {
+pub fn fact(kind: MessageKind, id: &str, local: &str, msg: &str) -> NotifiedItem {
+    NotifiedItem {
         kind,
         id: id.to_owned(),
         local: local.parse().unwrap(),

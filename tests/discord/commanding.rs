@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use crate::deliver::world::{fact, message};
-use vault_agent::deliver::{Fact, MessageKind, Notifier, OutgoingMessage, SendOutcome};
+use vault_agent::deliver::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
 use vault_agent::discord::{BotNotifier, Owners};
 
 /// What a stranger is told.
@@ -113,7 +113,7 @@ async fn commands_are_written_once_and_again_only_when_they_changed() {
 
 /// A notification as it stands in the channel.
 async fn notify(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> Value {
-    let fact = Fact { recurring, ..fact(kind, id, "2026-11-20T09:30", msg) };
+    let fact = NotifiedItem { recurring, ..fact(kind, id, "2026-11-20T09:30", msg) };
     let message = OutgoingMessage { facts: vec![fact], ..message(kind, id, &format!("Reminder: {msg}")) };
     let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
     assert!(matches!(notifier.send(&message).await, SendOutcome::Sent { message_id: Some(_) }));

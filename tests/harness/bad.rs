@@ -23,7 +23,7 @@ async fn nonsense_and_endless_lines_are_passed_over() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_is_silent_is_ended() {
     let short = Duration::from_millis(1500);
-    for (wrong, watch, said) in [
+    for (wrong, timeouts, said) in [
         (
             "hang-start",
             BrainTimeouts { first_byte: short, ..PATIENT },
@@ -41,7 +41,7 @@ async fn a_program_that_is_silent_is_ended() {
         ),
     ] {
         let mut rig = followed(&format!("cc+{wrong}")).await;
-        rig.watch = watch;
+        rig.timeouts = timeouts;
         let script = if wrong == "hang-start" { vec![] } else { vec![remind("claude-code")] };
         rig.server.script(script);
         rig.server.script(vec![Reply::text("I finish.")]);

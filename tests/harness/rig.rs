@@ -41,7 +41,7 @@ pub struct Rig {
     pub journal: Arc<TurnJournal>,
     pub person: Arc<Person>,
     pub desk: Desk,
-    pub watch: BrainTimeouts,
+    pub timeouts: BrainTimeouts,
 }
 
 holds_folder!(Rig);
@@ -56,7 +56,7 @@ impl Rig {
         let journal = Arc::new(TurnJournal::open(&folder.state()).unwrap());
         let person = Person::who_says(ApprovalVerdict::No);
         let server = ModelServer::start().await;
-        let rig = Self { folder, server, journal, person, desk: Desk::default(), watch: PATIENT };
+        let rig = Self { folder, server, journal, person, desk: Desk::default(), timeouts: PATIENT };
         rig.write("vault-agent.toml", brains(&rig));
         rig
     }
@@ -107,7 +107,7 @@ impl Rig {
             tools: Arc::new(CombinedToolbox(boxes)),
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
             memory: Arc::new(Fixed("")),
-            watch: self.watch,
+            timeouts: self.timeouts,
             routine,
             ..EngineParts::of(&workspace, &self.journal)
         })

@@ -63,7 +63,7 @@ pub fn stand_of(command: Vec<String>) -> Stand {
         key: Some(KEY.to_owned().into()),
         key_env: None,
         tools: vec![],
-        supervision: Supervision { state: path("state"), watch: PATIENT },
+        supervision: Supervision { state: path("state"), timeouts: PATIENT },
         dir: path("run"),
         server: Some(McpServerCommand {
             command: vec![PROGRAM.into(), "--vault".into(), text(path("vault")), "mcp".into()],
@@ -87,7 +87,8 @@ impl Stand {
     /// Whatever is silent for so long is ended.
     pub fn impatient(&mut self) {
         let silence = Duration::from_secs(1);
-        self.setup.supervision.watch = BrainTimeouts { first_byte: PATIENT.first_byte, silence, ..PATIENT };
+        self.setup.supervision.timeouts =
+            BrainTimeouts { first_byte: PATIENT.first_byte, silence, ..PATIENT };
     }
 
     pub fn memory(&self) -> String {
@@ -259,7 +260,7 @@ pub async fn ends<H: Harness>(stand: &mut Stand, harness: impl Fn(&Stand) -> H) 
     let error = fails(&harness(stand)).await;
     assert_eq!(error.class, FailureClass::Timeout, "{error}");
     stand.nothing_is_left().await;
-    stand.setup.supervision.watch = PATIENT;
+    stand.setup.supervision.timeouts = PATIENT;
     let error = fails(&harness(stand)).await;
     assert_eq!(error.class, FailureClass::Crash, "{error}");
     assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");

@@ -237,7 +237,7 @@ impl Program {
             url: variable("ANTHROPIC_BASE_URL").expect("a server"),
             model: value_of(&self.arguments, "--model").unwrap(),
             key: variable("ANTHROPIC_API_KEY").map(Into::into),
-            watch: BrainTimeouts::default(),
+            timeouts: BrainTimeouts::default(),
             client: http::client().unwrap(),
             clock: Arc::new(SystemClock),
         };

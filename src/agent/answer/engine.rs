@@ -47,7 +47,7 @@ pub struct EngineParts {
     /// The permits for calls.
     pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
-    pub watch: BrainTimeouts,
+    pub timeouts: BrainTimeouts,
     /// Pictures and files of a question that no log holds.
     pub files: Vec<MessagePart>,
     /// The JSON schema that answers must have.
@@ -70,7 +70,7 @@ impl EngineParts {
             approvals: Arc::new(NoApprovals),
             memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
             permits: Arc::default(),
-            watch: BrainTimeouts::default(),
+            timeouts: BrainTimeouts::default(),
             files: Vec::new(),
             schema: None,
             omit_reason: false,
@@ -237,7 +237,7 @@ impl AnswerEngine {
     /// # Errors
     /// The system has no TLS to offer.
     pub fn new(parts: EngineParts) -> Result<Self, BrainError> {
-        let brains = Brains::of(&parts.workspace, parts.watch, Arc::clone(&parts.permits))?;
+        let brains = Brains::of(&parts.workspace, parts.timeouts, Arc::clone(&parts.permits))?;
         Ok(Self { parts, brains })
     }
 

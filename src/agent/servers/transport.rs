@@ -63,8 +63,8 @@ impl StdioTransport {
             .map_err(|error| format!("no folder can be made in `{}`: {error}", base.display()))?;
         let (command, dir) = (server.command.clone(), folder.folder.clone());
         let program = Program { command, dir, secrets, untrusted: true, ..Program::default() };
-        let watch = BrainTimeouts { first_byte: DAY, silence: DAY, overall: DAY };
-        let supervision = Supervision { state, watch };
+        let timeouts = BrainTimeouts { first_byte: DAY, silence: DAY, overall: DAY };
+        let supervision = Supervision { state, timeouts };
         let child = Child::start(&supervision, &program).map_err(|error| error.message)?;
         Ok(Self { child: Some(child), waiting: HashSet::new(), words: words.clone(), _folder: folder })
     }

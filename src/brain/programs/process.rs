@@ -80,7 +80,7 @@ pub struct Supervision {
     /// The state directory: only children of processes with the same one are swept.
     pub state: PathBuf,
     /// How long a program may be silent, and how long a turn of it may take.
-    pub watch: BrainTimeouts,
+    pub timeouts: BrainTimeouts,
 }
 
 /// A program as it is to be run.
@@ -111,7 +111,7 @@ pub struct Child {
     lines: mpsc::Receiver<Value>,
     words: Arc<Mutex<StderrTail>>,
     secrets: Vec<SecretString>,
-    watch: BrainTimeouts,
+    timeouts: BrainTimeouts,
     untrusted: bool,
     heard: bool,
     /// How long it was waited for so far, without the time of a person's approvals.
@@ -174,7 +174,7 @@ impl Child {
             lines,
             words,
             secrets: program.secrets.iter().map(|(_, secret)| secret.clone()).collect(),
-            watch: supervision.watch,
+            timeouts: supervision.timeouts,
             untrusted: program.untrusted,
             heard: false,
             waited: Duration::ZERO,
@@ -194,8 +194,8 @@ impl Child {
     /// # Errors
     /// The program was silent for too long, or took too long in all; a line of an untrusted one was too long.
     pub async fn next(&mut self) -> Result<Option<Value>, BrainError> {
-        let silence = if self.heard { self.watch.silence } else { self.watch.first_byte };
-        let left = self.watch.overall.saturating_sub(self.waited);
+        let silence = if self.heard { self.timeouts.silence } else { self.timeouts.first_byte };
+        let left = self.timeouts.overall.saturating_sub(self.waited);
         let began = Instant::now();
         let heard = tokio::select! {
             biased;
@@ -216,7 +216,7 @@ impl Child {
                 Ok(line)
             }
             Err(_) if left <= silence => {
-                let minutes = self.watch.overall.as_secs_f64() / 60.0;
+                let minutes = self.timeouts.overall.as_secs_f64() / 60.0;
                 Err(self.late(&format!("it did not answer within {minutes:.0} minutes")))
             }
             Err(_) => Err(self.late(&format!("it said nothing for {} s", silence.as_secs()))),

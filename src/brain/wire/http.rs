@@ -62,7 +62,7 @@ pub struct WireBrain {
     /// Local servers want none.
     pub key: Option<SecretString>,
     /// Its time limits.
-    pub watch: BrainTimeouts,
+    pub timeouts: BrainTimeouts,
     /// The [`client`] of all wires.
     pub client: reqwest::Client,
     /// The time, from which a date of `Retry-After` counts.
@@ -97,8 +97,8 @@ impl WireBrain {
             (WireFormat::Messages, key) => post.header("x-api-key", key),
             (_, key) => post.bearer_auth(key),
         };
-        let sent = timeout(self.watch.first_byte, post.header("accept", "text/event-stream").send()).await;
-        let Ok(sent) = sent else { return Err(late("no answer began", self.watch.first_byte)) };
+        let sent = timeout(self.timeouts.first_byte, post.header("accept", "text/event-stream").send()).await;
+        let Ok(sent) = sent else { return Err(late("no answer began", self.timeouts.first_byte)) };
         let response = sent.map_err(|error| broken(&error))?;
         let status = response.status();
         if !status.is_success() {
@@ -107,8 +107,8 @@ impl WireBrain {
         let mut decoder = wire.decoder(request, url, model);
         let kind = response.headers().get(reqwest::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| kind.contains("json") && !kind.contains("event-stream")) {
-            let read = timeout(self.watch.silence, body(response, MOST_BYTES)).await;
-            let Ok(bytes) = read else { return Err(late("the answer stopped", self.watch.silence)) };
+            let read = timeout(self.timeouts.silence, body(response, MOST_BYTES)).await;
+            let Ok(bytes) = read else { return Err(late("the answer stopped", self.timeouts.silence)) };
             let value: Value = serde_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
             let mut out = Vec::new();
             decoder.whole(&value, &mut out)?;
@@ -128,13 +128,16 @@ impl WireBrain {
         let mut out = Vec::new();
         let mut heard = Instant::now();
         while !decoder.is_over() {
-            let patience =
-                if decoder.is_whole() { AFTER_WHOLE.min(self.watch.silence) } else { self.watch.silence };
+            let patience = if decoder.is_whole() {
+                AFTER_WHOLE.min(self.timeouts.silence)
+            } else {
+                self.timeouts.silence
+            };
             let event = match timeout_at(heard + patience, stream.next()).await {
                 // After a whole answer, further events are welcome and not needed.
                 Err(_) | Ok(Some(Err(_))) if decoder.is_whole() => break,
                 Ok(None) => break,
-                Err(_) => return Err(late("the answer stopped", self.watch.silence)),
+                Err(_) => return Err(late("the answer stopped", self.timeouts.silence)),
                 Ok(Some(Err(error))) => return Err(of_stream(error)),
                 Ok(Some(Ok(event))) => event,
             };
@@ -162,7 +165,7 @@ impl WireBrain {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
         };
         let (after, after_ms) = (header("retry-after"), header("retry-after-ms"));
-        let read = timeout(self.watch.first_byte, body(response, MOST_ERROR_BYTES)).await;
+        let read = timeout(self.timeouts.first_byte, body(response, MOST_ERROR_BYTES)).await;
         let bytes = read.ok().and_then(Result::ok).unwrap_or_default();
         let error = classify::status(status, &String::from_utf8_lossy(&bytes), &[self.key()]);
         let retry_after = classify::wait(after.as_deref(), after_ms.as_deref(), self.clock.now());
@@ -181,13 +184,13 @@ impl WireBrain {
         events: mpsc::Sender<BrainEvent>,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let asked = timeout(self.watch.overall, self.ask(request, &events));
+        let asked = timeout(self.timeouts.overall, self.ask(request, &events));
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(BrainError::cancelled()),
             answer = asked => answer,
         };
-        let answer = answer.unwrap_or_else(|_| Err(late("the answer wasn't whole", self.watch.overall)));
+        let answer = answer.unwrap_or_else(|_| Err(late("the answer wasn't whole", self.timeouts.overall)));
         let mut reply =
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
         scrub_reply(&mut reply, self.key());

@@ -65,7 +65,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     #[cfg(feature = "assistant")]
     let (workspace, ran) = {
         let workspace = Arc::new(workspace);
-        let rests = report.read_only.is_some() || workspace.at_rest().is_some();
+        let rests = report.read_only.is_some() || workspace.reason_for_rest().is_some();
         let ran = super::tick_routines::run_due_routines(context.ui, &workspace, rests, args.dry_run)?;
         if !args.dry_run {
             // Questions of a run and warnings about budgets are sent in the same tick.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::capture::{HUMAN, Inbox, InboxError, Learner, ListedCandidate, new_turns, rules};
+use crate::capture::{HUMAN, Inbox, InboxError, ListedCandidate, QuestionBuilder, new_turns, rules};
 use crate::cli::prelude::*;
 use crate::config::InboxSettings;
 use crate::format::Finding;
@@ -144,7 +144,7 @@ fn scan(
     dry: bool,
 ) -> CommandResult {
     let inbox = Inbox::new(workspace.memory());
-    let mut learner = Learner::new(workspace.memory())?;
+    let mut builder = QuestionBuilder::new(workspace.memory())?;
     let (mut proposals, mut read, now) = (Vec::new(), 0, workspace.clock.now());
     for path in selected_logs(workspace, logs)? {
         let (turns, _) = new_turns::turns(path.as_str(), &workspace.vault.read(&path)?, None);
@@ -154,10 +154,10 @@ fn scan(
                 continue;
             }
             read += 1;
-            proposals.extend(learner.learn(&turn, rules::extract(&turn.text, day), rules::NAME, now));
+            proposals.extend(builder.learn(&turn, rules::extract(&turn.text, day), rules::NAME, now));
         }
     }
-    let asking = learner.choose(proposals, &workspace.settings, now, &workspace.zone);
+    let asking = builder.choose(proposals, &workspace.settings, now, &workspace.zone);
     if !dry {
         inbox.ask(&asking.lines, &asking.again)?;
         for (id, error) in inbox.settle(now)?.failed {

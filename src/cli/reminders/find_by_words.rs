@@ -57,7 +57,7 @@ fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>> {
     let now = workspace.zone.tz().to_datetime(workspace.clock.now());
     let journal = workspace.journal()?;
     let facts = journal.notifications(now.saturating_sub(2.days()), now)?;
-    let candidate = |fact: crate::deliver::Fact| NamedCandidate {
+    let candidate = |fact: crate::deliver::NotifiedItem| NamedCandidate {
         shown: format!("{}  {}  {}", fact.id, fact.local.strftime("%Y-%m-%d %H:%M"), fact.msg),
         id: Some(fact.id),
         msg: fact.msg,

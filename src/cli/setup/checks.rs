@@ -123,10 +123,10 @@ fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<Che
 
     // A program that is a brain gets a folder of its own, which goes with the test.
     let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));
-    let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
+    let timeouts = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let (state, clock) = (scratch.clone(), std::sync::Arc::clone(&context.clock));
     let http = http::client().map_err(|error| error.message)?;
-    let clients = ClientContext { watch, state, server: None, http, clock };
+    let clients = ClientContext { timeouts, state, server: None, http, clock };
     let mut prepared = PreparedBrain::of(&trial.brain, &scratch);
     if let Some(key) = &trial.key {
         prepared = prepared.with_key(key.clone());

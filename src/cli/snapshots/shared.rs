@@ -149,7 +149,7 @@ impl Pager {
             && let Err(error) = writeln!(self.out, "{text}")
         {
             self.closed = true;
-            crate::terminal::heed(Err(error));
+            crate::terminal::record_write_error(Err(error));
         }
         !self.closed
     }
@@ -157,7 +157,7 @@ impl Pager {
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        crate::terminal::heed(self.out.flush());
+        crate::terminal::record_write_error(self.out.flush());
         self.out = Box::new(std::io::sink());
         if let Some(child) = &mut self.child {
             let _ = child.wait();

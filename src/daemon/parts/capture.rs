@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::prelude::*;
 use crate::capture::new_turns::{self, PersonTurn, ReadPositions};
-use crate::capture::{Inbox, InboxOutcome, Learner, rules};
+use crate::capture::{Inbox, InboxOutcome, QuestionBuilder, rules};
 use crate::format::candidate::CandidateState;
 use crate::format::log::Resume;
 use crate::vault::WalkOptions;
@@ -179,14 +179,14 @@ async fn learn(
     }
     let shared = Arc::clone(workspace);
     let asked = blocking(move || {
-        let mut learner = Learner::new(shared.memory())?;
+        let mut builder = QuestionBuilder::new(shared.memory())?;
         let now = shared.clock.now();
         let mut proposals = Vec::new();
         for turn in &turns {
             let day = shared.zone.tz().to_datetime(turn.at).date();
-            proposals.extend(learner.learn(turn, rules::extract(&turn.text, day), rules::NAME, now));
+            proposals.extend(builder.learn(turn, rules::extract(&turn.text, day), rules::NAME, now));
         }
-        let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
+        let asking = builder.choose(proposals, &shared.settings, now, &shared.zone);
         Ok(Inbox::new(shared.memory()).ask(&asking.lines, &asking.again)?)
     });
     Ok(Some(asked.await?.len()))

@@ -97,7 +97,7 @@ impl RoutineService {
     }
 
     async fn check(&mut self) {
-        if self.runner.workspace().at_rest().is_some() {
+        if self.runner.workspace().reason_for_rest().is_some() {
             return;
         }
         let runner = Arc::clone(&self.runner);

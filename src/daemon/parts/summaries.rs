@@ -41,7 +41,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     queue.want_all();
     let mut rests = false;
     loop {
-        if std::mem::replace(&mut rests, queue.writer.workspace.at_rest().is_some()) && !rests {
+        if std::mem::replace(&mut rests, queue.writer.workspace.reason_for_rest().is_some()) && !rests {
             queue.want_all();
         }
         let is_idle = queue.wanted.is_empty() || events.is_vault_gone() || rests;
@@ -79,7 +79,7 @@ struct SummaryQueue {
 impl SummaryQueue {
     fn is_off(&self) -> bool {
         let workspace = &self.writer.workspace;
-        !workspace.settings.summary.enabled || workspace.at_rest().is_some()
+        !workspace.settings.summary.enabled || workspace.reason_for_rest().is_some()
     }
 
     fn vault(&self) -> &Vault {

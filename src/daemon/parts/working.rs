@@ -48,7 +48,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             None => return Ok(()),
             _ => continue,
         };
-        if !is_on(&writer.workspace.settings) || writer.workspace.at_rest().is_some() {
+        if !is_on(&writer.workspace.settings) || writer.workspace.reason_for_rest().is_some() {
             continue;
         }
         let logs: Vec<LogName> =

@@ -8,7 +8,7 @@ use super::keys::parts;
 use super::message::{ChunkState, JournalMessage, NewMessage, read_messages};
 use super::recipients::{self, Recipient};
 use super::{Journal, Result};
-use crate::deliver::notifier::{self, Fact, MessageKind, MessageScope};
+use crate::deliver::notifier::{self, MessageKind, MessageScope, NotifiedItem};
 use crate::deliver::split;
 use crate::sqlite::json;
 
@@ -17,7 +17,7 @@ impl Journal {
     /// counting message after another notifier refused it; for a counting message, in copies that it got while another
     /// notifier counted. The other items' deliveries are free again. Returns the key and fact of each item that was
     /// sent.
-    pub fn end_told(&self, message: &JournalMessage, name: &str) -> Result<Vec<(String, Fact)>> {
+    pub fn end_told(&self, message: &JournalMessage, name: &str) -> Result<Vec<(String, NotifiedItem)>> {
         let (key, is_copy) = (&message.key, message.to.is_copy());
         let told = if is_copy {
             "copies.message = ?1 AND state IN ('sent', 'done') AND (place = ?2 OR place GLOB ?2 || ' *')"
@@ -26,7 +26,7 @@ impl Journal {
         };
         let sql =
             format!("SELECT key, fact FROM deliveries JOIN copies USING (key) WHERE {told} ORDER BY number");
-        let told: Vec<(String, Fact)> =
+        let told: Vec<(String, NotifiedItem)> =
             self.db.rows(&sql, [key, name], |row| Ok((row.get(0)?, json(row, 1)?)))?;
         let may_split = !is_copy && message.chunks.iter().all(|chunk| chunk.state == ChunkState::Due);
         if told.is_empty() || told.len() < message.facts.len() && !may_split {
@@ -222,7 +222,7 @@ impl Journal {
 }
 
 pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
-    let facts: Vec<&Fact> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
+    let facts: Vec<&NotifiedItem> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
     let inserted = tx
         .prepare_cached(
             "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)

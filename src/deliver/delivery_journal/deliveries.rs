@@ -9,7 +9,7 @@ use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
 use super::runs::{COLUMNS, run_of};
 use super::{Journal, Result, RoutineRun};
-use crate::deliver::notifier::Fact;
+use crate::deliver::notifier::NotifiedItem;
 use crate::sqlite::{instant, json};
 
 /// The state of a past delivery.
@@ -29,7 +29,7 @@ pub struct PastDelivery {
     /// Its key.
     pub key: String,
     /// The sent item.
-    pub fact: Fact,
+    pub fact: NotifiedItem,
     /// Its state.
     pub state: PastDeliveryState,
     /// When it was last tried.
@@ -48,7 +48,7 @@ pub struct OpenDelivery {
     /// `due`, `sending` or `failed`.
     pub state: String,
     /// The item.
-    pub fact: Fact,
+    pub fact: NotifiedItem,
     /// How often sending failed.
     pub attempts: u32,
     /// The next attempt is not before this.
@@ -108,7 +108,7 @@ impl Journal {
     /// The journal can't be written.
     pub fn record_other_machine(
         &self,
-        (key, line, fact): &(String, LineHash, Fact),
+        (key, line, fact): &(String, LineHash, NotifiedItem),
         place: &str,
         by: Option<&str>,
         at: Timestamp,
@@ -128,7 +128,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn record_wait(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool> {
+    pub fn record_wait(&self, key: &str, line: &LineHash, fact: &NotifiedItem, why: &str) -> Result<bool> {
         let (subject, local) = parts(key);
         let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error)
             VALUES (?1, ?2, ?3, 'due', ?4, ?5, ?6)
@@ -142,7 +142,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn deliveries_in(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>> {
+    pub fn deliveries_in(&self, message: &str) -> Result<Vec<(String, LineHash, NotifiedItem)>> {
         self.db.rows(
             "SELECT key, line, fact FROM deliveries WHERE message = ?1
              OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number",
@@ -156,7 +156,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn sent_here(&self) -> Result<Vec<(String, Fact, Option<String>)>> {
+    pub fn sent_here(&self) -> Result<Vec<(String, NotifiedItem, Option<String>)>> {
         self.db.rows(
             "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL
              UNION ALL
@@ -190,7 +190,7 @@ impl Journal {
             "SELECT outlet, facts, attempts, retry_ms, error FROM messages WHERE copy = 1 ORDER BY rowid";
         let rows: Vec<Vec<OpenDelivery>> = self.db.rows(sql, [], |row| {
             let name: String = row.get(0)?;
-            let facts: Vec<Fact> = json(row, 1)?;
+            let facts: Vec<NotifiedItem> = json(row, 1)?;
             let (attempts, retry, error): (_, _, Option<String>) = (row.get(2)?, row.get(3)?, row.get(4)?);
             let open = facts.into_iter().map(|fact| OpenDelivery {
                 key: format!("{} ({name})", fact.id),

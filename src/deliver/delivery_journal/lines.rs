@@ -13,7 +13,7 @@ use rusqlite::{Transaction, params};
 use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
 use super::{DeliveryRow, Journal, NewMessage, ROW, Result, row_of};
-use crate::deliver::notifier::Fact;
+use crate::deliver::notifier::NotifiedItem;
 use crate::sqlite::{instant, json};
 
 /// The days for which a phrase and the name of a notice are kept.
@@ -27,7 +27,7 @@ pub struct NotifiedTask {
     /// Whether the notification was surely sent.
     pub is_certain: bool,
     /// The sent item.
-    pub fact: Fact,
+    pub fact: NotifiedItem,
 }
 
 impl Journal {
@@ -183,10 +183,10 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn notifications(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<Fact>> {
+    pub fn notifications(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<NotifiedItem>> {
         let sql = "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
                    ORDER BY number DESC LIMIT 1000";
-        let facts: Vec<Option<Fact>> =
+        let facts: Vec<Option<NotifiedItem>> =
             self.db.rows(sql, [local_text(from), local_text(to)], |row| Ok(json(row, 0).ok()))?;
         Ok(facts.into_iter().flatten().collect())
     }
@@ -232,7 +232,7 @@ impl Journal {
     }
 
     /// Gives a task that was notified under one key another key, because it moved or changed.
-    pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<()> {
+    pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &NotifiedItem) -> Result<()> {
         let (subject, local) = parts(to);
         let sql = "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3, local = ?4, line = ?5, fact = ?6
                    WHERE key = ?1";

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::keys::{LineHash, question_of, replied_to};
 use super::recipients::Recipient;
 use super::{Journal, Result};
-use crate::deliver::notifier::{Fact, MessageKind, MessageScope, OutgoingMessage};
+use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem, OutgoingMessage};
 use crate::sqlite::{instant, json, word};
 use crate::words::words;
 
@@ -39,7 +39,7 @@ pub struct NewMessage {
     /// The whole text.
     pub body: String,
     /// The deliveries: key, hash of the line, fact.
-    pub deliveries: Vec<(String, LineHash, Fact)>,
+    pub deliveries: Vec<(String, LineHash, NotifiedItem)>,
     /// The instant since which another machine may have sent it: the place is asked first.
     pub lookup_since: Option<Timestamp>,
 }
@@ -58,7 +58,7 @@ pub struct JournalMessage {
     /// 0 for its own place, then each place that it falls back to.
     pub route: u8,
     /// The items in it.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<NotifiedItem>,
     /// The whole text.
     pub body: String,
     /// How often sending failed.

@@ -47,7 +47,7 @@ pub use message::{ChunkState, JournalMessage, MessageChunk, NewMessage, PostedCh
 pub use recipients::{CopyState, NotifierRefusal, Recipient};
 pub use runs::{NewRun, RoutineProgress, RoutineRun, RunState, run_key};
 
-use super::notifier::Fact;
+use super::notifier::NotifiedItem;
 pub(crate) use crate::sqlite::Result;
 use crate::sqlite::{Database, DatabaseError, StateFileKind, instant, json, word};
 use crate::words::words;
@@ -115,7 +115,7 @@ pub struct DeliveryRow {
     /// A failed one: the settings that it failed with.
     pub settings: Option<String>,
     /// The item.
-    pub fact: Fact,
+    pub fact: NotifiedItem,
     /// A sent one: the message's id, else its nonce.
     pub delivered: Option<String>,
     /// The other machine that sent it, if one did.

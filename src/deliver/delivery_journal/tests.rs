@@ -13,8 +13,8 @@ fn local(day: i8) -> civil::DateTime {
     civil::date(2026, 12, day).at(9, 30, 0, 0)
 }
 
-fn fact(id: &str, day: i8) -> Fact {
-    Fact {
+fn fact(id: &str, day: i8) -> NotifiedItem {
+    NotifiedItem {
         kind: MessageKind::Reminder,
         id: id.to_owned(),
         local: local(day),

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
-use crate::deliver::notifier::{Fact, MessageKind, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::notifier::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
 use crate::deliver::words::{NoteLinks, compose, link};
 use crate::reminders::rfc3339;
 
@@ -83,7 +83,7 @@ impl Console {
             .collect()
     }
 
-    fn json_line(&self, fact: &Fact, phrase: Option<&str>) -> String {
+    fn json_line(&self, fact: &NotifiedItem, phrase: Option<&str>) -> String {
         let mut line = serde_json::json!({
             "kind": fact.kind,
             "id": fact.id,
@@ -101,7 +101,7 @@ impl Console {
 }
 
 /// `2026-12-01 09:30 Call "Mum" (due 09:30, 3 h late)`; with the words that a brain found, these. They open `url`.
-fn plain_line(fact: &Fact, phrase: Option<&str>, url: Option<&str>) -> String {
+fn plain_line(fact: &NotifiedItem, phrase: Option<&str>, url: Option<&str>) -> String {
     let when = fact.local.strftime("%Y-%m-%d %H:%M");
     let today = fact.local.saturating_add(SignedDuration::from_secs(fact.late_seconds)).date();
     let text = one_line(phrase.unwrap_or(&fact.msg));
@@ -164,8 +164,8 @@ mod tests {
         }
     }
 
-    fn fact(msg: &str, late: i64) -> Fact {
-        Fact {
+    fn fact(msg: &str, late: i64) -> NotifiedItem {
+        NotifiedItem {
             kind: MessageKind::Reminder,
             id: "rid_K5V4M2J9Q2ZP".to_owned(),
             local: "2026-12-01T09:30".parse().unwrap(),
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    fn shown(json: bool, facts: Vec<Fact>, text: &str) -> String {
+    fn shown(json: bool, facts: Vec<NotifiedItem>, text: &str) -> String {
         let buffer = Buffer::default();
         let tz = TimeZone::get("Europe/Berlin").unwrap();
         let console = Console::new(Box::new(buffer.clone()), json, tz);

@@ -13,7 +13,7 @@ use super::notes::PassNotes;
 use super::planned::{PassPlan, PendingSend};
 use super::{Pass, PassReport, messages, plan};
 use crate::deliver::delivery_journal::{JournalMessage, LineHash, NewMessage, Recipient, voice_claim};
-use crate::deliver::notifier::{Fact, MessageKind, MessageLookup, OutgoingMessage, nonce};
+use crate::deliver::notifier::{MessageKind, MessageLookup, NotifiedItem, OutgoingMessage, nonce};
 use crate::machines::protocol::{SendRight, claim_key};
 use crate::machines::{IntendedSend, Machines};
 use crate::sqlite::Result;
@@ -26,7 +26,7 @@ const SOURCE: &str = "deliveries";
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
 
 /// A delivery: its key, the hash of its line, its fact.
-type KeyedFact = (String, LineHash, Fact);
+type KeyedFact = (String, LineHash, NotifiedItem);
 
 /// Filters the due messages for those that this machine may send. Deliveries of another machine are recorded in the
 /// journal; deliveries of a machine that was cut off are looked up at their place first.

@@ -14,7 +14,7 @@ use super::notes::PassNotes;
 use super::planned::{DAY, PassPlan, PendingSend, UnsentOccurrence};
 use super::{Pass, PassMode, PassReport, PassState, messages, plan};
 use crate::deliver::delivery_journal::{DeliveryRow, DeliveryState};
-use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::machines::protocol::{SenderMark, claim_key};
 use crate::sqlite::Result;
 
@@ -61,7 +61,7 @@ impl<'c> WriteOrder<'c> {
     }
 
     /// The order and the claim of a line that another machine sent and is to rewrite.
-    fn awaits(&self, key: &str, fact: &Fact) -> Option<(u64, String)> {
+    fn awaits(&self, key: &str, fact: &NotifiedItem) -> Option<(u64, String)> {
         let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
         match self.pass.machines.sender_mark(&claim) {
             SenderMark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
@@ -72,7 +72,7 @@ impl<'c> WriteOrder<'c> {
     }
 
     /// The claim for the notifier that counts.
-    fn claim(&self, key: &str, fact: &Fact) -> Option<String> {
+    fn claim(&self, key: &str, fact: &NotifiedItem) -> Option<String> {
         let to = messages::recipient(self.pass.settings, fact);
         Some(claim_key(key, self.pass.delivery_order.name(&to)?))
     }

@@ -8,7 +8,7 @@ use super::plan::Phrases;
 use super::planned::PendingSend;
 use super::{Pass, PassSettings};
 use crate::deliver::delivery_journal::{CopyState, LineHash, NewMessage, Recipient};
-use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
+use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
 use crate::sqlite::Result;
@@ -67,7 +67,7 @@ pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -
 }
 
 /// The recipient of the counting message.
-pub(super) fn recipient(settings: &PassSettings, fact: &Fact) -> Recipient {
+pub(super) fn recipient(settings: &PassSettings, fact: &NotifiedItem) -> Recipient {
     let first = settings.notify_rules.kinds.first();
     match settings.notify_rules.kinds(&fact.msg).first() {
         Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
@@ -90,7 +90,7 @@ fn for_recipient(key: String, to: &Recipient) -> String {
 
 /// Splits a message of several items into one message for each.
 pub(super) fn split_message(message: &NewMessage, today: civil::Date) -> Vec<NewMessage> {
-    let one = |(key, line, fact): &(String, LineHash, Fact)| NewMessage {
+    let one = |(key, line, fact): &(String, LineHash, NotifiedItem)| NewMessage {
         key: for_recipient(key.clone(), &message.to),
         kind: fact.kind,
         body: compose::single(fact, today),
@@ -106,7 +106,7 @@ fn parts<'f>(
     pass: Pass<'_>,
     together: Vec<&'f PendingSend>,
     to: &Recipient,
-    words: impl Fn(&[Fact]) -> String,
+    words: impl Fn(&[NotifiedItem]) -> String,
 ) -> Vec<Vec<&'f PendingSend>> {
     if pass.machines.is_alone() {
         return vec![together];
@@ -115,7 +115,7 @@ fn parts<'f>(
     let mut parts: Vec<Vec<&PendingSend>> = Vec::new();
     for fire in together {
         let fits = |part: &Vec<&PendingSend>| {
-            let facts: Vec<Fact> = part.iter().chain([&fire]).map(|fire| fire.fact.clone()).collect();
+            let facts: Vec<NotifiedItem> = part.iter().chain([&fire]).map(|fire| fire.fact.clone()).collect();
             words(&facts).encode_utf16().count() <= limit
         };
         match parts.last_mut().filter(|part| fits(part)) {
@@ -145,7 +145,7 @@ fn messages<'f>(
         } else {
             (Vec::new(), fires)
         };
-        let words = |facts: &[Fact]| compose::digest(facts, today);
+        let words = |facts: &[NotifiedItem]| compose::digest(facts, today);
         for part in parts(pass, together, &place.0, words) {
             match part.as_slice() {
                 [] => {}
@@ -158,7 +158,7 @@ fn messages<'f>(
             alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
         for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
             if tasks.len() > rule.over {
-                let words = |facts: &[Fact]| compose::task_list(facts, today);
+                let words = |facts: &[NotifiedItem]| compose::task_list(facts, today);
                 let parts = parts(pass, tasks.to_vec(), &place.0, words);
                 out.extend(parts.iter().map(|part| (part[0].fact.due, digest(part, &place, words))));
             } else {
@@ -191,8 +191,12 @@ fn single(fire: &PendingSend, (to, scope): &Place, today: civil::Date, phrases: 
     }
 }
 
-fn digest(fires: &[&PendingSend], (to, scope): &Place, words: impl Fn(&[Fact]) -> String) -> NewMessage {
-    let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();
+fn digest(
+    fires: &[&PendingSend],
+    (to, scope): &Place,
+    words: impl Fn(&[NotifiedItem]) -> String,
+) -> NewMessage {
+    let facts: Vec<NotifiedItem> = fires.iter().map(|fire| fire.fact.clone()).collect();
     NewMessage {
         key: digest_key(fires.iter().map(|fire| fire.key.as_str()), to),
         kind: MessageKind::Digest,

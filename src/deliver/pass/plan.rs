@@ -16,7 +16,7 @@ use super::planned::{
 use super::reminders::Planner;
 use super::{Pass, tasks};
 use crate::deliver::delivery_journal::{self, LineHash};
-use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::schedule::{DueInstant, Zone};
@@ -105,8 +105,13 @@ fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Re
 }
 
 /// The fact of a follow-up that was due at `due`.
-pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timestamp, now: Timestamp) -> Fact {
-    Fact {
+pub(crate) fn commitment_fact(
+    zone: &Zone,
+    commitment: &Commitment,
+    due: Timestamp,
+    now: Timestamp,
+) -> NotifiedItem {
+    NotifiedItem {
         kind: MessageKind::Commitment,
         id: commitment.id.clone(),
         local: zone.tz().to_datetime(due),

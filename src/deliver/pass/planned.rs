@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, civil};
 
 use super::Pass;
 use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
-use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
+use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
 use crate::format::ReminderId;
 use crate::schedule::Occurrence;
 use crate::sqlite::Result;
@@ -49,7 +49,7 @@ pub struct PendingSend {
     /// The hash of the line or block that it stands in.
     pub line: LineHash,
     /// The item.
-    pub fact: Fact,
+    pub fact: NotifiedItem,
     /// Its destination.
     pub scope: Option<MessageScope>,
 }

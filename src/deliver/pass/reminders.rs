@@ -12,7 +12,7 @@ use super::planned::{
     readiness,
 };
 use crate::deliver::delivery_journal::{self, DeliveryRow, LineHash};
-use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::format::ReminderId;
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
@@ -268,8 +268,8 @@ impl Planner<'_> {
         }
     }
 
-    fn fact(&self, line: &ReminderLine, identity: &LineIdentity, due: &DueReminder) -> Fact {
-        Fact {
+    fn fact(&self, line: &ReminderLine, identity: &LineIdentity, due: &DueReminder) -> NotifiedItem {
+        NotifiedItem {
             kind: MessageKind::Reminder,
             id: identity.id.to_string(),
             local: due.occurrence.local,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Pass;
 use super::planned::{PendingSend, late_seconds};
-use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::reminders::{PlacedFinding, rfc3339};
 
 /// The report of one pass.
@@ -108,7 +108,7 @@ impl PassReport {
         Self { now: rfc3339(now, tz), ..Self::default() }
     }
 
-    pub(super) fn fired(&mut self, fact: &Fact, pass: Pass<'_>) {
+    pub(super) fn fired(&mut self, fact: &NotifiedItem, pass: Pass<'_>) {
         self.fired.push(DeliveredItem {
             kind: fact.kind,
             id: fact.id.clone(),
@@ -120,9 +120,13 @@ impl PassReport {
         });
     }
 
-    pub(super) fn failed(&mut self, facts: &[Fact], copy: Option<&str>, error: &str) {
+    pub(super) fn failed(&mut self, facts: &[NotifiedItem], copy: Option<&str>, error: &str) {
         let (error, copy) = (error.to_owned(), copy.map(str::to_owned));
-        let item = |fact: &Fact| FailedItem { id: fact.id.clone(), error: error.clone(), copy: copy.clone() };
+        let item = |fact: &NotifiedItem| FailedItem {
+            id: fact.id.clone(),
+            error: error.clone(),
+            copy: copy.clone(),
+        };
         self.failed.extend(facts.iter().map(item));
     }
 

@@ -9,7 +9,7 @@ use super::machine_claims::MessageClaims;
 use super::{Pass, PassReport};
 use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
-use crate::deliver::notifier::{Fact, MessageKind, MessageLookup, OutgoingMessage, SendOutcome};
+use crate::deliver::notifier::{MessageKind, MessageLookup, NotifiedItem, OutgoingMessage, SendOutcome};
 use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 
@@ -246,7 +246,7 @@ impl<'c> Sender<'c> {
         Ok(is_told)
     }
 
-    fn report_fired(&mut self, message: &JournalMessage, fact: &Fact) {
+    fn report_fired(&mut self, message: &JournalMessage, fact: &NotifiedItem) {
         if !message.to.is_copy() {
             self.report.fired(fact, self.pass);
         }

@@ -18,7 +18,7 @@ use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readin
 use super::{Pass, PassContext, PassMode, PassReport};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::delivery_journal::{self, LineHash, NotifiedTask};
-use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::format::task::{NotificationTime, TaskFormat, TaskLine};
 use crate::format::{lines, shortened};
 use crate::schedule::resolve;
@@ -241,8 +241,8 @@ pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Re
     Ok(())
 }
 
-fn fact(due: &DueTask, now: Timestamp) -> Fact {
-    Fact {
+fn fact(due: &DueTask, now: Timestamp) -> NotifiedItem {
+    NotifiedItem {
         kind: MessageKind::Task,
         id: due.id.clone(),
         local: due.notification_time.at,
@@ -279,7 +279,7 @@ impl<'a> MovedTasks<'a> {
         let Some(gone) = self.gone(due)? else { return Ok(false) };
         if gone.is_certain && !self.pass.is_dry_run() {
             let (id, note) = (due.id.clone(), Some(due.path.clone()));
-            let fact = Fact { id, msg: due.said(), note, ..gone.fact };
+            let fact = NotifiedItem { id, msg: due.said(), note, ..gone.fact };
             self.pass.journal.task_moved(&gone.key, &due.key, &due.line(), &fact)?;
         }
         self.taken.insert(gone.key);

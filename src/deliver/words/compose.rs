@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, civil};
 
-use crate::deliver::notifier::{Fact, MessageKind, OutgoingMessage};
+use crate::deliver::notifier::{MessageKind, NotifiedItem, OutgoingMessage};
 use crate::format::fenced;
 use crate::schedule;
 
 /// The text for one reminder or follow-up. `today` is the local date at which it is sent.
-pub fn single(fact: &Fact, today: civil::Date) -> String {
+pub fn single(fact: &NotifiedItem, today: civil::Date) -> String {
     let remark = remark(fact, today);
     let open = open(fact.kind);
     if remark.is_empty() { format!("{open}{}", fact.msg) } else { format!("{open}{} ({remark})", fact.msg) }
@@ -61,7 +61,7 @@ pub fn without_opening(text: &str) -> &str {
 }
 
 /// The text for several that were missed, in the order given (oldest first).
-pub fn digest(facts: &[Fact], today: civil::Date) -> String {
+pub fn digest(facts: &[NotifiedItem], today: civil::Date) -> String {
     let text = match facts.len() {
         1 => "1 was missed:".to_owned(),
         count => format!("{count} were missed:"),
@@ -70,11 +70,11 @@ pub fn digest(facts: &[Fact], today: civil::Date) -> String {
 }
 
 /// The text for several tasks that are due in one minute.
-pub fn task_list(facts: &[Fact], today: civil::Date) -> String {
+pub fn task_list(facts: &[NotifiedItem], today: civil::Date) -> String {
     listed(format!("{} tasks are due:", facts.len()), facts, today)
 }
 
-fn listed(mut text: String, facts: &[Fact], today: civil::Date) -> String {
+fn listed(mut text: String, facts: &[NotifiedItem], today: civil::Date) -> String {
     let mut tasks = 0;
     for fact in facts {
         // Reminders are all named; of tasks there may be as many as there are notes.
@@ -109,7 +109,7 @@ pub fn confirmation(what: &str, line: &str) -> String {
 }
 
 /// `due 09:00, 3 h late; 2 earlier ones folded in; next Tue 8 Dec 09:00`, or nothing.
-pub fn remark(fact: &Fact, today: civil::Date) -> String {
+pub fn remark(fact: &NotifiedItem, today: civil::Date) -> String {
     let mut parts = Vec::new();
     let late = SignedDuration::from_secs(fact.late_seconds);
     if schedule::is_missed(late) {
@@ -162,9 +162,9 @@ fn indented(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn fact(local: &str, late_minutes: i64, missed: u32, next: Option<&str>) -> Fact {
+    fn fact(local: &str, late_minutes: i64, missed: u32, next: Option<&str>) -> NotifiedItem {
         let local: civil::DateTime = local.parse().unwrap();
-        Fact {
+        NotifiedItem {
             kind: MessageKind::Reminder,
             id: "rid_K5V4M2J9Q2ZP".to_owned(),
             local,

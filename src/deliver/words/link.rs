@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::deliver::notifier::{Fact, MessageKind, OutgoingMessage};
+use crate::deliver::notifier::{MessageKind, NotifiedItem, OutgoingMessage};
 
 /// The characters that percent-encoding escapes in an address.
 pub const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -65,7 +65,7 @@ impl NoteLinks {
         Some(obsidian(&self.vault, path))
     }
 
-    fn note<'f>(&'f self, fact: &'f Fact) -> &'f str {
+    fn note<'f>(&'f self, fact: &'f NotifiedItem) -> &'f str {
         match (&fact.note, fact.kind) {
             (Some(note), _) => note,
             (None, MessageKind::Commitment) => &self.commitments,
@@ -97,8 +97,8 @@ mod tests {
         );
     }
 
-    fn fact(kind: MessageKind, note: Option<&str>) -> Fact {
-        Fact {
+    fn fact(kind: MessageKind, note: Option<&str>) -> NotifiedItem {
+        NotifiedItem {
             kind,
             id: "x".to_owned(),
             local: "2026-12-01T09:30".parse().unwrap(),
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    fn link(kind: MessageKind, facts: Vec<Fact>) -> Option<String> {
+    fn link(kind: MessageKind, facts: Vec<NotifiedItem>) -> Option<String> {
         let links = NoteLinks {
             vault: "v".to_owned(),
             reminders: "Reminders.md".to_owned(),
@@ -127,7 +127,7 @@ mod tests {
         use MessageKind::{Commitment, Confirmation, Digest, Notice, Reminder, Task};
         let (own, follow) = (|| fact(Reminder, None), || fact(Commitment, None));
         let task = |note| fact(Task, Some(note));
-        let opened = |facts: Vec<Fact>| link(Digest, facts);
+        let opened = |facts: Vec<NotifiedItem>| link(Digest, facts);
         assert_eq!(link(Task, vec![task("Projects/House.md")]).as_deref(), Some("Projects%2FHouse"));
         assert_eq!(link(Reminder, vec![own()]).as_deref(), Some("Reminders"));
         assert_eq!(opened(vec![follow(), follow()]).as_deref(), Some("COMMITMENTS"));

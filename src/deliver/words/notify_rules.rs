@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::civil::Time;
 
-use crate::deliver::notifier::Fact;
+use crate::deliver::notifier::NotifiedItem;
 use crate::schedule::Zone;
 
 /// The recipients of notifications, by the names of the notifiers, and the quiet hours.
@@ -42,7 +42,7 @@ impl NotifyRules {
     }
 
     /// Whether one of these is marked urgent.
-    pub fn is_urgent(&self, facts: &[Fact]) -> bool {
+    pub fn is_urgent(&self, facts: &[NotifiedItem]) -> bool {
         facts.iter().any(|fact| self.has_urgent_tag(&fact.msg))
     }
 

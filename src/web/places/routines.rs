@@ -281,7 +281,7 @@ fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<MadeChange> {
         (workspace.delivery_order_with(console), Arc::new(VaultApprovals::new(workspace, Waiter::Nothing)));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
     let key = routines::claim_now(workspace, runner.journal(), runner.turns(), note)?;
-    if let Some(why) = workspace.at_rest() {
+    if let Some(why) = workspace.reason_for_rest() {
         return Ok(MadeChange::new(to, format!("{} waits: {why}", note.name)));
     }
     visit.spawn(async move {

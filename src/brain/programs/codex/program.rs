@@ -180,7 +180,7 @@ mod tests {
             key: Some("sk-canary".to_owned().into()),
             key_env: None,
             tools: vec![],
-            supervision: Supervision { state: state.into(), watch: Default::default() },
+            supervision: Supervision { state: state.into(), timeouts: Default::default() },
             dir: "/d".into(),
             server: Some(McpServerCommand {
                 command: vec!["/bin/vault-agent".into(), "--vault".into(), "/my \"vault\"".into()],

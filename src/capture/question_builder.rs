@@ -1,7 +1,7 @@
 //! Makes questions for a person out of the candidates of turns. Turns, their candidates and the known facts come in;
 //! questions go out.
 //!
-//! A [`Learner`] reads `MEMORY.md` and the inbox once, and then takes turn after turn; each turn knows the questions of
+//! A [`QuestionBuilder`] reads `MEMORY.md` and the inbox once, and then takes turn after turn; each turn knows the questions of
 //! the turns before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note
 //! and recording the log's progress asks nothing twice.
 
@@ -27,7 +27,7 @@ const AGAIN: f64 = 0.05;
 const MOST_AGAIN: usize = 3;
 
 /// Learns for one vault, as it was when this was made.
-pub struct Learner {
+pub struct QuestionBuilder {
     table: BuiltinTable,
     memory: KnownFacts,
     /// The turns with a question about them: `logs/…#^id`.
@@ -51,7 +51,7 @@ pub struct InboxQuestions {
     pub not_asked: usize,
 }
 
-impl Learner {
+impl QuestionBuilder {
     /// Reads the current notes.
     ///
     /// # Errors
