@@ -1,5 +1,5 @@
-//! Embeds by a BERT-family sentence model from a directory, as sentence-transformers saves it: the mean of the tokens'
-//! vectors that [`super::bert`] gives, at unit length.
+//! Embeds texts with a BERT-family sentence model from a directory in the layout of sentence-transformers. A text's
+//! vector is the mean of its tokens' vectors ([`super::bert`]), scaled to unit length.
 
 use std::path::Path;
 

@@ -1,14 +1,14 @@
 //! Embeds texts: turns them into vectors.
 //!
-//! A text comes in; a vector of the model that the settings name goes out, or a [`ModelError`], and search and recall
-//! go on without it. This room knows no note, no index and no ranking; vectors are kept by
-//! [`crate::search::store::vectors`].
-//! - [`open`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
-//! - models: the built-in one ([`table`]; [`wordpiece`] gives it a text's token numbers) needs nothing: no file, no network,
-//!   microseconds a text; [`static_model`] chooses it or another of its kind, from a folder; [`local`] is a sentence model
-//!   from a directory, with [`bert`] as its encoder; [`http`] is one behind an endpoint;
-//! - `model_files`: tensors and tokenizers from files;
-//! - [`retry`]: retries of an endpoint.
+//! A text comes in; its vector, by the model that the settings name, goes out. After a [`ModelError`] search and recall
+//! go on without the vector. This room knows no note, no index and no ranking; [`crate::search::store::vectors`] stores
+//! vectors.
+//! - [`open`]: opens the model of the settings (`[embed] provider`) behind the trait [`Provider`];
+//! - models: [`table`], the built-in one, needs no file and no network, and microseconds a text ([`wordpiece`]
+//!   tokenizes for it); [`static_model`] chooses it or another table from a folder; [`local`] runs a sentence model
+//!   from a directory, with [`bert`] as its encoder; [`http`] calls a model behind an endpoint;
+//! - `model_files`: reads tensors and tokenizers from files;
+//! - [`retry`]: retries calls to an endpoint.
 
 pub mod bert;
 pub mod http;

@@ -1,5 +1,5 @@
-//! Retries calls of an endpoint: bounded exponential backoff with jitter, or the wait that its
-//! `Retry-After` asks for.
+//! Retries calls to an endpoint: bounded exponential backoff with jitter, or the wait that its `Retry-After` header
+//! names.
 //!
 //! [`Backoff`] is pure; [`embed`] sleeps and draws the jitter.
 

@@ -1,11 +1,12 @@
-//! Chooses the static model: the binary's own table, or a table in a folder ([`StaticModel`]). [`Embedder`] embeds many texts
-//! by it.
+//! Opens the static model that the settings name ([`StaticModel`]): the table in the binary, or a table in a folder.
+//! [`Embedder`] embeds many texts with it.
 //!
-//! A folder has the form that model2vec saves: one vector a token, summed. It holds `model.safetensors` with the tensor
-//! `embeddings` (floating point, or int8 with one scale for all; `weights` and `mapping` beside it count), and
-//! `tokenizer.json`. Rows are kept as int8 with a scale each, at most [`DIMENSIONS`] numbers; a text's vector is spread over
-//! all of them ([`spread`]). The files are read whole when the model is opened, and are bounded. Vectors of different
-//! versions of the files are never compared: the model's name includes the version, by the files' sizes and times.
+//! A folder has the layout of model2vec: one vector a token; a text's vector is their sum. It holds `tokenizer.json`,
+//! and `model.safetensors` with the tensor `embeddings` (floating point, or int8 with one scale for all) and perhaps
+//! `weights` and `mapping`, which are applied. Rows are stored as int8 with a scale each, at most [`DIMENSIONS`]
+//! numbers; a text's vector is spread over all of them ([`spread`]). The files are read whole when the model is opened,
+//! and are bounded. Vectors of different versions of the files are never compared: the model's name includes the
+//! version, by the files' sizes and times.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Tokenizes as BERT (uncased): text to the WordPiece tokens of the built-in table.
+//! Splits a text into the WordPiece tokens of the built-in table, as BERT (uncased) does.
 //!
-//! Exactly what the sentence model was trained with: control characters go, CJK characters stand alone,
-//! accents and case are folded, words and punctuation are split, and each word is cut into the longest
-//! pieces that the table knows, from the left (Wu et al. 2016). Tested against the reference
-//! implementation's output. Pure; allocates only its own buffers.
+//! The rules are those that the sentence model was trained with: control characters are removed, each CJK character is
+//! a word, accents and case are folded, words and punctuation are split, and each word is cut from the left into the
+//! longest pieces that the table has (Wu et al. 2016). Tests compare it with the output of the reference
+//! implementation. Pure; allocates only its own buffers.
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};

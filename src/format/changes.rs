@@ -1,8 +1,8 @@
 //! Finds the lines in which two texts differ, and shows them as a unified diff, with the words that differ.
 //!
-//! The comparison (Myers, with `similar`'s heuristics) runs on line numbers, so the program contains it once. Compiled
-//! for each type of line it would take a third of a megabyte each time, because `similar` lets a caller choose from all
-//! its algorithms; its own texts and diffs (`TextDiff`) do that three times.
+//! The comparison (Myers' algorithm, with the heuristics of `similar`) runs on line numbers, so it is compiled once.
+//! Compiled for each type of line, it would add a third of a megabyte each time, because `similar` lets a caller choose
+//! among all its algorithms. `TextDiff` of `similar` would add it three times.
 
 use std::fmt::Write;
 use std::ops::Range;

@@ -1,6 +1,6 @@
-//! Parses notes of the day, `daily/YYYY-MM-DD.md`: bullets such as `- 14:02 Met Anna about the flat`.
+//! Parses daily notes, `daily/YYYY-MM-DD.md`: bullets such as `- 14:02 Met Anna about the flat`.
 //!
-//! The bullets are those of [`super::memory`], with a local time of day first. The time may be missing. The grammar is
+//! The bullets are those of [`super::memory`]; each may begin with a local time of day. The grammar is
 //! `grammar/daily.abnf`.
 
 use jiff::civil::{Date, Time};

@@ -1,7 +1,7 @@
-//! Recognises task lines of other programs that name a date, without reading them.
+//! Finds open task lines of other programs that have a date, without parsing the rest of the line.
 //!
 //! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
-//! (`@{2026-12-01}`) keep the date in the line; this module only counts such lines.
+//! (`@{2026-12-01}`) keep the date in the line. The line, the column and the date as written go out.
 
 use super::{has_shape, lines, task};
 

@@ -1,9 +1,9 @@
 //! Makes text harmless in Obsidian: code that a plugin would run, and the beginning of a comment, become plain text.
 //!
-//! A text can come from anywhere; a query or a script in it would run with the vault's powers. Only the markers that
-//! plugins look for are changed, visibly, by a character or a word: the fence's language (```` ```text dataviewjs
-//! ````), the first sign of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Lines inside of other
-//! blocks are changed, too: two parsers may disagree about a block, and a script could hide there.
+//! A text can come from anywhere; a query or a script in it would run with access to the whole vault. Only the markers
+//! that plugins look for are changed, visibly, by a character or a word: the language of a fence (```` ```text
+//! dataviewjs ````), the first character of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Lines
+//! inside of other blocks are changed, too, because parsers may disagree about where a block ends.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Reads JSON that other programs cut by the letter: half of a character, as bytes that are no UTF-8 or as a lone `\uD83D`
-//! (`JSON.stringify("😀".slice(0, 1))`), reads as U+FFFD. Pure.
+//! Parses JSON in which another program has cut a character in half: bytes that are no UTF-8, or a lone surrogate such
+//! as `\uD83D` (`JSON.stringify("😀".slice(0, 1))`), become U+FFFD. Pure.
 
 use serde::de::DeserializeOwned;
 

@@ -20,10 +20,10 @@
 //! Expand for details about: the mast, the dentist.
 //! ```
 //!
-//! A *leaf* is about events, a *condensed* one about the summaries that its `sources` name. `covers` names the first
-//! and the last event, `sha256` is of the log's bytes from the first one's beginning to the last one's end. `type`,
-//! `sources` and `generated` bear the names of the Open Knowledge Format. Other keys are passed over. The grammar is
-//! `grammar/summary.abnf`.
+//! A *leaf* summarises events; a *condensed* summary combines the summaries that its `sources` name. `covers` names the
+//! first and the last event. `sha256` is the hash of the log's bytes from the beginning of the first event to the end
+//! of the last. The keys `type`, `sources` and `generated` are those of the Open Knowledge Format. Other keys are
+//! passed over. The grammar is `grammar/summary.abnf`.
 
 use jiff::Timestamp;
 

@@ -1,9 +1,9 @@
 //! Reads the part of YAML that a note's header needs: `key: value` lines with plain or quoted scalars.
 //!
 //! Headers are written by people, by Obsidian's property editor and by this program. A full YAML parser refuses a whole
-//! header for one odd line, and doesn't give the place of a value, which an edit needs. So each line is read on its
-//! own; lines of other shapes (lists, nested values, comments) are left alone. [`entries`] reads a whole head so, with
-//! lists: `skills: [a, b]`, or the block form of Obsidian's property editor. Pure.
+//! header for one odd line, and doesn't report the byte range of a value, which an edit needs. So each line is parsed
+//! on its own; lines of other shapes (lists, nested values, comments) are left alone. [`entries`] parses a whole header
+//! with its lists: `skills: [a, b]`, or the block form of Obsidian's property editor. Pure.
 
 use std::ops::Range;
 

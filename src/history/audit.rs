@@ -1,8 +1,8 @@
-//! Checks the agent's promises against the history, commit by commit.
+//! Checks, commit by commit, that the history keeps the program's guarantees about what the agent writes.
 //!
-//! Logs only grow; each write of the agent touches only the lines that its trailers name; every one-off reminder that the
-//! scheduler removed has a delivery; ids never change. A violation is reported with its commit, file and line. A restore is
-//! a person's decision and may bring back anything.
+//! The guarantees: logs only grow; each write of the agent touches only the lines that its trailers name; every one-off
+//! reminder that the scheduler removed has a delivery; ids never change. A violation is reported with its commit, file
+//! and line. A restore is a person's decision and may bring back anything.
 
 use std::collections::{BTreeMap, HashSet};
 

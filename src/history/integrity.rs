@@ -1,10 +1,9 @@
 //! Checks that the history is complete and was not rewritten.
 //!
-//! Each of three depths compares the branch with the list of snapshots outside the repository
-//! (`store::ledger`) and finds what makes plain git show another history than ours. Then the
-//! objects: those of the newest snapshot and of the last thousand exist ([`CheckDepth::Recent`]); all exist
-//! ([`CheckDepth::Present`]); all exist, can be read, and match their ids ([`CheckDepth::Whole`]). Nothing is changed, but
-//! for what the next snapshot would repair anyway.
+//! Every check compares the branch with the list of snapshots outside the repository (`store::ledger`), and finds files
+//! and refs of the repository that make plain git show another history. The [`CheckDepth`] decides about the objects:
+//! that those of the last thousand snapshots exist (`Recent`); that all exist (`Present`); or that all exist, can be
+//! read, and match their ids (`Whole`). Nothing is changed, but for what the next snapshot would repair anyway.
 
 use std::collections::HashSet;
 

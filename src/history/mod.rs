@@ -1,15 +1,16 @@
 //! Keeps the history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory
 //! that plain git can read.
 //!
-//! A write of the agent is one commit with its reason; changes by people before it are a commit of their own. Notes and the
-//! editing engine's reports of writes come in; commits go out, and from them lists, differences, restored notes and proofs.
+//! A write of the agent is one commit with its reason; changes by people before it are a commit of their own. Notes and
+//! the editing engine's reports of writes come in; commits go out, and from these commits logs, differences and
+//! restored notes.
 //! - [`store`]: the repository: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
 //! - [`take`]: taking snapshots. [`History`] is the room's entry point, and observes the editing engine (it is a
 //!   [`ChangeObserver`](crate::vault::ChangeObserver));
 //! - [`read`]: points in time, the log, differences;
 //! - [`mod@restore`]: restoring a file, a line or the vault, and undoing the agent's last writes;
-//! - [`integrity`]: whether the history is complete and unchanged; [`mod@audit`]: each write and each delivery against the
-//!   promises. Nothing is repaired there;
+//! - [`integrity`]: whether the history is complete and unchanged; [`mod@audit`]: whether each write and each delivery
+//!   kept the program's guarantees. Neither repairs anything;
 //! - [`snapshotter`]: when the daemon takes a snapshot, and packing; [`remote`]: pushing and fetching with the user's own
 //!   git.
 //!

@@ -1,5 +1,5 @@
-//! Holds a hook's context (the vault, the time, the scopes that its session may see), and writes failures of hooks to
-//! `hooks.log` of the state directory: one line a failure, with its cause.
+//! Holds a hook's context: the vault, the clock, the scopes that its session may see. Also writes failures of hooks to
+//! `hooks.log` in the state directory, one line each, with the cause.
 //!
 //! That file stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
 

@@ -1,9 +1,9 @@
 //! Answers one hook of a coding agent (the host): reads the event, and prints the answer as one line within the
 //! timeout.
 //!
-//! [`respond`] reads the message on a thread that is left behind after the timeout, calls the handler of its event, and
-//! archives the session afterwards. It never fails: an error is a line in the hooks' log. A thread that is late is not stopped;
-//! it ends with the process.
+//! [`respond`] starts a thread that reads the message and calls the handler of its event, and waits for it until the
+//! timeout; a late thread isn't stopped, and ends with the process. Then it archives the session. It never fails: an
+//! error is a line in the hooks' log.
 
 use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};

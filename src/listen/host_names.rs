@@ -1,4 +1,5 @@
-//! Checks the host names that a listener answers to, and the origins of requests. Pure.
+//! Lists the host names that a listener answers to and the origins of its own pages, and checks `Host` headers against
+//! them. Pure.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,9 +1,9 @@
-//! Answers for the rest of the program whether this machine may send: [`Machines`], a handle that is cheap to copy.
+//! Tells the rest of the program whether this machine may send, through [`Machines`], a handle that is cheap to clone.
 //!
 //! Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is stored. A process that works
 //! beside the daemon ([`Machines::beside`]) makes no claims, so work that needs a claim waits for the daemon. The
 //! daemon joins ([`Machines::join`]) and runs [`Machines::drive`], which talks to the engine. The handle answers from
-//! the entries that were read last, and never waits.
+//! the entries that were read last, so it never waits.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 //! tools than the given purpose needs. Pure.
 //!
 //! A host that starts the server with the tools of one purpose starts sooner, and its model has fewer tools to misuse.
-//! Claude Code can also be told to read no other configuration and to make no calls at start; those options belong to its
-//! command line and environment, so they are given as a command.
+//! Claude Code can also be told to read no other configuration and to make no calls at start; those options belong to
+//! its command line and environment, so a command with them goes out besides the file.
 
 use std::path::Path;
 

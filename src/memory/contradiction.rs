@@ -1,4 +1,4 @@
-//! Compares two facts by their words, and says whether they contradict each other. Pure.
+//! Decides by their words whether two facts contradict each other. Pure.
 
 use super::wording::normal;
 

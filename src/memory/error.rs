@@ -1,5 +1,6 @@
-//! Defines the errors of memory operations: words for people, stable names for programs. Also defines a note's version
-//! (a hash): a reader gets it, and a writer may send it back, so that a version that it hasn't seen isn't overwritten.
+//! Defines the errors of memory operations, with words for people and stable names for programs. Also defines the
+//! version of a note, a hash: a reader gets it, and a writer may send it back, so that it doesn't overwrite a version
+//! that it hasn't read.
 
 use jiff::civil::Date;
 

@@ -1,7 +1,8 @@
 //! Keeps a learned fact with a link to its source, and replaces or extends a known fact.
 //!
-//! Each call is one edit of `MEMORY.md`: a new bullet; a new bullet with the old one struck through, its date and its
-//! successor's link behind it, never erased; or a known fact with words added. Repeating it changes nothing.
+//! Each call is one edit of `MEMORY.md`. A new fact is a new bullet. A replacement is a new bullet, and the old one is
+//! struck through, followed by the date and a link to its successor; it is never deleted. An extension adds words to a
+//! known fact. Repeating a call changes nothing.
 
 use jiff::Timestamp;
 

@@ -2,17 +2,17 @@
 //!
 //! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come
 //! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
-//! by content, and one snapshot that names its author ([`Origin`]). Each then reads the note again: "saved" is a fact,
-//! and where a person's edit came first the answer is an error that says so.
-//! - [`wording`]: checks on a text, formatting it as a bullet, and comparing two; [`contradiction`]: contradictions
+//! by content, and one snapshot that names its author ([`Origin`]). Then it reads the note again, so "saved" is a fact;
+//! if a person's edit came first, the answer is an error that says so.
+//! - [`wording`]: checks a text, formats it as a bullet, and compares two texts; [`contradiction`]: contradictions
 //!   between two facts. Pure;
 //! - [`scope`]: a memory's scope, and the project of a folder;
-//! - [`save`]: a fact, a note of the day, a follow-up, and from a day to the lasting facts; [`keep_fact`]: a learned fact, with
-//!   a link to its source; [`edit`]: changes and forgets, by a memory's words, which are searched in the newest bytes of the
-//!   note: where no memory or more than one matches, nothing is written;
-//! - [`list`], [`excerpt`]: listing memories by kind, and reading a note; [`item`]: a bullet as these see it;
+//! - [`save`]: saves a fact, a note of the day or a follow-up, and promotes a day's bullet to a fact; [`keep_fact`]:
+//!   saves a learned fact, with a link to its source; [`edit`]: changes and forgets a memory that is named by its
+//!   words;
+//! - [`list`]: lists memories by kind; [`excerpt`]: reads a note; [`item`]: a bullet, as both return it;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
-//! - [`error`]: errors, with stable names for programs; the hash that a reader gets and a writer gives back.
+//! - [`error`]: errors, with stable names for programs, and the version (hash) of a note.
 //!
 //! "Scope" has two meanings here: [`MemoryKind`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
 //! project, a person), a tag at the bullet's end.

@@ -1,7 +1,7 @@
 //! Adds and removes pinned memories: `Pinned.md`, a bullet each, ending in a link to the pinned text, or plain text.
 //!
-//! Pinning adds a bullet at the end; unpinning removes the bullet's exact bytes. A person may do the same by hand, and
-//! wins: a bullet that was changed meanwhile is left alone. Results are read back from the note.
+//! Pinning adds a bullet at the end; unpinning removes the bullet's exact bytes. A person may do the same by hand. A
+//! bullet that a person changed meanwhile is left alone. Results are read back from the note.
 
 use std::borrow::Cow;
 

@@ -1,11 +1,12 @@
-//! Saves a fact under a section, a note of the day, or a follow-up, where it doesn't stand already; and promotes a
-//! bullet of a day's note to a lasting fact, with a link to the day.
+//! Saves a fact under a section, a note of the day, or a follow-up, unless it is saved already. Also promotes a bullet
+//! of a day's note to a lasting fact, with a link to the day.
 //!
-//! To promote changes two notes, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is taken out of
-//! the day. History records the two as one [`OPERATION`], and `undo` takes them back together. A crash between the two
-//! leaves the bullet in both, never in none; promoting it again finds the fact there (same words, link to the same day)
-//! and only takes the bullet out. If a person changes the bullet between the two, it stays, and the answer says so.
-//! A bullet named by its words is found wherever it is now. A bullet that was already promoted returns the fact.
+//! Promoting changes two notes, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is
+//! removed from the day. History records the two as one [`OPERATION`], and `undo` takes them back together. A crash
+//! between the two leaves the text in both notes, never in none; promoting again finds the fact (same words, link to
+//! the same day) and only removes the bullet. If a person changes the bullet between the two, it stays, and the answer
+//! says so. A bullet that is named by its words is found in any place of the note. Promoting a bullet that was promoted
+//! already returns the fact.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};

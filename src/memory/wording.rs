@@ -1,5 +1,5 @@
-//! Checks the text of a memory (length, control and invisible characters), formats it as a bullet of the note, and brings
-//! it into the form in which two texts are compared.
+//! Checks the text of a memory (length, control and invisible characters), formats it as a bullet of the note, and
+//! normalizes it for the comparison of two texts.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
-//! Reads and writes working memory and the user's profile: context for each session and turn, until it expires.
+//! Reads and writes working memory and the user's profile, which are context for each session and turn.
 //!
 //! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
 //! The profile describes the user. Working memory describes the last work: one text that each compaction replaces,
-//! valid for some days, within a budget of tokens (four characters each). A reader checks the expiry in its header; no
-//! job cleans up.
+//! within a budget of tokens (four characters each). It expires after some days: a reader checks the expiry in its
+//! header, and nothing deletes it.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,5 +1,5 @@
-//! Finds values that stand after the name of a secret: `DB_PASSWORD=…`, `"token": "…"`, `<password>…`, `--api-key …`; and
-//! classifies names in settings files, code and headers by the kind of secret that their values are.
+//! Finds values that stand after the name of a secret: `DB_PASSWORD=…`, `"token": "…"`, `<password>…`, `--api-key …`.
+//! Also classifies the names in settings files, code and headers by the kind of secret that they name.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Finds passwords by their place alone: behind options on command lines, in netrc and pgpass files, in SQL.
+//! Finds passwords by their position alone: behind options on command lines, in netrc and pgpass files, in SQL.
 
 use regex_lite::Captures;
 

@@ -1,11 +1,11 @@
 //! Masks secrets in text before it is kept: logs of sessions and of turns, errors, questions of the inbox.
 //!
 //! A text comes in; the same text goes out with `[masked: KIND]` in the place of each secret. Notes about work are full
-//! of hashes, identifiers and long names that must stay readable. So a value is masked only with a sign that it is a
-//! secret: its own prefix and length, the name or header before it, the command or URL around it. Pure; masked text is
-//! left as it is.
+//! of hashes, identifiers and long names that must stay readable. So a value is masked only if something marks it as a
+//! secret: its own prefix and length, the name or header before it, the command or URL around it. Pure. Masking a
+//! masked text changes nothing.
 //!
-//! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs near its keywords alone.
+//! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs only near its keywords.
 //! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots), private keys and password hashes.
 //! - [`urls`]: webhooks, passwords and signatures in URLs.
 //! - [`headers`]: cookies and authorization.

@@ -1,8 +1,8 @@
-//! Finds where a secret may stand, in one pass over a text: by the rules' keywords, the prefixes of API tokens, and words in
-//! secrets' names.
+//! Finds the places of a text where a secret may stand, in one pass: by the keywords of the rules, the prefixes of API
+//! tokens, and words in the names of secrets.
 //!
-//! All of them are one Aho-Corasick automaton. Secrets without a keyword (tokens of Discord's bots, lines of pgpass
-//! files) are found without a pattern.
+//! All these words are one Aho-Corasick automaton. Secrets without any such word (tokens of Discord's bots, lines of
+//! pgpass files) are found by the form of a line or a word.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};

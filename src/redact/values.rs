@@ -1,4 +1,4 @@
-//! Classifies a value: random, a password, or a placeholder.
+//! Classifies a value: a random text, a password, or a placeholder.
 
 /// Words that stand where a secret will stand.
 const STAND_INS: &str = "\

@@ -1,4 +1,4 @@
-//! Finds lines that look meant as reminders and can't be read, with their places. Pure.
+//! Finds lines that look meant as reminders but can't be parsed, with their places. Pure.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,12 +1,12 @@
 //! Adds, changes, removes, lists and previews reminders.
 //!
-//! `Reminders.md` is the only place where reminders are kept. Each call reads it anew, plans the one line that changes
-//! ([`plan`], pure) and hands that line to [`vault::Editor`], which finds it by its bytes. Nothing here sends anything;
-//! [`crate::deliver`] does.
+//! `Reminders.md` is the only place where reminders are kept. Each call reads it again, computes the one line that
+//! changes ([`plan`], pure), and passes it to [`vault::Editor`], which finds the old line by its bytes.
+//! [`crate::deliver`] sends reminders; this room sends nothing.
 //!
-//! - `vault_reminders`: the reminders of a vault; `occurrences`: one occurrence skipped, moved or snoozed; `plan`:
+//! - `vault_reminders`: the reminders of a vault; `occurrences`: skips, moves or snoozes one occurrence; `plan`:
 //!   changes of a line;
-//! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.
+//! - `adopt`: turns lines of other notes into reminders; `findings`: near misses; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 

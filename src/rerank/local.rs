@@ -1,9 +1,9 @@
-//! Runs a cross-encoder from a directory in process: the encoder of [`crate::embed::bert`] reads question and text as
-//! one, and a classifier with a single output says how well the two go together.
+//! Runs a cross-encoder from a directory, in process: the encoder of [`crate::embed::bert`] takes question and text as
+//! one input, and a classifier with a single output scores how well the text answers the question.
 //!
-//! The directory is what sentence-transformers saves of a `CrossEncoder` with a BERT beneath (such as
-//! cross-encoder/ms-marco-MiniLM-L6-v2). The texts are shared out to the processor's cores; each score is the same
-//! however many there are.
+//! The directory has the layout in which sentence-transformers saves a `CrossEncoder` over BERT (such as
+//! cross-encoder/ms-marco-MiniLM-L6-v2). The texts are divided among the processor's cores; the scores don't depend on
+//! the number of cores.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

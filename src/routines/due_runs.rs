@@ -1,11 +1,11 @@
-//! Claims the runs of routines: computes the due runs from schedules, the journal and the time, claims a run for each
-//! routine that is due and has something to do, and records the other due routines as done. Of several
-//! machines only the voice finishes a run: it claims the run before it asks a brain. And previews the run that would start now:
-//! its prompt, material, brains and destination.
+//! Claims the due runs of routines. Schedules, the journal and the time come in. A due routine that has something to do
+//! gets a claimed run; any other due routine is recorded as done. Also previews the run that would start now: its
+//! prompt, material, brains and destination.
 //!
-//! No brain is asked. A routine has one open run at a time, also while its text can't be delivered; occurrences that
-//! come meanwhile are folded into the next run. After a machine dies within a run, the next voice runs it from its
-//! beginning: a message that was sent by then may come again.
+//! No brain is asked. A routine has one open run at a time, also while its text can't be delivered; occurrences of that
+//! time are merged into the next run. Of several machines only the voice finishes a run, which it claims from the
+//! others before it asks a brain. If a machine dies within a run, the next voice starts the run again, so a message
+//! that was sent already may come twice.
 
 use std::time::Duration;
 

@@ -6,15 +6,15 @@
 //! `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run keeps
 //! the note that it began with; if the note is deleted or disabled before the text is fixed, nothing is sent.
 //!
-//! A run's budget is the token limit of its turn: `agent::answer` (`rounds`, `fixed_texts`) applies it and words its
-//! end.
+//! A run's budget is the token limit of its turn. `agent::answer` applies it (`rounds`), and words the answer of a turn
+//! that reaches it (`fixed_texts`).
 //!
 //! No schedule is kept in memory, and occurrences are decided with local time alone: `schedule` has the rules.
 //!
 //! - `routine_notes`: the notes, and the list of routines;
-//! - `due_runs`: the due runs, and their claims, also among several machines; the run that would start now;
+//! - `due_runs`: due runs and their claims, also among several machines; a preview of a run;
 //! - `run_material`, `new_hits`: the material of a run;
-//! - `run`, `run_log`, `run_texts`: a run to its end; its log, conversation and memory; its texts.
+//! - `run`: executes a run; `run_log`: its log, conversation and memory; `run_texts`: its texts.
 
 mod due_runs;
 mod new_hits;

@@ -1,4 +1,5 @@
-//! Finds what is new for a routine: hits of its searches, messages in the conversations' logs, and those without an answer.
+//! Finds new material for a routine: hits of its searches, messages in the logs of conversations, and messages without
+//! an answer.
 //!
 //! A hit is new if it is dated after the last run, or stands in a note that was changed after it, and the last run did
 //! not find it with the same words. Texts that the routine itself wrote are never new (its note, its logs, its appended

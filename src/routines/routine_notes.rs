@@ -1,5 +1,5 @@
-//! Reads the notes of `routines/`, enables or disables a routine, and lists all routines with their next and last runs. Asks
-//! no brain.
+//! Reads the notes of `routines/`, enables or disables a routine, and lists all routines with their next and last runs.
+//! No brain is asked.
 
 use jiff::Timestamp;
 use serde::Serialize;

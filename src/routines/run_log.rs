@@ -1,9 +1,9 @@
-//! Writes a run's log, `logs/routines/NAME/<when it was due>_0001.md`, one file a run; and gives a run what an engine asks
-//! for: its conversation, whose notes go into the log and whose progress no person sees, and its memory: the gathered
-//! material, and recalled memories for the prompt.
+//! Writes a run's log, `logs/routines/NAME/<when it was due>_0001.md`, one file a run. Also implements a run's
+//! [`Conversation`], whose notes go into the log, and its [`TurnMemory`], which gives the gathered material and the
+//! memories that are recalled for the prompt.
 //!
-//! Each event's id is computed from the run alone, so that repeated writes keep one event, and the request can be made
-//! again from the note. A log holds no earlier runs: runs know nothing of each other.
+//! Each event's id is computed from the run alone, so a repeated write adds no second event, and the request can be
+//! rebuilt from the note. A log holds one run only, because runs know nothing of each other.
 
 use std::sync::Arc;
 use std::time::Duration;

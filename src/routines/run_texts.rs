@@ -1,6 +1,5 @@
 //! Makes the texts of a routine's run: the prompt with its material, and the message with the answer and its
-//! destination. Pure, except that links are followed to tell whether the note for an answer is one that `[paths]`
-//! names.
+//! destination. Pure, except that links are followed to find out whether the note for an answer is one of `[paths]`.
 
 use jiff::civil;
 use jiff::tz::TimeZone;

@@ -1,10 +1,10 @@
 //! Computes the occurrence that is due at an instant, also one that was missed while the machine was off, and the next
 //! one.
 //!
-//! Any occurrence up to the instant is due, however old. Several missed ones of a series become one: the latest, with
-//! the number of earlier ones ([`DueReminder::missed`]). The caller says which were sent ([`DueInstant::due_after`]);
-//! `deliver::pass` asks its journal for that. The latest occurrence is found by arithmetic on the local date and a
-//! check of its neighbours; no series is walked from its start.
+//! Any occurrence up to the instant is due, however old. Several missed occurrences of a series become one: the latest,
+//! with the number of the earlier ones ([`DueReminder::missed`]). The caller says which occurrences were sent
+//! ([`DueInstant::due_after`]); `deliver::pass` asks its journal for that. The latest occurrence is found by arithmetic
+//! on the local date and a check of its neighbours; no series is walked from its start.
 
 use jiff::{SignedDuration, Timestamp, civil};
 

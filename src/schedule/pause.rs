@@ -1,4 +1,4 @@
-//! Decides whether a pause holds at an instant.
+//! Decides whether a pause of unasked work is in force at an instant.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

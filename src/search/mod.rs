@@ -5,7 +5,7 @@
 //! cache never holds the only copy of anything: without the cache every answer is the same, to the last digit of a
 //! score.
 //!
-//! The rooms, in the order in which data passes them:
+//! The folders, in the order in which data passes them:
 //!
 //! | room | from | to |
 //! |---|---|---|

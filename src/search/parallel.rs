@@ -1,5 +1,5 @@
-//! Splits large work into parts for the processor's cores. The calling thread works, too, so nothing waits for a thread
-//! that is not awake yet.
+//! Splits large work into parts for the processor's cores. The calling thread works, too, so it doesn't wait for
+//! threads to wake up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

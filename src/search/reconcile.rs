@@ -1,9 +1,9 @@
 //! Gives every block its vector: on start, hourly, and after changes.
 //!
 //! The `vectors` table lists the texts to embed by the settings' model, with the state of each. The latest changes come
-//! first. A pass records new texts, deletes the rows of removed ones, embeds pending or long-failed ones in batches,
-//! and stores each batch at once, so that a stop loses no more than one. Old vectors (or the built-in ones) answer
-//! meanwhile. Tool calls and results are never embedded.
+//! first. A pass records new texts, deletes the rows of removed texts, and embeds, in batches, those that are pending
+//! or failed long ago. Each batch is stored at once, so that a stop loses one batch at most. Meanwhile search uses the
+//! old vectors, or the built-in ones. Tool calls and results are never embedded.
 
 use std::collections::{HashMap, HashSet};
 

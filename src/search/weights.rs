@@ -1,8 +1,8 @@
-//! Holds every weight and threshold of ranking and recall in one table, each with the way it was found, and names the
-//! signals of turns. Comments where a number is used say what it does.
+//! Holds every weight and threshold of ranking and recall in one table, each with the method by which it was found, and
+//! names the signals of turns. A comment where a number is used says what the number does.
 //!
-//! A block's score is a weighted sum of [`Signal`]s. A block that is no turn of a log has zero for all signals except
-//! those of words and vectors.
+//! A turn's score is a weighted sum of [`Signal`]s. For a block that is no turn of a log, all signals but those of
+//! words and vectors are zero.
 
 use crate::search::query::Question;
 

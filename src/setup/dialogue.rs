@@ -1,4 +1,4 @@
-//! Runs `setup` as a state machine: chooses the next question, takes in answers, and asks for checks.
+//! Runs `setup` as a state machine: chooses the next question, accepts answers, and requests checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
 //! Decides the questions of `setup`, parses the answers, and makes the plan that follows from them. Pure; `cli::setup`
-//! does the rest.
+//! asks the person and writes.
 //!
 //! A [`Dialogue`] is a state machine. It returns the next [`SetupQuestion`], takes a text as the answer, and may ask for a
 //! check ([`SetupCheck`]) first: whether Discord accepts the token, whether the model answers. The caller (a terminal, a file)
@@ -7,9 +7,9 @@
 //! Nothing here reads a file, a clock or a socket.
 //!
 //! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
-//! - `dialogue`: the order of questions, and an answer's effect;
+//! - `dialogue`: the order of the questions, and the effect of an answer;
 //! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains`;
-//! - `plan`: how all that will be written follows from the answers.
+//! - `plan`: computes from the answers all that will be written.
 
 mod answers;
 mod brains;

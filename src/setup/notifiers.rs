@@ -1,6 +1,6 @@
 //! Asks the questions of `setup` about notifiers. A person may choose several; each has questions of its own and ends
-//! with a test message. The questions of ntfy (server, topic, token) and of signed webhooks (address, secret) are here,
-//! too.
+//! with a test message. The questions about ntfy (server, topic, token) and about signed webhooks (address, secret) are
+//! in this file; `discord` and `email` have the others.
 
 use toml::Value;
 

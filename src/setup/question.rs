@@ -1,4 +1,4 @@
-//! Defines a question of `setup`: its words for a person, and its key in a file of answers.
+//! Defines a question of `setup`, with its text for a person and its key in a file of answers.
 
 use crate::config::NotifyKind;
 use crate::words::words;

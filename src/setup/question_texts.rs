@@ -1,4 +1,4 @@
-//! Words each question of `setup`.
+//! Holds the texts of each question of `setup`.
 
 use super::{Dialogue, QuestionKey, SetupQuestion, brains, discord, notifiers, vault_folder};
 use crate::config::NotifyKind;

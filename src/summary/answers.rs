@@ -1,5 +1,5 @@
-//! Answers requests about summaries: shows one by its id, expands it into the summaries below it or its events (byte for
-//! byte), searches them, and verifies all.
+//! Answers requests about summaries: shows one by its id, expands it into the summaries below it or into its events
+//! (byte for byte), searches summaries, and verifies all of them.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

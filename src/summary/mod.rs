@@ -1,18 +1,19 @@
-//! Summarises logs: plans summaries, writes them with or without a brain, and expands them back to every byte.
+//! Summarises logs: plans summaries, writes them with or without a brain, and expands them to the original bytes.
 //!
-//! A log is the lossless store; a summary is a note that points into it and can always be made again. [`plan`] chooses
-//! the events of the next one, [`summary_request`] makes the request to a brain and checks its answer, [`extract`] makes one
-//! without any brain and can't fail; [`Window`] is one log with its summaries: it finds the events that each covers,
-//! proves them, and lists due ones; [`grep`] searches both. All of that is pure. [`Summaries`] reads and writes the
-//! notes.
+//! A log keeps every byte; a summary is a note that points into the log and can always be made again. [`plan`] chooses
+//! the events of the next summary. [`summary_request`] makes the request to a brain and checks its answer; [`extract`]
+//! makes a summary without a brain and can't fail. [`Window`] is one log with its summaries: it finds the events that
+//! each covers, verifies the summaries, and lists due ones. [`grep`] searches both. All of that is pure. [`Summaries`]
+//! reads and writes the notes.
 //!
-//! Never here: a call of a brain (`agent::background_writers` makes them), or a wait: no answer to a person waits for a
-//! summary.
+//! Never here: a call to a brain (`agent::background_writers` makes these calls), or a wait: no answer to a person
+//! waits for a summary.
 //!
-//! - `condensed_log`, `due`, `plan`: a log in short, due summaries, the events of each;
-//! - `summary_request`, `extract`: a summary by a brain, and one without;
-//! - `window`, `proof`: covered events, and the proof of a summary;
-//! - `store`, `answers`, `grep`: the notes, the way back to events, and questions. `tests` prints figures.
+//! - `condensed_log`: a shortened log; `due`: due summaries; `plan`: the events of the next one;
+//! - `summary_request`: a summary by a brain; `extract`: one without;
+//! - `window`: the events that each summary covers; `proof`: verifies summaries against their log;
+//! - `store`: the notes of summaries; `answers`, `grep`: requests about summaries, and searches. `tests` prints
+//!   figures.
 
 pub mod answers;
 mod condensed_log;

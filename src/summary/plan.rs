@@ -3,8 +3,8 @@
 //!
 //! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf (a
 //! summary of events) begins where the leaf before it ended and takes events until they hold [`LEAF_TOKENS`]; four
-//! summaries of one depth become one of the next. If a request grows too large for its brain ([`DueScope::Pressed`]),
-//! fewer events are enough. The same events give the same leaves, so a deleted leaf comes back as it was.
+//! summaries of one depth become one of the next. If a request grows too large for its brain ([`DueScope::Pressed`]), a
+//! leaf may hold fewer events. The same events give the same leaves, so a deleted leaf comes back as it was.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Reads one log with its summaries: finds the events that each summary covers, verifies the summary against them, and
 //! lists the summaries that are missing, outdated or due. Pure.
 //!
-//! The covered bytes of a summary are those of the log from the beginning of its first event to the end of its last,
-//! whatever stands between. Its id is a hash over the log's name, its events and its sources, so that a deleted note
-//! comes back with its id. A summary is *out of date* where one of its messages was edited or deleted since, or where
-//! the log's bytes are others; then it is made again, and no request has it until then.
+//! The covered bytes of a summary are all bytes of the log from the beginning of its first event to the end of its
+//! last. Its id is a hash over the log's name, its events and its sources, so that a deleted note comes back with its
+//! id. A summary is *out of date* if one of its messages was edited or deleted later, or if the log's bytes have
+//! changed. It is then made again, and no request includes it until that is done.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

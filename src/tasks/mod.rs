@@ -1,7 +1,7 @@
 //! Finds task lines of other plugins in the vault, reads their times, and marks a task done or snoozes it.
 //!
-//! - [`Scanner`] caches each note's tasks with the note's stat, and reads only notes whose stat changed again; without
-//!   the cache all notes are read.
+//! - [`Scanner`] caches each note's tasks with the note's stat, and reads a note again only if its stat has changed;
+//!   without the cache all notes are read.
 //! - [`plugins`] reads the plugins' own settings.
 //! - [`TaskRef`] identifies a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
 //!   rewords and removes a task. Pure.

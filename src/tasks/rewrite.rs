@@ -1,8 +1,8 @@
-//! Moves a task to another day, changes its words, or removes it: from a note's bytes to its bytes. Pure.
+//! Moves a task to another day, changes its words, or removes it. The note's bytes come in; its new bytes go out. Pure.
 //!
-//! The written task is read again before it counts: a moved task must have its new time, a reworded one its new words
-//! and its old time. [`later`] computes the further times of a recurring task, as its plugin would write them if each
-//! occurrence were done on its day.
+//! The written task is parsed again before it is accepted: a moved task must have its new time, a reworded one its new
+//! words and its old time. [`later`] computes the further times of a recurring task, as its plugin would write them if
+//! each occurrence were done on its day.
 
 use jiff::civil::DateTime;
 

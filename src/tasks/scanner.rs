@@ -1,4 +1,5 @@
-//! Reads the tasks of a vault's notes, and later reads only the changed notes again; counts those whose form is not on.
+//! Reads the tasks of a vault's notes; a repeated scan reads only changed notes. Also counts the tasks whose form is
+//! not enabled.
 
 use std::collections::{HashMap, HashSet};
 

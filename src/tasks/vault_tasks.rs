@@ -1,8 +1,9 @@
-//! Lists the tasks of a vault, completes them and snoozes them. The vault's editor (`vault::edit`) writes each change.
+//! Lists, completes and snoozes the tasks of a vault. The vault's editor (`vault::edit`) writes each change.
 //!
 //! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
-//! stands for the task with the same words, if there is exactly one. Tasks of a note with the same words and other times have
-//! one id; behind it stands the time of the one that is meant (`task_…@2026-12-05T09:00`), and without it none is changed.
+//! stands for the task with the same words, if there is exactly one. Tasks of a note with the same words and different
+//! times share one id; a time after the id selects one of them (`task_…@2026-12-05T09:00`), and without a time none is
+//! changed.
 
 use std::collections::{HashMap, HashSet};
 

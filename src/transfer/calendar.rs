@@ -1,19 +1,19 @@
 //! Writes iCalendar (RFC 5545): reminders and follow-ups for a phone's calendar to subscribe to.
 //!
-//! A reminder is an event at its local time in the vault's zone, with an alarm; what recurs has a rule.
-//! The zone's own changes of the clocks come with it, each by its date, from the same database that the scheduler uses: a
-//! zone whose changes follow the moon (Morocco) or a government has no rule. A calendar that knows the zone by its name uses
-//! its own rules anyway. A follow-up that waits is an event at its instant.
+//! A reminder is an event at its local time in the vault's zone, with an alarm; a recurring reminder has a rule. The
+//! zone's clock changes are written, too, each by its date, from the database that the scheduler uses: no rule
+//! describes a zone whose changes follow the moon (Morocco) or a government. A calendar that knows the zone by its name
+//! uses its own rules anyway. A pending follow-up is an event at its instant.
 //!
-//! Three things to know about how a calendar reads this:
+//! Three limits of calendars:
 //!
-//! - "The 31st" is written as the last of the days 28 to 31 (`BYMONTHDAY=28,29,30,31;BYSETPOS=-1`), which
-//!   hits the last day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would say it in one
-//!   word, and calendars don't know it.
-//! - A local time that the clocks skip: RFC 5545 has a calendar leave that occurrence out, or shift it by
-//!   the gap's length; vault-agent tells it at the end of the gap. A one-off is therefore written at the
-//!   time that it really comes, and a recurring event says in its description where the two differ.
-//! - An event has no length: a reminder is a moment.
+//! - "The 31st" is written as the last of the days 28 to 31 (`BYMONTHDAY=28,29,30,31;BYSETPOS=-1`), which gives the
+//!   last day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would be shorter, but calendars don't
+//!   support it.
+//! - If the clocks skip a local time, a calendar leaves that occurrence out, or shifts it by the gap's length (RFC
+//!   5545), and vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification,
+//!   and the description of a recurring event says where the two differ.
+//! - An event has no length, because a reminder is a point in time.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Writes everything that is remembered and planned as one readable document.
+//! Writes all memories and planned items of the vault as one readable document.
 
 use std::fmt::Write;
 

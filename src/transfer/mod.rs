@@ -1,20 +1,20 @@
 //! Imports other programs' memories into the vault, and exports the vault's.
 //!
 //! Coming in, a reader for each kind of source ([`memory_json`], [`openclaw`], [`records`], `source` itself) turns
-//! files outside the vault into a [`ImportBatch`] of items, with the places of what it can't use. [`merge`] adds missing
+//! files outside the vault into an [`ImportBatch`] of items, with the places of unusable parts. [`merge`] adds missing
 //! items to a note's text, purely, and [`Importer`] writes the result through [`vault::Editor`]: no line of a note is
-//! changed, nothing is added twice, and no note is replaced. Going out, [`VaultContents`] holds the notes' contents, and
-//! pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
+//! changed, nothing is added twice, and no note is replaced. Going out, [`VaultContents`] holds the notes' contents,
+//! and pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
 //! [`okf::bundle`].
 //!
 //! Other programs' files are no notes of the vault: they are read here, with bounds ([`bounded_read`]), and
 //! never written.
 //!
-//! - `source`, `bounded_read`: finding the program that a file is from (or a basic-memory project), and reading it with
-//!   bounds;
-//! - `memory_json`, `openclaw`, `records`: one file a source; `chunks`: pieces of a text; [`ImportBatch`]: their results;
-//! - `merge`, `import`: into the notes; `follow`: a followed folder;
-//! - `contents`, `markdown`, `records`, `okf`, `calendar`: out of the notes, one file a form.
+//! - `source`: detects the program that a file is from; `bounded_read`: reads it with bounds;
+//! - `memory_json`, `openclaw`, `records`: one reader a source; `chunks`: pieces of a text; [`ImportBatch`]: the
+//!   readers' result;
+//! - `merge`, `import`: write items into notes; `follow`: copies a folder again after each change;
+//! - `contents`: reads the notes; `markdown`, `records`, `okf`, `calendar`: one export format a file.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 

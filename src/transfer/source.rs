@@ -11,8 +11,8 @@
 //! - relates_to [[Beans]]
 //! ```
 //!
-//! Each note of it comes whole into the folder of imports, where its observations are found and its links go on working.
-//! Nothing of it is written a second time into `MEMORY.md`.
+//! Each of its notes is copied whole into the folder of imports, where search finds its observations and its links go
+//! on working. Nothing is copied into `MEMORY.md` as well.
 
 use std::path::Path;
 

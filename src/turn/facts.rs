@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own words
-//! stays text. Of an answer in several chunks the last chunk has all facts; the others have `brain`, `part`, `ctx` and
-//! `turn`, so that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any byte outside
-//! of plain names is written as `=XX`. Unknown keys are ignored. Pure.
+//! stays text. If an answer has several chunks, the last chunk has all facts; the others have `brain`, `part`, `ctx`
+//! and `turn`, so that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any byte
+//! outside of plain names is written as `=XX`. Unknown keys are ignored. Pure.
 
 use std::fmt::Write as _;
 

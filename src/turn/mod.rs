@@ -1,12 +1,12 @@
 //! Defines the steps of a turn: the way from one message to its one answer.
 //!
-//! A message to be answered enters as a row of the [`turn_journal`]; a fixed text leaves for `deliver`, which alone sends.
-//! Between the two, pure functions decide:
+//! A message to be answered comes in, as a row of the [`turn_journal`]; the text of its answer goes out to `deliver`,
+//! which alone sends. Between the two, pure functions decide:
 //! - [`turn_journal`]: the steps of a turn on disk, and their order;
 //! - [`mod@route`]: the brains to ask, in order, and the category of a question;
 //! - [`request`]: the request, made from the log, its summaries and the notes, and made again later;
-//! - [`conversation`]: the traits of a conversation and of what answers in it; [`session_match`]: decides whether a
-//!   harness's session can be resumed;
+//! - [`conversation`]: the traits of a conversation and of the code that answers in it; [`session_match`]: decides
+//!   whether a harness's session can be resumed;
 //! - [`skills`]: the skills of a request;
 //! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: adds these lines up;
 //! - [`detail`]: turns as JSON.

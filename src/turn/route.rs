@@ -1,11 +1,11 @@
-//! Chooses the brains to ask and their order, by the routes and the chain of the settings, and tells the category of a
-//! question by its words. Pure.
+//! Chooses the brains to ask and their order, by the routes and the chain of the settings. Also determines the category
+//! of a question by its words. Pure.
 //!
-//! The first route that matches puts its brain before the chain. A route matches where all of its conditions hold; a
-//! route without conditions always matches. A question that names a brain goes to that brain alone.
+//! The first route that matches puts its brain before the chain. A route matches if all of its conditions hold; a route
+//! without conditions always matches. A question that names a brain goes to that brain alone.
 //!
-//! Each category has a list of words; the category with the most of them wins, and the first one of equals. Without such
-//! a word there is no category: a guess would route questions wrongly.
+//! Each category has a list of words. The category with the most words in the question wins; of equals, the first in
+//! the list. A question without any such word has no category, because a guess would route it wrongly.
 
 use regex_lite::Regex;
 

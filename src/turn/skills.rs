@@ -1,8 +1,8 @@
 //! Chooses the skills that a request lists, and formats the list. Pure.
 //!
-//! Up to [`ALL`] skills stand in the system text, ordered by name, so that it stays the same from turn to turn. Of more
-//! skills, the [`NEAREST`] to the question stand behind the cache point. The log keeps the listed names, so that the
-//! request can be made again later.
+//! Up to [`ALL`] skills stand in the system text, ordered by name, so that it stays the same from turn to turn. If
+//! there are more, the [`NEAREST`] to the question stand after the cache point. The log keeps the listed names, so that
+//! the request can be made again later.
 
 use std::collections::HashSet;
 

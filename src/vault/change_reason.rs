@@ -1,5 +1,5 @@
-//! Holds the actor and reason of a change, and the origin of a write (actor, client, conversation), which history records
-//! with each edit.
+//! Defines the reason of a change and the origin of a write (actor, client, conversation). History records them with
+//! each edit.
 
 use std::error::Error;
 

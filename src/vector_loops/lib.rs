@@ -1,9 +1,9 @@
-//! Runs the loops over many numbers and bits that an index and a question spend their time in.
+//! Runs the inner loops of indexing and search over numbers and bits.
 //!
-//! Bytes of tables and of mapped files come in; sums, differences and places go out. This is a crate of its own because
-//! the program is compiled for size, where the compiler uses no wide instructions; this crate is compiled for speed
-//! (`[profile.release.package]`). Every loop is compiled for any processor and for those with AVX2 and a population
-//! count. The operations and their order are the same for both, so the results are, to the last digit. Pure.
+//! Bytes of tables and of mapped files come in; sums, differences and positions go out. This is a crate of its own so
+//! that it is compiled for speed (`[profile.release.package]`); the program is compiled for size, without SIMD
+//! instructions. Every loop is compiled twice: for any processor, and for processors with AVX2 and a population count.
+//! The operations and their order are the same for both, so the results are the same to the last digit. Pure.
 
 use pulp::{Arch, NullaryFnOnce};
 

@@ -1,4 +1,4 @@
-//! Writes dates in the order that the reader's browser asks for, with English names. Pure.
+//! Formats dates in the order of day, month and year that the browser's language implies, with English names. Pure.
 
 use jiff::Zoned;
 use jiff::civil::Date;

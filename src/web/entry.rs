@@ -1,7 +1,8 @@
-//! Decides whether a request is let in. It exchanges the one-time code of an address for a session, and checks the
-//! `Host` header and the cookie of each request, and the origin and the form's token of each change.
+//! Authenticates requests to the page. Exchanges the one-time code of an address for a session, and checks the `Host`
+//! header and the cookie of each request, and the origin and the form's token of each change.
 //!
-//! A request's headers come in; what it is called by, or a refusal, goes out. Only the codes are state.
+//! A request's headers come in; the host name by which it calls the page, its cookie or a refusal goes out. The
+//! one-time codes are the only state.
 
 use std::sync::{Mutex, PoisonError};
 

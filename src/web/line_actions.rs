@@ -1,6 +1,6 @@
-//! Does, snoozes, skips, moves, changes or removes a due item for a person.
+//! Completes, snoozes, skips, moves, changes or removes a due item for a person.
 //!
-//! The same functions are called as by `remind`. A form contains the line that it was made for (`was`); if the line has
+//! It calls the same functions as `remind`. A form contains the line that it was made for (`was`); if the line has
 //! changed since, nothing is done, and the answer shows the present line.
 
 use jiff::SignedDuration;

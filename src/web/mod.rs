@@ -1,9 +1,12 @@
 //! Serves the page: one local web page over the vault, for people.
 //!
-//! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule:
-//! each place calls the rooms that the command of its name calls. In the order of a request:
-//! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for it;
-//! - [`request`]: a request's steps; [`entry`]: host, origin, cookie, one-time codes; [`store`]: sessions, form ids;
+//! A browser's request comes in; HTML, or JSON under the same address, goes out. The page is a front door without rules
+//! of its own: each place (an address of the page) calls the rooms that the command of its name calls. In the order of
+//! a request:
+//! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for such
+//!   an address;
+//! - [`request`]: the steps of a request; [`entry`]: host, origin, cookie, one-time codes; [`store`]: sessions, form
+//!   ids;
 //! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a place; [`line_actions`]: actions on a due item; [`questions`]: questions to the assistant;
 //! - [`layout`], [`parts`], [`markdown`], [`dates`]: rendering; [`live`]: changes as they happen.
 //!

@@ -1,4 +1,4 @@
-//! Handles an HTTP request: checks its host name and its session, finds the place that it asks for, and makes the
+//! Handles an HTTP request: checks its host name and its session, calls the place at its address, and makes the
 //! response.
 
 use std::sync::{Arc, PoisonError};

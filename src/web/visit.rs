@@ -1,5 +1,5 @@
-//! Holds one request for a place (the vault, the address, the typed values, and ways to answer), and the state that all
-//! requests share.
+//! Defines [`Visit`], one request to a place, with the vault, the address, the session and the form's values. Also
+//! holds the state that all requests share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 

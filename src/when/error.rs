@@ -1,4 +1,4 @@
-//! Defines the errors about times that can't be understood, in words for people. Where no rule of the grammar fits,
+//! Defines the errors about times that can't be understood, in words for people. If no rule of the grammar matches,
 //! finds the reason: an unknown word, an impossible time, words of two languages.
 
 use jiff::civil::DateTime;

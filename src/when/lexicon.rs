@@ -3,10 +3,10 @@
 //!
 //! Tokens are runs of digits, words and single signs. Words are folded: lower case, without accents (`Février` is
 //! `fevrier`, `mañana` is `manana`), so that the tables need one spelling each. Hyphens and apostrophes between letters
-//! separate words (`après-demain`, `aujourd'hui`); white space separates tokens and is none itself.
+//! separate words (`après-demain`, `aujourd'hui`); white space separates tokens and is no token.
 //!
-//! A word may be several terms (`sept` is seven and September in French); the grammar tries each. These terms are
-//! all that the grammar sees of a phrase besides its digits and signs.
+//! A word may be several terms (`sept` is seven and September in French); the grammar tries each. The grammar gets only
+//! these terms, and the phrase's digits and signs.
 //!
 //! The words are those of `grammar/when-words.json`. A phrase is read in one language at a time, never in two at once, so
 //! that a word of one isn't taken for another's (`once` is eleven in Spanish, `die` an article in German). Each spelling is

@@ -1,4 +1,4 @@
-//! Defines the parsed form of a phrase: a day, a time of day, a length of time; nothing is computed yet.
+//! Defines the parsed form of a phrase: a day, a time of day, a length of time. No date is computed yet.
 
 use jiff::civil::Weekday;
 

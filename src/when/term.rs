@@ -1,4 +1,4 @@
-//! Defines the terms of the grammar of times: the meanings of words, whichever language a word is of.
+//! Defines the terms of the grammar of times, which are the meanings of words in every language.
 
 use jiff::civil::Weekday;
 use serde::de::Error;

@@ -1,11 +1,11 @@
 //! Parses and writes lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl
 //! …"`, one question for permission a line.
 //!
-//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` has ended, and its box is ignored: an
-//! unanswered one reads `state=expired`, which is no "no". The command stands between quotes ([`quoted`]): it is read
-//! back byte for byte, fits on one line, and is shown in full, with line ends and invisible characters spelled out and
-//! Markdown escaped. [`parse`] finds the lines of a file and near misses; [`Approval::to_line`] writes one;
-//! [`with_state`] ends one in place. The grammar is `grammar/approval.abnf`. `quote` puts a text between quotes.
+//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is closed, and its box is ignored. A
+//! question without an answer ends as `state=expired`, which doesn't count as a no. The command stands between quotes
+//! ([`quoted`]): it is read back byte for byte, fits on one line, and is shown in full, with line ends and invisible
+//! characters spelled out and Markdown escaped. [`parse`] finds a file's lines and near misses; [`Approval::to_line`]
+//! writes a line; [`with_state`] closes one in place. The grammar is `grammar/approval.abnf`.
 
 pub(in crate::format) mod checkbox;
 pub(super) mod quote;

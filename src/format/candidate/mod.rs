@@ -5,9 +5,10 @@
 //! the link leads to their block in the log. A line may replace a known fact (`replaces "…"`) or extend it (`joins
 //! "…"`). Text and quote are written by [`quoted`]: whole, on one line, with nothing that Markdown could hide.
 //!
-//! The same line with `asked=` behind its id is a *record* in an Obsidian comment: the question, its time, and its
-//! finder (rules or a brain). A record whose line is gone was declined, unless it says `kept=`. So the note alone holds
-//! all earlier questions. [`parse`] (`read`) reads both; the grammar is `grammar/candidate.abnf`.
+//! The same line with `asked=` after its id, in an Obsidian comment, is a *record*: the question, its time, and its
+//! finder (rules or a brain). If the record's line is gone, the candidate was declined, unless the record says `kept=`.
+//! So the note alone holds all earlier questions. [`parse`] (`read`) reads both; the grammar is
+//! `grammar/candidate.abnf`.
 
 mod read;
 

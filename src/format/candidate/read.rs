@@ -1,4 +1,4 @@
-//! Parses a line of `Inbox.md`, and explains near misses.
+//! Parses a line of `Inbox.md`, and explains near misses. Pure.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Parses transcripts with one heading a turn, as other programs write them. They are never written.
+//! Parses transcripts of other programs, with one heading a turn. This program never writes the format.
 //!
 //! ```text
 //! ## 2026-01-30T14:23:55Z user Alice ^D1-3

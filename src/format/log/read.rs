@@ -1,7 +1,7 @@
-//! Parses the events of a log, one callout each, and writes them, with the facts at the end of an agent's event; and
-//! detects answers that are made of memory alone.
+//! Parses and writes the events of a log, one callout each, with the line of facts at the end of an agent's event. Also
+//! recognises answers that only quote the notes.
 //!
-//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%` is a line of its own behind the event's
+//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%` is a line of facts, after the event's
 //! text. Obsidian doesn't show it.
 
 use jiff::Timestamp;

@@ -1,12 +1,12 @@
 //! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a
 //! line.
 //!
-//! [`scan`] walks a file's live lines, for a pass that keeps few of them; [`parse`] collects all. Near misses come out as
-//! findings with a column, a reason and a suggestion; all other lines are passed over. [`with_id`] and [`with_schedule`]
-//! make the only two changes of a line. The grammar is `grammar/reminder.abnf`.
+//! [`scan`] walks a file's live lines, for a pass that keeps few of them; [`parse`] collects all. Near misses come out
+//! as findings with a column, a reason and a suggestion; all other lines are passed over. [`with_id`] and
+//! [`with_schedule`] are the only edits of a line. The grammar is `grammar/reminder.abnf`.
 //!
-//! - [`Recur`]: the kinds of recurrence; a new one begins here; [`crate::schedule::Series`] computes its dates;
-//! - `syntax`: the grammar, and the two changes;
+//! - [`Recur`]: the kinds of recurrence; [`crate::schedule::Series`] computes their dates;
+//! - `syntax`: the grammar, and the two edits;
 //! - `diagnose`, `mistakes`: faults of a line or of a value, in words for people.
 
 mod diagnose;

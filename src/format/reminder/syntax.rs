@@ -1,8 +1,8 @@
 //! Parses a reminder line with nom, over byte slices: a line is a reminder or it isn't. `diagnose` explains faults
 //! later, so that the common lines stay fast.
 //!
-//! The two changes of a line, adding an id and moving its schedule, work on the line's bytes and change only the value
-//! that they mean. A line that isn't a valid reminder is returned as it is.
+//! The two edits of a line, adding an id and moving its schedule, work on the line's bytes and replace only that value.
+//! A line that isn't a valid reminder is returned as it is.
 
 use std::ops::Range;
 

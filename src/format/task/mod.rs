@@ -2,12 +2,11 @@
 //!
 //! Five forms are read: Tasks (`📅 2026-12-01`), the same as Dataview fields (`[due:: 2026-12-01]`), Reminder
 //! (`(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast), Kanban (`@{2026-12-01} @@{09:30}`) and
-//! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is parsed by all forms at once; only the forms that
-//! are on ([`Rules::on`]) give notifications. If a plugin's own settings change its form, they are values of
-//! [`Rules`].
+//! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is parsed by all forms at once; only enabled forms
+//! ([`Rules::on`]) give notifications. [`Rules`] also holds the settings of the plugins that change a form.
 //!
-//! - [`mod@field`]: the list item with its box, and a field; [`marker`]: the fields of each form, with their
-//!   places in the line;
+//! - [`mod@field`]: the list item with its box, and the syntax of a field; [`marker`]: the fields of each form, with
+//!   their places in the line;
 //! - [`mod@edit`]: the edits of Done and Snooze, and no other byte;
 //! - [`mod@english_repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
 //! - [`mod@note`]: a note that is a task (TaskNotes).

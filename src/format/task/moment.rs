@@ -1,7 +1,8 @@
-//! Parses dates in the formats that plugins let people set, in the letters of moment.js: `YYYY-MM-DD`, `DD.MM.YYYY`,
-//! `h:mm A`.
+//! Parses dates in the formats that people set in plugins, written with moment.js's letters: `YYYY-MM-DD`,
+//! `DD.MM.YYYY`, `h:mm A`.
 //!
-//! Only numbers are read (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days reads nothing.
+//! Only numbers are read (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days parses no
+//! date.
 
 use jiff::civil::Time;
 use jiff::fmt::strtime::{self, BrokenDownTime};

@@ -1,10 +1,11 @@
 //! Reads and edits a task of TaskNotes: a note with its fields in the frontmatter.
 //!
-//! A note is a task by its tag or by a property. Its reminders give the time of its notification (`relative` to `due`
-//! or `scheduled`, or `absolute`); without any it is the due date, else the planned one. Of a recurring task a due date
-//! before the planned one is an earlier time's, and the planned day stands for it. If a date has no time of
-//! day, a relative reminder counts from the start of the day, as in TaskNotes. A reminder that Snooze wrote
-//! ([`SNOOZE`]) is added to the others and replaces none. Properties are changed in place, and every other byte stays.
+//! A note is a task by its tag or by a property. Its reminders give the times of its notifications (`relative` to `due`
+//! or `scheduled`, or `absolute`). Without a reminder, the notification comes at the due date, or else at the planned
+//! date. A recurring task may have a due date before its planned date; it belongs to an earlier occurrence, so the
+//! planned date is used instead. If a date has no time of day, a relative reminder counts from the start of the day, as
+//! in TaskNotes. A reminder that Snooze wrote ([`SNOOZE`]) is added to the others and replaces none. Properties are
+//! changed in place, and every other byte stays.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};

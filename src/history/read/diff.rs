@@ -1,8 +1,7 @@
 //! Renders the difference between two states of a note for people.
 //!
-//! The output is a unified diff; in colour, the words that differ in a changed line are highlighted. Pure: bytes in, text
-//! out.
-//! Bytes that are no UTF-8 are shown replaced; a file with a NUL byte is not shown at all.
+//! The output is a unified diff; in colour, the words that differ in a changed line are highlighted. Bytes that are no
+//! UTF-8 appear as U+FFFD; a file with a NUL byte is not shown. Pure: bytes in, text out.
 
 use std::fmt::Write;
 

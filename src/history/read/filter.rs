@@ -1,4 +1,5 @@
-//! Filters the commits of the log: by their messages, which name the notes that they touched, else by their trees.
+//! Filters the commits of the log. A commit's message decides, because it names the touched notes; its trees are read
+//! only where the message doesn't name all of them.
 
 use git2::Oid;
 use jiff::Timestamp;

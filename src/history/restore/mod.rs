@@ -1,12 +1,12 @@
 //! Restores files, lines, folders or the whole vault, and undoes the agent's last writes.
 //!
-//! A point in the history comes in; a plan goes out, is shown, and is carried out through the editing engine. Writes are
-//! journaled before the first of them. The newest state is a snapshot before anything is replaced, so a restore can be
-//! undone.
-//! - [`plan`]: the target against the present. Pure;
+//! A point in the history comes in; a plan goes out, is shown, and is carried out through the editing engine. All
+//! writes are journaled before the first is made. A snapshot of the present state is taken before anything is replaced,
+//! so a restore can be undone.
+//! - [`plan`]: compares the target with the present. Pure;
 //! - [`execute`], [`write_file`]: carrying it out, one file after the other, and the snapshot that is restored by default;
-//! - [`undo_plan`]: the writes that an undo takes back, and conflicts with later changes of people; [`revert`]: one change
-//!   reverted in a text, pure; [`undo`]: carrying it out, as one commit;
+//! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people; [`revert`]:
+//!   reverts one change in a text, pure; [`undo`]: carries the plan out, as one commit;
 //! - [`part`]: one reminder, line or section, planned and carried out.
 
 mod execute;

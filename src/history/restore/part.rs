@@ -1,11 +1,11 @@
 //! Plans and carries out a restore of a part of a note: a line, a reminder by its id, or a section.
 //!
 //! The plan is a value that is shown first. When it is carried out, it is computed again from the note's newest bytes,
-//! so that a person's edit meanwhile stays. The change in the text is pure: the line replaces a line with the same id, or
-//! goes back between its old neighbours if they still stand in the text, with the blank lines that it had; if none of them
-//! does, it is added at the end. Where nothing else changed, the text is the older one again. A section is a heading with
-//! all below it, up to the next heading of its level or above; a line with `#` in frontmatter, code or a comment is no
-//! heading.
+//! so that a person's edit meanwhile stays. The computation is pure. A restored line replaces the line with the same
+//! id. Without such a line, it goes back between its old neighbours, with its blank lines; if no old neighbour is left,
+//! it is added at the end. If nothing else changed, the result equals the older text. A section is a heading with all
+//! below it, up to the next heading of the same or a higher level; a line with `#` in frontmatter, code or a comment is
+//! no heading.
 
 use std::ops::{ControlFlow, Range};
 

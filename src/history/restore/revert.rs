@@ -1,9 +1,9 @@
 //! Reverts one change in a text that has changed since. Pure.
 //!
-//! A three-way merge is tried first. If lines side by side conflict in it, each line is reverted by its content: a line
-//! that the agent added is removed if it still stands there exactly once, and a line that the agent removed comes back
-//! beside its old neighbour. If neither way is certain, the result is a conflict. Lines of people never change. A line that
-//! got an id since is the same line.
+//! A three-way merge is tried first. If adjacent lines make it conflict, each line is reverted by its content: a line
+//! that the agent added is removed if it occurs exactly once, and a line that the agent removed comes back beside its
+//! old neighbour. If neither way is certain, the result is a conflict. Lines of people never change. A line that has
+//! got an id since then still counts as the same line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

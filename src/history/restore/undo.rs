@@ -1,9 +1,9 @@
-//! Carries out an [`UndoPlan`]: all notes, then one commit; or nothing.
+//! Carries out an [`UndoPlan`] as a whole or not at all: writes all its notes, then makes one commit.
 //!
-//! The writes are journaled before the first of them, so that the next command finishes a killed undo
-//! ([`History::finish_pending`]), and so that a snapshot in between attributes none of them to a person. If a person
-//! changes a note at the same moment, the notes that the undo wrote go back, and the plan is made anew from the present
-//! notes.
+//! All writes are journaled before the first is made. So the next command finishes a killed undo
+//! ([`History::finish_pending`]), and a snapshot in between attributes none of the writes to a person. If a person
+//! changes a note at the same moment, the notes that the undo wrote are restored, and a new plan is made from the
+//! present notes.
 
 use std::collections::HashSet;
 

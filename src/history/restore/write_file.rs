@@ -1,4 +1,4 @@
-//! Writes one file of a restore: a note through the editing engine, a link in one step.
+//! Writes one file of a restore: a file through the editing engine, a symbolic link by itself, in one step.
 
 use std::path::Path;
 

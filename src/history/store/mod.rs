@@ -2,10 +2,10 @@
 //!
 //! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here knows the
 //! vault's folder, or why something is written.
-//! - [`repository`]: the opened repository ([`HistoryStore`]), the objects of one snapshot, and files and names made durable;
-//!   [`tree`] adds looking up, listing and changing trees to it, and [`reconcile`] taking its lock and setting right what a
-//!   killed process left;
-//! - [`commit`]: git's bytes, and the trailers that programs read;
+//! - [`repository`]: the opened repository ([`HistoryStore`]); it writes the objects of a snapshot and syncs files and
+//!   folders to disk; [`tree`] adds methods that look up, list and change trees; [`reconcile`] takes the repository's
+//!   lock, and repairs what a killed process left;
+//! - [`commit`]: commits and their messages as git's bytes, with the trailers that programs read;
 //! - [`ledger`]: the list of snapshots outside of the repository.
 
 mod commit;

@@ -1,4 +1,4 @@
-//! Looks up, lists and compares trees of snapshots, and makes changed ones.
+//! Looks up, lists and compares the trees of snapshots, and builds changed trees.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,10 +1,12 @@
 //! Takes snapshots: from the vault's files to commits.
 //!
-//! Paths that may have changed, or the editor's report of a write, come in; a [`SnapshotResult`] goes out. Bulk deletions by a
-//! person are held until they confirm; a file that the last snapshot has seen as it is isn't read again.
+//! Paths that may have changed, or the editor's report of a write, come in; a [`SnapshotResult`] goes out. Bulk
+//! deletions by a person are held until they confirm; a file that hasn't changed since the last snapshot isn't read
+//! again.
 //! - [`history`]: [`History`], the state that all parts of the room share, opened at its first use by [`LazyHistory`];
-//! - [`select`]: the files that are kept; [`entries`], [`scan`]: cached file stats, changes, and files that are left out;
-//! - [`renames`]: files that have another path now; [`pending`]: the journal of a restore or an undo;
+//! - [`select`]: the files that a snapshot keeps; [`entries`]: cached file stats; [`scan`]: changed files, and files
+//!   that are left out;
+//! - [`renames`]: renamed files; [`pending`]: the journal of a restore or an undo;
 //! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs. A write of
 //!   the agent brings its own [`ChangeReason`](crate::vault::ChangeReason).
 

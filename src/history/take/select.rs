@@ -1,8 +1,8 @@
 //! Selects the files that a snapshot keeps. Pure: it looks at paths and sizes only.
 //!
-//! Notes, canvases, bases and settings always; attachments if asked; what `[history] include` adds and
-//! `exclude` takes away, where an exclusion never hides a note that the agent itself writes. Names that
-//! git reserves can't be kept in a git tree at all and are listed as left out.
+//! A snapshot always keeps notes, canvases, bases and settings, and keeps attachments if the settings say so.
+//! `[history] include` adds files and `exclude` removes some, but never a note that the agent itself writes. Files with
+//! names that git reserves can't be in a git tree; they are listed as left out.
 
 use globset::{GlobBuilder, GlobSet};
 

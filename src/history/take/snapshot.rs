@@ -1,8 +1,8 @@
 //! Takes snapshots: of the whole vault, or of some paths.
 //!
 //! [`Committer`] makes the commits of one snapshot, each on top of the last, and holds the history's lock until it is
-//! dropped. Many files that are gone at once and were not renamed are a bulk deletion: more than twenty that are more than
-//! a tenth of the known files, or all of them, are held until a person confirms.
+//! dropped. A bulk deletion is held until a person confirms it: more than twenty deleted files that are more than a
+//! tenth of the known files, or all files. Renamed files don't count.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::PoisonError;

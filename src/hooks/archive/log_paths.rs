@@ -1,9 +1,9 @@
-//! Chooses the paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, a sub-agent's beside it, and large
-//! results and pictures in `files/`; writes those attachments, named by their SHA-256; and reads a log's markers: the names
-//! of its pieces, and the link to the log that it continues.
+//! Chooses the paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, and a sub-agent's log beside it. Writes
+//! attachments (large results, pictures) into `files/`, named by their SHA-256. Reads a log's markers: the names of its
+//! pieces, and the link to the log that it continues.
 //!
-//! A session keeps its log wherever that was moved to below the surface's folder; a new one begins in the folder of
-//! the project that the session's first line was written in.
+//! A log that was moved to another project's folder is found there and continued. A new log begins in the folder of the
+//! project in which the session's first line was written.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

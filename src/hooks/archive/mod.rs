@@ -1,16 +1,16 @@
-//! Archives coding agents' sessions as logs, whole, so that nothing is lost when the host compacts or forgets a
+//! Archives whole sessions of coding agents as logs, so that nothing is lost when the host compacts or deletes a
 //! conversation.
 //!
-//! The host writes a transcript and calls a hook when it grew. A [`pass`] reads on from where the last one ended and
-//! appends the new lines to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB
-//! become files beside the log, secrets are [masked](crate::redact). One line of the transcript is in memory
-//! at a time.
+//! The host writes a transcript and calls a hook when the transcript has grown. A [`pass`] begins where the last one
+//! ended, and appends the new lines to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results
+//! over 16 KB become files beside the log, and secrets are [masked](crate::redact). One line of the transcript is in
+//! memory at a time.
 //!
 //! The log itself shows which lines it holds, so a pass may be killed at any time, repeated, or run twice at once. The
-//! next event of the same session, or of another ([`sweep`]), finishes the work of a killed hook.
+//! next event of the same session, or of another session ([`sweep`]), finishes the work of a killed hook.
 //!
 //! - `read_state`: the lines of a growing transcript, and how far each was read;
-//! - `log_paths`: where logs and attachments stand, and the markers in a log;
+//! - `log_paths`: the paths of logs and attachments, and the markers in a log;
 //! - `summaries`: summaries before a compaction; `delegate`: the process that archives a session.
 
 pub mod delegate;

@@ -1,8 +1,8 @@
 //! Reads a transcript once, and writes its lines to the logs of the session and of its sub-agents.
 //!
 //! A tool call and its result are one event. A pass ends before the first call without a result, so that the next pass
-//! finds both; a call that never gets a result is logged at the next prompt, or when the session ends. Lines that are read
-//! twice are recognized by their names.
+//! finds both; a call that never gets a result is logged at the next prompt, or when the session ends. Lines that are
+//! read twice are recognized by the names of their pieces.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Records how far each transcript was read, in one small file each in the state directory, and reads a transcript that
-//! grew from there, with one line in memory.
+//! Reads the new lines of a transcript, one at a time, from the position where the last reading ended. Records this
+//! position in one small file a transcript, in the state directory.
 //!
 //! The files are disposable: without them a transcript is read from its beginning, and the log shows which lines it
 //! holds already. They also list the known transcripts, so that the next session of a project finishes one whose own

@@ -1,4 +1,4 @@
-//! Appends to a session's log: knows the pieces that the log holds, and adds the others.
+//! Appends to a session's log the pieces that it doesn't hold yet.
 //!
 //! An event's block id is its piece's name ([`crate::hooks::host::entry`]), so the log itself tells which pieces it
 //! holds, and none is added twice after a crash or a repeated reading. A process that is killed while it writes leaves

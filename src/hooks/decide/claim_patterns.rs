@@ -1,5 +1,5 @@
-//! Reads the patterns and words that tell an assistant's claim to have saved something from talk about work: data, in
-//! `src/hooks/data/claim_patterns.txt`.
+//! Gives the patterns and words that distinguish an assistant's claim to have saved something from talk about work.
+//! They are data, in `src/hooks/data/claim_patterns.txt`.
 
 use std::sync::LazyLock;
 

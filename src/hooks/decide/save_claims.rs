@@ -1,10 +1,10 @@
 //! Finds claims of an assistant to have saved something, in its answers.
 //!
 //! A claim is a sentence in the assistant's own words (no code, quotation, question, offer or denial) that says that
-//! something about the user was kept, or that promises to remember it or to remind of it. Programs, too, have things
-//! "stored in memory" and "a reminder created": what goes into files, tables and variables is work, no claim. The patterns
-//! and words are data ([`crate::hooks::decide::claim_patterns`]). Pure; whether a claim is true is decided against the
-//! vault.
+//! something about the user was kept, or that promises to remember it or to remind of it. Sentences about programs use
+//! the same words ("stored in memory", "a reminder created"): a sentence about files, tables or variables is no claim.
+//! The patterns and words are data ([`crate::hooks::decide::claim_patterns`]). Pure; whether a claim is true is decided
+//! against the vault.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Handles a host's events: [`start`], [`prompt`], [`stop`], and [`end`] (of a session, and a coming compaction).
 //!
-//! The opened workspace and the host's message come in; a [`HookAnswer`](super::host::HookAnswer) goes out. Beside them,
-//! [`session`]: what a conversation was given so far, and memories as the text that a model gets.
+//! The opened workspace and the host's message come in; a [`HookAnswer`](super::host::HookAnswer) goes out. [`session`]
+//! records the memories that a conversation was given, and formats memories for a model.
 
 pub(super) mod end;
 pub(super) mod prompt;

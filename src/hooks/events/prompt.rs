@@ -1,4 +1,4 @@
-//! Handles a prompt: gives the few memories that bear on it, if any do.
+//! Handles a prompt: answers with the few memories that are relevant to it, or with nothing.
 
 use std::sync::Arc;
 

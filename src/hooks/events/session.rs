@@ -1,9 +1,9 @@
 //! Records which memories a session was given, so that none is repeated soon. Also formats memories for a model: marked
 //! as untrusted, quoted as JSON, within a budget.
 //!
-//! The state is one small file a conversation, in the cache directory, named by a hash of the conversation's id. Nothing
-//! in it is needed: without it a memory may be given once more, or an offer made once more. It holds hashes
-//! and links, never a prompt.
+//! The state is one small file a conversation, in the cache directory, named by a hash of the conversation's id. The
+//! file may be deleted: without it a memory may be given again, or an offer made again. It holds hashes and links,
+//! never a prompt.
 //!
 //! The same memories give the same bytes: no times, no scores, no counters. A `<` inside a note comes out as
 //! `\u003c`, so that no note can close the frame that the host puts around a hook's words.

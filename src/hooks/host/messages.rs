@@ -7,9 +7,9 @@
 //! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
 //! that fits is given whole, and the host cuts nothing.
 //!
-//! A host that is connected to our MCP server calls a tool of it instead of starting a process. The tool is in no list: it is
-//! for the host, not for the model. Its arguments are the host's message, filled in by the host as texts; its answer is what
-//! the command would have printed.
+//! A host that is connected to our MCP server calls the tool [`HOOK_TOOL`] there instead of starting a process. The
+//! server doesn't list this tool, because it is for the host and not for the model. Its arguments are the fields of the
+//! host's message, as texts; its answer is the line that the command would print.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Parses a conversation as the host wrote it: JSON Lines, read from its end.
+//! Parses the host's transcript of a conversation (JSON Lines), from its end.
 //!
 //! The file belongs to the host and may be long, still growing, or of a later version. At most the last megabyte is
 //! read (and, for its beginning, the first part); a line that isn't understood is skipped. Turns of sub-agents, and

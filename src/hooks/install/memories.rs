@@ -1,8 +1,9 @@
-//! Finds the folder of Claude Code's own memories, and changes the setting that moves it into the vault.
+//! Finds the folder of Claude Code's own memories, and changes the host's setting that moves this folder into the
+//! vault.
 //!
-//! The host has one folder of Markdown files a project, and a setting that names another ([`KEY`]). The host reads that
-//! setting only from the person's own settings of the project (`.claude/settings.local.json`), not from shared ones; it has
-//! to be an absolute path. Pure: texts and paths in, texts and paths out.
+//! The host has one folder of Markdown files for each project, and a setting for another folder ([`KEY`], an absolute
+//! path). It reads that setting only from the person's own settings of the project (`.claude/settings.local.json`), not
+//! from shared ones. Pure: texts and paths in, texts and paths out.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Installs our entries in a host's settings file, updates and removes them.
 //!
 //! The file's text comes in; a new text goes out, and every byte that isn't ours stays as it was.
-//! - [`entries`]: adding and removing entries. Pure; [`json`] finds a value's place and the file's layout;
-//! - [`settings_file`]: the file on disk;
+//! - [`entries`]: adds and removes entries, pure; [`json`]: finds a value's byte range and the file's layout;
+//! - [`settings_file`]: reads and replaces the file on disk;
 //! - [`memories`]: the setting that moves the host's own memories into the vault.
 
 pub(super) mod entries;

@@ -1,5 +1,5 @@
-//! Defines the interface to a shared store that can compare and swap: the [`StoreEngine`] trait and the values that cross
-//! it; and opens the store that the settings name: a git branch or an etcd cluster.
+//! Defines the interface to a shared store that can compare and swap: the [`StoreEngine`] trait, and the types that its
+//! methods take and return. Also opens the store that the settings name: a git branch or an etcd cluster.
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
 //! each still has the value that its caller read. Every value carries a nonce, so comparing values is enough. An engine

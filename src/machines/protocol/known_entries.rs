@@ -1,4 +1,4 @@
-//! Keeps the last copy of the entries that the machines share, each with the instant since which it has not changed, by
+//! Keeps the shared entries as this machine read them last. For each entry, records since when it hasn't changed, by
 //! this machine's own clock.
 
 use std::collections::BTreeMap;

@@ -8,11 +8,12 @@
 //!
 //! Safety rests on two rules. First, the holder of a right counts it from before the request that wrote it, and only
 //! for four fifths of its length; all others count it from the time at which they first saw it, for the whole length.
-//! Each machine measures by its own monotonic clock that counts suspension, so wall clocks are never compared. Second,
-//! each change compares by value with the entry that it replaces, so of two machines that write the same key one loses.
+//! Each machine measures by its own monotonic clock, which goes on during suspension, so wall clocks are never
+//! compared. Second, each change compares by value with the entry that it replaces, so of two machines that write the
+//! same key one loses.
 //!
-//! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the machines that are
-//!   there, and old entries;
+//! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
+//!   the machines, and the removal of old ones;
 //! - [`value`]: the values of entries; `known_entries`: the entries as this machine read them last.
 
 mod claims;

@@ -3,7 +3,7 @@
 //!
 //! - [`server`]: one session;
 //! - [`transports`]: over standard input and output, one JSON message a line, or streamable HTTP with a bearer token;
-//! - [`subscriptions`]: word of changed notes, and of how far a long call is.
+//! - [`subscriptions`]: notifications of changed notes, and of the progress of a long call.
 
 mod server;
 mod subscriptions;

@@ -1,8 +1,8 @@
-//! Watches subscribed notes and notifies clients of changes, and of the progress of a long call.
+//! Watches subscribed notes and notifies clients of changes. Also notifies a client of the progress of a long call.
 //!
-//! The vault is watched from the first subscription on. An event says that something may have changed; the note is
-//! compared first, so a client hears of real changes alone. The comparison runs on the watcher's thread, notifications
-//! on the protocol's tasks. A session that ends takes its subscriptions with it.
+//! The vault is watched from the first subscription on. An event says only that something may have changed, so the note
+//! is compared first, and a client is notified of real changes alone. The comparison runs on the watcher's thread,
+//! notifications on the protocol's tasks. A session that ends takes its subscriptions with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

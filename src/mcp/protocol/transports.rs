@@ -1,12 +1,14 @@
 //! Serves MCP over its two transports: standard input and output, as a host starts it, one JSON message a line; and
 //! streamable HTTP, for clients that can't start a process.
 //!
-//! Over lines, one that is no JSON, or no message, is answered with an error whose id is null (or the message's own), as
-//! JSON-RPC specifies, and the next line is read. One task does all writing, so that a message is never cut when its
-//! sender is dropped. Reading may be dropped at any await: a partly read line stays in the buffer.
+//! Over standard input and output, a line that is no JSON or no valid message is answered with an error, as JSON-RPC
+//! specifies (its id is the message's own, or null), and the next line is read. One task does all writing, so that a
+//! message is never cut when its sender is dropped. The future of a read may be dropped at any await: a partly read
+//! line stays in the buffer.
 //!
-//! Over HTTP it listens on this machine alone unless asked otherwise. Every request must bring the token; the protocol's
-//! library checks `Host` (no name that was rebound to this address) and `Origin` (no page of another site) besides.
+//! Over HTTP the server listens on this machine alone, unless its options allow another address. Every request must
+//! bring the token; the protocol's library checks `Host` (no name that was rebound to this address) and `Origin` (no
+//! page of another site) besides.
 
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! `classify_task`, `route_task` and `ask_brain`: routing, and questions to another brain.
+//! Defines the tools `classify_task` and `route_task` (routing), and `ask_brain` (a question to another brain).
 
 use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};

@@ -1,4 +1,4 @@
-//! `lcm_grep`, `lcm_describe` and `lcm_expand`: search long conversations and expand summaries.
+//! Defines the tools `lcm_grep`, `lcm_describe` and `lcm_expand`, which search long conversations and expand summaries.
 
 use jiff::Timestamp;
 use rmcp::model::Tool;

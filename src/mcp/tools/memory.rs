@@ -1,4 +1,5 @@
-//! `memory_save`, `memory_edit` and `memory_forget`: each answers with the note's lines after the write.
+//! Defines the tools `memory_save`, `memory_edit` and `memory_forget`. Each answers with the note's lines after the
+//! write.
 
 use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};

@@ -5,7 +5,7 @@
 //! of an answer's fields become part of its schema, for models. The functions run on threads that may wait for a disk,
 //! and know nothing of the protocol. A new tool is a constant and a function in its topic's file, and a line in [`TOOLS`].
 //!
-//! Here stand the definition of a tool, its call and its answer, and the named sets of tools (`recall`, `deliver`, `full`);
+//! This file defines a tool, its call and its answer, and the named sets of tools (`recall`, `deliver`, `full`).
 //! `search`, `reading`, `memory`, `pins`, `reminders`, `lcm` and `brains` hold the tools, one file a topic.
 
 #[cfg(feature = "assistant")]

@@ -1,5 +1,5 @@
-//! Reads memory, and ends follow-ups: `memory_get` gives the lines of a note as they stand, `memory_list` what memory holds;
-//! `memory_commitment_due` lists follow-ups, and `memory_commitment_done` marks one delivered.
+//! Defines the tools `memory_get` (the lines of a note), `memory_list` (memories by kind), `memory_commitment_due`
+//! (follow-ups), and `memory_commitment_done` (marks a follow-up delivered).
 
 use jiff::Timestamp;
 use rmcp::model::Tool;

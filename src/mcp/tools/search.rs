@@ -1,4 +1,5 @@
-//! `memory_search` and `memory_recall`: their words, arguments, answers, and what they do.
+//! Defines the tools `memory_search` and `memory_recall`: descriptions, arguments, answers and the functions that
+//! search.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

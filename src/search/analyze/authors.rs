@@ -1,8 +1,8 @@
-//! Numbers the speakers of conversations by their names, and strips from a text what is none of its content: names of
-//! speakers, and references to blocks.
+//! Numbers the speakers of conversations by their names. Also strips from a text the names of speakers and the
+//! references to blocks, which are no part of its content.
 //!
-//! Every fact that was learned from a conversation has a reference to a block, longer than the fact itself. If it were
-//! counted and embedded, the fact would resemble any text about files.
+//! Every fact that was learned from a conversation has a reference to a block, which is longer than the fact. If the
+//! reference were counted and embedded, the fact would resemble any text about files.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Finds the days and months that a text names, in words ("yesterday", "two weeks ago") or by date.
 //!
-//! Words come in, with the day on which they are said. The days of a question ([`named_days`]), or the day that a turn
-//! is about ([`About`]) if it isn't the day of saying, go out. English only. Pure.
+//! A text comes in, with the day on which it was said. Out go the days that a question names ([`named_days`]), or the
+//! day that a turn is about, if that isn't the day on which it was said ([`About`]). English only. Pure.
 
 use jiff::civil::Date;
 

@@ -1,8 +1,8 @@
 //! Lists function words of languages other than English, and detects a question's language by them. Function words show
 //! the form of a question, not its subject.
 //!
-//! The language is the one with the most function words in the question, if it has more than English has. Words are
-//! lower case. Pure.
+//! A question's language is the language with the most function words in it, if these are more than the English ones.
+//! Words are lower case. Pure.
 
 use crate::search::analyze::STOP;
 #[cfg(feature = "assistant")]

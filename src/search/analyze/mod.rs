@@ -1,10 +1,10 @@
 //! Turns text into terms. Pure: no file, no clock.
 //!
 //! There are two analyzers. [`text`] gives the terms that the index stores and typed queries look up: folded forms,
-//! with English stems beside them. [`stems`] gives the terms that ranking counts: stemmed, without function words, and with
-//! the [`stems::Shape`] of the sentence; and the pieces that two forms of a word share. [`authors`] finds the speakers, and
-//! strips their names and links to blocks from what a model reads; `function_words` detects languages, [`days`] the days
-//! that a text names, `glob` matches path patterns.
+//! with English stems beside them. [`stems`] gives the terms that ranking counts: stemmed, without function words, and
+//! with the [`stems::Shape`] of the sentence and the pieces (n-grams) by which words are compared. [`authors`] numbers
+//! the speakers, and strips their names and links to blocks from the text that a model embeds; `function_words` detects
+//! languages, [`days`] finds the days that a text names, `glob` matches path patterns.
 
 pub mod text;
 

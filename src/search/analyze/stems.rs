@@ -1,6 +1,6 @@
-//! Turns text into the words that ranking counts: lower-cased runs of letters and digits, stemmed, without the words
-//! that questions are full of; the word classes that tell the kind of a question; and the pieces that two forms of a word,
-//! a compound and its part, or a word and its misspelling share.
+//! Turns text into the words that ranking counts: lower-cased runs of letters and digits, stemmed, without English
+//! function words and question words. Also computes the [`Shape`] of a sentence (the kinds of content in it), and cuts
+//! words into pieces (4-grams), of which related or misspelt words share many.
 //!
 //! Pure. Scripts written without spaces give overlapping pairs of characters.
 

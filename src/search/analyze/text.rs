@@ -1,12 +1,12 @@
-//! Turns text into terms: the index and the queries use the same function.
+//! Turns text into terms, in the same way for the index and for queries.
 //!
-//! A word gives its folded form (Unicode compatibility forms, case and accents folded) and, where the English stem
-//! differs, the stem beside it, so that exact matches can rank before related ones. A compound (`camelCase`,
-//! `snake_case`, a path, a URL, a date, `rid_…`) gives its parts and itself whole. Scripts written without spaces give
-//! overlapping pairs of characters.
+//! The terms of a word are its folded form (Unicode compatibility forms, case and accents folded) and its English stem,
+//! if that differs, so that exact matches can rank before related ones. The terms of a compound (`camelCase`,
+//! `snake_case`, a path, a URL, a date, `rid_…`) are its parts and the whole. In scripts written without spaces, terms
+//! are overlapping pairs of characters.
 //!
-//! Most of these terms are also among the words that ranking counts ([`crate::search::analyze::stems`]); the splitter
-//! says of each term whether it is, and the index stores the others alone.
+//! Most of these terms are also words that ranking counts ([`crate::search::analyze::stems`]), which the index has in
+//! another field. The splitter marks these terms, so that the index stores only the others here.
 //!
 //! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new [`crate::search::SCHEMA`].
 

@@ -2,11 +2,11 @@
 //!
 //! The follower holds `live.lock` as long as it lives. It keeps the file `live` up to date: the files that changed on
 //! disk and are not committed yet. A query in another process trusts that file under three conditions: the lock is
-//! held; the file is fresh (the thread that does the work touches it every two seconds); and the watcher has seen
-//! everything before the question. For the last one the query makes a cookie, a file in [`cookies`], which is removed
-//! when all earlier events are reported and published. The proof is valid for one build of the index, because an index
-//! that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every file
-//! itself, so a dead, hung or late watcher costs time, never an answer (`freshness`).
+//! held; the file is fresh (the follower's thread touches it every two seconds); and the watcher has seen all events
+//! before the question. For the third condition the query makes a cookie, a file in [`cookies`], which the follower
+//! removes when all earlier events are reported and published. The proof is valid for one build of the index, because
+//! an index that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every
+//! file itself, so a dead, hung or late watcher costs time, never an answer (`freshness`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Reads the follower's proof of freshness in another process.
 //!
-//! The cache's folder comes in. The changed and uncommitted files go out, if a follower lives and has reported
-//! everything before the question; else nothing.
+//! The cache's folder comes in. If a follower runs and has reported all events before the question, the changed and
+//! uncommitted files go out; otherwise nothing.
 
 use std::fs::File;
 use std::io::ErrorKind;

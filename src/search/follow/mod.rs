@@ -1,10 +1,10 @@
-//! Keeps the cache up to date with the vault, so that no answer misses a change on disk.
+//! Keeps the cache up to date with the vault, so that every answer includes all changes on disk.
 //!
 //! - [`scan`] compares every file's stat; `update` commits newer files or reads them beside the index, [`reindex`]
 //!   builds a new index beside the old one.
 //! - [`follower`] is the daemon's part: it follows the watcher and proves the cache's freshness; `freshness` reads that proof.
-//! - [`snapshot`] is one state of the vault with all texts, committed or read directly; it records what an answer from it
-//!   rests on, and checks that again; [`report`] describes the index for people.
+//! - [`snapshot`] gives a query one state of the vault with all texts, committed or read directly; before the answer
+//!   leaves, it checks the files that the answer was made from. [`report`] describes the index for people.
 
 pub mod follower;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Reports what the index holds and lacks, with reasons, for `stats` and `doctor`.
+//! Reports the contents of the index, and the files that it lacks, with the reasons, for `stats` and `doctor`.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Finds changed files: compares every file's stat with the recorded one, then the bytes of those that differ.
 //!
-//! A file is unchanged if its size, inode and both of its times are. A file system's clock may be as coarse as two
-//! seconds, so a write directly after a reading may leave the times as they were. Therefore the change time of a file
-//! that was read so early is recorded as unknown, and the next scan compares its bytes. Nothing here writes.
+//! A file counts as unchanged if its size, inode, modification time and change time are the same. A file system's clock
+//! may be as coarse as two seconds, so a write directly after a reading may leave the times as they were. Therefore the
+//! change time of a file that was read so early is recorded as unknown, and the next scan compares its bytes. Nothing
+//! here writes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! Detects what a question asks for: its terms, the days it names, and the kind of answer. [`crate::search::rank`]
-//! finds the speakers that it names.
+//! finds the speakers that the question names.
 //!
 //! Pure; the only clock is the caller's `today`.
 

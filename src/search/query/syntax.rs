@@ -1,9 +1,9 @@
 //! Parses a typed query: words, "phrases", prefix\*, -not, and `path:`, `tag:`, `section:`, `kind:`, `role:`,
-//! `before:`, `after:`; and the scopes that it is limited to: `global`, `project:ID`, `agent:ID`, `user:ID` and
-//! `custom:NAME` beside the places of a scope, separated by commas.
+//! `before:`, `after:`. Also parses a scope: places, and scopes of memories (`global`, `project:ID`, `agent:ID`,
+//! `user:ID`, `custom:NAME`), separated by commas.
 //!
 //! No input is an error: unreadable syntax is searched as plain words, and the answer says so. A block belongs to the
-//! scopes that its tags mark, and to `global` without one ([`crate::memory::Scope`]).
+//! scopes of its tags, or to `global` if it has no such tag ([`crate::memory::Scope`]).
 
 use crate::memory::Scope;
 use crate::search::read::{Kind, Role};

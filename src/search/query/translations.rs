@@ -1,9 +1,8 @@
-//! Looks up what a word is called in other languages: English, German, French, Spanish, Italian, Portuguese, Dutch,
-//! Chinese and Japanese.
+//! Translates single words between English, German, French, Spanish, Italian, Portuguese, Dutch, Chinese and Japanese.
 //!
-//! A stem of a question comes in; the stems of words with the same meaning go out, as the index has them (of scripts
-//! without spaces, pairs of characters). From one of the other languages to another the way is through English. The table
-//! has a line for each stem, in the order of its bytes: the stem, then its translations, the likeliest first.
+//! A stem of a question comes in; the stems of its translations go out, as the index has them (in scripts without
+//! spaces, pairs of characters). Between two languages other than English, translation goes through English. The table
+//! has one line for each stem, sorted by bytes: the stem, then its translations, the likeliest first.
 //! `tools/translations/` makes it. Pure.
 
 const TABLE: &str = include_str!("../data/translations.txt");

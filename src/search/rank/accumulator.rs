@@ -1,5 +1,5 @@
-//! Adds up the ranking signals of a question as a weighted sum for each block ([`Scores`]). Also defines the inputs of
-//! the ranking of turns ([`Prompt`]), and keeps scratch memory for the next question ([`ScratchPool`]).
+//! Adds up each block's ranking signals for a question, as a weighted sum ([`Scores`]). Also defines the inputs of the
+//! ranking of turns ([`Prompt`]), and keeps scratch memory for the next question ([`ScratchPool`]).
 
 use std::sync::Mutex;
 

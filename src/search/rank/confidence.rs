@@ -1,10 +1,10 @@
-//! Computes how likely it is that a found block is about a prompt. [`measures`] compares the two, and [`confidence`]
-//! makes a probability of that.
+//! Computes the probability that a found block is about a prompt: [`measures`] compares the two, and [`confidence`]
+//! converts the measures to a probability.
 //!
-//! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
-//! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that
-//! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]).
-//! The first share alone isn't enough, because a word of small talk stands in any memory. Pure.
+//! The measures don't compare a block with other blocks, because even the best block of a vault may be no answer. They
+//! are two shares of the prompt's words: those that stand in the block or beside it, and those that stand nowhere in
+//! the vault. Each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]). The first
+//! share isn't enough, because words of small talk stand in any memory. Pure.
 
 use std::ops::Range;
 

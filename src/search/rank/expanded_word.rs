@@ -1,12 +1,12 @@
-//! Expands a question's words for the ranking of notes: each word with the terms that stand for it, and the characters
-//! of scripts written without spaces.
+//! Expands each word of a question into the terms that match it, for the ranking of notes. In scripts written without
+//! spaces, single characters are expanded, too.
 //!
-//! A word stands for itself, for words that look like it ([`crate::search::retrieve::similar_words`]) and, less, for words that
-//! mean nearly the same. A word that stands in no note stands for its translations, too. Function words of the
-//! question's language are left out. So are look-alikes that are common, if there are many blocks.
+//! A word is matched by itself, by words that look like it ([`crate::search::retrieve::similar_words`]) and, with less
+//! weight, by words that mean nearly the same. A word that stands in no note is matched by its translations, too.
+//! Function words of the question's language are left out. So are common look-alikes, if there are many blocks.
 //!
-//! In a note they are counted by its parts ([`WordPlaces`], [`Section`]): title and headings count once for a section and
-//! once for a note, not with each block below them.
+//! [`WordPlaces`] counts the matches in each document, [`Section`] those in each part of it: title and headings count
+//! once for a section and once for a note, not with each block below them.
 
 use std::ops::Range;
 

@@ -1,11 +1,11 @@
-//! Orders candidates. Pure: a question and a corpus give the same scores however the corpus grew.
+//! Ranks candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
 //! - Turns of conversations: [`turn_signals`] computes their signals, `word_signals` those from words and the rarity of each;
 //!   `accumulator` adds them up. [`crate::search::weights`] names them.
-//! - Notes: `note_ranking` ranks them; `expanded_word` expands a question's words, and finds the parts of a note that have
-//!   them.
-//! - Recall for a prompt: [`confidence`] tells how likely a block has to do with the prompt.
-//! - [`memory_formulas`] has the published formulas for memories, and counts how often one was recalled.
+//! - Notes: `note_ranking` ranks them; `expanded_word` expands a question's words, and finds the parts of a note with
+//!   these words.
+//! - Recall for a prompt: [`confidence`] computes the probability that a block is about the prompt.
+//! - [`memory_formulas`]: published formulas for memories, and the number of times that each was recalled.
 
 pub mod confidence;
 pub mod memory_formulas;

@@ -1,13 +1,12 @@
 //! Ranks notes and their blocks: everything except turns of conversations.
 //!
-//! A note is ranked as one document, because an answer stands in the whole of a note more often than in one of its
-//! blocks. Its score is BM25 of the note, BM25 of its best section, the similarity of its nearest block in meaning, and
-//! the mean similarity of its blocks, as far as the model knows the question's words. Title and headings count once. In
-//! the file of memories, in pins and in notes of a day each block is a document of its own.
+//! A note is ranked as one document, because an answer is more often in the whole note than in one of its blocks. Its
+//! score combines BM25 of the note, BM25 of its best section, the largest cosine of its blocks and their mean cosine;
+//! the cosines count as far as the model knows the question's words. Title and headings count once. In `MEMORY.md`, in
+//! pins and in daily notes each block is a document of its own.
 //!
-//! A word of the question stands for itself, for words that look like it ([`crate::search::retrieve::similar_words`]) and,
-//! less, for words that mean nearly the same. All statistics are those of the notes in scope, so they are the same
-//! however the corpus grew. The weights stand in `search/weights.rs`.
+//! Words are expanded as in [`crate::search::rank::expanded_word`]. All statistics are those of the notes in scope, so
+//! they are the same however the corpus grew. The weights stand in `search/weights.rs`.
 
 use std::ops::Range;
 

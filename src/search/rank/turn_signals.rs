@@ -1,10 +1,10 @@
 //! Ranks turns of conversations: computes the signals of each block in scope for a question, and adds them to its
 //! score.
 //!
-//! Signals from words walk the postings of the question's terms. Vectors and shapes are compared for every block in
-//! scope, or, if there are many, for a shortlist: the best by words, and those whose vector's signs agree most with the
-//! question's. All statistics (rarity, mean lengths, the spread of the cosines) are those of the blocks in scope at the
-//! time of the question; nothing depends on the rest of the cache.
+//! Signals from words come from the postings of the question's terms. Vectors and shapes are compared for every block
+//! in scope, or, if there are many, for a shortlist: the best blocks by words, and the blocks whose vectors' signs
+//! agree most with those of the question's vector. All statistics (rarity, mean lengths, the spread of the cosines) are
+//! those of the blocks in scope at the time of the question; nothing depends on the rest of the cache.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,10 @@
 //! Computes the ranking's signals from words: whether the question's terms stand in a block, how near to each other,
 //! and in the blocks around it.
 //!
-//! There are three passes. The first takes the blocks of each term. The second, which needs each term's frequency in
+//! There are three passes. The first collects the blocks of each term. The second, which needs each term's frequency in
 //! the scope, adds up the values of every block and note. The third divides each sum by its maximum. The last two go
 //! layer by layer (a layer is one part of the corpus, with whole notes): memory stays small, and the cores share the
-//! layers.
-//! A turn's terms count for the turns around it, too; a block of a note counts for itself alone.
+//! layers. A turn's terms count for the turns around it, too; the terms of a note's block count for that block alone.
 
 use std::sync::Arc;
 

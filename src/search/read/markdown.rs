@@ -1,9 +1,9 @@
 //! Splits Markdown into blocks: headings, paragraphs, list items, table rows, code blocks and callouts, each with its
 //! exact bytes and lines and the headings above it.
 //!
-//! Built on pulldown-cmark's events. A block's text is what a reader sees (no emphasis marks, link targets aside in
-//! [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded callout that holds injected
-//! memories is left out, because recalling it again would feed on itself.
+//! Built on pulldown-cmark's events. A block's text is the visible text: emphasis marks are removed, and link targets
+//! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A folded callout of injected
+//! memories is left out, because recall would otherwise find its own results.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
-//! Finds and strips what of a note's markup a reader doesn't see: comments (`%% … %%` as Obsidian writes them, and
-//! `<!-- … -->`), HTML, and the mark of a callout. Comments are blocks of a kind of their own and no part of their paragraph
-//! or item.
+//! Finds and strips the markup of a note that Obsidian doesn't display: comments (`%% … %%` and `<!-- … -->`), HTML
+//! tags, and the mark of a callout. A comment is a block of its own kind, and no part of its paragraph or item.
 //!
 //! Pure. Comment marks in code are text; so is a `%%` without its end.
 

@@ -1,8 +1,8 @@
 //! Parses a file's bytes into a [`ParsedNote`], which is a list of blocks ([`parse`]): a log by its events, any other
 //! file as a note. Leaves out the text of a new vault's template. Pure: the caller reads the file.
 //!
-//! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with `frontmatter`
-//!   and `markup` (comments, HTML) for its parts.
+//! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: Markdown, with `frontmatter` and
+//!   `markup` (comments, HTML).
 //! - [`block`]: the parts of a note, what stands in their texts (dates, block ids), and how a long one is cut.
 //! - `template_text`: text that this program wrote into a new vault, which is no memory.
 

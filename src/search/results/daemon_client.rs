@@ -1,8 +1,9 @@
-//! Puts questions to a running daemon, which has everything in memory; without one, computes the same answer here.
+//! Sends questions to a running daemon, which has the index in memory; without a daemon, computes the same answer here.
 //!
-//! The daemon listens on a Unix socket in the state directory, which only its owner can enter. A line of JSON asks, a
-//! line answers. It answers only processes with the same build, the same settings and the same time. So an answer never
-//! depends on which process gave it, and a daemon that is missing, old, slow or wrong costs the wait and nothing else.
+//! The daemon listens on a Unix socket in the state directory, which only its owner can enter. A request is one line of
+//! JSON, and so is an answer. The daemon answers only processes with the same build, the same settings and the same
+//! time. So an answer doesn't depend on the process that computed it, and a daemon that is missing, old, slow or wrong
+//! costs only the wait.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

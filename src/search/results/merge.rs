@@ -2,9 +2,9 @@
 //! typed come first ([`TypedWords`], [`Tiers`]). Within a tier the score decides, and each note's best block stands
 //! before its other blocks.
 //!
-//! A scope and a query's terms come in, then ranked notes and turns. Blocks go out, tier after tier: the word itself, a heading
-//! with it, or only something like it. In a tier none has a higher score than the one before it. All blocks without a typed
-//! word are look-alikes: they have similar words, or are near in meaning.
+//! A scope and a query's terms come in, then ranked notes and turns. Blocks go out, tier after tier: blocks with the
+//! word, blocks below a heading with the word, and look-alikes, which only have similar words or are near in meaning.
+//! No block has a higher score than the one before it.
 
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;

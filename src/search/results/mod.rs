@@ -1,11 +1,11 @@
 //! Produces the results: hits for a question, memories for a prompt, or nothing where confidence is too low.
 //!
-//! - `search`: ranks for a question and answers by words and meaning, in the order that `merge` makes; `word_search`: answers
-//!   of the index alone; `rerank_hits`: answers in the order of a reranker.
+//! - `search`: answers by words and meaning, in the order that `merge` makes; `word_search`: answers from the index
+//!   alone; `rerank_hits`: reorders hits by a reranker.
 //! - `prompt_memories`: memories for a prompt; `rating` rates each found block, [`injection`] selects memories and
 //!   formats them, `outdated_facts` marks facts that no longer hold.
 //! - `hit`: looks ranked blocks up in a snapshot, and makes hits with excerpts of the returned ones.
-//! - [`daemon_client`]: puts the same question to a running daemon.
+//! - [`daemon_client`]: sends the same question to a running daemon.
 
 pub mod daemon_client;
 pub mod injection;

@@ -1,8 +1,9 @@
-//! Rates the best found blocks for a prompt: how useful each is as context that the user did not ask for.
+//! Rates the best found blocks for a prompt by their usefulness as unasked context.
 //!
-//! Ranked blocks come in. At most 24 go out, each with its worth and its confidence. Recall must not feed on itself (the
-//! design's §8): an earlier question holds no information, and the agent's own words at best repeat the facts. So facts come
-//! first, then questions with their answers; text that only repeats the question is never returned.
+//! Ranked blocks come in. At most 24 go out, each with its usefulness and its confidence. Recall must not return its
+//! own results (the design's §8): an earlier question holds no information, and the agent's own words at best repeat
+//! the facts. So facts come first, then questions with their answers; text that only repeats the question is never
+//! returned.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,5 @@
-//! Selects the blocks that may answer, with their statistics, and finds those in which a question's terms stand.
+//! Selects the candidate blocks of a scope, with their statistics, and finds the candidates that have a question's
+//! terms.
 //!
 //! The statistics are those of the candidates alone, at the time of the question. A term's blocks go out in the order of their
 //! slots. A question needs the same terms several times (for what was typed, for notes, for turns), so [`Occurrences`] reads

@@ -1,8 +1,8 @@
-//! Takes a query's words apart ([`query_words`]), and makes sets of documents: those that have a word, a tag, a time or a
-//! path.
+//! Splits the words of a query into terms ([`query_words`]), and makes the sets of documents that have a word, a tag, a
+//! time or a path.
 //!
-//! A corpus and terms come in; sets of slots go out. A set of a word may hold documents that have another form of it; where
-//! that matters, [`crate::search::retrieve::filter`] looks at the text.
+//! A corpus and terms come in; sets of slots go out. The set of a word may include documents with another form of the
+//! word; where that matters, [`crate::search::retrieve::filter`] reads the text.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -2,9 +2,9 @@
 //!
 //! - In the index, by words: `document_sets` (a query's words, and the blocks that have a word, a tag or a time), `filter`,
 //!   and [`bm25`].
-//! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics, and those of a question's terms),
-//!   `similar_words` (words of the vault that look like a word of the question, and what a misspelt one means) and
-//!   `nearest_vectors`.
+//! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics, and those of a question's
+//!   terms), `similar_words` (words of the vault that look like a word of the question; corrects misspelt words) and
+//!   `nearest_vectors` (blocks whose vectors are nearest to the question's).
 
 pub mod bm25;
 

@@ -1,11 +1,11 @@
-//! Compares a question's vector with those of blocks ([`Vectors`]: the built-in table's, or another model's). Of many
-//! blocks it compares the signs of the vectors first, and computes the cosines of the nearest alone.
+//! Compares a question's vector with those of blocks ([`Vectors`]: the built-in table's, or another model's). If there
+//! are many blocks, it compares the signs of the vectors first, and computes the cosines of the nearest blocks alone.
 //!
-//! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those. A vector
-//! that is near as a whole is nearly always so in its first 64 dimensions as well; only eight bytes of each block are
-//! read. The threshold for the first word comes from a sample that the vectors themselves choose, and a part of it
-//! gives the mean and the spread of all cosines. Everything follows from the blocks in scope alone, however the corpus
-//! grew.
+//! There are two passes. The first compares the signs of the first 64 dimensions, eight bytes a block, and leaves about
+//! 16,000 blocks; a vector that is near as a whole is nearly always near in these dimensions, too. The second compares
+//! all signs of those blocks. The threshold of the first pass comes from a sample of blocks; a part of the sample gives
+//! the mean and the spread of all cosines. The vectors themselves determine the sample, so the result follows from the
+//! blocks in scope alone, however the corpus grew.
 
 use std::ops::Range;
 

@@ -1,16 +1,17 @@
 //! Finds words of the vault that look like a word of the question: other forms of it in any language, compounds that
 //! contain it, and its correct spelling if it is misspelt.
 //!
-//! Likeness is the share of a word's pieces of four letters (its two ends count as letters) that another has, to the
-//! third power. It needs no dictionary, and it is the same for every vault. A German stemmer for German notes in its
-//! place found 30 of `notes-dev`'s 42 German answers among the first ten, not 33. All terms of the corpus are compared
-//! by their signatures, a nanosecond each, and the possible matches by their letters. Scripts written without spaces
-//! have pairs of characters for terms; each character of the question is looked up on its own among them, too. Pure.
+//! The likeness of another word is the third power of the share of the question word's 4-grams (its two ends count as
+//! letters) that it has. This needs no dictionary, and it is the same for every vault. It finds 33 of `notes-dev`'s 42
+//! German answers among the first ten hits; a German stemmer in its place found 30. All terms of the corpus are
+//! compared by their signatures, a nanosecond each, and the possible matches by their letters. In scripts written
+//! without spaces, where terms are pairs of characters, each character of the question also matches the pairs that
+//! begin with it. Pure.
 //!
-//! Typing errors of a question are corrected ([`correct_typos`]): a word that the vault doesn't have becomes the word of the
-//! vault that is one slip away (two neighbours swapped, a letter too many, too few, or another one). A word of the built-in
-//! table is correct, whether or not the vault has it. Of several words the likelier slip wins, then the word that more blocks
-//! have.
+//! Typing errors of a question are corrected ([`correct_typos`]): a word that the vault doesn't have becomes a word of
+//! the vault that is one error away (two neighbouring letters swapped, a letter too many, too few, or another one). A
+//! word of the built-in table is correct, even if the vault doesn't have it. Of several words, the likelier error wins,
+//! then the word that more blocks have.
 
 use std::collections::{HashMap, HashSet};
 

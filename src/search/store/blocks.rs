@@ -1,7 +1,7 @@
-//! Reads what is known of the blocks of a corpus: the record of each, its vector, the blocks beside it, and the blocks that
-//! have a term.
+//! Reads the ranking's data on the blocks of a corpus: the record of each block, its vector, its neighbours, and the
+//! blocks that have a term.
 //!
-//! Slots and terms come in ([`Corpus`]). Scores depend on living slots alone.
+//! Slots and terms come in ([`Corpus`] says what a slot is). Scores depend on living slots alone.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots ([`Corpus`])
 //! that queries read.
 //!
-//! A missing, damaged or outdated cache is made new; on a full or read-only disk it is only read, or kept in memory.
-//! `damage` records checksums of the files at each commit, compares them on opening, and replaces a damaged cache by an
-//! empty one.
+//! A missing, damaged or outdated cache is rebuilt; on a full or read-only disk the cache is only read, or kept in
+//! memory. `damage` records checksums of the files at each commit, compares them on opening, and replaces a damaged
+//! cache by an empty one.
 
 mod damage;
 

@@ -1,13 +1,13 @@
-//! Holds the blocks of the vault as one commit has them, or with newer files beside it ([`Corpus`]): open segments, their
-//! living documents, and exact statistics. Each question is answered from one.
+//! Holds one state of the vault's blocks ([`Corpus`]), a commit with or without newer files beside it: open segments,
+//! their living documents, and exact statistics. Each question is answered from one corpus.
 //!
-//! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same scores whatever
-//! its history: the number of documents, their lengths and each term's document frequency are those of the living
-//! alone.
+//! tantivy's own counts include dead documents until a merge; ours don't. The number of documents, their lengths and
+//! each term's document frequency are those of the living documents, so the same vault gives the same scores whatever
+//! its history.
 //!
 //! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. A note owns a contiguous
 //! run of them in the order of its blocks, so the neighbours of a turn are the adjacent slots. Dead notes keep their
-//! slots until their segment is merged. [`crate::search::store::blocks`] reads what is known of a slot.
+//! slots until their segment is merged. [`crate::search::store::blocks`] reads the data of a slot.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -11,7 +11,7 @@
 //!   in a file that is mapped beside it.
 //! - [`commit`] turns changed files into a change, commits it and merges segments.
 //! - [`corpus`]: one snapshot of all of that, with exact statistics of living documents, so that an index that grew by
-//!   edits and a new one give the same answers; [`blocks`] reads what it knows of each block.
+//!   edits and a new one give the same answers; [`blocks`] reads its data on each block.
 //! - [`vector_code`]: quantised vectors; [`vectors`] stores those of external models.
 
 pub mod blocks;

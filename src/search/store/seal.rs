@@ -2,11 +2,11 @@
 //!
 //! A [`Seal`] describes a whole file: its length, its checksum, and its stat. A file with an unchanged stat is trusted
 //! without reading its bytes; any other is checked, and so are all after a start of the machine. Files that never
-//! change (those of segments) are sealed by the catalog that lists them. The database changes, but its file only
-//! at checkpoints, which are made here alone, under the write lock: `index.seal` holds its seal. While a checkpoint
-//! changes the file, the seal says so; a process that finds that after a crash lets SQLite check its file. A damaged log
-//! of SQLite loses commits in silence; the next look at every file, with which each process and each daemon begins,
-//! finds what they were about.
+//! change (those of segments) are sealed by the catalog that lists them. The database's file changes only at
+//! checkpoints, which this program makes under the write lock; `index.seal` holds its seal. While a checkpoint changes
+//! the file, the seal says so; after a crash in that state, SQLite checks the file. A damaged write-ahead log of SQLite
+//! loses commits in silence. The scan of every file, with which each process and each daemon begins, finds those
+//! changes again.
 
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;

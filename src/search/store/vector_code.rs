@@ -1,10 +1,10 @@
 //! Encodes built-in vectors: two bits a dimension, 64 bytes a vector.
 //!
-//! Each dimension of a unit vector is one of four levels: its sign, and whether it is large. The levels are those that
-//! keep the most of normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The cosine with a
-//! question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. A byte a dimension answers
-//! two more of `notes-dev`'s 180 questions among the first ten, for four times the bytes. The signs alone choose the
-//! vectors that are compared ([`crate::search::retrieve::nearest_vectors`]).
+//! Each dimension of a unit vector becomes one of four levels: its sign, and whether it is large. The levels are those
+//! with the least distortion for normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The
+//! cosine with a question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. With a byte a
+//! dimension, two more of `notes-dev`'s 180 questions have their answer among the first ten hits, for four times the
+//! bytes. The signs alone choose the vectors that are compared ([`crate::search::retrieve::nearest_vectors`]).
 //!
 //! Vectors of external models are int8 rows in one flat array ([`Matrix`]): a unit vector keeps its direction in a byte a
 //! dimension with one scale a row; the cosine of two such rows differs from the exact one by less than 0.01. Every row is

@@ -1,4 +1,4 @@
-//! Properties of logs with their summaries: nothing is lost, whatever a log holds and whatever is deleted.
+//! Tests properties of logs with their summaries: no log and no deletion makes them lose an event.
 
 use jiff::tz::TimeZone;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Reads the attached files of a message from its log, and converts them to parts of a request. Pure.
 //!
 //! A log names a file by its link, or by its path in the vault. Pictures go to brains with vision, short text files
-//! stand in the question as untrusted text, other files are given by name and size.
+//! become part of the question as untrusted text, other files are only named, with their size.
 
 use ulid::Ulid;
 

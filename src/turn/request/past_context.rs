@@ -2,8 +2,8 @@
 //! the question. Pure.
 //!
 //! The summaries come first, oldest first; the events that no summary covers follow, so that a request begins like the
-//! one before it. Summarised events that match the question's words stand with the memories, behind the cache point.
-//! The same words match the same events, so the same notes make the same request again.
+//! one before it. Summarised events that match the question's words stand with the memories, after the cache point. The
+//! match depends on the words alone, so the same notes make the same request again.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

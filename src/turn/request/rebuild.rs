@@ -1,4 +1,4 @@
-//! Finds in a log the parts of an earlier turn's request, from which the code that assembles requests can make it
+//! Finds the parts of an earlier turn's request in its log, so that [`assemble`](super::assemble) can make the request
 //! again. Pure.
 //!
 //! The line of facts below the answer names the question, the last block of the request, the time, the budget and the

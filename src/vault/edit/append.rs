@@ -1,9 +1,9 @@
 //! Appends to a note that only grows, such as a log, without reading it.
 //!
-//! The general way to change a note reads and journals it whole, so each message would cost more than the one before.
-//! Here the kernel puts the bytes at the end (`O_APPEND`), so no other program's bytes are overwritten. A torn write is
-//! cut off again. If the note was replaced meanwhile, the bytes are added to the new file of that name. No observer is
-//! notified: the next snapshot takes such notes, and separates the bot's events from people's changes.
+//! An ordinary edit reads and journals the whole note, so each message would cost more than the one before. Here the
+//! kernel puts the bytes at the end (`O_APPEND`), so no other program's bytes are overwritten. A torn write is cut off
+//! again. If the note was replaced meanwhile, the bytes are added to the new file of that name. No observer is
+//! notified: the next snapshot reads such notes, and separates the bot's events from people's changes.
 
 use std::fs::File;
 use std::io::{self, Write as _};

@@ -1,8 +1,9 @@
-//! Keeps files that a swap has displaced for a minute, and carries late writes to them over into the note.
+//! Keeps for a minute the old file of a note that a swap has displaced, and carries late writes to this file over into
+//! the note.
 //!
-//! A program that had the note open during the exchange goes on writing into the old file, which now has a hidden name
-//! beside the note. A record in `edits/displaced` of the state directory, made before the exchange, holds the note's
-//! path, the bytes that were read and those that were written. As long as it exists,
+//! A program that had the note open during the swap goes on writing into the old file, which now has a hidden name
+//! beside the note. A record in `edits/displaced` of the state directory, made before the swap, holds the note's path,
+//! the bytes that were read and those that were written. As long as it exists,
 //! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file for changes, and
 //! merges (`plan::three_way`) the change into the note.
 

@@ -1,12 +1,12 @@
-//! Keeps the edit journal: the planned write of a note, on disk before the note is changed.
+//! Keeps the edit journal: the planned write of a note is in it, on disk, before the note is changed.
 //!
-//! One file, `edits/journal` in the state directory, reused and never shortened below a block, so that a durable entry
-//! costs the disk one flush and the file system no change. It holds at most one entry, because edits are done one at a
-//! time: the process that makes or recovers one holds the lock `edits/lock`, which the kernel releases when the process
-//! dies. So an open entry that is seen under the lock always belongs to an edit that was cut short.
+//! The journal is one file, `edits/journal` in the state directory. It is reused and never shortened below a block, so
+//! that a durable entry costs one flush and no change of the file system. It holds at most one entry, because edits are
+//! made one at a time: the process that makes or recovers an edit holds the lock `edits/lock`, which the kernel
+//! releases when the process dies. So an open entry that is read under the lock always belongs to an interrupted edit.
 //!
-//! An entry counts only if its checksum is right; a torn entry belongs to an edit that had not begun. Clearing is not
-//! made durable: an old entry that comes back after a power cut finds its file done.
+//! An entry counts only if its checksum is right; a torn entry belongs to an edit that had not begun. Clearing an entry
+//! is not made durable: if an old entry comes back after a power cut, recovery finds its edit already done.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

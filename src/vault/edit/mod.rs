@@ -1,12 +1,11 @@
-//! Writes notes: one [`Editor`], which tries until the edit stands on the newest bytes.
+//! Writes notes: [`Editor`] repeats an edit until it is made on the newest bytes.
 //!
-//! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written
-//! without a line in the journal first, and never over unread bytes. An attempt detects a faster writer; the editor
-//! then tries again on the newest bytes. (`docs/editing.md` is the protocol.)
+//! Operations with a reason come in; an [`EditReport`] goes out, and observers are notified. A note is never written
+//! before its journal entry is on disk, and never over unread bytes. (`docs/editing.md` is the protocol.)
 //! - [`editor`]: the loop around attempts; this file: its settings and its outcome;
 //! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available (and create, and remove),
 //!   [`append`] to a log;
-//! - [`edit_journal`], [`recover`]: the planned write, and the recovery of an edit that was cut short;
+//! - [`edit_journal`]: the planned write; [`recover`]: the recovery of an interrupted edit;
 //! - [`displaced`]: files that a swap replaced, watched for a minute.
 
 mod append;

@@ -1,7 +1,7 @@
-//! Recovers from an edit that was cut short: finishes it or takes it back (DESIGN §4.7).
+//! Recovers an interrupted edit: finishes it or takes it back (DESIGN §4.7).
 //!
-//! Called on start and, should another process of ours have died meanwhile, before each edit. The
-//! caller holds the journal's lock, so the edit of a living process is never touched.
+//! Called on start, and before each edit, because another process of ours may have died meanwhile. The caller holds the
+//! journal's lock, so the edit of a living process is never touched.
 
 use std::time::{Duration, Instant};
 

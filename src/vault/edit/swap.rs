@@ -1,14 +1,14 @@
-//! Makes, replaces and removes notes through a hidden temporary file beside them. A note is replaced so only where no
-//! lease is available (DESIGN §4.4): on macOS, on network file systems, for a file of another owner, or one that a
-//! program keeps open.
+//! Makes, replaces and removes notes through a hidden temporary file beside them. A note is replaced in this way only
+//! where no lease is available (DESIGN §4.4): on macOS, on network file systems, for a file of another owner, or for
+//! one that a program keeps open.
 //!
-//! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only if
-//! that is free (`RENAME_NOREPLACE`). Of a swap, mode, owner and attributes are copied; if the note still reads as it did,
-//! the two are exchanged in one step. Between that check and the exchange, and into the displaced file afterwards, another
-//! program may still write; so the displaced file is read at once and kept for a minute, and late writes are
-//! [carried over](super::displaced). A program that reads the new note and saves an older buffer over it isn't detected
-//! here; the lease prevents that, and `docs/editing.md` has the figures. A removed note is renamed to a hidden name and kept
-//! for a minute like any displaced file, because a program may still have it open.
+//! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only
+//! if that is free (`RENAME_NOREPLACE`). For a swap, mode, owner and attributes are copied; then, if the note's bytes
+//! haven't changed, the two files are exchanged in one step. Another program may still write between that check and the
+//! exchange, and into the displaced file afterwards; so the displaced file is read at once and kept for a minute, and
+//! late writes are [carried over](super::displaced). A program that reads the new note and saves an older buffer over
+//! it isn't detected here; the lease prevents that, and `docs/editing.md` has the figures. A removed note is renamed to
+//! a hidden name and kept for a minute like any displaced file, because a program may still have it open.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -7,9 +7,9 @@
 //!
 //! - for a file up to [`WHOLE_LIMIT`], the whole old image;
 //! - for a larger one, a checksum of each old sector from the change on, and, where the rest of the file moves by `d`
-//!   bytes, the `d` bytes at one edge of each sector. A sector that was overwritten still holds the old bytes, moved;
-//!   only those that moved across an edge into a sector that was *not* written can be missing. That is some 5 % of the
-//!   bytes for adding an id, in place of all.
+//!   bytes, the `d` bytes at one edge of each sector. An overwritten sector still holds the old bytes, moved by `d`;
+//!   only bytes that moved across an edge into a sector that was *not* written can be missing. For adding an id, that
+//!   is some 5 % of the file instead of all of it.
 //!
 //! Every rebuilt sector is checked, so recovery gives exactly the old image or nothing.
 

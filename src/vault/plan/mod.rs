@@ -2,9 +2,9 @@
 //!
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.
-//! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the lines that they mean, found by
-//!   content, and the outcome of each; the callers word it;
-//! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
+//! - [`operations`]: the operations, and their application to bytes ([`apply`]); [`splices`]: finds the lines that
+//!   operations name, by content, with an outcome for each operation;
+//! - [`image`]: the bytes before and after an edit; restores the old bytes from a torn mix of both;
 //! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file.
 
 mod image;

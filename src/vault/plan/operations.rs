@@ -1,8 +1,8 @@
 //! Defines operations on lines, and applies them to a note's bytes. Pure.
 //!
 //! An edit is a list of [`Operation`]s. Each finds its target by content, never by position, and changes only the bytes
-//! it means; one whose target is gone or changed is dropped, because then a person changed it and wins. [`apply`] can
-//! so be run again on newer bytes as often as needed, and twice is the same as once for everything but appending.
+//! of its target. An operation whose target is gone or changed is dropped, because a person's change takes precedence.
+//! So [`apply`] can be run again on newer bytes as often as needed; all operations but appending are idempotent.
 //!
 //! Targets are live lines only: a line in fenced code, a comment or the frontmatter is never ours, however much it
 //! looks like a reminder.

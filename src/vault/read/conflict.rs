@@ -1,10 +1,10 @@
-//! Recognises traces of sync tools: conflicting copies, merge markers, placeholders, temporary files. By name and text
-//! alone; pure.
+//! Recognises traces of sync tools by name and text alone: conflicting copies, merge markers, placeholders, temporary
+//! files. Pure.
 //!
 //! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive and OneDrive.
-//! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`, OneDrive's
-//! `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who names a note so is asked to rename it, which is the lesser
-//! harm.
+//! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`,
+//! OneDrive's `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who
+//! gives a note such a name is asked to rename it, because a missed conflicting copy would do more harm.
 
 use crate::format::has_shape;
 

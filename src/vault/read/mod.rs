@@ -1,9 +1,9 @@
-//! Reads the vault: one folder, opened once; notes by path; every note listed.
+//! Reads the vault: opens its folder once, reads notes by path, and lists all notes.
 //!
 //! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`WalkResult`], go out. Nothing is written, and
 //! no link is followed to a place outside of the vault.
-//! - [`root`]: the folder, and the one way to a file in it; this file: a file's metadata ([`Stat`]);
-//! - [`walk`]: every note once, by its real place;
+//! - [`root`]: the folder, through which every file is opened; this file: a file's metadata ([`Stat`]);
+//! - [`walk`]: lists every note once, by its real path;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.
 
 pub mod conflict;

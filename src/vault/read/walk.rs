@@ -1,7 +1,7 @@
 //! Lists every note of the vault exactly once, by its path with all links resolved.
 //!
 //! The walk goes from open folder to open folder and follows no link: the target of a link inside the vault is listed
-//! at its real place, and targets outside don't belong to the vault. So there is no loop and no duplicate. An
+//! at its real place, and targets outside don't belong to the vault. So no loop and no duplicate is possible. An
 //! unreadable folder or file is reported, never left out in silence.
 
 use std::ffi::CString;

@@ -1,8 +1,8 @@
 //! Makes and recognises cookies: files that prove to another process that the watcher has seen all earlier events.
 //!
 //! That process makes a file in a folder that is watched like those of the vault, so that its event enters the same
-//! queue. When it comes out, all earlier events have come out too, and the watcher says so ([`WatchEvent::CaughtUp`]).
-//! If the folder can't be watched, there are no cookies.
+//! queue. When the watcher takes this event from the queue, it has taken all earlier events, and reports that
+//! ([`WatchEvent::CaughtUp`]). If the folder can't be watched, there are no cookies.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;

@@ -1,5 +1,5 @@
-//! Debounces file events: reports a note's first event at once, collects its changes until they pause, and merges all
-//! into a rescan where one is due. Pure; time is an argument.
+//! Debounces file events: reports a note's first event at once, collects further events until they pause, and drops
+//! them all for a rescan when one is due. Pure; time is an argument.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -3,10 +3,10 @@
 //! An event says that something may have changed, not what: the receiver of [`WatchEvent::Dirty`] reads the note and
 //! compares. Folders are watched, not files, so that a save by rename or exchange is seen like any other. A new folder
 //! is watched first and walked then, because early writes into it have no event. A process that must not miss earlier
-//! events leaves a [cookie](cookies). If events may have been missed (the queue overflowed, a folder was moved, an
-//! hour has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event: every
-//! three minutes the sizes and times of all files are compared. A vault that vanishes is reported as such and never as the removal of
-//! its notes.
+//! events leaves a [cookie](cookies). If events may have been missed (the queue overflowed, a folder was moved, an hour
+//! has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event, so the sizes and
+//! times of all files are compared every three minutes. A vault that vanishes is reported as such and never as the
+//! removal of its notes.
 //!
 //! Two tiers of errors: a folder that can't be watched is reported and rescans come every minute; only
 //! [`Watcher::start`] can fail.

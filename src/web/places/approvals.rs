@@ -1,4 +1,4 @@
-//! Serves `/approvals`: the assistant's questions before an action; once, always, no.
+//! Serves `/approvals`: the assistant's questions for permission, which a person answers with once, always or no.
 
 use super::prelude::*;
 use crate::agent::approvals::{ApprovalDecision, digest_of};

@@ -1,5 +1,5 @@
-//! Serves `/health`: the findings of `doctor`, with a button where one repairs a finding; the report of `status`; and
-//! the page's sessions.
+//! Serves `/health`: the findings of `doctor`, with a button for each finding that the page can repair; the report of
+//! `status`; and the page's sessions.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Serves `/inbox`: candidates for memories, with their quotes; kept, kept in other words, or declined.
+//! Serves `/inbox`: candidates for memories, with their quotes. A person keeps one, keeps it in other words, or
+//! declines it.
 
 use super::prelude::*;
 use crate::capture::{HUMAN, Inbox, ListedCandidate};

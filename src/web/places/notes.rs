@@ -1,5 +1,5 @@
-//! Serves `/notes/PATH`: a rendered note, the origin of its lines, its earlier states, and restoring parts of it. A
-//! folder is listed ([`folders`]).
+//! Serves `/notes/PATH`: a rendered note, the origin of its lines, and its earlier states, of which parts can be
+//! restored. [`folders`] lists a folder.
 
 mod folders;
 

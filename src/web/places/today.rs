@@ -1,4 +1,4 @@
-//! Serves `/`: today, with items of the next week, waiting items, current faults, and a line to write into.
+//! Serves `/`: today's items and those of the next week, waiting items, current faults, and an input line.
 
 use std::sync::PoisonError;
 

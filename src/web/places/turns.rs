@@ -1,4 +1,5 @@
-//! Serves `/turns`: each question and its way to an answer; `/turns/ID`: its steps, calls, tools, memory and cost.
+//! Serves `/turns`: each question with the state of its answer; `/turns/ID`: the steps, calls, tools, memory and cost
+//! of one turn.
 
 use std::collections::HashMap;
 

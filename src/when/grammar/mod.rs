@@ -1,7 +1,7 @@
-//! Parses the words of a time or a recurrence: every reading that the rules allow comes out.
+//! Parses the terms of a time or a recurrence into every parse that the rules allow.
 //!
 //! Each rule takes a position and returns all matches that begin there, with their ends, so that no choice is made
-//! before all matches are known. A phrase is accepted only if it is read to its end. `grammar/when.md` documents the
+//! before all matches are known. A phrase is accepted only if it is parsed to its end. `grammar/when.md` documents the
 //! same.
 
 mod clock;

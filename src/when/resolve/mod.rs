@@ -1,8 +1,8 @@
 //! Resolves a phrase at an instant in a zone: to all local times that it can mean, or to the reason why there is none.
 //!
 //! A phrase that names a day or a time of day is read on the local clock; a length of time in hours and minutes is
-//! added to the instant, so that `in 2 hours` is two hours over a clock change too. If people differ (`next friday`,
-//! `midnight` of a day, `at 9`) each meaning is returned, and none is chosen here.
+//! added to the instant, so that `in 2 hours` is two hours over a clock change too. If a phrase has several meanings
+//! (`next friday`, `midnight` of a day, `at 9`), each is returned, and none is chosen here.
 
 mod day;
 

@@ -1,4 +1,4 @@
-//! Sends requests to the endpoints of one cluster: where one can't answer, the next one is asked.
+//! Sends requests to the endpoints of one cluster. If an endpoint can't answer, the next one is asked.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Detects damage of the cache, and replaces one that can't be used: a damaged one is rebuilt, one of another version is
-//! wiped.
+//! Detects damage of the cache, and replaces an unusable cache by an empty one, which is filled from the notes. If the
+//! database itself is undamaged, its vectors are kept, and its generation number goes on.
 //!
-//! A checkpoint brings the database's file up to date, and its checksum into the seal. Opening the cache compares them,
-//! and reads every byte after a start of the machine, and of a cache that was copied or left in the middle of a
-//! checkpoint. A database that is whole keeps its vectors and its numbers.
+//! A checkpoint writes all commits into the database's file, and its checksum into the seal. Opening the cache compares
+//! the file's stat with the seal. Every byte is read after a restart of the machine, for a cache that was copied, and
+//! for one that was left in the middle of a checkpoint.
 
 use std::path::Path;
 

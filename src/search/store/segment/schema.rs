@@ -6,11 +6,12 @@
 //! | `text` | the terms of the text that aren't in `rank` (function words, parts of compounds, forms without accents) and those of what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
 //! | `filter` | `kind:…`, `tag:…`, `role:…`, `scope:…` as they are |
 //!
-//! So each word is posted once. The stored documents are the texts themselves ([`stored`]).
+//! So each word has one posting. The stored documents are the texts themselves ([`stored`]).
 //!
-//! [`SegmentDirectory`] is tantivy's access to the files, without its waits for the disk. A segment's files are written once
-//! and never changed. `index.sqlite` alone lists the files of the index, so tantivy's own list (`meta.json`) lives in memory,
-//! and nothing syncs: after a crash of the machine the files are checked and, if torn, made again from the notes.
+//! [`SegmentDirectory`] is tantivy's access to the files, without its waits for the disk. A segment's files are written
+//! once and never changed. `index.sqlite` alone lists the files of the index, so tantivy's own list (`meta.json`) is
+//! only in memory, and no file is synced: after a crash of the machine the files are checked and, if torn, made again
+//! from the notes.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
