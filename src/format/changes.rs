@@ -73,8 +73,8 @@ impl<'l> Hunk<'l> {
         self.ops.iter().flat_map(|op| op.iter_changes(self.old, self.new))
     }
 
-    /// For each of its lines, its words, and whether each differs. A word, a space or a sign differs only in lines that take the
-    /// place of others, where at least half of all of them are the same on both sides.
+    /// For each of its lines, its words, and whether each differs. A word, a space or a sign differs only in lines that
+    /// take the place of others, where at least half of all of them are the same on both sides.
     pub fn words(&self) -> impl Iterator<Item = (Change<&'l str>, Vec<(bool, &'l str)>)> {
         self.ops.iter().flat_map(|op| {
             let mut differs = differing_words(op, self.old, self.new);

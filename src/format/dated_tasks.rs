@@ -63,8 +63,8 @@ fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
     .collect()
 }
 
-/// The open tasks of a note that name a date in a line that isn't UTF-8, in order, each at its first wrong byte, with the
-/// line's mark: no program reads them as they were meant.
+/// The open tasks of a note that name a date in a line that isn't UTF-8, in order, each at its first wrong byte, with
+/// the line's mark: no program reads them as they were meant.
 pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
     if std::str::from_utf8(bytes).is_ok() {
         return Vec::new();

@@ -55,8 +55,8 @@ pub fn bom_len(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// The finding about a file none of whose lines can be understood: UTF-16 text, as Windows PowerShell's `>` writes it, or
-/// lines that end with CR alone, as old Macs wrote them.
+/// The finding about a file none of whose lines can be understood: UTF-16 text, as Windows PowerShell's `>` writes it,
+/// or lines that end with CR alone, as old Macs wrote them.
 pub fn not_understood(bytes: &[u8]) -> Option<Finding> {
     let is_utf16 = match bytes {
         // A mark alone may be any two bytes; in UTF-16 every other byte of ASCII is zero, so some are in any note.

@@ -11,11 +11,11 @@
 //! - [`mod@restore`]: restoring a file, a line or the vault, and undoing the agent's last writes;
 //! - [`integrity`]: whether the history is complete and unchanged; [`mod@audit`]: whether each write and each delivery
 //!   kept the program's guarantees. Neither repairs anything;
-//! - [`snapshotter`]: when the daemon takes a snapshot, and packing; [`remote`]: pushing and fetching with the user's own
-//!   git.
+//! - [`snapshotter`]: when the daemon takes a snapshot, and packing; [`remote`]: pushing and fetching with the user's
+//!   own git.
 //!
-//! Never here: writing a note. Restoring and undoing go through [`Editor`](crate::vault::Editor). The vault's own `.git`
-//! is neither read nor written.
+//! Never here: writing a note. Restoring and undoing go through [`Editor`](crate::vault::Editor). The vault's own
+//! `.git` is neither read nor written.
 
 mod audit;
 mod error;

@@ -1,7 +1,7 @@
 //! Pushes and fetches the history with the user's own git.
 //!
-//! The user's keys, helpers and settings apply. `git` is started without a terminal, in a thread of its own; a failed push
-//! is tried again later. Without git nothing else fails.
+//! The user's keys, helpers and settings apply. `git` is started without a terminal, in a thread of its own; a failed
+//! push is tried again later. Without git nothing else fails.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -5,8 +5,8 @@
 //! [`Snapshotter`] carries it out, packs now and then, and pushes in the background. It never sleeps: the daemon asks
 //! when to call it next.
 //!
-//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack, many small packs one. A new pack
-//! is synced before the objects that it replaces are removed, so a kill leaves duplicates at worst.
+//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack, many small packs one. A new
+//! pack is synced before the objects that it replaces are removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
 use std::fs;

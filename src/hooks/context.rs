@@ -1,7 +1,8 @@
 //! Holds a hook's context: the vault, the clock, the scopes that its session may see. Also writes failures of hooks to
 //! `hooks.log` in the state directory, one line each, with the cause.
 //!
-//! That file stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
+//! That file stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this
+//! program.
 
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -66,8 +67,8 @@ pub(super) fn start_detached(vault: &Path, arguments: impl IntoIterator<Item = i
     }
 }
 
-/// Starts a process that updates the index, where the update would take longer than the 300 ms that a hook has: unless one
-/// was started just now or a daemon is at work. The hook does not wait for it.
+/// Starts a process that updates the index, where the update would take longer than the 300 ms that a hook has: unless
+/// one was started just now or a daemon is at work. The hook does not wait for it.
 ///
 /// Without a daemon nothing else would update the index, and every prompt would be late. The process runs one `recall`,
 /// which updates index and ranking, and ends.

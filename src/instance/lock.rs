@@ -92,8 +92,8 @@ impl DaemonLock {
         Ok(Self { _file: file, _vault: vault })
     }
 
-    /// That a process serves the vault at `root` with another state directory than `state`, or with one that was deleted, if
-    /// one does; its number is 0 where it isn't known.
+    /// That a process serves the vault at `root` with another state directory than `state`, or with one that was
+    /// deleted, if one does; its number is 0 where it isn't known.
     pub fn other_daemon(state: &Path, root: &Path) -> Option<LockError> {
         if Self::holder(state).is_some() {
             return None;
@@ -117,7 +117,8 @@ impl DaemonLock {
     }
 }
 
-/// The lock on the vault's folder; none where the file system has no such locks. If it is held, the process that has it.
+/// The lock on the vault's folder; none where the file system has no such locks. If it is held, the process that has
+/// it.
 fn lock_folder(root: &Path) -> Result<Option<File>, u32> {
     let Ok(folder) = File::open(root) else { return Ok(None) };
     // A process that only checks the lock holds it for an instant.

@@ -35,7 +35,8 @@ pub struct JoinConfig {
     pub rank: u32,
     /// The vault's id, where the settings name one.
     pub vault: Option<String>,
-    /// Whether it tells what no other machine is known to be at while the engine is out of reach (`on_partition = "tell"`).
+    /// Whether it tells what no other machine is known to be at while the engine is out of reach (`on_partition =
+    /// "tell"`).
     pub tells_cut_off: bool,
     /// The state directory.
     pub state: PathBuf,
@@ -303,7 +304,8 @@ impl Machines {
         self.change(|protocol, _| protocol.mark_sent(key));
     }
 
-    /// A line went from this machine's notes, or got another time, within a day of its occurrence: no machine is to tell it.
+    /// A line went from this machine's notes, or got another time, within a day of its occurrence: no machine is to
+    /// tell it.
     pub fn line_removed(&self, key: &str) {
         self.change(|protocol, _| protocol.line_removed(key));
     }
@@ -352,7 +354,8 @@ impl Machines {
         self.member().is_some_and(|member| member.state().protocol.is_away(name, member.now().clock))
     }
 
-    /// Claims of this machine from before it was started, which were not marked: the local journal knows what came of them.
+    /// Claims of this machine from before it was started, which were not marked: the local journal knows what came of
+    /// them.
     pub fn left_open(&self) -> Vec<String> {
         self.member().map(|member| member.state().protocol.left_open()).unwrap_or_default()
     }

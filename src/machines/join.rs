@@ -140,7 +140,8 @@ impl ThisMachine {
         }
     }
 
-    /// Claims something that is never told, and takes it back; writes the format with the vault's id where that isn't there.
+    /// Claims something that is never told, and takes it back; writes the format with the vault's id where that isn't
+    /// there.
     ///
     /// # Errors
     /// The engine refuses, or doesn't compare.
@@ -189,8 +190,8 @@ impl ThisMachine {
         Some(EntryChange { key: FORMAT.to_owned(), expected: standing.cloned(), value: Some(value) })
     }
 
-    /// Takes a store that was restored or overwritten as it is: its lease is given back with the highest epoch that this
-    /// machine saw, so that epochs never fall.
+    /// Takes a store that was restored or overwritten as it is: its lease is given back with the highest epoch that
+    /// this machine saw, so that epochs never fall.
     ///
     /// # Errors
     /// The engine did not answer, or refused.

@@ -251,7 +251,8 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// The JSON schema of a tool's arguments, as short as a model needs it: every request of a conversation carries all of them.
+/// The JSON schema of a tool's arguments, as short as a model needs it: every request of a conversation carries all of
+/// them.
 ///
 /// Lengths, ranges and unknown arguments are left to [`check`], whose errors name valid values.
 pub fn schema(arguments: &[Argument]) -> JsonObject {

@@ -1,7 +1,7 @@
 //! Makes the prompts that a person picks in their host: a review of the morning, a review of the week.
 //!
-//! A prompt is two messages: the instruction, and the text of the notes, marked as untrusted context, so that no note can
-//! pass for the instruction.
+//! A prompt is two messages: the instruction, and the text of the notes, marked as untrusted context, so that no note
+//! can pass for the instruction.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -34,8 +34,8 @@ pub struct VaultTools {
 }
 
 impl VaultTools {
-    /// Over a workspace of their own, since what a model writes on a person's word is settled at once; beside turns of this
-    /// process, in which brains ask each other.
+    /// Over a workspace of their own, since what a model writes on a person's word is settled at once; beside turns of
+    /// this process, in which brains ask each other.
     pub fn beside_turns(workspace: Workspace, other_brains: OtherBrains) -> Self {
         let place = ServerScopes { saved: Scope::Global, project: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;

@@ -279,8 +279,8 @@ impl<'a> FollowUpNotes<'a> {
     /// Gives a waiting follow-up other words, another due time, or both: no other byte changes.
     ///
     /// # Errors
-    /// There is none with the id, it doesn't wait any more or has no due time to change, the words can't be kept, or the note
-    /// can't be written.
+    /// There is none with the id, it doesn't wait any more or has no due time to change, the words can't be kept, or
+    /// the note can't be written.
     pub fn change(
         &self,
         id: &str,
@@ -317,7 +317,8 @@ impl<'a> FollowUpNotes<'a> {
         self.read_back(id)
     }
 
-    /// Lets a waiting follow-up be due later: its due time changes and no other byte. Returns its block as it stands then.
+    /// Lets a waiting follow-up be due later: its due time changes and no other byte. Returns its block as it stands
+    /// then.
     ///
     /// # Errors
     /// It was changed in the meantime, or the note can't be written.

@@ -54,8 +54,8 @@ pub struct EditedMemory {
 }
 
 impl MemoryNotes<'_> {
-    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
-    /// says that (its words, or its exact lines), wherever it stands, and none that says anything else.
+    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one
+    /// that says that (its words, or its exact lines), wherever it stands, and none that says anything else.
     ///
     /// # Errors
     /// The note is another, no memory holds that line or says that, or the note can't be written.

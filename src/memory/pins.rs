@@ -44,8 +44,8 @@ impl Pin {
 }
 
 impl MemoryNotes<'_> {
-    /// Adds a pin: words, a link to the pinned text, or both. A second pin of the same is not added. Returns the pin as it
-    /// stands in the note.
+    /// Adds a pin: words, a link to the pinned text, or both. A second pin of the same is not added. Returns the pin as
+    /// it stands in the note.
     ///
     /// # Errors
     /// Both are empty, either can't be kept, or the note can't be written.
@@ -109,8 +109,8 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Removes the pin with these words, or (not if they must be the `whole` pin) the only one that begins with them. Returns
-    /// it as it stood.
+    /// Removes the pin with these words, or (not if they must be the `whole` pin) the only one that begins with them.
+    /// Returns it as it stood.
     ///
     /// # Errors
     /// No pin or several are meant, or the note can't be written.

@@ -279,9 +279,9 @@ pub struct PromotedMemory {
 }
 
 impl MemoryNotes<'_> {
-    /// Moves the bullet that holds line `line` of a day's note under a section of `MEMORY.md`, with its fields, scope and
-    /// time and a link to the day. With `expect`, the bullet that says that, wherever it stands; one that was promoted
-    /// already is answered as it stands in `MEMORY.md`.
+    /// Moves the bullet that holds line `line` of a day's note under a section of `MEMORY.md`, with its fields, scope
+    /// and time and a link to the day. With `expect`, the bullet that says that, wherever it stands; one that was
+    /// promoted already is answered as it stands in `MEMORY.md`.
     ///
     /// # Errors
     /// There is no such day or bullet, or a note can't be written.

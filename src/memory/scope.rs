@@ -7,8 +7,8 @@
 //!
 //! An id can hold the characters of an Obsidian tag: letters, digits, `-`, `_` and `/`. A run of others becomes one
 //! `-`. Case is kept as written and ignored in comparisons, as everywhere in Obsidian. Names of folders repeat
-//! (`clientA/website`, `clientB/website`), so a project's id is a readable name and six digits of a hash: of the remote's
-//! address, which is the same for every clone, or of the folder's path.
+//! (`clientA/website`, `clientB/website`), so a project's id is a readable name and six digits of a hash: of the
+//! remote's address, which is the same for every clone, or of the folder's path.
 
 use std::fmt;
 use std::fs::read_to_string;
@@ -223,9 +223,9 @@ pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
 }
 
 /// The scope of a program that runs in the folder `cwd`, with this environment: the scope that [`SCOPE_VARIABLE`]
-/// names, the project that [`PROJECT_VARIABLE`] names, the project of the repository's remote (for a git worktree, of the
-/// repository that it belongs to), or that of the folder itself. In a vault, in the home folder and above it, and in the
-/// temporary folder it is global: no project lives right there.
+/// names, the project that [`PROJECT_VARIABLE`] names, the project of the repository's remote (for a git worktree, of
+/// the repository that it belongs to), or that of the folder itself. In a vault, in the home folder and above it, and
+/// in the temporary folder it is global: no project lives right there.
 pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
     named(&env).or_else(|| Scope::of_parts("project", &project(cwd, env)?.id)).unwrap_or(Scope::Global)
 }

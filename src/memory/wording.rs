@@ -255,9 +255,9 @@ pub(super) fn marks(text: &str, fields: &MemoryFields, scope: &Scope) -> Result<
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// The normal form of a text, for telling whether two say the same: without fields, block id and scopes' tags, blanks as one
-/// space, no full stop at the end, and letters small in words that are nothing but letters (a name in code or a token
-/// may differ by case alone).
+/// The normal form of a text, for telling whether two say the same: without fields, block id and scopes' tags, blanks
+/// as one space, no full stop at the end, and letters small in words that are nothing but letters (a name in code or a
+/// token may differ by case alone).
 pub fn normal(text: &str) -> String {
     let plain = memory::plain(text);
     let words = plain.split_whitespace().filter(|word| {

@@ -6,7 +6,8 @@
 //! masked text changes nothing.
 //!
 //! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs only near its keywords.
-//! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots), private keys and password hashes.
+//! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots), private keys and
+//!   password hashes.
 //! - [`urls`]: webhooks, passwords and signatures in URLs.
 //! - [`headers`]: cookies and authorization.
 //! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.

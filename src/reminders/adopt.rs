@@ -75,8 +75,8 @@ pub fn adopt(
     (adopted, kept)
 }
 
-/// The reminders for a task: one for each time of its notifications. A snooze of one that comes again comes once, and the
-/// others count from the day that it was snoozed from.
+/// The reminders for a task: one for each time of its notifications. A snooze of one that comes again comes once, and
+/// the others count from the day that it was snoozed from.
 fn reminders(
     task: &Task,
     line: &TaskLine<'_>,

@@ -49,8 +49,8 @@ pub fn new_id(file: &RemindersFile) -> Result<ReminderId> {
     first_free(random, |id| taken.contains(id))
 }
 
-/// The id of a line that a person wrote without one: a hash of its note's path and of its fields, without a block id, so that
-/// each machine with a copy of the vault gives the same one. Of hashes that are `taken` the next is used.
+/// The id of a line that a person wrote without one: a hash of its note's path and of its fields, without a block id,
+/// so that each machine with a copy of the vault gives the same one. Of hashes that are `taken` the next is used.
 pub fn id_of_line(note: &NotePath, reminder: &Reminder, taken: impl Fn(&ReminderId) -> bool) -> ReminderId {
     let mut hasher = blake3::Hasher::new_derive_key("vault-agent 2026-11-24 id of a reminder line");
     hasher.update(note.as_str().as_bytes()).update(b"\n").update(fields(reminder).as_bytes());

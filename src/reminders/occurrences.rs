@@ -102,8 +102,8 @@ impl VaultReminders<'_> {
     }
 
     /// Moves the first occurrence that is still to come at `now` to a local time. A reminder that comes once is moved
-    /// itself; of one that comes again the line goes on with the occurrence after it, and a line of its own says the moved
-    /// one: one edit.
+    /// itself; of one that comes again the line goes on with the occurrence after it, and a line of its own says the
+    /// moved one: one edit.
     ///
     /// # Errors
     /// There is none with the id, nothing of it comes any more, or the note can't be written.

@@ -284,8 +284,8 @@ fn blocks(workspace: &Workspace, path: &NotePath) -> Result<Vec<LogBlock>, Vault
     Ok(log::parse(&workspace.vault.read_or_empty(path)?).blocks)
 }
 
-/// The log files of the bot's conversations that may hold messages since then: of each conversation those that began later, and
-/// the last that began before.
+/// The log files of the bot's conversations that may hold messages since then: of each conversation those that began
+/// later, and the last that began before.
 fn windows(
     workspace: &Workspace,
     channel: Option<u64>,

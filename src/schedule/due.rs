@@ -67,8 +67,8 @@ impl<'z> DueInstant<'z> {
 
     /// Its due occurrence besides those up to and including the local time `sent`.
     ///
-    /// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that the
-    /// journal has as sent are neither due again nor counted as missed.
+    /// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that
+    /// the journal has as sent are neither due again nor counted as missed.
     pub fn due_after(&self, reminder: impl Into<Series>, sent: civil::DateTime) -> Option<DueReminder> {
         let series = reminder.into();
         let latest = self.latest(&series)?;

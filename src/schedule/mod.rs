@@ -21,7 +21,8 @@
 //! instant is computed, never searched from the start.
 //!
 //! - `zone`: zones, from local time to instants, and the check of the zones' data;
-//! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: of other plugins' task lines; `routine_times`: of routines;
+//! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: of other plugins' task lines;
+//!   `routine_times`: of routines;
 //! - `due`: due occurrences; `lateness`: which occurrences count as missed, and digests of them;
 //! - `pause`: the span in which nothing runs by itself.
 

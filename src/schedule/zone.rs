@@ -2,8 +2,8 @@
 //! compares that database with another one, for `doctor`.
 //!
 //! The machine's own zone files are never read: they may be years old, and the results would differ from machine to
-//! machine. A local time that the clocks skip becomes the first valid minute after the gap; a time that comes twice is the
-//! earlier of the two.
+//! machine. A local time that the clocks skip becomes the first valid minute after the gap; a time that comes twice is
+//! the earlier of the two.
 //!
 //! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
 //! of its own; `doctor` shows the dates at which the two differ for the user's zone. `tools/build/zones.rs` writes
@@ -207,8 +207,8 @@ pub struct Difference {
     pub theirs: Option<Offset>,
 }
 
-/// The release of chrono-tz, and the first second that the table knows and the first that it doesn't; then a line for all
-/// zones with the same offsets: from which second on each counts, and the zones' names.
+/// The release of chrono-tz, and the first second that the table knows and the first that it doesn't; then a line for
+/// all zones with the same offsets: from which second on each counts, and the zones' names.
 const TABLE: &str = include_str!(concat!(env!("OUT_DIR"), "/zone_data.txt"));
 
 /// The release of the other database, such as `2025b`.

@@ -13,7 +13,8 @@ pub struct Query {
     pub scope: Option<String>,
     /// At most so many hits.
     pub limit: usize,
-    /// Whether only what has a word as it was typed, or a form of one, is found: nothing by similar words or by meaning.
+    /// Whether only what has a word as it was typed, or a form of one, is found: nothing by similar words or by
+    /// meaning.
     #[serde(default)]
     pub exact: bool,
 }
@@ -100,8 +101,8 @@ pub struct Hit {
     /// Whether it is pinned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Whether neither it nor its headings have a word of the query as it was typed, or a form of one: it was found by similar
-    /// words or by meaning, and stands below all that have one.
+    /// Whether neither it nor its headings have a word of the query as it was typed, or a form of one: it was found by
+    /// similar words or by meaning, and stands below all that have one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alike: bool,
 }

@@ -39,12 +39,12 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the index of `vault` in the folder `cache` with its settings, making it where it is missing, of another version
-    /// or damaged. Reads no note; where the cache can't be used, answers come without it.
+    /// Opens the index of `vault` in the folder `cache` with its settings, making it where it is missing, of another
+    /// version or damaged. Reads no note; where the cache can't be used, answers come without it.
     ///
     /// # Errors
-    /// tantivy or SQLite fail in a way that making the cache anew doesn't mend. The time zone is one that the settings have
-    /// checked.
+    /// tantivy or SQLite fail in a way that making the cache anew doesn't mend. The time zone is one that the settings
+    /// have checked.
     pub fn of(
         vault: Vault,
         settings: &Settings,

@@ -131,8 +131,8 @@ impl Recall {
         self.settings.embed.provider == "builtin"
     }
 
-    /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer was made from, as
-    /// for [`Index::answer`].
+    /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer
+    /// was made from, as for [`Index::answer`].
     ///
     /// # Errors
     /// The index's.

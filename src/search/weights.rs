@@ -6,13 +6,13 @@
 
 use crate::search::query::Question;
 
-/// Signals of turns ([`crate::search::weights::Signal`], in its order): name, weight, and what is added to the weight where a question
-/// asks for several things ("Which cities has she seen?"): their mentions stand in many places, so the one place that
-/// matches best says less.
+/// Signals of turns ([`crate::search::weights::Signal`], in its order): name, weight, and what is added to the weight
+/// where a question asks for several things ("Which cities has she seen?"): their mentions stand in many places, so the
+/// one place that matches best says less.
 ///
 /// Fitted with `benches/recall.rs --fit` on the development half of LoCoMo (conversations of two people) and on
-/// LongMemEval's (logs of users with an assistant), one question of which counts as six, since they are fewer: a listwise
-/// softmax over each question's candidates with an L2 penalty, cross-validated by conversation.
+/// LongMemEval's (logs of users with an assistant), one question of which counts as six, since they are fewer: a
+/// listwise softmax over each question's candidates with an L2 penalty, cross-validated by conversation.
 pub const TURNS: [(&str, f32, f32); 22] = [
     ("region", 3.072, -2.266),
     ("cover_session", -2.014, 0.0),
@@ -52,8 +52,8 @@ pub(in crate::search) const AROUND: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0,
 /// The weight of a comment's words; others have 1. A reader of the note doesn't see a comment.
 pub const COMMENT: f32 = 0.25;
 
-/// Notes. Chosen by hand on openly licensed notes in English, German and Chinese (`notes-dev`), after a fit of four signals
-/// that left one vault out at a time; all four vaults were seen.
+/// Notes. Chosen by hand on openly licensed notes in English, German and Chinese (`notes-dev`), after a fit of four
+/// signals that left one vault out at a time; all four vaults were seen.
 pub(in crate::search) mod notes {
     /// BM25 of the whole note, as a share of the best one's.
     pub const NOTE: f32 = 4.0;
@@ -73,7 +73,8 @@ pub(in crate::search) mod notes {
     pub const NEAR_WORD: f32 = 0.4;
     /// The weight of a word that stands there without its accents, or as a part of a compound alone.
     pub const FORM: f32 = 0.5;
-    /// The weight of a translation of a word that stands nowhere itself. (0.35 and 0.7 rank the same but for one question.)
+    /// The weight of a translation of a word that stands nowhere itself. (0.35 and 0.7 rank the same but for one
+    /// question.)
     pub const TRANSLATION: f32 = 0.5;
     /// The weight of a character of a script without spaces; a pair of them has 1.
     pub const CHARACTER: f32 = 2.0;
@@ -108,22 +109,24 @@ pub struct ConfidenceWeights {
     pub by_words: Logistic,
 }
 
-/// The logistics that make of a find's measures the probability that it is about the prompt, by [`crate::search::rank::confidence::SourceKind`]: the
-/// constant, then the weights of [`crate::search::rank::confidence::NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked of
-/// their own memory and of another's, and small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and
-/// `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That a speaker is named weighs no more
-/// than 3 in conversations: all of LoCoMo's questions name one, real ones need not. Further measures (a standardised
-/// cosine, words side by side, and so on) and boosted trees over all of them let as many of
-/// another vault's questions through when they judge questions that they were not fitted on.
+/// The logistics that make of a find's measures the probability that it is about the prompt, by
+/// [`crate::search::rank::confidence::SourceKind`]: the constant, then the weights of
+/// [`crate::search::rank::confidence::NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked
+/// of their own memory and of another's, and small talk in many languages, bare and dressed, over LoCoMo, LongMemEval
+/// and `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That a speaker is named weighs
+/// no more than 3 in conversations: all of LoCoMo's questions name one, real ones need not. Further measures (a
+/// standardised cosine, words side by side, and so on) and boosted trees over all of them let as many of another
+/// vault's questions through when they judge questions that they were not fitted on.
 ///
-/// That of logs weighs the prompt's two heaviest words and who said it, too. Each question of 56 users was asked of its own
-/// log and of two others'; with an eighth of the users left out in turn it keeps 51 of 56 and gives nothing for 80 of 100 of others'.
+/// That of logs weighs the prompt's two heaviest words and who said it, too. Each question of 56 users was asked of its
+/// own log and of two others'; with an eighth of the users left out in turn it keeps 51 of 56 and gives nothing for 80
+/// of 100 of others'.
 ///
-/// That of notes is fitted on `notes-dev` alone, what stands in the whole note counting: with each vault left out in turn it
-/// keeps 94 of 100 answerable questions and gives nothing for 55 of 100 that no note answers.
+/// That of notes is fitted on `notes-dev` alone, what stands in the whole note counting: with each vault left out in
+/// turn it keeps 94 of 100 answerable questions and gives nothing for 55 of 100 that no note answers.
 ///
-/// The last one is fitted on `tests/recall/small/fit.txt`, small memories with questions that they answer and questions that
-/// they don't, `missing` and `amiss` in it; the others know nothing of those two.
+/// The last one is fitted on `tests/recall/small/fit.txt`, small memories with questions that they answer and questions
+/// that they don't, `missing` and `amiss` in it; the others know nothing of those two.
 pub const CONFIDENCE_WEIGHTS: [ConfidenceWeights; 4] = [
     ConfidenceWeights {
         by_meaning: [-4.75, 2.48, 0.46, -0.54, 2.21, 3.0, 0.0, 0.0, 0.0, 0.0],
@@ -150,8 +153,8 @@ pub const LEAST_CONFIDENCE: f64 = 0.31;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub enum Signal {
-    /// The share of the question's terms, by rarity and without speakers' names, that stand in the block or in the six turns
-    /// to either side, fading.
+    /// The share of the question's terms, by rarity and without speakers' names, that stand in the block or in the six
+    /// turns to either side, fading.
     Region,
     /// The same over the whole note or window.
     CoverSession,
@@ -193,8 +196,8 @@ pub enum Signal {
     Length,
     /// As [`Signal::OwnTop`], each term by how much its word tells in any text, too.
     TellingTop,
-    /// The share of the question's terms that stand in the block or, in part, in turns beside it, near words (the table's
-    /// neighbours) counting in part, by rarity and by how much each word tells in any text.
+    /// The share of the question's terms that stand in the block or, in part, in turns beside it, near words (the
+    /// table's neighbours) counting in part, by rarity and by how much each word tells in any text.
     SoftTelling,
 }
 

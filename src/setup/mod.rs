@@ -1,10 +1,10 @@
 //! Decides the questions of `setup`, parses the answers, and makes the plan that follows from them. Pure; `cli::setup`
 //! asks the person and writes.
 //!
-//! A [`Dialogue`] is a state machine. It returns the next [`SetupQuestion`], takes a text as the answer, and may ask for a
-//! check ([`SetupCheck`]) first: whether Discord accepts the token, whether the model answers. The caller (a terminal, a file)
-//! makes the check and reports the [`CheckResult`]. The end is a [`SetupPlan`]: all that will be written, shown first.
-//! Nothing here reads a file, a clock or a socket.
+//! A [`Dialogue`] is a state machine. It returns the next [`SetupQuestion`], takes a text as the answer, and may ask
+//! for a check ([`SetupCheck`]) first: whether Discord accepts the token, whether the model answers. The caller (a
+//! terminal, a file) makes the check and reports the [`CheckResult`]. The end is a [`SetupPlan`]: all that will be
+//! written, shown first. Nothing here reads a file, a clock or a socket.
 //!
 //! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
 //! - `dialogue`: the order of the questions, and the effect of an answer;

@@ -272,8 +272,8 @@ impl<'w> Summaries<'w> {
         Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
-    /// Writes a summary that was due, with the log as it was at `read`, and reads it back. Code of plugins and comments in
-    /// it become text.
+    /// Writes a summary that was due, with the log as it was at `read`, and reads it back. Code of plugins and comments
+    /// in it become text.
     ///
     /// # Errors
     /// The note can't be written.

@@ -143,8 +143,8 @@ fn done_in_tasks(
     Ok(ChangedText { line: kept, next: Some((text, rules.done.next_below)), remark })
 }
 
-/// The dates of a line of Tasks at its next time (none: the field goes), and a remark. `None` where it comes once, or not
-/// again.
+/// The dates of a line of Tasks at its next time (none: the field goes), and a remark. `None` where it comes once, or
+/// not again.
 fn next_dates(
     line: &TaskLine<'_>,
     format: TaskFormat,
@@ -187,8 +187,8 @@ fn drift(step: NextTaskDate, rule: &str) -> Option<String> {
     ))
 }
 
-/// As Reminder and Reminder Toast do it: Reminder makes a line of the next time, and Toast moves the date in its line, which
-/// stays open until its last day is over.
+/// As Reminder and Reminder Toast do it: Reminder makes a line of the next time, and Toast moves the date in its line,
+/// which stays open until its last day is over.
 fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText> {
     let ticked = ChangedText::only(edit::ticked(line, TaskFormat::Reminder, None));
     let Some(next) = next_mark(line, now)? else { return Ok(ticked) };
@@ -218,8 +218,8 @@ fn next_mark(line: &TaskLine<'_>, now: DateTime) -> Result<Option<TaskTime>> {
     Ok(next.map(|date| TaskTime { date, ..when }))
 }
 
-/// A task alone (its line, or the note that it is) with its next time, as if it were done at `now`: its box, its names and
-/// its block id stay. `None` where it comes once or not again, or can't be written so.
+/// A task alone (its line, or the note that it is) with its next time, as if it were done at `now`: its box, its names
+/// and its block id stay. `None` where it comes once or not again, or can't be written so.
 pub(super) fn at_next_time(
     bytes: &[u8],
     format: TaskFormat,
@@ -284,8 +284,8 @@ fn complete_note(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime
     Ok(changed_note(bytes, after, remark))
 }
 
-/// The note on another day: the day that it is planned for, else the one that it is due on. `None` where it has neither, or a
-/// form that is none of TaskNotes'.
+/// The note on another day: the day that it is planned for, else the one that it is due on. `None` where it has
+/// neither, or a form that is none of TaskNotes'.
 pub(super) fn moved_note(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<ChangedNote> {
     let (fields, names) = (note::fields(bytes, rules)?, &rules.notes);
     let (name, was) = match (fields.scheduled, fields.due) {
@@ -299,7 +299,8 @@ pub(super) fn moved_note(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Ch
     Some(changed_note(bytes, after, None))
 }
 
-/// The changes that move a recurring one on, with its day in `list`, and when it comes again; `None` where it comes once.
+/// The changes that move a recurring one on, with its day in `list`, and when it comes again; `None` where it comes
+/// once.
 fn next_time(
     fields: &TaskNoteFields,
     list: &str,

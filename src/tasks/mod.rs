@@ -45,8 +45,8 @@ pub enum TaskError {
     /// No open task has that id.
     #[error("no open task has the id `{0}`: it was done or its words were changed")]
     NoSuchId(String),
-    /// Several notes hold a task with these words, and none of them is where it was; or several lines of a note do, and no time
-    /// says which.
+    /// Several notes hold a task with these words, and none of them is where it was; or several lines of a note do, and
+    /// no time says which.
     #[error("the task stands in more than one place now: {}", .0.join(", "))]
     Disputed(Vec<String>),
     /// Its recurrence isn't one that can be worked out.
@@ -180,8 +180,8 @@ pub struct TaskRef<'a> {
 }
 
 impl TaskRef<'_> {
-    /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes once.
-    /// One that comes again and has another time now was moved on since. Without a time it is the first.
+    /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes
+    /// once. One that comes again and has another time now was moved on since. Without a time it is the first.
     pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<PlacedTask> {
         let mut all = self.all(bytes, rules);
         let at = match self.due {

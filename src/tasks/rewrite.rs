@@ -75,7 +75,8 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     Ok(replace_line(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
 }
 
-/// The note with a task that comes again at the time after its next one: of its line all dates move, as Done moves them.
+/// The note with a task that comes again at the time after its next one: of its line all dates move, as Done moves
+/// them.
 ///
 /// # Errors
 /// The task isn't there, comes once, or can't be written so.
@@ -97,8 +98,8 @@ pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
 /// No more times than these are looked for: two years of a daily task.
 const MOST: usize = 800;
 
-/// A task alone (its line, or the note that it is) at each later time, as its plugin would write it if each were done on its
-/// day; nothing if its rule isn't understood.
+/// A task alone (its line, or the note that it is) at each later time, as its plugin would write it if each were done
+/// on its day; nothing if its rule isn't understood.
 fn steps(path: &str, task: &Task, bytes: &[u8], rules: &Rules) -> impl Iterator<Item = (Vec<u8>, Task)> {
     let step = move |(bytes, task): &(Vec<u8>, Task)| {
         let after = change::at_next_time(bytes, task.format, rules, task.notification_times.last()?.at)?;

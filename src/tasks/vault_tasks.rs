@@ -144,8 +144,8 @@ impl VaultTasks<'_> {
     /// Changes the task. `due` is the local time that was told, where it is known and doesn't stand behind the id.
     ///
     /// # Errors
-    /// It isn't there or can't be changed so, or its note can't be written; or other tasks of the note have its words, and
-    /// no time says which is meant.
+    /// It isn't there or can't be changed so, or its note can't be written; or other tasks of the note have its words,
+    /// and no time says which is meant.
     pub fn change(
         &self,
         id: &str,

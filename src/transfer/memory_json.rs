@@ -9,7 +9,8 @@
 //! that is damaged, or a file that ends in the middle, costs that entry and no other. An object whose
 //! `memories` is such an array is taken, too.
 //!
-//! The graph has an object a line; an entity's observations and its relations become memories in the section with its name:
+//! The graph has an object a line; an entity's observations and its relations become memories in the section with its
+//! name:
 //!
 //! ```json
 //! {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes green tea"]}
@@ -77,8 +78,8 @@ fn node(value: &Value, place: &str, batch: &mut ImportBatch) {
     }
 }
 
-/// The entries of a store, or the memories of a graph. Each entry becomes a memory in the section that its key names, with its time before
-/// it and its context below it.
+/// The entries of a store, or the memories of a graph. Each entry becomes a memory in the section that its key names,
+/// with its time before it and its context below it.
 ///
 /// # Errors
 /// It is no array of entries at all: why.

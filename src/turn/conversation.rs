@@ -98,8 +98,8 @@ pub trait Responder: Send + Sync {
     ) -> Result<TurnAnswer, Halt>;
 }
 
-/// The log entries of a turn, for a log that a crash left without them: the memory result, then each finished tool call,
-/// in order.
+/// The log entries of a turn, for a log that a crash left without them: the memory result, then each finished tool
+/// call, in order.
 ///
 /// # Errors
 /// The journal can't be read.

@@ -10,8 +10,8 @@ use crate::words::words;
 
 /// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
 pub const OPERATION: &str = "Operation";
-/// The trailer of a write that the program makes for itself, such as an id for a line, or to prepare an operation: nobody
-/// asked for it, so `undo` passes over it.
+/// The trailer of a write that the program makes for itself, such as an id for a line, or to prepare an operation:
+/// nobody asked for it, so `undo` passes over it.
 pub const BOOKKEEPING: &str = "Bookkeeping";
 /// The trailer of a write that brings a sync tool's conflict copy into its note: the copy is no reason to refuse it.
 pub const MERGES: &str = "Merges";

@@ -87,8 +87,8 @@ pub enum EditRefusal {
     /// A merge has left its marks.
     #[error("`{0}` line {1} begins a merge conflict; choose between its two sides and remove the markers")]
     ConflictMarkers(NotePath, usize),
-    /// It is UTF-16 text, or its lines end with CR alone: a line of ours in it would make nonsense of both. With the reason and
-    /// the remedy.
+    /// It is UTF-16 text, or its lines end with CR alone: a line of ours in it would make nonsense of both. With the
+    /// reason and the remedy.
     #[error("`{0}`: {1}; nothing is written to it until you {2}")]
     NotUnderstood(NotePath, String, String),
     /// A sync tool has put a second version beside it.

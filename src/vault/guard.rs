@@ -2,9 +2,9 @@
 //! written note is read again, in case another program undid the write.
 //!
 //! A person who types saves every few seconds. So an edit that isn't urgent waits until the note has been unchanged for
-//! 5 s, but at most a minute ([`QuietTracker`]). A line gets an id only if it read the same at two readings at least 5 s
-//! apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]), because an editor's older
-//! buffer or a sync may undo the write. Hashes and times come in.
+//! 5 s, but at most a minute ([`QuietTracker`]). A line gets an id only if it read the same at two readings at least 5
+//! s apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]), because an editor's
+//! older buffer or a sync may undo the write. Hashes and times come in.
 //!
 //! A note that was cut short ([`KnownLengths`]), or that has a conflicting copy ([`check_copies`]), is refused. The
 //! editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state

@@ -10,8 +10,8 @@ use pulp::{Arch, NullaryFnOnce};
 /// So many bytes of a row are added at a time; the sums are held in registers.
 const AT_ONCE: usize = 32;
 
-/// The number that half a byte stands for, before it is multiplied with its row's scale: sixteen steps around zero, which
-/// widen away from it as the numbers of rows do.
+/// The number that half a byte stands for, before it is multiplied with its row's scale: sixteen steps around zero,
+/// which widen away from it as the numbers of rows do.
 #[inline(always)]
 #[must_use]
 pub fn step(half: u8) -> f32 {
@@ -19,8 +19,9 @@ pub fn step(half: u8) -> f32 {
     from_zero * (1.0 + 0.012 * from_zero * from_zero)
 }
 
-/// Adds the rows of `tokens` to `sum`: half a byte a number ([`step`]), multiplied with the row's scale (little-endian f32).
-/// A row has half as many bytes as `sum` has numbers: the lower halves of the bytes are the first half of the numbers.
+/// Adds the rows of `tokens` to `sum`: half a byte a number ([`step`]), multiplied with the row's scale (little-endian
+/// f32). A row has half as many bytes as `sum` has numbers: the lower halves of the bytes are the first half of the
+/// numbers.
 ///
 /// # Panics
 /// A token has no row or no scale.
@@ -44,8 +45,8 @@ pub fn add_rows(sum: &mut [f32], rows: &[u8], scales: &[[u8; 4]], tokens: &[u32]
     });
 }
 
-/// The exact dot product of 16-bit numbers that hold bytes with signed bytes: the products of two bytes can't overflow the
-/// 32-bit sum of any dimension that is stored.
+/// The exact dot product of 16-bit numbers that hold bytes with signed bytes: the products of two bytes can't overflow
+/// the 32-bit sum of any dimension that is stored.
 #[must_use]
 pub fn dot(wide: &[i16], row: &[u8]) -> i32 {
     Arch::new().dispatch(|| {
@@ -86,8 +87,8 @@ pub struct SignRows<'a> {
     pub others: &'a [[u8; 24]],
 }
 
-/// The blocks whose first word of signs differs from `signs` in at most `most` places, each behind the number of all places
-/// in which it differs; blocks without a row are left out.
+/// The blocks whose first word of signs differs from `signs` in at most `most` places, each behind the number of all
+/// places in which it differs; blocks without a row are left out.
 #[must_use]
 pub fn differences(of: SignRows<'_>, signs: &[u64; 4], most: u32) -> Vec<(u16, u32)> {
     /// Both passes, inlined as one.
@@ -126,8 +127,8 @@ pub fn differences(of: SignRows<'_>, signs: &[u64; 4], most: u32) -> Vec<(u16, u
     Arch::new().dispatch(Passes(of, signs, most))
 }
 
-/// The places of those `signatures` that share, with one of `wanted`, at least so many bits as it asks for, and of those that
-/// have all bits.
+/// The places of those `signatures` that share, with one of `wanted`, at least so many bits as it asks for, and of
+/// those that have all bits.
 #[must_use]
 pub fn sharing(signatures: &[[u8; 8]], wanted: &[(u64, u32)]) -> Vec<usize> {
     Arch::new().dispatch(|| {

@@ -7,7 +7,8 @@
 //!   an address;
 //! - [`request`]: the steps of a request; [`entry`]: host, origin, cookie, one-time codes; [`store`]: sessions, form
 //!   ids;
-//! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a place; [`line_actions`]: actions on a due item; [`questions`]: questions to the assistant;
+//! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a
+//!   place; [`line_actions`]: actions on a due item; [`questions`]: questions to the assistant;
 //! - [`layout`], [`parts`], [`markdown`], [`dates`]: rendering; [`live`]: changes as they happen.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to

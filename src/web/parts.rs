@@ -8,14 +8,14 @@ use super::visit::Visit;
 use crate::format::changes::{changed_endings, hunks, text_lines};
 use crate::listen::secret;
 
-/// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
-/// to do there.
+/// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it
+/// is to do there.
 pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     form_with(visit, action, what, &new_id(), fields, button)
 }
 
-/// As [`form`], for a page that was asked for by a form with [`form_id`] or by [`to_plan`]: with that one's id, so that the page fetched anew
-/// by Back holds the same form, and what was sent is known again.
+/// As [`form`], for a page that was asked for by a form with [`form_id`] or by [`to_plan`]: with that one's id, so that
+/// the page fetched anew by Back holds the same form, and what was sent is known again.
 pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     let id = visit.query("form").filter(|id| is_form_id(id)).map_or_else(new_id, str::to_owned);
     form_with(visit, action, what, &id, fields, button)

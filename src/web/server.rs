@@ -177,8 +177,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
     use tokio::time::Instant;
 
-    /// The answer to a connection that sends some bytes and then nothing, and whether it waited as long as headers may take.
-    /// The clock of the runtime stands still, and goes on to the next timer where nothing else is to do.
+    /// The answer to a connection that sends some bytes and then nothing, and whether it waited as long as headers may
+    /// take. The clock of the runtime stands still, and goes on to the next timer where nothing else is to do.
     async fn answer_to(bytes: &[u8]) -> (String, bool) {
         let router = Router::new().fallback(async || "answered");
         let (mut client, server) = duplex(1024);

@@ -8,10 +8,10 @@
 //! A word may be several terms (`sept` is seven and September in French); the grammar tries each. The grammar gets only
 //! these terms, and the phrase's digits and signs.
 //!
-//! The words are those of `grammar/when-words.json`. A phrase is read in one language at a time, never in two at once, so
-//! that a word of one isn't taken for another's (`once` is eleven in Spanish, `die` an article in German). Each spelling is
-//! folded like the phrase, and a full stop in it is optional. An abbreviation that two languages share for different days
-//! or months (`mar.`) stands in one of them alone.
+//! The words are those of `grammar/when-words.json`. A phrase is read in one language at a time, never in two at once,
+//! so that a word of one isn't taken for another's (`once` is eleven in Spanish, `die` an article in German). Each
+//! spelling is folded like the phrase, and a full stop in it is optional. An abbreviation that two languages share for
+//! different days or months (`mar.`) stands in one of them alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

@@ -35,8 +35,8 @@ use resolve::{MeaningResult, PhraseContext};
 /// The longest phrase that is read, in tokens; people type shorter ones.
 const MOST_TOKENS: usize = 24;
 
-/// The meaning of `text`: a local time at or after the current minute, and its recurrence. Seconds round up to a minute;
-/// a day without a time is 09:00; a time without a day is its next occurrence.
+/// The meaning of `text`: a local time at or after the current minute, and its recurrence. Seconds round up to a
+/// minute; a day without a time is 09:00; a time without a day is its next occurrence.
 ///
 /// # Errors
 /// It can't be read, has several meanings, or has passed.

@@ -193,8 +193,8 @@ impl Workspace {
 /// The copy of the last valid settings, in the state directory, for when the file is broken.
 const COPY: &str = "settings.toml";
 
-/// Keeps the text of settings that were understood. An empty one is no copy: it is half a save, or no settings at all. A
-/// copy that can't be written is missed only when the file breaks.
+/// Keeps the text of settings that were understood. An empty one is no copy: it is half a save, or no settings at all.
+/// A copy that can't be written is missed only when the file breaks.
 fn keep(state: &Path, text: &str) {
     let path = state.join(COPY);
     if text.is_empty() || std::fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {

@@ -146,8 +146,8 @@ impl<'a> LineReader<'a> {
         Ok(value)
     }
 
-    /// Goes on to the next field, after spaces; false where there is none. Other plugins may add a date behind the fields,
-    /// and a block id ends the line.
+    /// Goes on to the next field, after spaces; false where there is none. Other plugins may add a date behind the
+    /// fields, and a block id ends the line.
     pub(in crate::format) fn next_field(&mut self, how: &str) -> Result<bool, Fault> {
         loop {
             self.spaces(how)?;

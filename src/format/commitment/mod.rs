@@ -163,8 +163,8 @@ pub fn set_due(bytes: &[u8], id: &str, expect: Timestamp, to: Timestamp) -> Opti
     Some([&bytes[..place.start], to.to_string().as_bytes(), &bytes[place.end..]].concat())
 }
 
-/// The file with other words in the block `id`, and no other byte changed. `None` where no block that waits has this id, or more
-/// than one has it.
+/// The file with other words in the block `id`, and no other byte changed. `None` where no block that waits has this
+/// id, or more than one has it.
 pub fn set_text(bytes: &[u8], id: &str, text: &str) -> Option<Vec<u8>> {
     let file = parse(bytes);
     let block = file.find(id).filter(|block| block.commitment.status == CommitmentStatus::Pending)?;

@@ -82,8 +82,8 @@ impl LogEvent {
         if self.kind == EventKind::Agent { split_facts(&self.content).0 } else { &self.content }
     }
 
-    /// Whether this is nothing but memory: what was injected, a memory tool's result, or an answer that was made of what
-    /// was found. Indexing it would feed recall on itself.
+    /// Whether this is nothing but memory: what was injected, a memory tool's result, or an answer that was made of
+    /// what was found. Indexing it would feed recall on itself.
     pub fn is_recall(&self) -> bool {
         match self.kind {
             EventKind::Recall => true,

@@ -56,8 +56,8 @@ impl LogPath {
         matches!(self.surface.as_str(), "discord-channel" | "discord-thread")
     }
 
-    /// Whether it is a log of what the assistant does by itself: of a routine, or of what brains took beside the answers,
-    /// whose context has its surface's name.
+    /// Whether it is a log of what the assistant does by itself: of a routine, or of what brains took beside the
+    /// answers, whose context has its surface's name.
     pub fn is_internal(&self) -> bool {
         self.surface == ROUTINES || self.surface == self.context_id
     }
@@ -67,8 +67,8 @@ impl LogPath {
         format!("{logs}/{self}")
     }
 
-    /// The log at a vault-relative path, where `logs` is the vault's folder of logs; none where it stands elsewhere or isn't
-    /// named like a log.
+    /// The log at a vault-relative path, where `logs` is the vault's folder of logs; none where it stands elsewhere or
+    /// isn't named like a log.
     pub fn parse(logs: &str, path: &str) -> Option<Self> {
         let mut parts = path.strip_prefix(logs)?.strip_prefix('/')?.split('/');
         let (surface, context_id, name) = (parts.next()?, parts.next()?, parts.next()?);

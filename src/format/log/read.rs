@@ -53,7 +53,8 @@ pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
     log
 }
 
-/// The callouts of a log that are meant as events but are of no kind that there is: line, column, the kind as it stands.
+/// The callouts of a log that are meant as events but are of no kind that there is: line, column, the kind as it
+/// stands.
 pub fn unknown_kinds(bytes: &[u8]) -> Vec<(usize, usize, String)> {
     let known = parse(bytes).blocks;
     let mut lines = LogLines::new(bytes, start(bytes));

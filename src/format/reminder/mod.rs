@@ -214,8 +214,8 @@ const ID_LENGTH: usize = 16;
 /// The id of a reminder, such as `rid_K5V4M2J7Q2ZP`: `rid_` and twelve characters of the base-32 alphabet, sixty random
 /// bits. It is unique in its file, and never changed once written.
 ///
-/// Written ids use A-Z and 2-7. Any digit is accepted when reading, as in the design's own example, so that a copied line
-/// with a 9 still fires.
+/// Written ids use A-Z and 2-7. Any digit is accepted when reading, as in the design's own example, so that a copied
+/// line with a 9 still fires.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(align(8))]
 pub struct ReminderId([u8; ID_LENGTH]);

@@ -48,8 +48,8 @@ fn boxed(line: &TaskLine<'_>, status: char) -> Splice {
     (at..at + line.item.status.len_utf8(), status.to_string())
 }
 
-/// The line of the next time: its box empty, each field of `dates` with its new date (none: the field goes), without the
-/// names that depend on one line alone, and without block id. `created` is its date of creation, where the plugin
+/// The line of the next time: its box empty, each field of `dates` with its new date (none: the field goes), without
+/// the names that depend on one line alone, and without block id. `created` is its date of creation, where the plugin
 /// gives one.
 pub fn next(line: &TaskLine<'_>, format: TaskFormat, dates: &[NextField], created: Option<Date>) -> String {
     let item = &line.item;
@@ -136,8 +136,9 @@ pub fn snoozed(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateT
     Some(splice(line.item.text, splices))
 }
 
-/// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of Tasks'
-/// and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be written.
+/// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of
+/// Tasks' and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be
+/// written.
 pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTime) -> Option<String> {
     let is_default = to.time() == rules.default_time;
     let is_timed = |field: &TaskField| field.when.is_some_and(|when| when.time.is_some());
@@ -172,8 +173,8 @@ pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTi
     Some(splice(line.item.text, splices))
 }
 
-/// The line with other words, in the place of its first; what stands between or behind its fields goes. `None` where it has
-/// no words.
+/// The line with other words, in the place of its first; what stands between or behind its fields goes. `None` where it
+/// has no words.
 pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let item = &line.item;
     let (mut pieces, mut at) = (Vec::new(), item.body);

@@ -244,8 +244,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a recurrence of Reminder Toast: `daily`, `weekdays`, `weekly on mon, wed`, `every 2 weeks on tue`, and its last
-/// day (`until 2026-12-31`).
+/// Reads a recurrence of Reminder Toast: `daily`, `weekdays`, `weekly on mon, wed`, `every 2 weeks on tue`, and its
+/// last day (`until 2026-12-31`).
 ///
 /// # Errors
 /// Which word isn't understood.

@@ -140,8 +140,8 @@ impl History {
         Ok(())
     }
 
-    /// The first commit that is meant, from `next` back, after `skip` that are passed over. The store is held by one lock for
-    /// all of them, and is free again when one is found: the caller may ask the store for more.
+    /// The first commit that is meant, from `next` back, after `skip` that are passed over. The store is held by one
+    /// lock for all of them, and is free again when one is found: the caller may ask the store for more.
     fn next_match(
         &self,
         mut next: Option<Oid>,

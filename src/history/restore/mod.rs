@@ -4,7 +4,8 @@
 //! writes are journaled before the first is made. A snapshot of the present state is taken before anything is replaced,
 //! so a restore can be undone.
 //! - [`plan`]: compares the target with the present. Pure;
-//! - [`execute`], [`write_file`]: carrying it out, one file after the other, and the snapshot that is restored by default;
+//! - [`execute`], [`write_file`]: carrying it out, one file after the other, and the snapshot that is restored by
+//!   default;
 //! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people; [`revert`]:
 //!   reverts one change in a text, pure; [`undo`]: carries the plan out, as one commit;
 //! - [`part`]: one reminder, line or section, planned and carried out.

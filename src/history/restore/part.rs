@@ -51,7 +51,8 @@ impl PartPlan {
 }
 
 impl History {
-    /// How a part of a note comes back from a point; without one from the newest snapshot that has it and differs from now.
+    /// How a part of a note comes back from a point; without one from the newest snapshot that has it and differs from
+    /// now.
     ///
     /// # Errors
     /// The note or the part was not there, or something can't be read.
@@ -205,9 +206,9 @@ pub fn restore_line(current: &[u8], source: &[u8], target: &LineTarget) -> Optio
     Some(text.concat())
 }
 
-/// Where a part of `old` that is gone goes back: the blank lines of `text` that it replaces, and the numbers of blank lines
-/// above and below it. If something new stands between its old neighbours, a line goes below the upper one, a section above
-/// the lower one: what is new is no part of it then.
+/// Where a part of `old` that is gone goes back: the blank lines of `text` that it replaces, and the numbers of blank
+/// lines above and below it. If something new stands between its old neighbours, a line goes below the upper one, a
+/// section above the lower one: what is new is no part of it then.
 fn gap(
     text: &[Vec<u8>],
     old: &[&[u8]],

@@ -50,7 +50,8 @@ fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `before` with the headings that the change added and that other lines stand below by now: those stay in their section.
+/// `before` with the headings that the change added and that other lines stand below by now: those stay in their
+/// section.
 fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> {
     let (old, new, now) = (lines(before), lines(after), lines(current));
     let is_heading = |line: &[u8]| crate::format::memory::heading(line).is_some();
@@ -78,8 +79,8 @@ fn without_id(line: &[u8]) -> Option<Vec<u8>> {
     Some([&line[..at], &line[end..]].concat())
 }
 
-/// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before` has:
-/// a person has put back what was removed, and written elsewhere. Lines that were only moved or added don't say.
+/// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before`
+/// has: a person has put back what was removed, and written elsewhere. Lines that were only moved or added don't say.
 fn is_already_reverted(before: &[u8], after: &[u8], current: &[u8]) -> bool {
     let (old, new, now) = (counts(before), counts(after), counts(current));
     let of = |counts: &BTreeMap<&[u8], i64>, line: &[u8]| counts.get(line).copied().unwrap_or_default();
@@ -136,7 +137,8 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The place in `text` between the lines that stood above and below, as far as they still stand: after the end of those
-/// above, or before the beginning of those below, whichever are nearer. As many are compared as stand there exactly once.
+/// above, or before the beginning of those below, whichever are nearer. As many are compared as stand there exactly
+/// once.
 fn place(text: &[Vec<u8>], above: &[&[u8]], below: &[&[u8]]) -> Option<usize> {
     let standing: HashSet<&[u8]> = text.iter().map(|line| body(line)).collect();
     let stands = |line: &&&[u8]| standing.contains(body(line));

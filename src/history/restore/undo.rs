@@ -125,8 +125,8 @@ impl History {
         self.commit_undo_result(editor, &back).map(drop)
     }
 
-    /// Finishes a killed undo; or takes it back, where that is requested or had begun. If a person has changed one of its
-    /// notes since, the plan is made anew.
+    /// Finishes a killed undo; or takes it back, where that is requested or had begun. If a person has changed one of
+    /// its notes since, the plan is made anew.
     pub(super) fn finish_undo(
         &self,
         editor: &Editor,

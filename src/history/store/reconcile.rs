@@ -175,8 +175,8 @@ impl HistoryStore {
     }
 }
 
-/// Takes the lock of a file, which a child that is just being started may hold for a moment longer than its parent. False
-/// where it has been waited for long enough.
+/// Takes the lock of a file, which a child that is just being started may hold for a moment longer than its parent.
+/// False where it has been waited for long enough.
 fn locked(file: &File, path: &Path, waiting: &mut LockBackoff) -> Result<bool> {
     while let Err(error) = file.try_lock() {
         match error {

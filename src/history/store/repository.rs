@@ -324,8 +324,8 @@ impl ObjectWriter<'_> {
         self.write_whole(|_| builder.write())
     }
 
-    /// Writes an object. libgit2 takes a file that is there for one that is whole, and never writes it again: one that a
-    /// power cut tore is removed first.
+    /// Writes an object. libgit2 takes a file that is there for one that is whole, and never writes it again: one that
+    /// a power cut tore is removed first.
     fn write_whole(
         &mut self,
         write: impl Fn(&Repository) -> std::result::Result<Oid, git2::Error>,

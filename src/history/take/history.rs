@@ -1,7 +1,8 @@
 //! Defines [`History`], the history of one vault, with its repository, the vault and the settings of both.
 //!
 //! Its methods are spread over the files of this room: snapshots, records of writes, queries, restores. [`LazyHistory`]
-//! opens it at its first use: most commands read a note and end, and opening a repository would cost more than their work.
+//! opens it at its first use: most commands read a note and end, and opening a repository would cost more than their
+//! work.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

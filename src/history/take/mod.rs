@@ -7,8 +7,8 @@
 //! - [`select`]: the files that a snapshot keeps; [`entries`]: cached file stats; [`scan`]: changed files, and files
 //!   that are left out;
 //! - [`renames`]: renamed files; [`pending`]: the journal of a restore or an undo;
-//! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs. A write of
-//!   the agent brings its own [`ChangeReason`](crate::vault::ChangeReason).
+//! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs. A write
+//!   of the agent brings its own [`ChangeReason`](crate::vault::ChangeReason).
 
 mod entries;
 mod history;

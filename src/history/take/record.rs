@@ -59,8 +59,8 @@ impl History {
         commits.commit(&[(path.to_string(), after)], &message)
     }
 
-    /// Records in an empty snapshot that the agent wrote a note that no snapshot holds: else `undo` would take back half of an
-    /// operation, or the write before it. No content is kept.
+    /// Records in an empty snapshot that the agent wrote a note that no snapshot holds: else `undo` would take back
+    /// half of an operation, or the write before it. No content is kept.
     fn record_left_out(&self, path: &NotePath, why: &ChangeReason) -> Result<()> {
         if is_skipped_by_undo(&CommitMessage::new(why, [])) {
             return Ok(());
@@ -147,8 +147,8 @@ impl Committer<'_> {
     }
 }
 
-/// Whether `undo` skips a write: transcripts and the template can't be undone, a summary comes back by itself, and nobody
-/// asked for bookkeeping.
+/// Whether `undo` skips a write: transcripts and the template can't be undone, a summary comes back by itself, and
+/// nobody asked for bookkeeping.
 pub(in crate::history) fn is_skipped_by_undo(message: &CommitMessage) -> bool {
     [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some())
 }

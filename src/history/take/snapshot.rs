@@ -93,8 +93,9 @@ impl History {
     }
 }
 
-/// Makes the entries exactly the files of `tree`. Files that are in the tree without having been read (held, excluded, in
-/// the cloud) are known by their content alone, so that no later walk takes the entries for the tree and misses them.
+/// Makes the entries exactly the files of `tree`. Files that are in the tree without having been read (held, excluded,
+/// in the cloud) are known by their content alone, so that no later walk takes the entries for the tree and misses
+/// them.
 fn complete(entries: &mut FileEntries, store: &HistoryStore, tree: Oid) -> Result<()> {
     let files = store.files(tree)?;
     entries.map.retain(|path, _| files.contains_key(&**path));
@@ -162,7 +163,8 @@ pub(in crate::history) struct Committer<'s> {
 }
 
 impl Committer<'_> {
-    /// Commits what a scan found, and returns the files whose change waits: for a person's word, or for the end of an undo.
+    /// Commits what a scan found, and returns the files whose change waits: for a person's word, or for the end of an
+    /// undo.
     fn commit_scan(&mut self, mut scan: ScanResult, deletions: Deletions) -> Result<BTreeSet<String>> {
         let (history, first) = (self.history, self.head.is_none());
         self.snapshot.left_out = std::mem::take(&mut scan.left_out);

@@ -131,8 +131,8 @@ impl<'w> ArchivePass<'w> {
         self.open.iter().map(|call| call.line).min().map_or(at, |first| first.min(at))
     }
 
-    /// Logs that a line of the transcript, too long up to `end` or no JSON, is not kept: an event of its own, named by its
-    /// place.
+    /// Logs that a line of the transcript, too long up to `end` or no JSON, is not kept: an event of its own, named by
+    /// its place.
     fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: Option<u64>) -> Result<()> {
         let (agent, at) = (self.agent.clone(), self.last);
         let line = end.map_or_else(

@@ -14,8 +14,8 @@ pub(super) fn list(name: &str) -> &'static [&'static str] {
 }
 
 words! {
-    /// Which signs of code, beside a pattern, make a sentence one about work; each is the name of the list of such patterns: what
-    /// was done or is promised, and a place of the person's, a fact about them, or a reminder.
+    /// Which signs of code, beside a pattern, make a sentence one about work; each is the name of the list of such
+    /// patterns: what was done or is promised, and a place of the person's, a fact about them, or a reminder.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum CodeSigns, name {
         /// None: the pattern says enough.

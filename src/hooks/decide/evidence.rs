@@ -139,8 +139,8 @@ fn shell_words(command: &str) -> Vec<String> {
     install::words(&lines).unwrap_or_else(|| lines.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Whether an assistant or a command wrote into the agent's notes since the prompt. Transcripts of other conversations don't
-/// count.
+/// Whether an assistant or a command wrote into the agent's notes since the prompt. Transcripts of other conversations
+/// don't count.
 pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
     use std::ops::ControlFlow;
     let Some(since) = since else { return false };

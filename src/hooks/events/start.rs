@@ -1,5 +1,5 @@
-//! Handles a session's start, also after a compaction: gives the model the user's profile, working memory and memories of
-//! the project.
+//! Handles a session's start, also after a compaction: gives the model the user's profile, working memory and memories
+//! of the project.
 
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Defines the events of a session, parses the host's message on standard input, and formats the answer to it.
 //!
-//! Claude Code writes one JSON object. Every field may be missing or null, and unknown fields are ignored, so that a newer
-//! host works with an older program.
+//! Claude Code writes one JSON object. Every field may be missing or null, and unknown fields are ignored, so that a
+//! newer host works with an older program.
 //!
 //! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts what hooks
 //! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory

@@ -1,5 +1,5 @@
-//! Parses JSON with byte ranges, so that a value can be added or removed and all other bytes stay; and detects the layout of
-//! a file (indentation and line ends), so that added entries look like the rest. Pure.
+//! Parses JSON with byte ranges, so that a value can be added or removed and all other bytes stay; and detects the
+//! layout of a file (indentation and line ends), so that added entries look like the rest. Pure.
 //!
 //! `serde_json` checks the text, `jsonc-parser` finds the ranges.
 

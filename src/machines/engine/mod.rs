@@ -37,7 +37,8 @@ pub struct EntryChange {
     pub key: String,
     /// The value that stands there; `None` where the key must be absent.
     pub expected: Option<String>,
-    /// The new value of at most [`MAX_VALUE`] bytes; `None` removes the key. A value that equals `expected` is a check alone.
+    /// The new value of at most [`MAX_VALUE`] bytes; `None` removes the key. A value that equals `expected` is a check
+    /// alone.
     pub value: Option<String>,
 }
 
@@ -85,8 +86,8 @@ pub trait StoreEngine: Send + Sync {
     /// After [`EngineError::Unknown`] the changes may have been made; after any other error surely none was.
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome>;
 
-    /// Waits until the engine tells that something may have changed since it was last read, `at_most` so long: whether it
-    /// did. An engine that tells of no changes waits for that long.
+    /// Waits until the engine tells that something may have changed since it was last read, `at_most` so long: whether
+    /// it did. An engine that tells of no changes waits for that long.
     ///
     /// # Errors
     /// The engine did not answer.

@@ -13,8 +13,8 @@ const MOST: usize = 64;
 /// Which machines may claim something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Eligibility {
-    /// Any machine, in the order of preference: it is due in so many milliseconds by this machine's wall clock, negative
-    /// where that is past.
+    /// Any machine, in the order of preference: it is due in so many milliseconds by this machine's wall clock,
+    /// negative where that is past.
     Any {
         /// Milliseconds.
         due_in: i64,
@@ -39,7 +39,8 @@ pub struct ClaimRequest {
 pub enum SendRight {
     /// Yes.
     Yes {
-        /// Another machine, or this one before it was started anew, may have sent it: a channel that can be asked is asked.
+        /// Another machine, or this one before it was started anew, may have sent it: a channel that can be asked is
+        /// asked.
         ask: bool,
         /// A send that begins now must have ended in this time.
         left: Duration,
@@ -150,13 +151,14 @@ impl Protocol {
         Claim::read(self.known.value(key)?)?.within
     }
 
-    /// Whether this machine would send what is wanted now if it had to ask no store: no other machine is known to be at it.
+    /// Whether this machine would send what is wanted now if it had to ask no store: no other machine is known to be at
+    /// it.
     pub fn could_claim(&self, wanted: &ClaimRequest, clock: Duration) -> bool {
         self.claim_at(wanted, clock).is_some_and(|at| at <= clock)
     }
 
-    /// Claims of this machine that this process doesn't hold and that are not settled: the local journal knows whether they
-    /// were sent.
+    /// Claims of this machine that this process doesn't hold and that are not settled: the local journal knows whether
+    /// they were sent.
     pub fn left_open(&self) -> Vec<String> {
         let open = self.known.own_open();
         let open = open.filter(|key| !self.held.contains_key(*key) && !self.told.contains(*key));
@@ -223,7 +225,8 @@ impl Protocol {
         }
     }
 
-    /// The order of what is marked as sent next, and the counter's value with it; none where another version wrote that.
+    /// The order of what is marked as sent next, and the counter's value with it; none where another version wrote
+    /// that.
     fn next_order(&self) -> (Option<u64>, Option<String>) {
         let before = match self.known.value(ORDER).map(SendOrder::read) {
             None => SendOrder { last: 0, rest: serde_json::Map::new() },
@@ -298,7 +301,8 @@ impl Protocol {
         }
     }
 
-    /// When this machine may claim what is wanted, by its clock, as far as is known; `None` for never, or for now unknown.
+    /// When this machine may claim what is wanted, by its clock, as far as is known; `None` for never, or for now
+    /// unknown.
     pub(super) fn claim_at(&self, wanted: &ClaimRequest, clock: Duration) -> Option<Duration> {
         let key = &wanted.key;
         if self.told.contains(key) || self.went.contains(key) {

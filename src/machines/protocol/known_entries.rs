@@ -100,7 +100,8 @@ impl KnownEntries {
         self.entries.is_empty()
     }
 
-    /// Takes in all entries, which had been read at `now`. Those before count as long as they are no older than `pause`.
+    /// Takes in all entries, which had been read at `now`. Those before count as long as they are no older than
+    /// `pause`.
     pub fn record_all(&mut self, entries: Entries, now: Duration, pause: Duration) {
         self.entries.retain(|key, _| entries.contains_key(key));
         for (key, value) in entries {

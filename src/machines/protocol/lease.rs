@@ -80,8 +80,8 @@ impl Protocol {
         };
     }
 
-    /// A bound, by this machine's clock, of when the holder began to write the lease as it stands: not after it was first
-    /// seen, and not after the earliest bound of when the holder got it plus how long it then had held it.
+    /// A bound, by this machine's clock, of when the holder began to write the lease as it stands: not after it was
+    /// first seen, and not after the earliest bound of when the holder got it plus how long it then had held it.
     fn lease_written(&self, lease: &VoiceLease) -> Duration {
         let begun = self
             .lease_begun

@@ -1,10 +1,10 @@
 //! Decides what this machine may send, and what it tries to claim next, by the rules of claims, the lease and
 //! takeovers. Pure: entries and clock readings in, changes out.
 //!
-//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::record_entries`],
-//! asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to [`Protocol::record_outcome`].
-//! Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`]; after the channel has accepted the
-//! message it calls [`Protocol::mark_sent`].
+//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to
+//! [`Protocol::record_entries`], asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to
+//! [`Protocol::record_outcome`]. Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`];
+//! after the channel has accepted the message it calls [`Protocol::mark_sent`].
 //!
 //! Safety rests on two rules. First, the holder of a right counts it from before the request that wrote it, and only
 //! for four fifths of its length; all others count it from the time at which they first saw it, for the whole length.
@@ -58,11 +58,12 @@ pub struct Timing {
     pub presence: Duration,
 }
 
-/// A machine that wrote nothing for this long counts as away. The voice, which acts on it, sees all entries each `renew`.
+/// A machine that wrote nothing for this long counts as away. The voice, which acts on it, sees all entries each
+/// `renew`.
 pub const AWAY: Duration = Duration::from_secs(600);
 
-/// How much of a lease or claim its holder uses: the last fifth belongs to clocks that differ in speed, and to what is on
-/// its way.
+/// How much of a lease or claim its holder uses: the last fifth belongs to clocks that differ in speed, and to what is
+/// on its way.
 pub fn usable(length: Duration) -> Duration {
     length.saturating_mul(4) / 5
 }
@@ -201,7 +202,8 @@ pub struct Protocol {
     lease_seen: (Option<String>, Duration),
     /// For the lease's epoch: upper bounds of when its holder got it, by this machine's clock, with when each was seen.
     lease_begun: (u64, Vec<(Duration, Duration)>),
-    /// Since when this machine hands the lease over: it begins nothing more, and waits until all has ended that it began.
+    /// Since when this machine hands the lease over: it begins nothing more, and waits until all has ended that it
+    /// began.
     handing: Option<Duration>,
     /// The highest epoch of the lease that was ever seen.
     highest: u64,

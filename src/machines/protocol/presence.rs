@@ -98,15 +98,16 @@ impl Protocol {
         (namesake && is_there).then(|| ParticipationProblem::SameName(self.me.name.clone()))
     }
 
-    /// Whether a machine wrote nothing for ten minutes in which this one read the entries all the time. While they are out of
-    /// reach no machine can be seen, which says nothing of it.
+    /// Whether a machine wrote nothing for ten minutes in which this one read the entries all the time. While they are
+    /// out of reach no machine can be seen, which says nothing of it.
     pub fn is_away(&self, name: &str, clock: Duration) -> bool {
         let is_read = self.known.read_at().is_some_and(|at| clock <= at + self.timing.pause());
         let seen = self.known.since(&machine_key(name)).max(self.known.steady);
         name != self.me.name && is_read && seen.is_some_and(|since| clock >= since + AWAY)
     }
 
-    /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.
+    /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds
+    /// since 1970.
     pub fn sender_of(&self, key: &str) -> Option<(String, i64)> {
         let claim = Claim::read(self.known.value(key)?)?;
         (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
@@ -186,8 +187,9 @@ impl Protocol {
         }
     }
 
-    /// When all entries are to be read again; none where they never were. That is just after the voice renews its lease, as
-    /// far as a look can tell: what is seen then is young, and need not be looked at again before the next look.
+    /// When all entries are to be read again; none where they never were. That is just after the voice renews its
+    /// lease, as far as a look can tell: what is seen then is young, and need not be looked at again before the next
+    /// look.
     pub(super) fn next_read(&self) -> Option<Duration> {
         let latest = self.known.read_at()? + self.timing.look;
         let Some(written) = self.others_lease_written() else { return Some(latest) };

@@ -46,8 +46,8 @@ pub struct Claim {
     pub epoch: u64,
     /// Different in every value that is written.
     pub nonce: String,
-    /// For how long the holder may act, in milliseconds from when it claimed; 0 for work of the voice, which lasts as long as
-    /// the lease's epoch.
+    /// For how long the holder may act, in milliseconds from when it claimed; 0 for work of the voice, which lasts as
+    /// long as the lease's epoch.
     pub until: u64,
     /// How far it came.
     pub state: ClaimState,

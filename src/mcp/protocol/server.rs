@@ -1,4 +1,5 @@
-//! Runs one MCP session ([`McpSession`]): decodes a message, calls the tool or resource it names, and encodes the answer.
+//! Runs one MCP session ([`McpSession`]): decodes a message, calls the tool or resource it names, and encodes the
+//! answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

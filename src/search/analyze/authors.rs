@@ -116,8 +116,8 @@ pub(in crate::search) fn without_references(text: &str) -> Cow<'_, str> {
     if kept { out.into() } else { text.into() }
 }
 
-/// The part of a block's text that a model embeds: without references and without the words in `names`. Vectors are kept by its hash, so
-/// whoever embeds or looks one up asks here.
+/// The part of a block's text that a model embeds: without references and without the words in `names`. Vectors are
+/// kept by its hash, so whoever embeds or looks one up asks here.
 pub(in crate::search) fn embedded<'t>(text: &'t str, names: &[String]) -> Cow<'t, str> {
     match without_references(text) {
         Cow::Borrowed(text) => without_names(text, names),

@@ -90,7 +90,8 @@ fn ago(number: &str, unit: &str, today: Date) -> Option<Named> {
     counted(number, unit, today)
 }
 
-/// The day so many days or weeks before `today`, or the month so many months before; after it where the number is negative.
+/// The day so many days or weeks before `today`, or the month so many months before; after it where the number is
+/// negative.
 fn counted(number: i64, unit: &str, today: Date) -> Option<Named> {
     let span = jiff::Span::new();
     match unit.strip_suffix('s').unwrap_or(unit) {
@@ -121,7 +122,8 @@ impl Named {
         fits.copied().unwrap_or(0.0)
     }
 
-    /// The day that is meant by whoever speaks on the day `said`: a date without a year is the nearest, a month its first day.
+    /// The day that is meant by whoever speaks on the day `said`: a date without a year is the nearest, a month its
+    /// first day.
     fn near(self, said: Date) -> Option<Date> {
         let years = match self.year {
             Some(year) => year..=year,
@@ -132,13 +134,14 @@ impl Named {
     }
 }
 
-/// The day or month that a turn is about, counted from the day on which it was said: what is kept of a turn beside its time.
+/// The day or month that a turn is about, counted from the day on which it was said: what is kept of a turn beside its
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct About(i16);
 
 impl About {
-    /// The first day or month that `text`, said on the day `said`, names beside that day itself; none where it names none,
-    /// or one more than forty years away.
+    /// The first day or month that `text`, said on the day `said`, names beside that day itself; none where it names
+    /// none, or one more than forty years away.
     pub fn of(text: &str, said: Date) -> Self {
         let coded = |named: Named| {
             let date = named.near(said)?;
@@ -148,8 +151,8 @@ impl About {
         Self(named_days(&word_list(text), said).into_iter().find_map(coded).unwrap_or(0))
     }
 
-    /// How well what a question names fits, for a turn that was said on the day `said`: as [`Named::fit`], half as much where
-    /// the turn names but the month.
+    /// How well what a question names fits, for a turn that was said on the day `said`: as [`Named::fit`], half as much
+    /// where the turn names but the month.
     pub fn fit(self, said: Date, named: Named) -> f32 {
         let date = jiff::Span::new().try_days(self.0.div_euclid(2)).and_then(|span| said.checked_add(span));
         let Some(date) = date.ok().filter(|_| self.0 != 0) else { return 0.0 };

@@ -59,8 +59,8 @@ impl Analyzer {
     }
 }
 
-/// The terms by which the field `text` has a word that ranking's field hasn't: itself, its stem, and with a possessive 's, for
-/// `Müller's` has Müller, too.
+/// The terms by which the field `text` has a word that ranking's field hasn't: itself, its stem, and with a possessive
+/// 's, for `Müller's` has Müller, too.
 pub fn forms(exact: &str, stem: &str) -> [String; 4] {
     [exact.to_owned(), stem.to_owned(), format!("{STEM}{stem}"), format!("{exact}'s")]
 }
@@ -88,8 +88,8 @@ pub(in crate::search) fn other_stem<'s>(stems: &'s mut Terms, word: &str) -> Opt
 }
 
 impl Splitter {
-    /// Calls `emit` with every exact term of `text`, in order, and says whether ranking's words of the text are, or make up,
-    /// the same term, where the text [is split alike](is_split_alike). A [`Form::Word`] may have a stem.
+    /// Calls `emit` with every exact term of `text`, in order, and says whether ranking's words of the text are, or
+    /// make up, the same term, where the text [is split alike](is_split_alike). A [`Form::Word`] may have a stem.
     pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str, bool)) {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -329,8 +329,8 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Whether the connector at `at` is an apostrophe, and what is behind it, if word characters follow it (`://` and `::` count as
-/// one).
+/// Whether the connector at `at` is an apostrophe, and what is behind it, if word characters follow it (`://` and `::`
+/// count as one).
 fn joint(text: &str, at: usize) -> Option<(bool, usize)> {
     let rest = &text[at..];
     let first = rest.chars().next()?;

@@ -23,8 +23,9 @@ const LOOK: Duration = Duration::from_micros(50);
 /// The proof of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreshnessProof {
-    /// The making of the index that it is given for, and a commit of it ([`crate::search::store::catalog::last_commit`]):
-    /// one that was made anew meanwhile, or lost that commit, may lack anything.
+    /// The making of the index that it is given for, and a commit of it
+    /// ([`crate::search::store::catalog::last_commit`]): one that was made anew meanwhile, or lost that commit, may
+    /// lack anything.
     pub commit: (i64, u64),
     /// Files that changed and are not committed; everything else is as committed.
     pub dirty: Vec<String>,
@@ -51,8 +52,8 @@ pub fn cookies(root: &Path) -> PathBuf {
     root.join("cookies")
 }
 
-/// The word of a living follower that knows the vault to be as committed but for some files, given for all that happened
-/// before the call.
+/// The word of a living follower that knows the vault to be as committed but for some files, given for all that
+/// happened before the call.
 pub fn prove_freshness(root: &Path) -> Option<FreshnessProof> {
     word(root)?;
     leave_cookie(root).then(|| word(root)).flatten()

@@ -2,7 +2,8 @@
 //!
 //! - [`scan`] compares every file's stat; `update` commits newer files or reads them beside the index, [`reindex`]
 //!   builds a new index beside the old one.
-//! - [`follower`] is the daemon's part: it follows the watcher and proves the cache's freshness; `freshness` reads that proof.
+//! - [`follower`] is the daemon's part: it follows the watcher and proves the cache's freshness; `freshness` reads that
+//!   proof.
 //! - [`snapshot`] gives a query one state of the vault with all texts, committed or read directly; before the answer
 //!   leaves, it checks the files that the answer was made from. [`report`] describes the index for people.
 

@@ -83,8 +83,8 @@ impl Index {
         unread.filter(|(path, _)| !self.options.exclude.iter().any(|one| one.covers(&format!("{path}/_"))))
     }
 
-    /// The files that may differ from what `conn` knows of them, the vanished ones included; puts into `unread` what can't
-    /// be looked at.
+    /// The files that may differ from what `conn` knows of them, the vanished ones included; puts into `unread` what
+    /// can't be looked at.
     ///
     /// # Errors
     /// The vault isn't there or was emptied; SQLite's.
@@ -124,8 +124,8 @@ impl Index {
         Ok(())
     }
 
-    /// The given files as suspects, folders among them as all that is known or found below them; puts into `unread` what can't
-    /// be looked at.
+    /// The given files as suspects, folders among them as all that is known or found below them; puts into `unread`
+    /// what can't be looked at.
     pub(super) fn suspects_at(
         &self,
         conn: &Connection,

@@ -1,8 +1,8 @@
 //! Gives a query one consistent state of the index ([`Snapshot`]). Before the answer leaves, [`Index::answer`] checks
 //! the files that it was made from.
 //!
-//! A query comes in as a closure over a snapshot, which also names those files; its result goes out with its freshness. If
-//! one of the files has changed without an event of the watcher, it is read and the query runs again.
+//! A query comes in as a closure over a snapshot, which also names those files; its result goes out with its freshness.
+//! If one of the files has changed without an event of the watcher, it is read and the query runs again.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -150,8 +150,8 @@ impl Snapshot<'_> {
     }
 }
 
-/// A file that an answer was made from, and its size and modification time as the index knows them; none for one that was
-/// read just now.
+/// A file that an answer was made from, and its size and modification time as the index knows them; none for one that
+/// was read just now.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AnswerSource {
     path: String,
@@ -168,9 +168,10 @@ impl Snapshot<'_> {
 }
 
 impl Index {
-    /// Runs `work` on the index as the vault is on disk now. `work` also returns the files that its answer was made from
-    /// ([`Snapshot::source`]): where one is other than the index knows, or where the list is empty, files are looked at
-    /// and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is taken as it is.
+    /// Runs `work` on the index as the vault is on disk now. `work` also returns the files that its answer was made
+    /// from ([`Snapshot::source`]): where one is other than the index knows, or where the list is empty, files are
+    /// looked at and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is
+    /// taken as it is.
     ///
     /// # Errors
     /// As [`Index::search`], and what `work` says.

@@ -1,6 +1,7 @@
 //! Parses the text of a query. Pure.
 //!
-//! - [`syntax`]: words, phrases, prefixes, exclusions and filters, and the scopes of memories that a query is limited to;
+//! - [`syntax`]: words, phrases, prefixes, exclusions and filters, and the scopes of memories that a query is limited
+//!   to;
 //! - `strip_phrases`: strips greetings and other polite phrases from a question;
 //! - [`question`]: detects the kind of answer that is wanted;
 //! - `translations`: a word in other languages.

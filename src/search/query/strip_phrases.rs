@@ -4,9 +4,9 @@
 //! A sentence is dropped if all its words are such phrases and another sentence remains; an opening is dropped if a
 //! question word follows it. The rest is unchanged. Pure.
 
-/// Lists by their names, a line each: `wrapping`, words of sentences that say how to answer, or greet; `polite`, words that
-/// are only politeness wherever they stand; `unspaced`, sentences of the same kind in scripts without spaces; `opening`, what
-/// stands before a question word, between bars; `asking`, the words that follow such an opening.
+/// Lists by their names, a line each: `wrapping`, words of sentences that say how to answer, or greet; `polite`, words
+/// that are only politeness wherever they stand; `unspaced`, sentences of the same kind in scripts without spaces;
+/// `opening`, what stands before a question word, between bars; `asking`, the words that follow such an opening.
 const LISTS: &str = include_str!("../data/phrases.txt");
 
 /// The text of a list.
@@ -30,7 +30,8 @@ pub(in crate::search) fn strip_phrases(text: &str) -> String {
     said.into_iter().map(without_opening).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a text is nothing but what others are dressed in: three words or more, for a word alone may be what is meant.
+/// Whether a text is nothing but what others are dressed in: three words or more, for a word alone may be what is
+/// meant.
 pub(in crate::search) fn is_phrases_alone(text: &str) -> bool {
     words(text).nth(2).is_some() && sentences(text).all(is_wrapping)
 }

@@ -138,8 +138,8 @@ pub fn is_question(text: &str) -> bool {
     text.trim_end().ends_with('?') && text.split_whitespace().count() > 2
 }
 
-/// A text that looks like the key of a filter and is none: letters before a colon with something behind it that is neither an
-/// address nor code.
+/// A text that looks like the key of a filter and is none: letters before a colon with something behind it that is
+/// neither an address nor code.
 fn unknown_key(text: &str) -> Option<&str> {
     let (key, value) = text.split_once(':')?;
     let is_word = key.len() > 2 && key.bytes().all(|byte| byte.is_ascii_alphabetic());

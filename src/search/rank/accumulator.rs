@@ -130,8 +130,8 @@ impl<'p> Scores<'p> {
         self.listed = Some(slots);
     }
 
-    /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best first; equals in
-    /// the order of path and line.
+    /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best
+    /// first; equals in the order of path and line.
     pub fn best(&self, scope: CorpusScope<'_>, bounds: Bounds<'_>, most: usize) -> Vec<u32> {
         let CorpusScope { corpus, candidates, .. } = scope;
         let Bounds { typed: first, allowed } = bounds;
@@ -171,8 +171,8 @@ impl Drop for Scores<'_> {
     }
 }
 
-/// Scratch memory that a question leaves to the next one, all of it zero: to zero what was touched takes a fraction of the
-/// time that zeroing all of it, or asking the system for zeroed pages, takes.
+/// Scratch memory that a question leaves to the next one, all of it zero: to zero what was touched takes a fraction of
+/// the time that zeroing all of it, or asking the system for zeroed pages, takes.
 #[derive(Debug, Default)]
 pub struct ScratchPool {
     cells: Mutex<Vec<Vec<Cell>>>,

@@ -19,11 +19,11 @@ use crate::search::rank::{ExpandedWord, FEW, MOST_IDF};
 use crate::search::retrieve::{CorpusScope, Vectors, count, idf};
 use crate::search::weights::{AGENT, BESIDE, CONFIDENCE_WEIGHTS, Logistic, MEASURES};
 
-/// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as a
-/// logarithm; the share that stands nowhere in the scope; the cosine of the built-in vectors; whether the prompt names
-/// somebody who speaks here; the weight that stands neither in the find nor beside it, as a logarithm; whether the find has
-/// nothing of the kind that is asked for (a time, a number, a place); how far the prompt's two heaviest words stand in or beside
-/// it; whether an agent said it.
+/// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as
+/// a logarithm; the share that stands nowhere in the scope; the cosine of the built-in vectors; whether the prompt
+/// names somebody who speaks here; the weight that stands neither in the find nor beside it, as a logarithm; whether
+/// the find has nothing of the kind that is asked for (a time, a number, a place); how far the prompt's two heaviest
+/// words stand in or beside it; whether an agent said it.
 pub const NAMES: [&str; MEASURES] =
     ["share", "mass", "unknown", "cosine", "named", "missing", "amiss", "heaviest", "agent"];
 /// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.

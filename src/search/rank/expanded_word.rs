@@ -33,12 +33,13 @@ pub(in crate::search) struct ExpandedWord {
     pub weight: f32,
     /// A block without a likeness of so much has not the word.
     pub least: f32,
-    /// Their postings: a slot (32 bits), the place among the members (16), and [`TermCount`] (16), in the order of the slots.
+    /// Their postings: a slot (32 bits), the place among the members (16), and [`TermCount`] (16), in the order of the
+    /// slots.
     postings: Vec<u64>,
 }
 
-/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it; and the
-/// likeness of its best match.
+/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it; and
+/// the likeness of its best match.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::search) struct WordMatch {
     text: f32,
@@ -169,8 +170,8 @@ pub(in crate::search) fn expand_words(
 
 /// The length that a section's headings add.
 const HEADINGS: f32 = 2.0;
-/// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a length, is
-/// added that is near to nothing.
+/// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a
+/// length, is added that is near to nothing.
 const ALONE: f32 = 3.0;
 
 /// In place of a slot: the whole note.
@@ -201,8 +202,8 @@ pub(in crate::search) struct Section {
 }
 
 impl WordPlaces {
-    /// The documents of a scope's notes in which a word stands: the blocks that are documents of their own (all of a note of
-    /// which `lists` says so) and in whole notes.
+    /// The documents of a scope's notes in which a word stands: the blocks that are documents of their own (all of a
+    /// note of which `lists` says so) and in whole notes.
     pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
         let CorpusScope { corpus, candidates, .. } = scope;
         let (mut units, mut in_blocks) = (Vec::<(Unit, WordMatch)>::new(), 0.0);

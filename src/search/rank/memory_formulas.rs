@@ -2,8 +2,8 @@
 //! recalled. Formulas for blocks, against which our ranking is measured, are in `benches/recall/fit.rs`.
 //!
 //! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and the agent
-//! specification §6.4. Recalled memories are links in a folded callout of a turn's log, or in the day's note. Pure: bytes in,
-//! counts out.
+//! specification §6.4. Recalled memories are links in a folded callout of a turn's log, or in the day's note. Pure:
+//! bytes in, counts out.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Ranks candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
-//! - Turns of conversations: [`turn_signals`] computes their signals, `word_signals` those from words and the rarity of each;
-//!   `accumulator` adds them up. [`crate::search::weights`] names them.
+//! - Turns of conversations: [`turn_signals`] computes their signals, `word_signals` those from words and the rarity of
+//!   each; `accumulator` adds them up. [`crate::search::weights`] names them.
 //! - Notes: `note_ranking` ranks them; `expanded_word` expands a question's words, and finds the parts of a note with
 //!   these words.
 //! - Recall for a prompt: [`confidence`] computes the probability that a block is about the prompt.

@@ -65,7 +65,8 @@ struct Totals {
     block_length: f32,
 }
 
-/// The parts that are ranked closely: the sections of some documents, and all blocks of these, both in the order of their slots.
+/// The parts that are ranked closely: the sections of some documents, and all blocks of these, both in the order of
+/// their slots.
 struct Parts {
     sections: Vec<Section>,
     blocks: Vec<BlockMatch>,
@@ -200,8 +201,8 @@ impl NoteRanking<'_> {
         }
     }
 
-    /// How near these blocks, none of which a turn says, are in meaning, in their order: those that have a vector. `known` is
-    /// the share of the question's words that the model knows.
+    /// How near these blocks, none of which a turn says, are in meaning, in their order: those that have a vector.
+    /// `known` is the share of the question's words that the model knows.
     fn meanings(&self, slots: &[u32], known: f32) -> Vec<Meaning> {
         let CorpusScope { corpus, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
@@ -228,7 +229,8 @@ impl NoteRanking<'_> {
         self.table.known(&self.question.text, |word| skipped.contains(&word))
     }
 
-    /// The documents that are looked at closely, in the order of their slots: the best by words, and the nearest in meaning.
+    /// The documents that are looked at closely, in the order of their slots: the best by words, and the nearest in
+    /// meaning.
     fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> Vec<Unit> {
         let mut nearest: FxHashMap<Unit, f32> = FxHashMap::default();
         for meaning in meanings.iter().filter(|meaning| meaning.score > 0.0) {
@@ -242,8 +244,8 @@ impl NoteRanking<'_> {
         kept
     }
 
-    /// The best documents with a typed word, the best others, and the best that may come: scores are shares of the best ones'
-    /// whatever may come. Of equals all or those first in the order of their paths.
+    /// The best documents with a typed word, the best others, and the best that may come: scores are shares of the best
+    /// ones' whatever may come. Of equals all or those first in the order of their paths.
     fn best(&self, units: &FxHashMap<Unit, f32>, most: usize) -> Vec<Unit> {
         let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
         let mut allowed = Vec::new();

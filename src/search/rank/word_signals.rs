@@ -158,7 +158,8 @@ impl Layer<'_> {
         });
     }
 
-    /// Adds up the coverage of the term: in the block, in the turns around as far as they may answer, and in the region.
+    /// Adds up the coverage of the term: in the block, in the turns around as far as they may answer, and in the
+    /// region.
     fn cover(&mut self, of: &Term, blocks: &[Occurrence]) {
         let corpus = self.scope.corpus;
         let (term, sums) = (&mut self.scratch.term, &mut self.sums);
@@ -304,7 +305,8 @@ pub(in crate::search) struct Term {
     /// How much its word tells in any text.
     pub tells: f32,
     pub is_rather_common: bool,
-    /// The blocks of each near word, and what it counts; none that stands everywhere, which tells nothing, and costs the most.
+    /// The blocks of each near word, and what it counts; none that stands everywhere, which tells nothing, and costs
+    /// the most.
     pub near: Vec<(Arc<TermBlocks>, f32)>,
     pub soft_rarity: f32,
     /// Its rarity among notes.

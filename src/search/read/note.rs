@@ -188,8 +188,8 @@ fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut ParsedNote) {
     markdown::blocks(text, body, &lines, &mut note.blocks);
 }
 
-/// Makes list items bullets of `kind`. A bullet's scopes are those of all its blocks (nested items, code, comments) that bear
-/// none themselves.
+/// Makes list items bullets of `kind`. A bullet's scopes are those of all its blocks (nested items, code, comments)
+/// that bear none themselves.
 fn bullets(text: &str, note: &mut ParsedNote, kind: Kind, each: impl Fn(&mut Block)) {
     let bullets = memory::parse(text.as_bytes()).bullets;
     for block in &mut note.blocks {
@@ -208,8 +208,8 @@ fn bullets(text: &str, note: &mut ParsedNote, kind: Kind, each: impl Fn(&mut Blo
     }
 }
 
-/// Headings of the file of memories that say nothing of the lines below them: its title, and where an assistant saves what
-/// it names no section for.
+/// Headings of the file of memories that say nothing of the lines below them: its title, and where an assistant saves
+/// what it names no section for.
 const PLAIN_SECTIONS: [&str; 4] = ["Memory", "Memories", "Facts", crate::memory::DEFAULT_SECTION];
 
 /// `[timestamp] text` under `## Section` is indexed as `Section: text`.

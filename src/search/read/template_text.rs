@@ -26,7 +26,8 @@ pub fn is_shipped(text: &str) -> bool {
     texts.contains(&constant(text))
 }
 
-/// Takes the template's blocks out of those of the note at `path`; of a comment that a person changed stays what they wrote.
+/// Takes the template's blocks out of those of the note at `path`; of a comment that a person changed stays what they
+/// wrote.
 pub(super) fn take_out(path: &str, text: &str, blocks: &mut Vec<Block>) {
     let is_own_place = template::notes().any(|(own, _)| own == path);
     let is_shipped = |block: &Block| {

@@ -1,5 +1,5 @@
-//! Looks up the blocks of ranked slots and of pins ([`FoundBlock`]), and makes hits with excerpts of those that are returned
-//! ([`HitMaker`]).
+//! Looks up the blocks of ranked slots and of pins ([`FoundBlock`]), and makes hits with excerpts of those that are
+//! returned ([`HitMaker`]).
 
 use std::collections::HashSet;
 
@@ -108,8 +108,8 @@ impl HitMaker {
         Self { analyzer, stems, pins: pins.into_iter().collect() }
     }
 
-    /// Whether a block of the note at `path` is pinned: as a text in the file of pins, or by a link with its path, or with
-    /// the note's name alone, as Obsidian shortens links.
+    /// Whether a block of the note at `path` is pinned: as a text in the file of pins, or by a link with its path, or
+    /// with the note's name alone, as Obsidian shortens links.
     pub fn is_pinned(&self, path: &str, block: &Block) -> bool {
         if block.kind == Kind::Pin && block.links.is_empty() {
             return true;

@@ -19,8 +19,9 @@ use crate::search::store::Corpus;
 use crate::search::weights::COMMENT;
 use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
 
-/// The blocks of notes that pass the filters, at most `limit`, tier by tier. In a tier the best one of each note comes first, in the
-/// order of the notes, and behind them further ones, the best first. Comments are never a note's best block.
+/// The blocks of notes that pass the filters, at most `limit`, tier by tier. In a tier the best one of each note comes
+/// first, in the order of the notes, and behind them further ones, the best first. Comments are never a note's best
+/// block.
 pub(super) fn spread(
     snapshot: &Snapshot<'_>,
     notes: Vec<RankedNote>,
@@ -125,8 +126,8 @@ impl<F: Fn(u32, f64) -> Result<Option<FoundBlock>, IndexError>> Spread<'_, F> {
     }
 }
 
-/// Merges turns and blocks of notes; where the query `is_strict`, those with a typed word first. Each keep their order; where both go on, the better score
-/// by the ranking's measure is next.
+/// Merges turns and blocks of notes; where the query `is_strict`, those with a typed word first. Each keep their order;
+/// where both go on, the better score by the ranking's measure is next.
 pub(super) fn merge(
     turns: Vec<FoundBlock>,
     notes: Vec<FoundBlock>,
@@ -183,8 +184,9 @@ pub(super) struct TypedWords {
     pub missing: Vec<String>,
     /// The only word, where the query has but one.
     pub only: Option<String>,
-    /// Whether the blocks that have none of the words stand below all that have one: so it is where few words were typed. A
-    /// question, and a description in many words, is about what it means; blocks with one of its words may have less of that.
+    /// Whether the blocks that have none of the words stand below all that have one: so it is where few words were
+    /// typed. A question, and a description in many words, is about what it means; blocks with one of its words may
+    /// have less of that.
     pub is_strict: bool,
 }
 
@@ -203,8 +205,8 @@ fn as_typed<'t>(text: &'t str, word: &'t str) -> &'t str {
     text.split(|c| !is_unspaced(c)).find(|run| run.contains(word)).unwrap_or(word)
 }
 
-/// The blocks of a scope that have a word of the `question`, before its typing errors are mended. Function words count where
-/// there are no others. The order `is_strict` for few words, and where that `is_asked`.
+/// The blocks of a scope that have a word of the `question`, before its typing errors are mended. Function words count
+/// where there are no others. The order `is_strict` for few words, and where that `is_asked`.
 pub(super) fn find_typed_words(scope: CorpusScope<'_>, question: &Question, is_asked: bool) -> TypedWords {
     let skipped = function_words::of(&question.words);
     let is_content = |term: &&QueryTerm| !skipped.contains(&term.word.as_str());

@@ -17,8 +17,8 @@ use crate::search::results::Memory;
 /// The share of similarity that a fact keeps when it no longer holds.
 const PAST: f64 = 0.5;
 
-/// A struck fact as it is told, with its section before it: `Anna: until 2026-05-01: lives in Graz [[logs/…]]`; none for
-/// a fact that holds.
+/// A struck fact as it is told, with its section before it: `Anna: until 2026-05-01: lives in Graz [[logs/…]]`; none
+/// for a fact that holds.
 fn struck_text(fact: &Bullet) -> Option<String> {
     let struck = struck::parse(&fact.text)?;
     let section = fact.section.as_ref().map(|section| format!("{section}: ")).unwrap_or_default();

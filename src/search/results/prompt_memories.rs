@@ -112,7 +112,8 @@ impl Recall {
         Rater::new(text, &self.settings.paths.skills).without(without.iter().cloned().chain(expired))
     }
 
-    /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said yes to.
+    /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said
+    /// yes to.
     fn is_aside(&self, path: &str) -> bool {
         let paths = &self.settings.paths;
         let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));
@@ -232,7 +233,8 @@ impl Recall {
         standing.multiplier()
     }
 
-    /// How often memories were recalled, from the newest logs and days' notes. Read from the vault: the cache counts nothing.
+    /// How often memories were recalled, from the newest logs and days' notes. Read from the vault: the cache counts
+    /// nothing.
     fn uses(&self, corpus: &Corpus) -> RecallCounts {
         let options = self.index.options();
         let daily = format!("{}/", options.daily);
@@ -295,8 +297,8 @@ fn of_digest<'m>(memories: &'m [Memory], hits: &[Hit], order: &[usize]) -> impl 
     chosen.map(|(_, at)| &memories[*at])
 }
 
-/// The filters and exclusions of a text, and its words without them. A text of several lines is pasted or told, not typed
-/// as a query: its colons and dashes are its own.
+/// The filters and exclusions of a text, and its words without them. A text of several lines is pasted or told, not
+/// typed as a query: its colons and dashes are its own.
 fn operators(text: &str) -> Syntax {
     let text = text.trim();
     if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }

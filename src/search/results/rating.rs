@@ -33,9 +33,9 @@ pub(super) struct RatedBlock {
     pub hit: Hit,
 }
 
-/// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are; and
-/// the highest confidence of the [`FIRST`] is, headings among them. Where nothing `has_pins`, it ends where no further one
-/// can be given.
+/// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are;
+/// and the highest confidence of the [`FIRST`] is, headings among them. Where nothing `has_pins`, it ends where no
+/// further one can be given.
 pub(super) fn rate_blocks(
     snapshot: &Snapshot<'_>,
     maker: &mut HitMaker,
@@ -130,7 +130,8 @@ impl Rater {
         Self { terms: terms(&question), words, asks_agent, skills, left_out: HashSet::new() }
     }
 
-    /// The same, where these places are left out: notes, and blocks of notes, as links' targets (`logs/a`, `logs/a#^ID`).
+    /// The same, where these places are left out: notes, and blocks of notes, as links' targets (`logs/a`,
+    /// `logs/a#^ID`).
     #[must_use]
     pub fn without(mut self, places: impl IntoIterator<Item = String>) -> Self {
         self.left_out.extend(places);

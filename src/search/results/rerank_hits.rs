@@ -1,5 +1,5 @@
-//! Searches with a reranker that orders the first hits ([`SearchClient::deep`]), for a person or a model that asks for it,
-//! never for a prompt.
+//! Searches with a reranker that orders the first hits ([`SearchClient::deep`]), for a person or a model that asks for
+//! it, never for a prompt.
 //!
 //! The search itself is the usual one, by the daemon if one runs; this process asks the reranker, because its
 //! environment has the key. If the reranker fails, the order stays, and a note says so. A hit in a language that the

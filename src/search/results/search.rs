@@ -1,5 +1,5 @@
-//! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations; [`Ranker`] ranks
-//! both for one question. `merge` puts them in one order.
+//! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations; [`Ranker`]
+//! ranks both for one question. `merge` puts them in one order.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ pub(in crate::search) struct Ranking {
 type Best = (Vec<FoundBlock>, Vec<String>, Option<u8>);
 
 impl Recall {
-    /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`,
-    /// `project:ID`, …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in
-    /// how it is ranked. A query with phrases or prefixes is the index's alone: who writes one wants exactly
-    /// that. In a question (it ends with `?`) these are words like the others.
+    /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`, `project:ID`,
+    /// …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in how it is
+    /// ranked. A query with phrases or prefixes is the index's alone: who writes one wants exactly that. In a question
+    /// (it ends with `?`) these are words like the others.
     ///
     /// # Errors
     /// The index's; a model that fails is a note in the answer.
@@ -146,9 +146,9 @@ impl Recall {
         })
     }
 
-    /// Ranks the blocks of a place, given as prefixes of paths, that are `allowed`; without a place, those that may be given
-    /// unasked. What was said in coding agents' sessions is none of that, and there may be so much of it that it would
-    /// leave no room.
+    /// Ranks the blocks of a place, given as prefixes of paths, that are `allowed`; without a place, those that may be
+    /// given unasked. What was said in coding agents' sessions is none of that, and there may be so much of it that it
+    /// would leave no room.
     pub(in crate::search) fn rank(
         &self,
         state: &CorpusState,

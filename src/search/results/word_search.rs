@@ -62,8 +62,8 @@ fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
     }
 }
 
-/// The beginnings of paths that read like one of the prefixes, with their accents as the paths have them: one character, or a
-/// letter and its accent. In the order of the paths, each once.
+/// The beginnings of paths that read like one of the prefixes, with their accents as the paths have them: one
+/// character, or a letter and its accent. In the order of the paths, each once.
 fn as_they_stand(prefixes: &[String], paths: &[String]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for prefix in prefixes.iter().filter(|prefix| !prefix.is_ascii()) {

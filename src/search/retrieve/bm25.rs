@@ -43,8 +43,8 @@ pub fn idf(n: f32, all: f32) -> f32 {
     (1.0 + (all - n + 0.5) / (n + 0.5)).ln()
 }
 
-/// How much a term counts that stands `tf` times in a document of this length, `mean` being the usual one; `b` is how much
-/// the length counts.
+/// How much a term counts that stands `tf` times in a document of this length, `mean` being the usual one; `b` is how
+/// much the length counts.
 #[inline(always)]
 pub fn saturated(tf: f32, length: f32, mean: f32, b: f32) -> f32 {
     tf * (K1 + 1.0) / (tf + K1 * (1.0 - b + b * length / mean))
@@ -71,9 +71,9 @@ pub(in crate::search) fn clauses(
     all.into_iter().map(clause).collect()
 }
 
-/// The `most` best documents for `clauses`, best first, each with its score: of `all` documents, or of those with one of the
-/// words. `allowed` are the slots of the documents that may come; without it all living ones may. Without clauses all have
-/// the same score, and the newest come first.
+/// The `most` best documents for `clauses`, best first, each with its score: of `all` documents, or of those with one
+/// of the words. `allowed` are the slots of the documents that may come; without it all living ones may. Without
+/// clauses all have the same score, and the newest come first.
 ///
 /// Every document with one of the words is scored: nothing is estimated, and nothing depends on what came first.
 ///
@@ -109,8 +109,8 @@ pub fn top(
     Ok(scored)
 }
 
-/// For the number of each note that has one of these slots, its place in the order of their paths. To compare paths for each
-/// pair of equal scores would take longer, where a filter alone gives all of them the same one.
+/// For the number of each note that has one of these slots, its place in the order of their paths. To compare paths for
+/// each pair of equal scores would take longer, where a filter alone gives all of them the same one.
 fn places(corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<u32> {
     let path = |note: u32| &*corpus.note(note).row.path;
     let mut notes: Vec<u32> = slots.map(|slot| corpus.meta(slot).file).collect();

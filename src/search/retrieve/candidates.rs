@@ -1,9 +1,9 @@
 //! Selects the candidate blocks of a scope, with their statistics, and finds the candidates that have a question's
 //! terms.
 //!
-//! The statistics are those of the candidates alone, at the time of the question. A term's blocks go out in the order of their
-//! slots. A question needs the same terms several times (for what was typed, for notes, for turns), so [`Occurrences`] reads
-//! each term's postings once.
+//! The statistics are those of the candidates alone, at the time of the question. A term's blocks go out in the order
+//! of their slots. A question needs the same terms several times (for what was typed, for notes, for turns), so
+//! [`Occurrences`] reads each term's postings once.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,11 +15,11 @@ use crate::search::analyze::Shape;
 use crate::search::query::QueryTerm;
 use crate::search::store::{Corpus, CorpusNote, TermCount};
 
-/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best by words
-/// and those with the nearest signs: the rest can't come to the top any more.
+/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best by
+/// words and those with the nearest signs: the rest can't come to the top any more.
 pub(in crate::search) const MANY: usize = 5000;
-/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not in the blocks
-/// around.
+/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not in the
+/// blocks around.
 pub(in crate::search) const COMMON: usize = 50;
 /// The same for the wide region around it.
 pub(in crate::search) const RATHER_COMMON: usize = 400;

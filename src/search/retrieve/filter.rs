@@ -25,8 +25,8 @@ pub struct Filters<'s> {
 }
 
 impl<'s> Filters<'s> {
-    /// Those of `syntax`, in the files whose paths begin with one of `prefixes` (none means all), for blocks that belong to
-    /// one of `scopes` (none means all); `zone` is that whose days `before:` and `after:` mean.
+    /// Those of `syntax`, in the files whose paths begin with one of `prefixes` (none means all), for blocks that
+    /// belong to one of `scopes` (none means all); `zone` is that whose days `before:` and `after:` mean.
     ///
     /// # Errors
     /// tantivy's.
@@ -132,8 +132,8 @@ impl<'s> Filters<'s> {
         Ok(kept)
     }
 
-    /// Keeps the documents that have the words of all phrases, and leaves out those with a word that is not wanted. The texts
-    /// are looked at afterwards, for phrases and for unwanted prefixes, compounds and phrases.
+    /// Keeps the documents that have the words of all phrases, and leaves out those with a word that is not wanted. The
+    /// texts are looked at afterwards, for phrases and for unwanted prefixes, compounds and phrases.
     fn words(
         &mut self,
         sets: &mut DocumentSets<'_>,

@@ -1,7 +1,7 @@
 //! Finds the blocks that may answer.
 //!
-//! - In the index, by words: `document_sets` (a query's words, and the blocks that have a word, a tag or a time), `filter`,
-//!   and [`bm25`].
+//! - In the index, by words: `document_sets` (a query's words, and the blocks that have a word, a tag or a time),
+//!   `filter`, and [`bm25`].
 //! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics, and those of a question's
 //!   terms), `similar_words` (words of the vault that look like a word of the question; corrects misspelt words) and
 //!   `nearest_vectors` (blocks whose vectors are nearest to the question's).

@@ -9,8 +9,8 @@ use crate::search::Role;
 use crate::search::analyze::Shape;
 use crate::search::store::{Code, Corpus, Hash, Meta, NO_ROW, NOBODY, RANK, Rows, Seg, TEXT, role_of};
 
-/// How often a term stands in a block's text, and whether it stands in the title or the headings above it, as its posting
-/// has it.
+/// How often a term stands in a block's text, and whether it stands in the title or the headings above it, as its
+/// posting has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermCount(pub u32);
 
@@ -169,8 +169,8 @@ impl Corpus {
 
 /// The blocks that have a term.
 impl Corpus {
-    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each. What can't be read is passed
-    /// over.
+    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each. What can't be read is
+    /// passed over.
     ///
     /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
     /// blocks up to the next one that opens another, and above no turn but their own.
@@ -190,8 +190,8 @@ impl Corpus {
         }
     }
 
-    /// Calls `each` with the terms of one segment whose signature shares enough bits with one of `wanted`, those of dead blocks
-    /// among them.
+    /// Calls `each` with the terms of one segment whose signature shares enough bits with one of `wanted`, those of
+    /// dead blocks among them.
     pub(in crate::search) fn each_term(&self, at: usize, wanted: &[(u64, u32)], mut each: impl FnMut(&[u8])) {
         let rows = &self.segs[at].rows;
         let found = vector_loops::sharing(rows.signatures(), wanted);

@@ -1,5 +1,5 @@
-//! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots ([`Corpus`])
-//! that queries read.
+//! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots
+//! ([`Corpus`]) that queries read.
 //!
 //! A missing, damaged or outdated cache is rebuilt; on a full or read-only disk the cache is only read, or kept in
 //! memory. `damage` records checksums of the files at each commit, compares them on opening, and replaces a damaged
@@ -292,7 +292,8 @@ impl Store {
         Lock::try_take(&self.root.join("write.lock"))
     }
 
-    /// The right to commit to a cache that can be written. Where another process has it, this waits for it, or gives up.
+    /// The right to commit to a cache that can be written. Where another process has it, this waits for it, or gives
+    /// up.
     pub fn lock_to_write(&self, wait: bool) -> Result<Lock, IndexError> {
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &self.mode {
             return Err(IndexError::cache(&self.root, std::io::Error::other(why.clone())));

@@ -87,8 +87,8 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes all tables anew; vectors stay. Its epoch tells the index from now on from any other, whose generations have the
-/// same numbers.
+/// Makes all tables anew; vectors stay. Its epoch tells the index from now on from any other, whose generations have
+/// the same numbers.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     for table in ["meta", "files", "segments", "dead"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;

@@ -102,8 +102,8 @@ pub fn choose(corpus: &Corpus, most: u64) -> Option<Vec<usize>> {
     all.into_iter().find(|n| is_dead(*n) && living(*n) <= most).map(|n| vec![n])
 }
 
-/// Merges the segments at the places `chosen` of `corpus` into one, and commits that; the write lock is held, and `corpus` is
-/// the last commit's.
+/// Merges the segments at the places `chosen` of `corpus` into one, and commits that; the write lock is held, and
+/// `corpus` is the last commit's.
 pub fn merge(
     conn: &mut Connection,
     corpus: &Corpus,

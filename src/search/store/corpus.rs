@@ -57,8 +57,8 @@ impl std::fmt::Debug for Corpus {
 }
 
 impl Corpus {
-    /// The committed index as the open transaction of `conn` sees it. Segments that are open in the corpus `before` aren't
-    /// opened again, unless something wrote to their files.
+    /// The committed index as the open transaction of `conn` sees it. Segments that are open in the corpus `before`
+    /// aren't opened again, unless something wrote to their files.
     ///
     /// # Errors
     /// SQLite's and tantivy's; a segment isn't what was written.

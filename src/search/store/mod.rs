@@ -1,14 +1,15 @@
 //! Stores the index's data on every block, on disk and in memory.
 //!
-//! Blocks with their terms come in; the corpus that questions are answered from goes out. The store is never the only copy.
+//! Blocks with their terms come in; the corpus that questions are answered from goes out. The store is never the only
+//! copy.
 //!
-//! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces one that
-//!   can't be used.
-//! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks, the segments and their deletions. One transaction
-//!   there commits all, so after a crash only unlisted files have to be removed.
+//! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces one
+//!   that can't be used.
+//! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks, the segments and their deletions. One
+//!   transaction there commits all, so after a crash only unlisted files have to be removed.
 //! - [`seal`]: checksums, by which a damaged file is detected.
-//! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with the ranking's data on each block
-//!   in a file that is mapped beside it.
+//! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with the ranking's data on each
+//!   block in a file that is mapped beside it.
 //! - [`commit`] turns changed files into a change, commits it and merges segments.
 //! - [`corpus`]: one snapshot of all of that, with exact statistics of living documents, so that an index that grew by
 //!   edits and a new one give the same answers; [`blocks`] reads its data on each block.

@@ -47,8 +47,8 @@ impl Seal {
         }
     }
 
-    /// The seal of the file at `path` as it is now, where it has the same bytes; none where it is not there, or not what it
-    /// was. Its bytes are read where the file system says that it is another one, and where `deep`.
+    /// The seal of the file at `path` as it is now, where it has the same bytes; none where it is not there, or not
+    /// what it was. Its bytes are read where the file system says that it is another one, and where `deep`.
     pub fn check(&self, path: &Path, deep: bool) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(|meta| meta.len() == self.length)?;
         if !deep && stat(&meta) == self.stat {

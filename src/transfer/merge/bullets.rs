@@ -114,8 +114,8 @@ fn prepare(wanted: &WantedBullet, names: &mut Vec<String>) -> Result<(Option<Str
     Ok((section, NewBullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
 }
 
-/// The name of a section as a heading reads it back, in the letter case of the one of `names` that is there; a blank one
-/// is none, and a new one is added to them.
+/// The name of a section as a heading reads it back, in the letter case of the one of `names` that is there; a blank
+/// one is none, and a new one is added to them.
 fn canonical(name: &str, names: &mut Vec<String>) -> Option<String> {
     // A heading must not open a comment, which would hide what comes below it.
     let name = name.replace("%%", "%").replace("<!--", "<--");

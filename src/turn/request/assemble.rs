@@ -1,5 +1,5 @@
-//! Assembles a request from system text, the conversation so far and the new messages, and drops the oldest summaries and
-//! events until it fits the budget of tokens. Pure.
+//! Assembles a request from system text, the conversation so far and the new messages, and drops the oldest summaries
+//! and events until it fits the budget of tokens. Pure.
 //!
 //! The order suits the providers' caches. The parts that stay the same come first, byte for byte equal from turn to
 //! turn; date, time, memories and the question come last and are never part of a later request's past. The past begins

@@ -120,9 +120,9 @@ impl Editor {
         }
     }
 
-    /// Whether notes count as having stood so for long enough, however short they are all at once: for
-    /// commands that a person types, and for `tick`, which treats the quiet rules as met. MCP, hooks, and the assistant in
-    /// its shell or a turn do not.
+    /// Whether notes count as having stood so for long enough, however short they are all at once: for commands that a
+    /// person types, and for `tick`, which treats the quiet rules as met. MCP, hooks, and the assistant in its shell or
+    /// a turn do not.
     pub fn count_as_settled(&self, settled: bool) {
         self.settled.store(settled, std::sync::atomic::Ordering::Relaxed);
     }
@@ -170,8 +170,8 @@ impl Editor {
         })
     }
 
-    /// As [`Editor::edit_with`], with an answer: `plan` also says what was made of the newest bytes, or fails; then nothing
-    /// is written.
+    /// As [`Editor::edit_with`], with an answer: `plan` also says what was made of the newest bytes, or fails; then
+    /// nothing is written.
     ///
     /// # Errors
     /// As [`Editor::edit`], and what `plan` fails with.
@@ -298,8 +298,8 @@ impl Editor {
         self.notify_observer(change)
     }
 
-    /// Ends an attempt whose note has its new bytes, or is gone: notifies the observer, and clears the journal. A test may end the
-    /// process at `told`, in between.
+    /// Ends an attempt whose note has its new bytes, or is gone: notifies the observer, and clears the journal. A test
+    /// may end the process at `told`, in between.
     pub(super) fn conclude(
         &self,
         task: &EditTask<'_>,

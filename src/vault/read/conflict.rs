@@ -70,8 +70,8 @@ fn numbered(stem: &str) -> Option<&str> {
     (counts && !original.is_empty()).then_some(original)
 }
 
-/// `NAME-DESKTOP-ABC1234`, `NAME-LAPTOP-ABC12345-2`: OneDrive adds the computer's name. One that a person chose can't be
-/// told from the note's own words; these are the ones that Windows gives.
+/// `NAME-DESKTOP-ABC1234`, `NAME-LAPTOP-ABC12345-2`: OneDrive adds the computer's name. One that a person chose can't
+/// be told from the note's own words; these are the ones that Windows gives.
 fn onedrive(stem: &str) -> Option<&str> {
     let (original, rest) = ["-DESKTOP-", "-LAPTOP-"].iter().find_map(|mark| stem.split_once(mark))?;
     let (code, number) = rest.split_once('-').unwrap_or((rest, "2"));

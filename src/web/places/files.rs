@@ -34,8 +34,8 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     }
 }
 
-/// The picture that a note in a folder means by a path which isn't there from that folder: by ever shorter ends of the path,
-/// since the folder stands before it here.
+/// The picture that a note in a folder means by a path which isn't there from that folder: by ever shorter ends of the
+/// path, since the folder stands before it here.
 fn elsewhere(visit: &Visit<'_>, path: &NotePath) -> Option<NotePath> {
     let mut rest = Some(path.clone());
     while let Some(wanted) = rest {

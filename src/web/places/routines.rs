@@ -189,7 +189,8 @@ fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<P
     })
 }
 
-/// The USD and the tokens of the runs of the last month; and the USD of the runs of the next one, each as those were on average.
+/// The USD and the tokens of the runs of the last month; and the USD of the runs of the next one, each as those were on
+/// average.
 fn costs(visit: &Visit<'_>, note: &RoutineNote, runs: &[RoutineRun]) -> (f64, u64, Option<f64>) {
     let since = visit.now.saturating_sub(MONTH).unwrap_or(visit.now);
     let lately = runs.iter().filter(|run| run.started >= since);

@@ -78,8 +78,8 @@ fn percent(share: f64) -> String {
     format!("{:.0}", (share * 100.0).clamp(0.0, 100.0))
 }
 
-/// Bars of tokens: by day one beside the other, with the days between on which nothing was asked; else one below the other
-/// with their names. The table below says the same in numbers.
+/// Bars of tokens: by day one beside the other, with the days between on which nothing was asked; else one below the
+/// other with their names. The table below says the same in numbers.
 fn drawn(rows: &[UsageRow], is_by_day: bool) -> Markup {
     let days = if is_by_day { days(rows) } else { Vec::new() };
     let most = rows.iter().map(|row| row.sum.tokens()).max().unwrap_or_default().max(1);

@@ -28,7 +28,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Endpoints as the settings checked them; `authority` are certificates in PEM that are trusted besides the public ones.
+    /// Endpoints as the settings checked them; `authority` are certificates in PEM that are trusted besides the public
+    /// ones.
     ///
     /// # Errors
     /// `authority` holds no certificate.

@@ -83,8 +83,8 @@ impl GitRepository {
         if said.is_ok { Ok(()) } else { Err(cant(said.stderr)) }
     }
 
-    /// Marks a commit as the edge of what is known of the remote's history, where a fetch didn't mark one: a push then sends
-    /// only what differs from it, also where the new commit doesn't come of it.
+    /// Marks a commit as the edge of what is known of the remote's history, where a fetch didn't mark one: a push then
+    /// sends only what differs from it, also where the new commit doesn't come of it.
     pub fn mark_edge(&self, id: &str) {
         let path = self.dir.join("shallow");
         if !path.exists() {

@@ -20,8 +20,8 @@ type OfSentence = fn(String) -> EngineError;
 const REFUSED: Option<OfSentence> = Some(EngineError::Refused);
 const UNREACHED: Option<OfSentence> = Some(EngineError::Unreachable);
 
-/// Words of git, of ssh and of servers, the error that they mean if nothing was sent by then, and what a person is told. The
-/// first that fits counts.
+/// Words of git, of ssh and of servers, the error that they mean if nothing was sent by then, and what a person is
+/// told. The first that fits counts.
 #[rustfmt::skip]
 const KNOWN: &[(&str, Option<OfSentence>, &str)] = &[
     ("transport '|protocol '", REFUSED, "its protocol is not allowed: use https, ssh or file"),

@@ -6,8 +6,8 @@
 //! states before it (`state_file`), so a branch that was rewound is detected, and a push whose answer was lost is found
 //! again.
 //!
-//! - `state_file`: the file of a state, names of branches, and the states that this machine saw; `errors`: the meaning of
-//!   git's messages. Pure;
+//! - `state_file`: the file of a state, names of branches, and the states that this machine saw; `errors`: the meaning
+//!   of git's messages. Pure;
 //! - `command`: runs git; `remote`: fetch and push; this file: the engine.
 
 mod command;

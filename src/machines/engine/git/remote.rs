@@ -220,7 +220,8 @@ impl Remote {
         }
     }
 
-    /// Makes the commit of `state_file` in our repository: its id, or `None` where the one before is gone from the remote.
+    /// Makes the commit of `state_file` in our repository: its id, or `None` where the one before is gone from the
+    /// remote.
     async fn commit(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<String>> {
         let text = file.text();
         let mut parent = String::new();

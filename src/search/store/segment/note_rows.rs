@@ -149,8 +149,8 @@ struct WordCache {
 }
 
 impl WordCache {
-    /// The numbers of a block's terms by the postings, as [`TermCount`](crate::search::store::blocks::TermCount) counts them:
-    /// its head's once, where there is one, its texts' twice for each time. And how many terms its texts have.
+    /// The numbers of a block's terms by the postings, as [`TermCount`](crate::search::store::blocks::TermCount) counts
+    /// them: its head's once, where there is one, its texts' twice for each time. And how many terms its texts have.
     fn find<'w>(
         &'w mut self,
         head: Option<&str>,

@@ -39,7 +39,8 @@ impl SegmentFiles {
         Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
     }
 
-    /// Opens the segment for reading, if its files are what they were; `kept` unpacked blocks of its texts stay in memory.
+    /// Opens the segment for reading, if its files are what they were; `kept` unpacked blocks of its texts stay in
+    /// memory.
     pub fn read(&self, row: &SegmentRow, kept: usize) -> Result<Seg, IndexError> {
         let seals = seal::check_files(&self.root, &row.seals, false)?;
         Ok(Seg { seals: seals.into(), ..Seg::open(row.id, &self.segment(row)?, kept)? })

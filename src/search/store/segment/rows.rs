@@ -156,7 +156,8 @@ impl Rows {
         rows.get(self.row_of(doc)? as usize).copied()
     }
 
-    /// The first words of some blocks' signs, in their order, zero without a vector; none where there are no such blocks.
+    /// The first words of some blocks' signs, in their order, zero without a vector; none where there are no such
+    /// blocks.
     #[inline(always)]
     pub fn first_signs(&self, docs: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u64> {
         let (words, _) = self.part(FIRST_SIGNS).as_chunks::<WORD>();
