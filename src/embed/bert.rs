@@ -74,7 +74,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Loads the model in `dir`, and what `head` reads of its further tensors.
+    /// Loads the model in `dir`. Also returns what `head` reads from its further tensors.
     ///
     /// # Errors
     /// A sentence for people: something is missing or isn't a BERT model; it names the file and what that lacks.
@@ -223,12 +223,12 @@ impl Config {
 }
 
 impl Linear {
-    /// Of each row of `x`, which has as many columns as the layer takes.
+    /// Applies the layer to each row of `x`, which has as many columns as the layer has inputs.
     pub fn apply(&self, x: &Array2<f32>) -> Array2<f32> {
         x.dot(&self.weight.t()) + &self.bias
     }
 
-    /// Whether it takes `from` numbers and gives `to`.
+    /// Whether the layer has `from` inputs and `to` outputs.
     pub fn fits(&self, from: usize, to: usize) -> bool {
         self.weight.dim() == (to, from)
     }

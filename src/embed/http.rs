@@ -190,7 +190,8 @@ impl Endpoint {
         Ok(Self { name, wanted, key, key_header, client })
     }
 
-    /// Sends a request; the JSON that answers it, in at most so many bytes, within `patience`, where there is a bound.
+    /// Sends a request and returns the JSON of the response, which is bounded in bytes and, if `patience` is given, in
+    /// time.
     ///
     /// # Errors
     /// A connection that failed or broke, a time-out, 429, 5xx; the endpoint says no; something else than JSON, or too
@@ -244,7 +245,8 @@ impl Endpoint {
     }
 }
 
-/// The result of a call, within `patience`. The caller may be inside a runtime, which must not wait within itself.
+/// Waits for the result of a call, at most for `patience`. The call runs on a thread of its own, because the caller may
+/// be inside a runtime, where blocking isn't allowed.
 pub(crate) fn wait<T: Send>(
     patience: Duration,
     call: impl Future<Output = Result<T, ModelError>> + Send,

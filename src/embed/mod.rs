@@ -54,7 +54,7 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
     async fn embed(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
-/// Why a model did not do what it was asked for: to embed texts, or to score them ([`crate::rerank`]).
+/// The error of a model that failed to embed texts, or to score them ([`crate::rerank`]).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// Worth another try: a connection that failed, a time-out, 429, 5xx.

@@ -15,7 +15,7 @@ pub struct Tensors<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    /// Those in the bytes of a file.
+    /// Reads the tensors in the bytes of a file.
     ///
     /// # Errors
     /// The file is no safetensors file, or cut off.
@@ -102,7 +102,7 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// From the text of a `tokenizer.json`.
+    /// Reads the tokenizer in the text of a `tokenizer.json`.
     ///
     /// # Errors
     /// It is none, in words that go on after the name of the directory.
@@ -117,7 +117,7 @@ impl Tokenizer {
         Ok(Self { inner, unknown: number.or(named) })
     }
 
-    /// BERT's, for the pieces of a `vocab.txt`.
+    /// Makes BERT's tokenizer with the pieces of a `vocab.txt`.
     ///
     /// # Errors
     /// As [`Tokenizer::read`].
@@ -144,7 +144,7 @@ impl Tokenizer {
         self.inner.token_to_id(token)
     }
 
-    /// The number of what isn't known; none where all is.
+    /// The number of the token for unknown text; `None` if the tokenizer has no such token.
     pub fn unknown(&self) -> Option<u32> {
         self.unknown
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::embed::{EmbedPurpose, ModelError, Provider};
 
-/// How often and how long apart.
+/// The number of tries, and the pauses between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// The first pause.
@@ -19,7 +19,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// For a question that someone waits for: a second try soon, then give up.
+    /// For a question that a person waits for: a second try soon, then give up.
     pub const WAITING: Self =
         Self { first: Duration::from_millis(200), most: Duration::from_secs(1), tries: 2 };
     /// For work in the background.

@@ -32,8 +32,8 @@ pub enum StaticModel {
 }
 
 impl StaticModel {
-    /// The one that the settings name. If it can't be read, the built-in one, and why. Folders count from `root`, the
-    /// vault's own.
+    /// The model that the settings name. If it can't be read, the built-in model and the error. Folders count from
+    /// `root`, the vault's own.
     pub fn of(settings: &Settings, root: &Path) -> (Self, Option<ModelError>) {
         if !is_on(settings) {
             return (Self::Off, None);
@@ -69,8 +69,8 @@ impl StaticModel {
         Embedder::default().embed_with(self, text)
     }
 
-    /// The share of the words of `text` that it knows as whole words, but for those that `skips`: how much of it the
-    /// model can understand. 0 where there are none.
+    /// The share of the words of `text` that the model knows as whole words, which shows how well it can represent the
+    /// text. Words for which `skips` is true don't count. 0 if there are no words.
     pub fn known(&self, text: &str, skips: impl Fn(&str) -> bool) -> f32 {
         let (mut all, mut known) = (0_u16, 0_u16);
         let mut count = |word: &str, is_known: &dyn Fn() -> bool| {
@@ -272,9 +272,9 @@ impl StaticModelFolder {
     }
 }
 
-/// Turns a vector so that what stands in a few of its dimensions stands in all: cosines stay as they are, and what is
-/// kept of each dimension ([`crate::search::store::vector_code`]) says as much of it as of any other. A Walsh–Hadamard
-/// transform behind signs that look random; the length is a power of two.
+/// Rotates a vector so that its content is spread over all dimensions. Cosines stay the same, and each dimension of its
+/// code ([`crate::search::store::vector_code`]) holds equally much. The rotation is a Walsh–Hadamard transform after
+/// pseudo-random signs; the length is a power of two.
 fn spread(vector: &mut [f32]) {
     for (at, x) in vector.iter_mut().enumerate() {
         if (at as u32).wrapping_mul(0x9E37_79B9) >> 31 == 1 {

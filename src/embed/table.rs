@@ -93,8 +93,9 @@ impl BuiltinTable {
         self.piece(word, false).is_some()
     }
 
-    /// How much a word, lower case, tells of what a text is about: the length of its vector, about 0.1 for "the", 1 for
-    /// "dog" and 1.7 for "trombone". [`BuiltinTable::UNKNOWN`] for what is no whole word of the table.
+    /// The weight of a lower-case word for the subject of a text, which is the length of its vector: about 0.1 for
+    /// "the", 1 for "dog" and 1.7 for "trombone". [`BuiltinTable::UNKNOWN`] for a word that the table doesn't have as a
+    /// whole.
     pub fn weight(&self, word: &str) -> f32 {
         let Some(token) = self.piece(word, false) else { return Self::UNKNOWN };
         let mut row = vec![0.0; self.dimensions];

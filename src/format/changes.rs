@@ -73,8 +73,8 @@ impl<'l> Hunk<'l> {
         self.ops.iter().flat_map(|op| op.iter_changes(self.old, self.new))
     }
 
-    /// For each of its lines, its words, and whether each differs. A word, a space or a sign differs only in lines that
-    /// take the place of others, where at least half of all of them are the same on both sides.
+    /// Its lines, each with its words (words, spaces and signs), and whether each word differs. Words are compared only
+    /// in lines that replace others, and only if at least half of all words are the same on both sides.
     pub fn words(&self) -> impl Iterator<Item = (Change<&'l str>, Vec<(bool, &'l str)>)> {
         self.ops.iter().flat_map(|op| {
             let mut differs = differing_words(op, self.old, self.new);
@@ -124,7 +124,7 @@ pub fn unified(old: &str, new: &str) -> String {
     out
 }
 
-/// A sentence about the line endings of two texts, if they differ: a diff of their lines shows them to no person.
+/// A sentence about the line endings of two texts, if they differ, because a diff of the lines doesn't show that.
 pub fn changed_endings(old: &str, new: &str) -> Option<String> {
     let [old, new] = [old, new].map(endings);
     (old != new).then(|| Some(format!("line endings: {} -> {}", old?, new?)))?

@@ -44,8 +44,8 @@ pub fn dated(bytes: &[u8]) -> Vec<DatedTask> {
     marked(bytes, is_date)
 }
 
-/// The open tasks of a note in which something that looks like a date is none (`📅 2026-02-30`), in order: whatever else
-/// they say, their own program doesn't read it.
+/// The open tasks of a note with an impossible date (`📅 2026-02-30`), in order. Their own program doesn't read such a
+/// date.
 pub fn impossible(bytes: &[u8]) -> Vec<DatedTask> {
     marked(bytes, |date| is_like_a_date(date) && !is_date(date))
 }
@@ -63,8 +63,8 @@ fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
     .collect()
 }
 
-/// The open tasks of a note that name a date in a line that isn't UTF-8, in order, each at its first wrong byte, with
-/// the line's mark: no program reads them as they were meant.
+/// The open tasks of a note that name a date in a line that isn't UTF-8, in order. Each is placed at its first invalid
+/// byte, with the line's mark. No program can read such a line as it was meant.
 pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
     if std::str::from_utf8(bytes).is_ok() {
         return Vec::new();
@@ -79,7 +79,7 @@ pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
     .collect()
 }
 
-/// How long the date is with which a text begins, if it is one that Tasks puts behind a line when a person ticks or
+/// The length of the date at the beginning of a text, if it is a date that Tasks adds to a line when a person ticks or
 /// cancels it: `✅ 2026-12-01`, `[completion:: 2026-12-01]`.
 pub(crate) fn end_date(text: &str) -> Option<usize> {
     let marks = [("✅ ", ""), ("❌ ", ""), ("[completion:: ", "]"), ("[cancelled:: ", "]")];

@@ -85,7 +85,8 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
     memchr(b'\n', bytes).is_none() && memchr(b'\r', inner).is_some()
 }
 
-/// A file's bytes to be read by lines: where its lines end with CR alone, each of these is LF, at the same place.
+/// A file's bytes for reading by lines. If its lines end with CR alone, each CR is replaced by LF, so that all offsets
+/// stay.
 pub fn with_lf<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> Cow<'a, [u8]> {
     let mut bytes = bytes.into();
     if ends_in_cr(&bytes) {

@@ -37,7 +37,7 @@ const ID_DIGITS: usize = 16;
 pub const EXPAND: &str = "Expand for details about: ";
 /// The author of a summary that no brain wrote.
 pub const EXTRACT: &str = "extract";
-/// The trailer in history of what wrote a summary: `undo` passes it over.
+/// The history trailer of a write of a summary, which `undo` skips.
 pub const TRAILER: &str = "Summary";
 /// The value of the head's `type`.
 const TYPE: &str = "Summary";

@@ -41,7 +41,7 @@ fn ids_in(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter_map(|word| word.strip_prefix(b"id="))
 }
 
-/// One breach of a promise.
+/// One violation of a guarantee.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// The commit's short id.
@@ -85,7 +85,7 @@ pub struct DeliveryRecord<'a> {
 /// Whether a delivery is on record; `None` where there is no journal that goes so far back.
 pub type DeliveryLookup<'a> = &'a dyn Fn(&DeliveryRecord<'_>) -> Option<bool>;
 
-/// Goes through the whole history.
+/// Checks the whole history.
 pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<'_>) -> Result<AuditReport> {
     let mut report = AuditReport::default();
     let mut found = Vec::new();

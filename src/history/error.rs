@@ -59,7 +59,7 @@ pub enum HistoryError {
     Failed(String),
 }
 
-/// What the operating system says of a file; none where there is no such file.
+/// The result for a file; `None` if there is no such file.
 pub(crate) fn if_there<T>(said: io::Result<T>) -> io::Result<Option<T>> {
     match said {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -71,13 +71,13 @@ pub(crate) fn if_there<T>(said: io::Result<T>) -> io::Result<Option<T>> {
 pub type Result<T, E = HistoryError> = std::result::Result<T, E>;
 
 impl HistoryError {
-    /// The operating system refused what is done, a verb, to a file or folder.
+    /// An error of the operating system at a file or folder; `doing` names the action as a verb.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::Failed(format!("can't {doing} `{}`: {error}", path.display()))
     }
 
-    /// libgit2 refused what is done, a verb phrase, in a repository.
+    /// An error of libgit2 in a repository; `doing` names the action as a verb phrase.
     pub(crate) fn git(doing: impl Into<String>, dir: &Path) -> impl FnOnce(git2::Error) -> Self {
         let (doing, dir) = (doing.into(), dir.to_owned());
         move |error| Self::Failed(format!("can't {doing} in `{}`: {}", dir.display(), error.message()))

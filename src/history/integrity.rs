@@ -21,7 +21,7 @@ const RECENT_SNAPSHOTS: usize = 1_000;
 /// The most faults of a kind that are named.
 const MAX_NAMED: usize = 50;
 
-/// How deep a look goes.
+/// The depth of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckDepth {
     /// The list, and that what the last snapshots hold is there.

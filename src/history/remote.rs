@@ -116,7 +116,7 @@ impl Pusher {
         Self { dir, remote, backoff: PushBackoff::default(), running: None, pushed: None }
     }
 
-    /// Starts a push where there is something new and none is under way; never waits.
+    /// Starts a push if there is something new and no push is running; never waits.
     pub(crate) fn push_if_behind(&mut self, now: Timestamp) {
         self.collect(now);
         if self.running.is_some() || !self.backoff.allows(now) {
@@ -146,8 +146,8 @@ impl Pusher {
 }
 
 impl History {
-    /// Takes the remote's history on: on a new machine as our own, else as the past that ours joins, so
-    /// that both stay and a later push is accepted. Names the remote's newest commit.
+    /// Adopts the remote's history: on a new machine as its own, otherwise as a past that is joined to the present
+    /// history, so that both are kept and a later push is accepted. Returns the remote's newest commit.
     ///
     /// # Errors
     /// As [`fetch_into`], or the history can't be written.

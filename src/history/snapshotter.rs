@@ -99,7 +99,7 @@ impl PendingChanges {
         (!dirty.is_empty()).then_some(DueComparison::Some(dirty))
     }
 
-    /// Puts back what could not be done, to be tried again after a while.
+    /// Puts back work that failed, to be tried again later.
     pub fn put_back(&mut self, work: DueComparison, now: Timestamp) {
         match work {
             DueComparison::Some(paths) => self.dirty.extend(paths),
@@ -137,7 +137,7 @@ impl Snapshotter {
         Self { history, batch: PendingChanges::default(), pusher }
     }
 
-    /// Does the work that is due at `now`: call it from a thread that may block for a moment.
+    /// Does the work that is due at `now`. The calling thread may block for a moment.
     ///
     /// # Errors
     /// The snapshot could not be taken; it is tried again half a minute later.
@@ -167,7 +167,7 @@ impl Snapshotter {
         self.history.take_notice()
     }
 
-    /// Takes what waits, whatever the time: before the daemon ends.
+    /// Takes the pending snapshot at once, before the daemon ends.
     pub fn flush(&mut self) -> Result<Option<SnapshotResult>> {
         if !self.batch.is_pending() {
             return Ok(None);

@@ -68,7 +68,7 @@ pub(super) fn start_detached(vault: &Path, arguments: impl IntoIterator<Item = i
 }
 
 /// Starts a process that updates the index, where the update would take longer than the 300 ms that a hook has: unless
-/// one was started just now or a daemon is at work. The hook does not wait for it.
+/// one was started just before or a daemon runs. The hook does not wait for it.
 ///
 /// Without a daemon nothing else would update the index, and every prompt would be late. The process runs one `recall`,
 /// which updates index and ranking, and ends.
@@ -112,7 +112,7 @@ pub(super) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
 }
 
-/// What `read` gives of a session's transcript; nothing of a session without one.
+/// The result of `read` for a session's transcript; empty if the session has no transcript.
 pub(super) fn transcript(
     input: &HookInput,
     read: fn(&Path) -> std::io::Result<Transcript>,

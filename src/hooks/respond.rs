@@ -24,8 +24,8 @@ use crate::workspace::Workspace;
 /// The least time for archiving a session, however long the answer took.
 const MIN_ARCHIVE_TIME: Duration = Duration::from_millis(20);
 
-/// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
-/// and hardly later than the patience.
+/// The line that answers the host's message on `stdin`, which may be empty. It is never an error, and hardly later than
+/// the timeout.
 pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 'static) -> String {
     let (begun, patience) = (Instant::now(), patience());
     let heard: Arc<OnceLock<HookInput>> = Arc::default();

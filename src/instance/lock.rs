@@ -25,7 +25,7 @@ pub struct DaemonLock {
     _vault: Option<File>,
 }
 
-/// Why the lock can't be had.
+/// The reason why the lock can't be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another daemon holds it.
@@ -92,8 +92,8 @@ impl DaemonLock {
         Ok(Self { _file: file, _vault: vault })
     }
 
-    /// That a process serves the vault at `root` with another state directory than `state`, or with one that was
-    /// deleted, if one does; its number is 0 where it isn't known.
+    /// The process, if any, that serves the vault at `root` with another state directory than `state`, or with one that
+    /// was deleted. Its number is 0 if it isn't known.
     pub fn other_daemon(state: &Path, root: &Path) -> Option<LockError> {
         if Self::holder(state).is_some() {
             return None;
@@ -107,7 +107,7 @@ impl DaemonLock {
         }
     }
 
-    /// The process that is this vault's daemon now, if one is; 0 where its number isn't readable.
+    /// The process that is this vault's daemon now, if any; 0 if its number isn't readable.
     pub fn holder(state: &Path) -> Option<u32> {
         let mut file = File::open(state.join(FILE_NAME)).ok()?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {

@@ -43,7 +43,7 @@ impl HostNames {
         is_own || self.is_trusted(&host)
     }
 
-    /// Whether a `Host` header is a name that the person trusts, behind which a proxy stands.
+    /// Whether a `Host` header is a name that the person trusts, which is the name of a proxy in front of the listener.
     pub fn is_trusted(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         self.trusted.iter().any(|trusted| {

@@ -35,8 +35,8 @@ impl Machines {
         }
     }
 
-    /// Does what is to be done now, once, and returns when nothing is: for a process that ends soon, and for tests.
-    /// What goes wrong is in [`Machines::problem`].
+    /// Makes all steps that are due now, and returns: for a process that ends soon, and for tests. An error is in
+    /// [`Machines::problem`].
     pub async fn catch_up(&self) {
         let Some(member) = self.member() else { return };
         if member.read().await.is_err() {

@@ -115,7 +115,7 @@ impl Member {
         ClockReadings { clock: clock.boot(), wall_ms: clock.now().as_millisecond() }
     }
 
-    /// Says so where rights are others than when this was last asked.
+    /// Notifies the receivers of [`Machines::rights_changes`] if rights have changed since the last call.
     pub fn report_changes(&self) {
         let clock = self.now().clock;
         let mut state = self.state();
@@ -132,7 +132,7 @@ impl Member {
 }
 
 impl MemberState {
-    /// All wants, at these readings of the clocks.
+    /// All intended sends as requests for claims, at these readings of the clocks.
     pub fn wanted(&self, now: ClockReadings) -> Vec<ClaimRequest> {
         self.wanted.values().flatten().map(|want| want.at(now)).collect()
     }
@@ -189,12 +189,12 @@ impl Machines {
         Self(Participation::Alone)
     }
 
-    /// A process beside the daemon of a vault that is on several machines: what needs a claim is the daemon's.
+    /// A process beside the daemon, for a vault on several machines. Work that needs a claim is left to the daemon.
     pub fn beside() -> Self {
         Self(Participation::Beside)
     }
 
-    /// This machine among others. Nothing is asked before [`Machines::drive`] runs.
+    /// This machine as one of several. The engine isn't called before [`Machines::drive`] runs.
     ///
     /// # Errors
     /// The state directory can't be written.
@@ -263,8 +263,8 @@ impl Machines {
         !self.voice_left().is_zero()
     }
 
-    /// Whether this machine may send what has this key now. Asked directly before each send, which must end in the time
-    /// that the answer says.
+    /// Whether this machine may send the message with this key now. To be called directly before each send; the send
+    /// must end within the time in the answer.
     pub fn send_right(&self, key: &str) -> SendRight {
         match &self.0 {
             Participation::Alone => SendRight::Yes { ask: false, left: Duration::MAX },
@@ -282,8 +282,8 @@ impl Machines {
         }
     }
 
-    /// Says all that one part of the program (`source`) would send within the next minute, in the place of what it said
-    /// before: it is claimed as soon as it may be.
+    /// Sets all that one part of the program (`source`) would send within the next minute; this replaces its earlier
+    /// list. Each is claimed as soon as possible.
     pub fn set_intended_sends(&self, source: &'static str, wanted: Vec<IntendedSend>) {
         let Some(member) = self.member() else { return };
         let mut state = member.state();
@@ -299,13 +299,13 @@ impl Machines {
         }
     }
 
-    /// The channel took what has this key.
+    /// The channel has accepted the message with this key.
     pub fn mark_sent(&self, key: &str) {
         self.change(|protocol, _| protocol.mark_sent(key));
     }
 
-    /// A line went from this machine's notes, or got another time, within a day of its occurrence: no machine is to
-    /// tell it.
+    /// A line was removed from this machine's notes, or got another time, within a day of its occurrence: no machine
+    /// may notify about it.
     pub fn line_removed(&self, key: &str) {
         self.change(|protocol, _| protocol.line_removed(key));
     }
@@ -328,12 +328,12 @@ impl Machines {
         }
     }
 
-    /// The message of several things within which what has this key may have been sent.
+    /// The key of the digest (a message about several things) in which the message with this key may have been sent.
     pub fn digest_key(&self, key: &str) -> Option<String> {
         self.member()?.state().protocol.digest_key(key)
     }
 
-    /// Which machine told what has this key, and when it wrote that down, by its wall clock.
+    /// The machine that sent the message with this key, and the time at which it recorded that, by its wall clock.
     pub fn sender_of(&self, key: &str) -> Option<(String, Timestamp)> {
         let (name, at) = self.member()?.state().protocol.sender_of(key)?;
         Some((name, Timestamp::from_second(at).ok()?))
@@ -354,8 +354,8 @@ impl Machines {
         self.member().is_some_and(|member| member.state().protocol.is_away(name, member.now().clock))
     }
 
-    /// Claims of this machine from before it was started, which were not marked: the local journal knows what came of
-    /// them.
+    /// Claims that this machine made before its present start and that have no outcome. The local journal knows the
+    /// outcome.
     pub fn left_open(&self) -> Vec<String> {
         self.member().map(|member| member.state().protocol.left_open()).unwrap_or_default()
     }
@@ -366,18 +366,18 @@ impl Machines {
         member.state().problem(member.now().clock)
     }
 
-    /// Asks the voice to hand over to this machine, or takes over where there is none.
+    /// Asks the voice to hand over to this machine, or takes over if there is no voice.
     pub fn take_voice(&self) {
         self.change(|protocol, _| protocol.take_voice());
     }
 
-    /// A receiver that tells when rights may be others than before.
+    /// A receiver of a signal when rights may have changed.
     pub fn rights_changes(&self) -> RightsChanges {
         RightsChanges(self.member().map(|member| member.news.subscribe()))
     }
 }
 
-/// Tells when rights may be others than before.
+/// Receives a signal when rights may have changed.
 #[derive(Debug, Clone)]
 pub struct RightsChanges(Option<watch::Receiver<u64>>);
 

@@ -46,7 +46,7 @@ impl Identity {
         state.join(FILE_NAME).exists()
     }
 
-    /// Keeps it in `state`.
+    /// Saves it in `state`.
     ///
     /// # Errors
     /// The file can't be written.

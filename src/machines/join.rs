@@ -32,7 +32,7 @@ pub struct TakeVoiceRequest {
     pub machines: TakeVoice,
 }
 
-/// The one thing that is asked for.
+/// The only operation that can be requested.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TakeVoice {
@@ -56,7 +56,7 @@ pub struct ThisMachine {
     pub now: Timestamp,
 }
 
-/// One thing that was looked at before a machine joins, in one sentence.
+/// The result of one check before a machine joins, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JoinCheck {
     /// The thing that was looked at.
@@ -80,7 +80,7 @@ impl JoinCheck {
 }
 
 impl ThisMachine {
-    /// The problem that keeps this machine from taking part, as far as one look at the entries tells.
+    /// The problem that keeps this machine from taking part, as far as one reading of the entries shows it.
     pub fn problem(&self, entries: &Entries) -> Option<ParticipationProblem> {
         let me = OwnMachine {
             name: self.name.clone(),
@@ -140,8 +140,8 @@ impl ThisMachine {
         }
     }
 
-    /// Claims something that is never told, and takes it back; writes the format with the vault's id where that isn't
-    /// there.
+    /// Makes a trial claim that no send uses, and takes it back. Also writes the format with the vault's id, if it is
+    /// missing.
     ///
     /// # Errors
     /// The engine refuses, or doesn't compare.
@@ -190,8 +190,8 @@ impl ThisMachine {
         Some(EntryChange { key: FORMAT.to_owned(), expected: standing.cloned(), value: Some(value) })
     }
 
-    /// Takes a store that was restored or overwritten as it is: its lease is given back with the highest epoch that
-    /// this machine saw, so that epochs never fall.
+    /// Accepts a store that was restored or overwritten: releases its lease with the highest epoch that this machine
+    /// saw, so that epochs never fall.
     ///
     /// # Errors
     /// The engine did not answer, or refused.
@@ -221,7 +221,8 @@ impl ThisMachine {
         }
     }
 
-    /// Takes this machine out of the entries, and gives the voice back where it has it: whether it stood there.
+    /// Removes this machine from the entries, and releases the voice if it has it. Returns whether there was anything
+    /// to remove.
     ///
     /// # Errors
     /// The engine did not answer, or refused.

@@ -18,7 +18,7 @@ use crate::vault::{EditError, PathError, VaultError};
 /// The key of the error's type in `_meta`.
 pub const META_KEY: &str = "vault-agent/error";
 
-/// Why a tool did not do what it was asked for.
+/// The error of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFailure {
     /// A stable name for programs, in `snake_case`.

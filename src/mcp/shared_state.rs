@@ -55,7 +55,7 @@ pub struct SharedState {
 }
 
 impl SharedState {
-    /// On an opened vault, in a place; nothing else is opened.
+    /// The state for an opened vault and these scopes; nothing else is opened yet.
     pub fn new(workspace: Workspace, tools: ToolSet, place: ServerScopes) -> Self {
         // No person looks at the notes when a model writes.
         workspace.editor.count_as_settled(false);
@@ -71,7 +71,7 @@ impl SharedState {
         }
     }
 
-    /// The same beside turns of this process.
+    /// The same, for a process that runs turns of its own.
     #[cfg(feature = "assistant")]
     #[must_use]
     pub fn with_other_brains(self, other_brains: crate::agent::OtherBrains) -> Self {
@@ -87,7 +87,8 @@ impl SharedState {
         workspace
     }
 
-    /// The answerer from memory: the daemon where one runs, else this process, which keeps its own warm.
+    /// The client that answers searches: through the daemon if one runs, otherwise in this process, which keeps its
+    /// index open.
     pub fn search_client(&self, workspace: &Arc<Workspace>) -> Arc<SearchClient> {
         let mut search_client = self.search_client.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(search_client) = &*search_client
@@ -98,7 +99,7 @@ impl SharedState {
         Arc::clone(search_client.insert(Arc::new(SearchClient::new(Arc::clone(workspace)))))
     }
 
-    /// Indexes the vault where that was never done: once, however many calls ask at the same time.
+    /// Indexes the vault if it was never indexed. Simultaneous calls index it once.
     ///
     /// # Errors
     /// The vault can't be read, the cache can't be written, or `stop` was set.
@@ -119,8 +120,9 @@ impl SharedState {
         Ok(())
     }
 
-    /// Tells the user of a reminder that was `what`, with its exact line. It is on disk when this returns
-    /// and sent beside the answer; standard output belongs to the protocol, so the console is standard error.
+    /// Notifies the user that a reminder was changed (`what` is the verb), with its exact line. The notification is on
+    /// disk when this returns, and is sent while the tool answers. Standard output belongs to the protocol, so the
+    /// console notifier writes to standard error.
     pub fn confirm(&self, workspace: &Arc<Workspace>, what: &str, line: &str) {
         let queued = workspace
             .journal()

@@ -34,8 +34,8 @@ pub struct VaultTools {
 }
 
 impl VaultTools {
-    /// Over a workspace of their own, since what a model writes on a person's word is settled at once; beside turns of
-    /// this process, in which brains ask each other.
+    /// Tools for the turns of this process, in which brains ask each other. They have a workspace of their own, because
+    /// an edit that a model makes for a person doesn't wait until the note is quiet.
     pub fn beside_turns(workspace: Workspace, other_brains: OtherBrains) -> Self {
         let place = ServerScopes { saved: Scope::Global, project: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;
@@ -44,7 +44,7 @@ impl VaultTools {
         Self { shared: Arc::new(shared), tools }
     }
 
-    /// For a brain that another asks: it asks none.
+    /// Tools for a brain that another brain asks: without the tool to ask a further brain.
     pub(super) fn for_asked_brain(shared: &Arc<SharedState>) -> Arc<dyn Toolbox> {
         let tools = shared.tools.without(&AMONG_BRAINS);
         Arc::new(Self { shared: Arc::clone(shared), tools })

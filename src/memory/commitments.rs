@@ -75,7 +75,7 @@ impl CommitmentDraft {
     }
 }
 
-/// A follow-up that was added, or stood there.
+/// A follow-up that was added, or that was there already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedCommitment {
     /// As it stands in the note.
@@ -135,8 +135,8 @@ impl<'a> FollowUpNotes<'a> {
         Ok(bytes.map_or_else(CommitmentsFile::default, |bytes| commitment::parse(&bytes)))
     }
 
-    /// Adds a follow-up at the end of the note, with the next id of the local day. One that waits with the same words,
-    /// due time and place is answered and not written again.
+    /// Adds a follow-up at the end of the note, with the next id of the local day. If one with the same words, due time
+    /// and place is waiting already, it is returned and not written again.
     ///
     /// # Errors
     /// The text or its place can't be kept, the block would not read back, or the note can't be written.

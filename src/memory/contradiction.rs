@@ -34,8 +34,8 @@ pub fn is_negated(words: &[String]) -> bool {
     words.iter().any(|word| NOT.contains(&word.as_str()))
 }
 
-/// Whether two facts say different things of the same: they begin alike, with a word of which there is one value, and
-/// end otherwise (`lives in Graz`, `lives in Vienna`), or they differ by a denial alone.
+/// Whether two facts give different values for the same thing. They begin alike, with a word that has one value at a
+/// time, and end differently (`lives in Graz`, `lives in Vienna`), or they differ only by a negation.
 pub fn is_other_value(new: &[String], old: &[String]) -> bool {
     let alike = new.iter().zip(old).take_while(|(a, b)| a == b).count();
     let (shorter, longer) = (new.len().min(old.len()), new.len().max(old.len()));

@@ -32,7 +32,7 @@ pub struct MemoryRef<'a> {
     pub expected: Option<&'a str>,
 }
 
-/// A memory that was taken out.
+/// A memory that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ForgottenMemory {
     /// The note.
@@ -43,7 +43,7 @@ pub struct ForgottenMemory {
     pub text: String,
 }
 
-/// A memory that says something else now.
+/// A memory whose words were changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditedMemory {
     /// As it stands in the note now.
@@ -54,8 +54,8 @@ pub struct EditedMemory {
 }
 
 impl MemoryNotes<'_> {
-    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one
-    /// that says that (its words, or its exact lines), wherever it stands, and none that says anything else.
+    /// Removes the memory at line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, removes the memory
+    /// with these words (or these exact lines), on whichever line it is, and no other.
     ///
     /// # Errors
     /// The note is another, no memory holds that line or says that, or the note can't be written.
@@ -79,7 +79,8 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Takes out the memory that says this. Identical ones in its section are one thing: all of them go.
+    /// Removes the memory with these words. Identical memories in its section count as one, and all of them are
+    /// removed.
     ///
     /// # Errors
     /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
@@ -96,7 +97,8 @@ impl MemoryNotes<'_> {
         Ok(ForgottenMemory { path, line, text })
     }
 
-    /// Lets the memory that says this say `new` instead; the memory as it stands in the note afterwards.
+    /// Replaces the words of the memory with these words by `new`. Returns the memory as it stands in the note
+    /// afterwards.
     ///
     /// # Errors
     /// As [`MemoryNotes::forget_by_words`], or the new text can't be kept.
@@ -132,7 +134,7 @@ impl MemoryNotes<'_> {
         self.date_of(path).is_some()
     }
 
-    /// The one memory in these bytes that is meant.
+    /// The only memory in these bytes that a reference matches.
     pub(super) fn find_one(
         &self,
         path: &NotePath,
@@ -173,8 +175,8 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// The memory that is meant: the one that says `expect` (its words, or its exact lines) and stands nearest to the
-    /// line, else the one that holds the line.
+    /// The memory that a call means: with `expect`, the memory with these words (or exact lines) that is nearest to the
+    /// line; without it, the memory at the line.
     pub(super) fn item_meant(
         &self,
         path: &NotePath,
@@ -190,7 +192,7 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// The words of the memory that holds a line of these bytes of the note, if one does.
+    /// The words of the memory at a line of these bytes of the note, if there is one.
     pub fn words_in(&self, path: &NotePath, bytes: &[u8], line: usize) -> Option<String> {
         self.item_at(path, bytes, line).ok().map(|item| item.text)
     }
@@ -210,8 +212,8 @@ impl MemoryNotes<'_> {
         })
     }
 
-    /// Takes out the memory `item` of `bytes`, wherever it stands in its section now; says whether it was still there.
-    /// Identical ones in the section are one thing: all of them go.
+    /// Removes the memory `item` of `bytes` from any place in its section. Returns whether it was still there.
+    /// Identical memories in the section count as one, and all of them are removed.
     pub(super) fn take_out(
         &self,
         path: &NotePath,

@@ -152,7 +152,7 @@ pub enum MemoryError {
     Edit(#[from] EditError),
 }
 
-/// A note isn't as its reader saw it; nothing was written.
+/// The note has changed since it was read; nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` was changed since it was read: its hash is {hash} now; nothing was written")]
 pub struct StaleRead {
@@ -232,13 +232,13 @@ impl MemoryError {
         (code, Some(hint))
     }
 
-    /// Whether the request itself is wrong, whatever the vault holds.
+    /// Whether the request itself is wrong, rather than the vault.
     pub fn is_usage(&self) -> bool {
         let ours = matches!(self, Self::Words(_) | Self::Scope(_) | Self::UnknownShelf(_) | Self::Path(_));
         ours || matches!(self, Self::BadLines(..) | Self::BadPlace(_) | Self::BadLink(_))
     }
 
-    /// The memories that were nearest to the words, or that all have them.
+    /// The memories that are nearest to the words, or all memories that have them.
     pub fn nearest(&self) -> &[NearMatch] {
         match self {
             Self::Other { near, .. } | Self::Several { there: near, .. } => near,
@@ -246,7 +246,7 @@ impl MemoryError {
         }
     }
 
-    /// The note as it is now, where it was changed since it was read.
+    /// The note as it is now, if it has changed since it was read.
     pub fn newer(&self) -> Option<&StaleRead> {
         if let Self::Newer(newer) = self { Some(newer) } else { None }
     }
@@ -273,7 +273,7 @@ fn edit_code(error: &EditError) -> &'static str {
     }
 }
 
-/// The hash of a note's bytes; a note that isn't there has that of no bytes.
+/// The hash of a note's bytes; a missing note has the hash of no bytes.
 pub fn hash_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }

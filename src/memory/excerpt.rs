@@ -33,7 +33,7 @@ pub struct Excerpt {
 
 impl MemoryNotes<'_> {
     /// The lines `from` to `to` (both included, from 1) of any note in the vault, or all of them. A path without `.md`
-    /// is taken as a link has it. At most [`MOST_EXCERPT`] bytes are given at once.
+    /// is resolved as in a link. At most [`MOST_EXCERPT`] bytes are given at once.
     ///
     /// # Errors
     /// The path is none, leaves the vault or names no note; the range is none or begins after the end.

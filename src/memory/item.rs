@@ -32,12 +32,12 @@ impl MemoryItem {
         wording::normal(&self.text)
     }
 
-    /// Its scope, where only one answer can be given: the last mark's.
+    /// Its scope, for a use that takes only one: the scope of its last mark.
     pub fn scope(&self) -> Scope {
         self.scopes.last().cloned().unwrap_or(Scope::Global)
     }
 
-    /// Whether two are marked alike.
+    /// Whether two memories have the same scope marks.
     pub fn same_scopes(&self, other: &Self) -> bool {
         self.scopes.len() == other.scopes.len()
             && self.scopes.iter().all(|scope| other.scopes.contains(scope))
@@ -71,7 +71,7 @@ pub(super) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
     timed.collect()
 }
 
-/// The reason of a write that takes a memory out, with the lines that were asked for.
+/// The reason of a write that removes a memory, with the line that was named as a trailer.
 pub(super) fn with_removed_lines(why: ChangeReason, item: &MemoryItem, line: usize) -> ChangeReason {
     // Asked for by its words the line may be any other: then it is where it stood.
     let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };

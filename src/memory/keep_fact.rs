@@ -74,7 +74,7 @@ impl MemoryNotes<'_> {
         Ok(saved(&path, kept.ok_or_else(|| MemoryError::vanished(&path, &text))?, &bytes, existing))
     }
 
-    /// Whether this fact stands in the note with this link, and holds.
+    /// Whether this fact is in the note with this link and isn't struck through.
     ///
     /// # Errors
     /// The note can't be read.

@@ -82,8 +82,8 @@ impl MemoryNotes<'_> {
         Ok(all.filter(shown).collect())
     }
 
-    /// The days' notes with their memories, newest first; with `date`, that day's alone; with `scopes`, only what
-    /// belongs to one of them, and no day without any.
+    /// The days' notes with their memories, newest first; with `date`, that day's alone; with `scopes`, only memories
+    /// of one of them, and no day without such memories.
     ///
     /// # Errors
     /// A note can't be read, or there is none of `date`.
@@ -109,7 +109,7 @@ impl MemoryNotes<'_> {
         Ok(out)
     }
 
-    /// The days that have a note, newest first; opens none.
+    /// The days that have a note, newest first. No note is opened.
     ///
     /// # Errors
     /// The folder can't be listed.

@@ -16,7 +16,7 @@ use crate::memory::edit::ForgottenMemory;
 use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
 use crate::vault::{EditPlan, Operation};
 
-/// The trailer of a write that took out the pin with exactly these words, as they were given.
+/// The trailer of a write that removed a pin: the words, exactly as the call gave them.
 pub const UNPINNED: &str = "Unpinned";
 
 /// One pinned memory as it stands in the note.
@@ -109,8 +109,8 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Removes the pin with these words, or (not if they must be the `whole` pin) the only one that begins with them.
-    /// Returns it as it stood.
+    /// Removes the pin with these words. Unless they must be the `whole` pin, also the only pin that begins with them.
+    /// Returns the removed pin.
     ///
     /// # Errors
     /// No pin or several are meant, or the note can't be written.

@@ -128,8 +128,8 @@ impl MemoryNotes<'_> {
         Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
     }
 
-    /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
-    /// again.
+    /// Saves a note of the local day, with the time. If the same words were saved in the same minute, that note is
+    /// returned and not written again.
     ///
     /// # Errors
     /// The text can't be kept, or the note can't be written.
@@ -148,8 +148,8 @@ impl MemoryNotes<'_> {
         Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
     }
 
-    /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
-    /// place is answered and not written again.
+    /// Saves a follow-up with the next id of the local day. If one with the same words, due time and place is waiting
+    /// already, it is returned and not written again.
     ///
     /// # Errors
     /// The text or its place can't be kept, or the note can't be written.
@@ -264,7 +264,7 @@ pub fn is_section(one: &str, other: &str) -> bool {
     one == other || one.to_lowercase() == other.to_lowercase()
 }
 
-/// A bullet that is a lasting fact now.
+/// A bullet that was made a lasting fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromotedMemory {
     /// The fact as it stands in `MEMORY.md`.
@@ -280,8 +280,8 @@ pub struct PromotedMemory {
 
 impl MemoryNotes<'_> {
     /// Moves the bullet that holds line `line` of a day's note under a section of `MEMORY.md`, with its fields, scope
-    /// and time and a link to the day. With `expect`, the bullet that says that, wherever it stands; one that was
-    /// promoted already is answered as it stands in `MEMORY.md`.
+    /// and time and a link to the day. With `expect`, moves the bullet with these words, on whichever line it is. If it
+    /// was promoted already, the fact in `MEMORY.md` is returned.
     ///
     /// # Errors
     /// There is no such day or bullet, or a note can't be written.

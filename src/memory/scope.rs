@@ -20,9 +20,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::format::tags;
 
-/// Names the scope outright, as in `project:garden`, wherever a program runs.
+/// The variable that sets the scope, as in `project:garden`, whatever folder a program runs in.
 pub const SCOPE_VARIABLE: &str = "VAULT_AGENT_SCOPE";
-/// Names the project, where the folder's name is not it.
+/// The variable that sets the project's name, if it isn't the folder's name.
 pub const PROJECT_VARIABLE: &str = "VAULT_AGENT_PROJECT";
 /// The longest id, in characters.
 const MAX_ID_CHARS: usize = 100;
@@ -86,7 +86,7 @@ impl Scope {
         })
     }
 
-    /// A text without tags that would give it another scope than this one: each has a `\` before it.
+    /// A text in which tags of other scopes are escaped with `\`, so that they don't give it another scope.
     pub fn alone_in(&self, text: &str) -> String {
         let code = tags::code_spans(text);
         let mut out = String::with_capacity(text.len() + 4);
@@ -225,13 +225,13 @@ pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
 /// The scope of a program that runs in the folder `cwd`, with this environment: the scope that [`SCOPE_VARIABLE`]
 /// names, the project that [`PROJECT_VARIABLE`] names, the project of the repository's remote (for a git worktree, of
 /// the repository that it belongs to), or that of the folder itself. In a vault, in the home folder and above it, and
-/// in the temporary folder it is global: no project lives right there.
+/// in the temporary folder the scope is global, because these folders are no projects.
 pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
     named(&env).or_else(|| Scope::of_parts("project", &project(cwd, env)?.id)).unwrap_or(Scope::Global)
 }
 
-/// The project name that [`derive()`] gave before ids distinguished projects of one name: the folder's name alone.
-/// Memories that bear it are still read there; none is written with it.
+/// The project's name in earlier versions of [`derive()`], before ids distinguished projects with the same name: the
+/// folder's name alone. Memories with this name are still read there; no memory is written with it.
 pub fn derived_before(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Scope> {
     match named(&env) {
         Some(_) => None,

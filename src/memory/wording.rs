@@ -92,7 +92,7 @@ impl WordsError {
 }
 
 words! {
-    /// How lasting a memory is.
+    /// The tier of a memory, by how long it stays relevant.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum MemoryTier, as_str {
         /// Fades hardly.
@@ -115,7 +115,7 @@ words! {
     }
 }
 
-/// A memory's weight by its own fields; each stands as an inline field at the bullet's end.
+/// The weights that a memory's own inline fields give it, at the bullet's end.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MemoryFields {
@@ -170,7 +170,7 @@ pub fn checked(text: &str) -> Result<String, WordsError> {
     Ok(harmless(kept).into_owned())
 }
 
-/// Hints for the person about a text that is kept in another form than it was given.
+/// Hints for the person about a text that was changed before it was saved.
 pub(super) fn notes(given: &str, kept: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(harmless(given), Cow::Owned(_)) {
@@ -248,16 +248,16 @@ pub(super) fn bullet(lead: &str, text: &str, marks: &str) -> String {
     format!("{}{gap}{marks}{id}\n", body.trim_end())
 }
 
-/// Fields and the scope's tag as they stand behind a text that doesn't bear the tag yet.
+/// Fields and the scope's tag, as they are written after a text that doesn't have the tag yet.
 pub(super) fn marks(text: &str, fields: &MemoryFields, scope: &Scope) -> Result<String, WordsError> {
     let tag = scope.tag().filter(|_| !Scope::of_text(text).contains(scope));
     let parts = [Some(fields.render()?).filter(|fields| !fields.is_empty()), tag];
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// The normal form of a text, for telling whether two say the same: without fields, block id and scopes' tags, blanks
-/// as one space, no full stop at the end, and letters small in words that are nothing but letters (a name in code or a
-/// token may differ by case alone).
+/// The normal form of a text, by which two texts are compared: without fields, block id, tags of scopes and a full stop
+/// at the end, with one space between words, and in lower case for words of letters alone (a name in code or a token
+/// may differ by case alone).
 pub fn normal(text: &str) -> String {
     let plain = memory::plain(text);
     let words = plain.split_whitespace().filter(|word| {

@@ -31,12 +31,12 @@ pub fn is_on(settings: &Settings) -> bool {
     namespace(settings).is_some()
 }
 
-/// The note of working memory: the one that the settings name, else `working.md` in the shared folder.
+/// The note of working memory, which the settings name; by default `working.md` in the shared folder.
 pub fn working_path(settings: &Settings) -> Option<NotePath> {
     shared(settings, &settings.paths.working, &PathSettings::default().working)
 }
 
-/// The notes that all this adds to a turn: profile and working memory; none if it is off.
+/// The notes that are added to a turn: profile and working memory; empty if both are off.
 pub fn turn_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
     let profile = &settings.paths.profile;
     let own = shared(settings, profile, &PathSettings::default().profile);
@@ -44,7 +44,7 @@ pub fn turn_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
     [own, usual, working_path(settings)].into_iter().flatten()
 }
 
-/// A reader of a note's bytes, as it is or as it was; of a missing one none.
+/// Reads the bytes of a note, as it is now or was at an earlier time; `None` if it is missing.
 pub type NoteReader<'a> = &'a dyn Fn(&NotePath) -> Vec<u8>;
 
 /// Reads notes of a vault as they are.
@@ -60,8 +60,8 @@ pub fn read_working(settings: &Settings, now: Timestamp, read: NoteReader<'_>) -
     Some(WorkingMemory { text, ..found }).filter(|working| !working.text.is_empty())
 }
 
-/// The note of working memory and its expiry, if it has expired by `now`. Also if working memory is off, because the
-/// note itself says so.
+/// The note of working memory and its expiry, if it has expired by `now`. This works also while working memory is off,
+/// because the note itself has the expiry.
 pub fn expired(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<(NotePath, Timestamp)> {
     let path = working_path(settings).or_else(|| NotePath::new(&settings.paths.working).ok())?;
     let expires = working_memory::read(&vault.read(&path).ok()?)?.expires;
@@ -123,9 +123,9 @@ pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Op
     Some(parts.join("\n\n"))
 }
 
-/// The text of the user's profile, without its frontmatter; `None` while it is as `init` wrote it. It is the note that
-/// the settings name, else `profile.md` in the shared folder; without one, the one that `init` wrote, because a person
-/// who renamed the folder in the settings may not have moved it.
+/// The text of the user's profile, without its frontmatter; `None` while it is as `init` wrote it. The settings name
+/// the note; by default it is `profile.md` in the shared folder. If that note is missing, the note that `init` wrote is
+/// read, because the settings may name a new folder into which the note wasn't moved.
 pub fn read_profile(settings: &Settings, read: NoteReader<'_>) -> Option<String> {
     let usual = PathSettings::default().profile;
     let mut bytes = read(&shared(settings, &settings.paths.profile, &usual)?);

@@ -9,7 +9,7 @@ use regex_lite::Regex;
 use super::values::{is_mixed, is_password, is_placeholder, is_random, is_uuid, is_word_with_digit};
 use super::{FoundSecret, run};
 
-/// Pieces of names at which it is worth to look, in small letters.
+/// Parts of names after which a secret may stand, in lower case.
 pub(super) const WORDS: &str = "\
     pass pwd psk secret token key auth cred sessionid kennwort contraseña wachtwoord senha pw";
 /// The text between a name and its value, with the quote that opens the value.
@@ -47,7 +47,7 @@ enum Style {
     Listed,
 }
 
-/// The kind of secret in the text of a member with this name, if it is one.
+/// The kind of secret in the value of a JSON member with this name, if it is a secret.
 pub(super) fn of_member(name: &str, text: &str) -> Option<&'static str> {
     let (kind, strength) = kind_of(name)?;
     let is_value =
@@ -196,7 +196,7 @@ fn is_plain(name: &str) -> bool {
     matches!(name.to_ascii_lowercase().as_str(), "token" | "key")
 }
 
-/// How much a value has to look like a secret.
+/// How much evidence is needed that a value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
     /// A password: people choose them, so nearly anything is one.

@@ -80,8 +80,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// With the built-in rules if `known`, and with patterns of the user's own. A pattern that is none hides nothing;
-    /// the settings refuse it before.
+    /// Masks by the built-in rules if `known` is true, and by the user's own patterns. An invalid pattern masks
+    /// nothing; the settings refuse it earlier.
     pub fn new(known: bool, own: &[String]) -> Self {
         Self { known, own: own.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect() }
     }

@@ -159,7 +159,7 @@ impl SecretRule {
         }
     }
 
-    /// The compiled pattern; `None` for one that is none, which a test refuses.
+    /// The compiled pattern; `None` if it is invalid, which a test rules out.
     pub(super) fn compile(&self) -> Option<Regex> {
         let pattern = self.pattern.replace("{WORD}", WORD).replace("{ON}", ON);
         RegexBuilder::new(&pattern).size_limit(SIZE).build().ok()

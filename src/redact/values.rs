@@ -11,7 +11,7 @@ const NAMES_WITH_DIGITS: [&str; 12] = [
     "pbkdf2",
 ];
 
-/// Whether a value stands for one that is given elsewhere: `$TOKEN`, `<your key>`, `xxxx`, `[masked: …]`.
+/// Whether a value is a placeholder for another value: `$TOKEN`, `<your key>`, `xxxx`, `[masked: …]`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let bytes = value.as_bytes();
     let Some(&first) = bytes.first() else { return true };
@@ -60,7 +60,7 @@ fn mean_run(value: &str) -> f64 {
     f64::from(counted) / f64::from(runs.max(1))
 }
 
-/// Whether a value of at least ten signs looks drawn by lot: letters and digits change often.
+/// Whether a value of at least ten characters looks random: letters and digits alternate often.
 pub(super) fn is_random(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -95,8 +95,8 @@ pub(super) fn is_uuid(value: &str) -> bool {
         })
 }
 
-/// Whether a value after a password's name is one, and no word, type or expression: it has a digit or a sign that
-/// names don't have.
+/// Whether a value after a password's name is a password and no word, type or expression: it has a digit or a character
+/// that names don't have.
 pub(super) fn is_password(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let digits = value.bytes().filter(u8::is_ascii_digit).count();

@@ -13,7 +13,7 @@ use crate::format::task::english_repeat::{self, RepeatUnit};
 use crate::format::task::{self, FieldKind, Rules, Task, TaskLine};
 use crate::schedule::{self, Zone};
 
-/// A line that becomes ours.
+/// A line that becomes a reminder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdoptedLine {
     /// Its number, from 1.
@@ -26,7 +26,7 @@ pub struct AdoptedLine {
     pub reminders: Vec<Reminder>,
 }
 
-/// A line that can't become ours.
+/// A line that can't become a reminder, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnadoptedLine {
     /// Its number, from 1.
@@ -35,7 +35,7 @@ pub struct UnadoptedLine {
     pub reason: String,
 }
 
-/// The lines of a note that can become ours, and those that can't, in their order.
+/// The lines of a note that can become reminders, and those that can't, in their order.
 ///
 /// `path` is the note's, for tasks that are notes; `rules` say which forms are read.
 pub fn adopt(

@@ -78,8 +78,8 @@ impl<'a> IdAt<'a> {
     }
 }
 
-/// All that is to be said about the reminders of a note: near misses, and ids that lines of different meaning share; in
-/// the order of the lines.
+/// All findings about the reminders of a note, in the order of the lines: near misses, and ids that lines with
+/// different content share.
 pub fn findings<'a>(
     path: &NotePath,
     near_misses: &[Finding],
@@ -119,12 +119,12 @@ fn shared_ids(ids: impl Iterator<Item = ReminderId>) -> HashSet<ReminderId> {
     ids.filter(|id| !seen.insert(*id)).collect()
 }
 
-/// Shows quickly that all ids of a large note differ, for the pass of every minute.
+/// Checks quickly whether all ids of a large note differ, for the pass that runs every minute.
 #[derive(Debug, Clone, Default)]
 pub struct IdHashes(Vec<u64>);
 
 impl IdHashes {
-    /// Takes one id in.
+    /// Adds an id.
     #[inline]
     pub fn push(&mut self, id: ReminderId) {
         let word = |from: usize| {
@@ -138,8 +138,7 @@ impl IdHashes {
         self.0.push(mixed ^ (mixed >> 29));
     }
 
-    /// Whether an id may occur twice. Never wrong where one does; where none does, wrong as rarely as
-    /// two hashes of 64 bits coincide.
+    /// Whether an id may occur twice. False is certain; true is wrong only if two 64-bit hashes collide.
     pub fn may_share(&self) -> bool {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();

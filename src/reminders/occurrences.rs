@@ -53,7 +53,7 @@ impl VaultReminders<'_> {
         self.skip_next_of(&line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
     }
 
-    /// The same for this line, whose id is `id`, also if it has none yet.
+    /// As [`Self::skip_next`], for this line. Its id is `id`, even if the line has no id yet.
     ///
     /// # Errors
     /// It isn't recurring, the line is deleted, or the note can't be written.
@@ -72,7 +72,7 @@ impl VaultReminders<'_> {
         self.write(LinePlan { id, text, operation }, &origin.into(), "skipped")
     }
 
-    /// Lets the reminder with the id come again at a local time. If its line is deleted, `said` is its text.
+    /// Snoozes the reminder with the id to a local time. If its line is deleted, `said` is its text.
     ///
     /// # Errors
     /// The reminder is unknown, or the note can't be written.
@@ -101,9 +101,9 @@ impl VaultReminders<'_> {
         self.add_once(&again(&reminder.msg), origin)
     }
 
-    /// Moves the first occurrence that is still to come at `now` to a local time. A reminder that comes once is moved
-    /// itself; of one that comes again the line goes on with the occurrence after it, and a line of its own says the
-    /// moved one: one edit.
+    /// Moves the first occurrence that is still to come at `now` to a local time. A one-off is moved itself. For a
+    /// recurring reminder, its line continues with the occurrence after that, and the moved occurrence gets a line of
+    /// its own, in one edit.
     ///
     /// # Errors
     /// There is none with the id, nothing of it comes any more, or the note can't be written.

@@ -42,7 +42,7 @@ impl ReminderChanges {
     }
 }
 
-/// One line to be written or taken out.
+/// One line to be written or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinePlan {
     /// The reminder's id.
@@ -90,7 +90,7 @@ pub fn find<'f>(file: &'f RemindersFile, id: &str, path: &NotePath) -> Result<&'
     }
 }
 
-/// The line changed as asked. A change of the time alone touches no other byte of it.
+/// The line with the requested changes. A change of the time alone touches no other byte of it.
 ///
 /// # Errors
 /// The message can't stand in a line, or nothing is to be changed.

@@ -208,7 +208,7 @@ impl<'a> VaultReminders<'a> {
         self.find(&self.read()?, id).cloned()
     }
 
-    /// The line with this id in what was read, as expected.
+    /// The line with this id among the reminders that were read, if it is as expected.
     pub(super) fn find<'f>(&self, file: &'f RemindersFile, id: &str) -> Result<&'f ReminderLine> {
         let line = plan::find(file, id, &self.path)?;
         let is_expected = |was: &str| was == String::from_utf8_lossy(&line.text).trim();
@@ -237,7 +237,7 @@ impl<'a> VaultReminders<'a> {
         }
     }
 
-    /// Adds a reminder; one that stands there just so already is that one.
+    /// Adds a reminder, unless exactly this line is there already.
     ///
     /// # Errors
     /// As [`VaultReminders::add`].
@@ -258,8 +258,9 @@ impl<'a> VaultReminders<'a> {
     }
 }
 
-/// The local time so much later, on the whole minute after. If the clocks go back, a local time that comes twice
-/// means its first coming; one in the second is then the first minute that is certainly later.
+/// The local time after a length of time, rounded up to the minute. If the clocks go back, a local time that comes
+/// twice means the earlier instant; so for an instant in the second hour, the first minute that is certainly later is
+/// returned.
 pub fn local_after(now: Timestamp, by: SignedDuration, zone: &Zone) -> civil::DateTime {
     let at = now.saturating_add(by).unwrap_or(Timestamp::MAX);
     let local = zone.tz().to_datetime(at);

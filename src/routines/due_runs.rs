@@ -168,9 +168,9 @@ pub struct PlannedRun {
     pub missed: u32,
 }
 
-/// The instant from which the occurrences of a new routine count: its note's last change,
-/// rounded down to the minute, so that an occurrence of now is due; or after the last one that its logs show as
-/// `answered`, if that is later.
+/// The instant from which the occurrences of a new routine count. It is the last change of its note, rounded down to
+/// the minute, so that an occurrence of this minute is due; or the last occurrence that its logs show as `answered`, if
+/// that is later.
 pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> Timestamp {
     let since = changed.map_or(now, |changed| changed.min(now));
     let minute = since.as_second().div_euclid(60) * 60;
@@ -179,7 +179,7 @@ pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now
     after.map_or(since, |after| after.max(since))
 }
 
-/// A routine's due run: the latest of all occurrences that were neither run nor had nothing to do.
+/// A routine's due run: the latest of its occurrences since the last one that was run or had nothing to do.
 pub fn due(
     zone: &Zone,
     schedule: &RoutineSchedule,

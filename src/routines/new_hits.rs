@@ -66,7 +66,7 @@ struct RoutineWrites<'a> {
 }
 
 impl SeenHits {
-    /// Parses the journal's text, also the memory's hash alone, as older versions wrote it.
+    /// Parses the journal's text. Older versions wrote only the hash of the memory.
     pub fn of(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::default() };
         serde_json::from_str(text)

@@ -71,7 +71,7 @@ pub fn question(run: &RoutineRun, routine: &Routine, tz: &TimeZone) -> String {
     )
 }
 
-/// `due 08:00, 3 h late; 2 earlier ones folded in`, if it is late or stands for more than itself.
+/// `due 08:00, 3 h late; 2 earlier ones folded in`, if the run is late or stands for several occurrences.
 pub fn late(run: &RoutineRun, today: civil::Date) -> Option<String> {
     let fact = NotifiedItem {
         kind: MessageKind::Routine,
@@ -163,12 +163,12 @@ fn show<'a>(sections: impl Iterator<Item = &'a RunSection>) -> String {
     text.collect::<Vec<_>>().join("\n\n")
 }
 
-/// For a person.
+/// The sections as text for a person.
 pub fn for_people(sections: &[RunSection]) -> String {
     show(sections.iter().filter(|section| !section.raw))
 }
 
-/// For a brain, behind the line that marks it as data: the recalled memories, then the sections.
+/// The text for a brain, after the line that marks it as data: the recalled memories, then the sections.
 pub fn for_brain(recalled: &str, sections: &[RunSection]) -> String {
     let found = show(sections.iter());
     match (recalled.trim_end(), found.is_empty()) {

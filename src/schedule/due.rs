@@ -65,7 +65,7 @@ impl<'z> DueInstant<'z> {
         self.fold(&series, 0, latest)
     }
 
-    /// Its due occurrence besides those up to and including the local time `sent`.
+    /// Its due occurrence among those after the local time `sent`.
     ///
     /// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that
     /// the journal has as sent are neither due again nor counted as missed.

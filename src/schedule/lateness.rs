@@ -21,7 +21,7 @@ impl Default for DigestRule {
     }
 }
 
-/// Whether something that is delivered so late was missed: up to five minutes is mere lateness.
+/// Whether a delivery with this lateness counts as missed, which is so from more than five minutes on.
 pub fn is_missed(lateness: SignedDuration) -> bool {
     lateness > LATENESS
 }

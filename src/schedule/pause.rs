@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// A pause of all that is done without being asked for.
+/// A pause of all unasked work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
     /// Its end, which is no part of it; without one it holds until it is ended.
@@ -13,7 +13,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Whether it holds at an instant.
+    /// Whether the pause is in force at an instant.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| now < until)
     }

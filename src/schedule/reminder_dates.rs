@@ -42,12 +42,12 @@ impl Series {
         self.first.to_datetime(self.time)
     }
 
-    /// The day of the month that is meant, where a month has it.
+    /// The day of the month in months that have it.
     pub fn meant(&self) -> i8 {
         self.meant
     }
 
-    /// Whether two occurrences may lie a day apart or less, so that a skipped day can join them.
+    /// Whether two occurrences may be at most a day apart, so that a skipped day can make them coincide.
     pub(super) fn is_daily(&self) -> bool {
         self.recur == Recur::Daily
     }

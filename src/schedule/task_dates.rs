@@ -20,7 +20,8 @@ pub struct NextTaskDate {
     pub short_of: Option<i8>,
 }
 
-/// The next date of a rule after `from`, which is a date of it, as Tasks steps. `None` where none ever comes.
+/// The next date of a rule after `from`, which is one of its dates, by the rules of Tasks. `None` if there is no
+/// further date.
 pub fn step(repeat: &Repeat, from: Date) -> Option<NextTaskDate> {
     let interval = i32::from(repeat.interval);
     let span = match repeat.every {
@@ -32,7 +33,7 @@ pub fn step(repeat: &Repeat, from: Date) -> Option<NextTaskDate> {
     Some(NextTaskDate { date, short_of: (date.day() != from.day()).then_some(from.day()) })
 }
 
-/// The first date of a rule that began at `start` which is after `after`. `None` where none ever comes.
+/// The first date after `after` of a rule that began at `start`. `None` if there is no further date.
 pub fn next_date(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
     if repeat.every == RepeatUnit::Hour {
         return next_hourly(repeat, start, after);

@@ -107,7 +107,7 @@ pub struct Hit {
     pub alike: bool,
 }
 
-/// The source of the proof that nothing newer is missed.
+/// The process that proved the answer's freshness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckedBy {
@@ -149,7 +149,8 @@ impl Freshness {
         Self { generation, complete, checked_by, read_directly, embedded_percent, not_searched, warnings }
     }
 
-    /// Says of each path that can't be read, given with the reason, that it was not searched; of very many of some.
+    /// Adds a note for each path that was not searched because it can't be read, with the reason; if there are very
+    /// many, for some of them.
     pub(in crate::search) fn misses(&mut self, unread: Vec<(String, String)>) {
         self.complete &= unread.is_empty();
         let said = unread.into_iter().map(|(path, why)| format!("`{path}` was not searched: {why}"));

@@ -110,8 +110,8 @@ impl Index {
         store
     }
 
-    /// Runs `work` on the cache; a damaged cache, or one over which `work` fails in a way that it never should, is made
-    /// anew, once, and `work` run again.
+    /// Runs `work` on the cache. If the cache is damaged, or `work` panics, the cache is rebuilt once and `work` runs
+    /// again.
     pub(in crate::search) fn healing<T>(
         &self,
         work: impl Fn(&cache::Store) -> Result<T, IndexError>,
@@ -139,12 +139,12 @@ impl Index {
         cache::mend(&self.root, &self.fingerprint, error)
     }
 
-    /// Lets a catching-up that is at work end early, with nothing half done.
+    /// Ends a running update early, without half of a change.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// No question is expected soon: what the next ones can make again is given back.
+    /// Frees memory that the next question can compute again; for a time without questions.
     pub(in crate::search) fn rest(&self) {
         self.store.read().unwrap_or_else(PoisonError::into_inner).rest();
     }

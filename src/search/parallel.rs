@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// Fewer blocks than this, or as many postings of one, don't pay for another core.
 const WORTH_A_CORE: usize = 30_000;
 
-/// Runs two pieces of work over so many blocks, at the same time where that pays.
+/// Runs two pieces of work on so many blocks, in parallel if the number makes that worthwhile.
 pub fn both<A: Send, B>(blocks: usize, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
     if blocks < WORTH_A_CORE {
         return (a(), b());

@@ -81,7 +81,7 @@ impl Recall {
         self
     }
 
-    /// No question is expected soon: what the next one needs is made again then.
+    /// Frees memory that the next question computes again; for a time without questions.
     pub fn rest(&self) {
         self.scratch.clear();
         self.index.rest();
@@ -121,7 +121,7 @@ impl Recall {
         self.provider.get_or_init(|| embed::open(&self.settings, self.index.vault().root())).clone()
     }
 
-    /// Whether it would find the same in the files that its vectors come from.
+    /// Whether the files of its models are unchanged.
     pub fn is_current(&self) -> bool {
         self.table().is_current()
     }
@@ -192,7 +192,7 @@ impl Recall {
         vector
     }
 
-    /// The vector of a question by the table in the binary, where blocks have vectors by it.
+    /// The vector of a question by the table in the binary; `None` if blocks have no vectors of that table.
     pub(in crate::search) fn builtin_probe(
         &self,
         text: &str,
@@ -245,7 +245,8 @@ impl Recall {
     }
 }
 
-/// A question without the names of who speaks here; another conversation's Rose is a flower in this one.
+/// A question without the names of the speakers in scope. A name of a speaker elsewhere stays, because Rose may be a
+/// flower here.
 fn nameless<'t>(text: &'t str, state: &CorpusState, candidates: &Candidates) -> std::borrow::Cow<'t, str> {
     let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
     without_names(text, &names)

@@ -38,15 +38,14 @@ pub const TURNS: [(&str, f32, f32); 22] = [
     ("soft_telling", 3.131, 0.0),
 ];
 
-/// From this cosine on, a built-in vector speaks for a block by itself. Of texts that have nothing to do with each
-/// other three in a thousand are so near; of a question and a conversation that knows nothing of it, the nearest
-/// turn is in one case of ten.
+/// From this cosine on, a built-in vector speaks for a block by itself. Of pairs of unrelated texts, three in a
+/// thousand have such a cosine; of questions to an unrelated conversation, one in ten finds a turn with it.
 pub const NEAR: f32 = 0.55;
-/// The same for models whose cosines are not known: so many spreads above the mean.
+/// The same for models whose distribution of cosines isn't known: so many standard deviations above the mean.
 pub const NEAR_SPREADS: f32 = 4.0;
 /// The weight of a near word in turns; the word itself has 1.
 pub(in crate::search) const NEAR_WORD: f32 = 0.8;
-/// How much a word in a neighbouring turn counts.
+/// The weight of a word in a neighbouring turn.
 pub(in crate::search) const AROUND: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
 
 /// The weight of a comment's words; others have 1. A reader of the note doesn't see a comment.
@@ -65,9 +64,9 @@ pub(in crate::search) mod notes {
     pub const MEANING: f32 = 9.0;
     /// The mean cosine of its blocks, long ones counting more.
     pub const MEAN_MEANING: f32 = 16.0;
-    /// Unrelated texts are as near as this.
+    /// The cosine that unrelated texts usually have.
     pub const FAR: f32 = 0.1;
-    /// Blocks with fewer terms than this say less than their vectors do.
+    /// Blocks with fewer terms than this count less, because their vectors overstate them.
     pub const SHORT: f32 = 6.0;
     /// The weight of a word that means nearly the same, multiplied with its likeness.
     pub const NEAR_WORD: f32 = 0.4;
@@ -80,18 +79,18 @@ pub(in crate::search) mod notes {
     pub const CHARACTER: f32 = 2.0;
     /// BM25's length normalisation; its saturation is [`crate::search::retrieve::bm25::K1`].
     pub const LENGTH: f32 = 0.8;
-    /// A block with no better match than this has not the word.
+    /// The least match with which a block counts as having a word.
     pub const LEAST_WORD: f32 = 0.2;
-    /// The same for words of [`LONG`] bytes or more, which are told by less.
+    /// The same for words of [`LONG`] bytes or more, for which less is enough.
     pub const LEAST_LONG_WORD: f32 = 0.04;
     /// A word of so many bytes is long.
     pub const LONG: usize = 6;
 }
 
-/// The shares by which the blocks beside a find count for its confidence; of a note all blocks count whole.
+/// The shares with which the turns beside a find count for its confidence. In a note, all blocks count whole.
 pub(in crate::search) const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
-/// The weight of an agent's words there, unless the question is about what it said: it answers at length, so most words
-/// stand somewhere.
+/// The weight of an agent's words in the confidence, unless the question is about the agent's words. An agent answers
+/// at length, so most words occur somewhere.
 pub(in crate::search) const AGENT: f32 = 0.3;
 
 /// The number of measures that the confidence is computed from.
@@ -149,7 +148,7 @@ pub const CONFIDENCE_WEIGHTS: [ConfidenceWeights; 4] = [
 /// Recall returns nothing with a lower confidence.
 pub const LEAST_CONFIDENCE: f64 = 0.31;
 
-/// One thing that speaks for (or against) a block.
+/// A property of a block that raises or lowers its score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub enum Signal {

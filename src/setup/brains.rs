@@ -15,7 +15,7 @@ pub struct BrainTrial {
     pub key: Option<SecretString>,
 }
 
-/// One that can be chosen.
+/// A brain that can be chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BrainOffer {
     /// The word that chooses it, and its name in the settings.
@@ -123,7 +123,7 @@ impl ChosenBrain {
         self.key.as_ref()?.value.as_ref()
     }
 
-    /// Its block in the settings, under a name that is still free.
+    /// Its table in the settings, under a name that is still free.
     pub(super) fn table(&self, settings: &Settings) -> Option<Table> {
         let offer = self.offer?;
         let name = free_name(offer.name, |name| settings.brains.iter().all(|brain| brain.name != *name));
@@ -144,7 +144,7 @@ impl ChosenBrain {
         Some(table)
     }
 
-    /// The brain as it would be asked.
+    /// The brain with the settings and the key that a trial uses.
     pub(super) fn trial(&self, settings: &Settings) -> Result<BrainTrial, String> {
         let table = self.table(settings).ok_or("no brain is chosen")?;
         let text =
@@ -181,7 +181,7 @@ pub(super) fn lines(machine: &MachineFacts) -> Vec<String> {
     lines
 }
 
-/// The one to begin with: what is there already and costs nothing to try.
+/// The proposed choice: a brain that is installed already and costs nothing to try.
 pub(super) fn best(machine: &MachineFacts) -> &'static str {
     let with_key = OFFERS.iter().find(|offer| offer.key.is_some_and(|key| machine.variables.contains(&key)));
     match with_key {

@@ -22,7 +22,7 @@ pub enum NextStep {
     Done(Box<SetupPlan>),
 }
 
-/// A dialogue that is going on.
+/// A running dialogue.
 #[derive(Debug, Default)]
 pub struct Dialogue {
     pub(super) machine: MachineFacts,
@@ -282,7 +282,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes what was found where [`Dialogue::next`] wanted something looked at.
+    /// Takes the result of the check that [`Dialogue::next`] requested.
     pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
         let open = self.open();

@@ -56,7 +56,7 @@ pub(super) fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
     lines
 }
 
-/// How the bot comes into a server.
+/// The lines that explain how to invite the bot to a server.
 pub(super) fn invite_lines(bot: Option<&DiscordBot>) -> Vec<String> {
     let mut lines = Vec::new();
     if bot.is_some_and(|bot| bot.may_read == Some(false)) {

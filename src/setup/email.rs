@@ -84,7 +84,7 @@ impl Dialogue {
         lines
     }
 
-    /// The settings that the answers come to: a port that is usual for the security isn't named.
+    /// The settings that follow from the answers. The usual port of the chosen security isn't written.
     pub(super) fn email_settings(&self, set: &config::EmailSettings) -> config::EmailSettings {
         let (typed, usual) = (self.email.port, self.email.security.port());
         let is_usual = set.port.is_none() && typed.is_none_or(|port| port == usual);

@@ -84,7 +84,7 @@ pub struct VaultFolder {
     pub settings: Settings,
 }
 
-/// Something to look at before an answer is believed.
+/// A check that is made before an answer is accepted.
 #[derive(Debug, Clone)]
 pub enum SetupCheck {
     /// Can this folder be the vault?
@@ -101,7 +101,7 @@ pub enum SetupCheck {
     Secret(SecretSource, PathBuf),
 }
 
-/// A way to be told that is tried before it is kept.
+/// A notifier that is tried before it is saved.
 #[derive(Debug, Clone)]
 pub struct NotifierTrial {
     /// Which one.

@@ -37,7 +37,7 @@ pub(super) fn named(kinds: &[NotifyKind]) -> String {
 }
 
 impl Dialogue {
-    /// Takes the list of who is told.
+    /// Takes the list of the chosen notifiers.
     pub(super) fn take_ways(&mut self, typed: &str) -> Result<(), String> {
         let set = self.folder.settings.notify.by_default();
         let mut kinds = Vec::new();
@@ -66,7 +66,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Leaves one way out: as it is set it stays, else it isn't told.
+    /// Leaves out one notifier: if it is configured already, its settings stay; otherwise it isn't used.
     pub(super) fn disable(&mut self, kind: NotifyKind) {
         self.open_ways.remove(&kind);
         let set = self.folder.settings.notify.by_default();
@@ -78,7 +78,7 @@ impl Dialogue {
         }
     }
 
-    /// The first way whose questions are answered and that wasn't tried yet.
+    /// The first notifier whose questions are answered and that wasn't tried yet.
     pub(super) fn next_untested(&self) -> Option<NotifyKind> {
         let is_answered = |kind: &NotifyKind| {
             QuestionKey::about(*kind).all(|step| self.done.contains(&step) || !self.is_applicable(step))
@@ -107,7 +107,7 @@ impl Dialogue {
         self.problem = Some(AnswerProblem { step, text: words, may_keep: true });
     }
 
-    /// The test message of a way.
+    /// The test message of a notifier.
     pub(super) fn test_message(&self, kind: NotifyKind) -> SetupCheck {
         let VaultFolder { root, settings: config::Settings { notify, discord, .. }, .. } =
             self.folder.clone();

@@ -124,7 +124,7 @@ impl Dialogue {
         format!("~/{SECRETS}/{name}")
     }
 
-    /// The variables of the shell that what was answered needs.
+    /// The environment variables that the answers need.
     pub(super) fn variables_used(&self) -> Vec<String> {
         let held = self.secrets.iter().filter(|(step, _)| self.is_applicable(**step)).map(|(_, held)| held);
         let named = held.chain(&self.chosen.key).filter_map(|held| match held.kept.as_ref()? {

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use super::{Dialogue, HeldSecret, MachineFacts, QuestionKey, SecretSource, SetupCheck};
 
 impl MachineFacts {
-    /// That Enter takes the secret in the environment, where it is set there.
+    /// The hint that Enter takes the secret in the environment, if it is set there.
     pub(super) fn environment_line(&self, variable: &'static str) -> Option<String> {
         let is_set = self.variables.contains(&variable);
         is_set.then(|| format!("Enter takes the one in `{variable}`, and leaves it there."))

@@ -21,7 +21,8 @@ pub struct CondensedLog {
 }
 
 impl Summaries<'_> {
-    /// The material of the log at `path` with these events; of those that no summary covers the newest `most` tokens.
+    /// The summaries of the log at `path` with these events, and the newest `most` tokens of the events that no summary
+    /// covers.
     ///
     /// # Errors
     /// A summary can't be read.

@@ -43,8 +43,8 @@ pub struct SourceText {
     pub text: String,
 }
 
-/// An extract of at most `target` tokens, with its last line: of events at depth 0, above it of summaries, whose lines
-/// name author and time themselves. A source without words gives a line that says so.
+/// An extract of at most `target` tokens, with its last line. At depth 0 the sources are events; above, they are
+/// summaries, whose lines already name author and time. A source without words gives a line that says so.
 pub fn extract(sources: &[SourceText], depth: u32, target: u64) -> String {
     let counts = counts(sources);
     let mut candidates = candidates(sources, depth, &counts);

@@ -18,16 +18,16 @@ pub const LEAF_EVENTS: usize = 8;
 pub const LEAF_TARGET: u64 = 2_400;
 /// How many summaries of a depth are condensed into one.
 pub const FANOUT: usize = 4;
-/// Under pressure so few are.
+/// The fewest summaries that are condensed into one under pressure.
 pub const FLOOR: usize = 2;
 /// The tokens that a condensed summary should have.
 pub const CONDENSED_TARGET: u64 = 2_000;
-/// Of a brain's context a request may fill this share before more is summarised: 75 of 100.
+/// The percentage of a brain's context that a request may fill before more is summarised.
 pub const PRESSURE: u64 = 75;
 /// A text longer than its target by this factor is refused.
 pub const MOST_TIMES: u64 = 3;
 
-/// How eagerly summaries are made.
+/// The condition under which summaries are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DueScope {
     /// New events alone.
@@ -38,7 +38,7 @@ pub enum DueScope {
     Pressed,
 }
 
-/// An event, as far as planning knows it.
+/// The data of an event that planning uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventSize {
     /// Its estimated tokens.
@@ -54,8 +54,8 @@ pub fn target(depth: u32) -> u64 {
     if depth == 0 { LEAF_TARGET } else { CONDENSED_TARGET }
 }
 
-/// The leaves that are due, oldest first; `covered` are the events of those that there are, in order. A gap between two
-/// of them is filled whatever it holds.
+/// The due leaves, oldest first. `covered` are the events of existing leaves, in order. A gap between two leaves gets a
+/// leaf, however small it is.
 pub fn leaves(sizes: &[EventSize], covered: &[Range<usize>], scope: DueScope) -> Vec<Range<usize>> {
     let sealed = sizes.len().saturating_sub(TAIL);
     let (mut due, mut from) = (Vec::new(), 0);
@@ -107,7 +107,7 @@ fn remaining_range(sizes: &[EventSize], from: usize, limit: usize) -> Option<Ran
     Some(from..last + 1)
 }
 
-/// A top-level summary, as planning sees it.
+/// The data of a top-level summary that planning uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootSpan {
     /// Its depth.

@@ -13,7 +13,7 @@ pub struct SummaryFault {
 }
 
 impl Window {
-    /// All findings: about notes, about the log, and about gaps between them.
+    /// All faults: of notes, of the log, and gaps between summaries.
     pub fn verify(&self) -> Vec<SummaryFault> {
         let problem = |id: &str, why: String| SummaryFault { id: id.to_owned(), why };
         let mut bad: Vec<SummaryFault> = self

@@ -73,7 +73,7 @@ impl fmt::Display for LogName {
     }
 }
 
-/// The text of a summary, and who wrote it.
+/// The text of a summary, and its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryText {
     /// Its text.
@@ -183,8 +183,8 @@ impl<'w> Summaries<'w> {
         }
     }
 
-    /// The summaries of a log with these ids, as `read` finds their notes: as they stand now or stood then. One that
-    /// isn't found there is left out.
+    /// The summaries of a log with these ids. `read` gives the bytes of their notes, now or at an earlier time. A
+    /// missing summary is left out.
     ///
     /// # Errors
     /// The folder can't be listed.
@@ -264,7 +264,7 @@ impl<'w> Summaries<'w> {
             .collect())
     }
 
-    /// The summaries of a log that are to be made next; once they are put, there may be others.
+    /// The summaries of a log that are to be made next. After they are written, others may be due.
     ///
     /// # Errors
     /// A note can't be read.
@@ -272,8 +272,8 @@ impl<'w> Summaries<'w> {
         Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
-    /// Writes a summary that was due, with the log as it was at `read`, and reads it back. Code of plugins and comments
-    /// in it become text.
+    /// Writes a due summary of the log as it was at `read`, and reads it back. Code of plugins and comments in it
+    /// become text.
     ///
     /// # Errors
     /// The note can't be written.

@@ -9,7 +9,7 @@ use super::plan::MOST_TIMES;
 use crate::format::invisible;
 use crate::format::summary::EXPAND;
 
-/// How strictly the request is worded.
+/// The wording of the request: normal or firm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Firmness {
     /// The first time.

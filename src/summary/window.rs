@@ -32,7 +32,7 @@ pub struct SummaryNote {
     pub summary: Summary,
 }
 
-/// One event of a log, as its bytes stand: those of the events of a summary, one behind another, are the covered bytes.
+/// One event of a log, with its bytes. The bytes of a summary's events, joined, are the covered bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventBlock<'a> {
     /// Its block id.
@@ -153,7 +153,7 @@ impl Window {
         self.placed(id)?.events.clone()
     }
 
-    /// The events that a summary covers, as their bytes stand in the log.
+    /// The covered events of a summary, with their bytes in the log.
     pub fn messages(&self, id: &str) -> Vec<EventBlock<'_>> {
         let (Some(events), Some(bytes)) = (self.events(id), &self.bytes) else { return Vec::new() };
         let one = |at: usize| {
@@ -168,7 +168,7 @@ impl Window {
         events.clone().map(one).collect()
     }
 
-    /// The summaries that a summary is made from, which are there, oldest first.
+    /// The existing summaries that a summary was made from, oldest first.
     pub fn children(&self, id: &str) -> Vec<&SummaryNote> {
         let sources = self.note(id).map_or(&[][..], |note| &note.summary.sources);
         sources.iter().filter_map(|source| self.note(source)).collect()
@@ -263,7 +263,7 @@ impl Window {
         data_encoding::HEXLOWER.encode(&Sha256::digest(covered))
     }
 
-    /// Whether a summary's bytes are the ones that it was made from.
+    /// Whether the covered bytes are still those that the summary was made from.
     pub(super) fn holds(&self, placed: &PlacedSummary) -> bool {
         placed.events.as_ref().is_some_and(|events| self.hash(events) == placed.note.summary.sha256)
     }
@@ -279,7 +279,7 @@ impl Window {
         Some((id(events.start)?, id(events.end.checked_sub(1)?)?))
     }
 
-    /// The same of the events from a place on; of those before it nothing.
+    /// The sizes of the events from a position on; the events before it count as empty.
     pub(super) fn sizes_from(&self, from: usize) -> Vec<EventSize> {
         let known = self.blocks.iter().skip(from).map(|block| self.size(block));
         std::iter::repeat_n(EventSize::default(), from.min(self.blocks.len())).chain(known).collect()
@@ -302,7 +302,7 @@ impl Window {
         self.uncovered() + self.roots().iter().map(|root| root.note.summary.tokens).sum::<u64>()
     }
 
-    /// The ids that summaries name and that no note bears.
+    /// The ids that summaries name and for which there is no note.
     pub(super) fn missing(&self) -> HashSet<&str> {
         let known: HashSet<&str> = self.notes.iter().map(|placed| placed.note.summary.id.as_str()).collect();
         self.named_sources().into_iter().filter(|id| !known.contains(id)).collect()
@@ -319,7 +319,7 @@ fn range_of_sources(
     (first.start < last.end).then_some(first.start..last.end)
 }
 
-/// The size of an event, for planning, without whether its id is its own.
+/// The size of an event, for planning, without the check whether its id is unique.
 pub fn size(block: &LogBlock) -> EventSize {
     let event = &block.event;
     let tokens = match event.kind {

@@ -24,7 +24,7 @@ use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLi
 use crate::schedule::task_dates::{NextTaskDate, next_date, step};
 use crate::tasks::Result;
 
-/// The text in a task's place afterwards.
+/// The text that replaces a task.
 pub(super) struct ChangedText {
     /// The line itself; `None` where it goes.
     pub line: Option<String>,
@@ -67,7 +67,7 @@ pub fn complete(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime)
     Ok(replace_line(bytes, &placed, format, written))
 }
 
-/// The note with the task told again at `to`.
+/// The note with the task snoozed to `to`.
 ///
 /// # Errors
 /// The task isn't there or isn't open, or the plugin's own settings have a date that can't be written.
@@ -86,7 +86,7 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
     told.ok_or(TaskError::Unwritable(text))
 }
 
-/// The bytes with what stands in the line's place now.
+/// The bytes with the line replaced.
 pub(super) fn replace_line(
     bytes: &[u8],
     placed: &PlacedTask,
@@ -218,8 +218,8 @@ fn next_mark(line: &TaskLine<'_>, now: DateTime) -> Result<Option<TaskTime>> {
     Ok(next.map(|date| TaskTime { date, ..when }))
 }
 
-/// A task alone (its line, or the note that it is) with its next time, as if it were done at `now`: its box, its names
-/// and its block id stay. `None` where it comes once or not again, or can't be written so.
+/// The text of a task (its line or its note) moved to its next time, as if it were done at `now`. Its box, its ids and
+/// its block id stay. `None` if it doesn't recur, has no further time, or can't be written so.
 pub(super) fn at_next_time(
     bytes: &[u8],
     format: TaskFormat,
@@ -284,8 +284,8 @@ fn complete_note(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime
     Ok(changed_note(bytes, after, remark))
 }
 
-/// The note on another day: the day that it is planned for, else the one that it is due on. `None` where it has
-/// neither, or a form that is none of TaskNotes'.
+/// The note with another day: its planned day is changed, or else its due day. `None` if it has neither, or if its form
+/// isn't that of TaskNotes.
 pub(super) fn moved_note(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<ChangedNote> {
     let (fields, names) = (note::fields(bytes, rules)?, &rules.notes);
     let (name, was) = match (fields.scheduled, fields.due) {
@@ -363,7 +363,7 @@ fn written(when: TaskTime) -> String {
     }
 }
 
-/// The change of a note, with the lines that are others than before.
+/// The change of a note, with its changed lines.
 pub(super) fn changed_note(before: &[u8], after: Vec<u8>, remark: Option<String>) -> ChangedNote {
     let old: HashSet<&[u8]> = lines::lines(before).map(|line| line.text).collect();
     let new: Vec<(usize, String)> = lines::lines(&after)

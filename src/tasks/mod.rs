@@ -112,7 +112,7 @@ impl TaskSettings {
         (!on.is_empty()).then(|| Self::with(on, settings, zone))
     }
 
-    /// The settings with these forms on, whichever the vault's name.
+    /// The settings with these forms enabled, instead of those that the vault's settings name.
     pub fn with(on: Vec<TaskFormat>, settings: &Settings, zone: &Zone) -> Self {
         let (reminders, paths) = (&settings.reminders, &settings.paths);
         let own = [
@@ -140,12 +140,12 @@ fn short(text: &str) -> String {
     data_encoding::BASE32_NOPAD.encode(&blake3::hash(text.as_bytes()).as_bytes()[..10])
 }
 
-/// The id of a task: of its words, then of the note it stands in. Its place in the note and its dates have no say.
+/// The id of a task, from its words and the path of its note. Its place in the note and its dates don't count.
 pub fn task_id(path: &str, words: &str) -> String {
     format!("task_{}_{}", short(words), short(path))
 }
 
-/// The part of a task's id that its words decide: the same in every note.
+/// The part of a task's id that depends on its words alone and is the same in every note.
 pub fn words_of(id: &str) -> Option<&str> {
     let (words, _) = id.strip_prefix("task_")?.split_once('_')?;
     Some(words)
@@ -168,7 +168,7 @@ pub struct ChangedNote {
     pub remark: Option<String>,
 }
 
-/// Which task is meant.
+/// A reference to a task.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskRef<'a> {
     /// The note's place in the vault.
@@ -180,8 +180,8 @@ pub struct TaskRef<'a> {
 }
 
 impl TaskRef<'_> {
-    /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes
-    /// once. One that comes again and has another time now was moved on since. Without a time it is the first.
+    /// Finds the open task in the bytes of its note. With a time, it is the task with that time, or else the only one
+    /// that doesn't recur; a recurring task with another time has moved on since. Without a time, it is the first.
     pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<PlacedTask> {
         let mut all = self.all(bytes, rules);
         let at = match self.due {

@@ -6,7 +6,7 @@ use super::TaskSettings;
 use crate::format::task::{Rules, TaskFormat};
 use crate::vault::{NotePath, Vault};
 
-/// How task lines are read in this vault, now.
+/// The rules by which this vault's task lines are read, from the plugins' present settings.
 ///
 /// # Errors
 /// A plugin's settings are there and can't be read: what its lines mean isn't known until they can.

@@ -75,8 +75,7 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     Ok(replace_line(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
 }
 
-/// The note with a task that comes again at the time after its next one: of its line all dates move, as Done moves
-/// them.
+/// The note with a recurring task moved past its next time: all dates of its line move as after Done.
 ///
 /// # Errors
 /// The task isn't there, comes once, or can't be written so.
@@ -110,8 +109,8 @@ fn steps(path: &str, task: &Task, bytes: &[u8], rules: &Rules) -> impl Iterator<
     std::iter::successors(Some((bytes.to_vec(), task.clone())), step).skip(1).take(MOST)
 }
 
-/// The times of the task's notifications after the present ones, before `until` and in order. `bytes` is its line, or
-/// the note that it is.
+/// The times of the task's notifications after the present ones and before `until`, in order. `bytes` is its line or
+/// its note.
 pub fn later(path: &str, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
     let last = task.notification_times.last().map(|time| time.at);
     steps(path, task, bytes, rules)

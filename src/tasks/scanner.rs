@@ -30,7 +30,7 @@ pub struct ScannedTask {
 }
 
 impl ScannedTask {
-    /// A fingerprint of its words and times: another where a person, a plugin or a form changed them.
+    /// A fingerprint of its words and times, which changes with them.
     pub fn fingerprint(&self) -> String {
         let times: Vec<String> =
             self.task.notification_times.iter().map(|time| time.at.to_string()).collect();
@@ -45,7 +45,7 @@ struct CachedNote {
     tasks: Vec<ScannedTask>,
 }
 
-/// The state between two looks at the vault.
+/// The state between two scans of the vault.
 #[derive(Debug, Default)]
 pub struct Scanner {
     rules: Option<Rules>,
@@ -133,7 +133,7 @@ impl Scanner {
         bytes.map_or_else(Vec::new, |bytes| rewrite::later(path, &found.task, &bytes, rules, until))
     }
 
-    /// Tasks' global filter as it was read; what it lets through is a scope of its own.
+    /// Tasks' global filter as it was last read.
     pub fn filter(&self) -> &str {
         self.rules.as_ref().map_or("", |rules| &rules.filter)
     }
@@ -171,7 +171,7 @@ fn patterns(from: &[String]) -> Option<GlobSet> {
     GlobSet::new(from.iter().filter_map(|pattern| Glob::new(pattern).ok())).ok()
 }
 
-/// Open tasks with a date in forms that aren't on.
+/// The number of open tasks with a date in forms that aren't enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisabledForms {
     /// How many there are of each form that isn't on.
@@ -180,7 +180,7 @@ pub struct DisabledForms {
     pub also: Vec<TaskFormat>,
 }
 
-/// Counts the tasks of forms that aren't on; `None` where there are none.
+/// Counts the tasks of forms that aren't enabled; `None` if there are none.
 ///
 /// # Errors
 /// The vault can't be listed, or what its plugins mean can't be found out.

@@ -102,7 +102,7 @@ pub fn is_task_id(id: &str) -> bool {
 
 impl VaultTasks<'_> {
     /// All open tasks with a notification: coming ones in their order, then overdue ones; and the problems. A caller
-    /// that asks again keeps the scanner, which reads only changed notes again.
+    /// that lists repeatedly keeps the scanner, which reads only changed notes again.
     pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedLine>, Vec<String>)> {
         let Some(settings) = &self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
@@ -141,7 +141,8 @@ impl VaultTasks<'_> {
         Ok((listed, problems))
     }
 
-    /// Changes the task. `due` is the local time that was told, where it is known and doesn't stand behind the id.
+    /// Changes the task. `due` is the local time of the notification that a person answers, if it is known and isn't
+    /// part of the id.
     ///
     /// # Errors
     /// It isn't there or can't be changed so, or its note can't be written; or other tasks of the note have its words,

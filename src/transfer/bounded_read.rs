@@ -29,7 +29,7 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
     read_open(path, file.map_err(|source| io(path, source))?, limit)
 }
 
-/// The bytes of what comes from a reader, such as standard input.
+/// The bytes of a reader, such as standard input.
 ///
 /// # Errors
 /// There is more than `limit`, or it can't be read.
@@ -42,7 +42,7 @@ pub fn read_stream(name: &Path, stream: impl Read, limit: u64) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The text of a file of a workspace, `None` where it can't be used: the reason is in the batch then.
+/// The text of a file of a workspace. `None` if it can't be used; the reason is then in the batch.
 pub(super) fn read_note(root: &Path, relative: &str, batch: &mut ImportBatch) -> Option<String> {
     let path = root.join(relative);
     let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW;
@@ -72,8 +72,8 @@ fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>> {
     read_stream(path, file, limit)
 }
 
-/// The notes (`.md`) of a workspace, relative to it with `/` between the parts, in order. Hidden names
-/// are passed over; links and odd names are in the batch.
+/// The notes (`.md`) of a workspace, as relative paths with `/`, in order. Hidden names are skipped; links and invalid
+/// names are reported in the batch.
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.

@@ -26,7 +26,7 @@ use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::format::reminder::{Recur, Reminder, ReminderLine};
 use crate::schedule::{self, Series, Zone};
 
-/// How a calendar of ours begins.
+/// The beginning of a calendar that this program writes.
 pub const FIRST: &str = "BEGIN:VCALENDAR";
 /// The rules of the zone are written down from the first event until so many years after now.
 const YEARS_AHEAD: i16 = 20;

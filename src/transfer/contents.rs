@@ -14,7 +14,7 @@ use crate::memory::pins::{self, Pin};
 use crate::schedule::Zone;
 use crate::vault::{NotePath, Vault};
 
-/// How a document of ours begins; an earlier export is known by it.
+/// The beginning of an exported document, by which an earlier export is recognised.
 pub const FIRST: &str = "# What ";
 
 /// The note of a day.
@@ -59,7 +59,7 @@ impl DayNote {
 }
 
 impl VaultContents {
-    /// The days that say something.
+    /// The days with content.
     pub(super) fn days_with_content(&self) -> impl Iterator<Item = &DayNote> {
         self.days.iter().filter(|day| !day.file.bullets.is_empty())
     }
@@ -71,7 +71,7 @@ impl VaultContents {
         format!("{FIRST}{} remembers\n\nAs of {date} {time}, {}.\n", self.name, self.zone)
     }
 
-    /// Reads the notes; a missing one says nothing.
+    /// Reads the notes; a missing note counts as empty.
     pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self> {
         let paths = &settings.paths;
         let note =

@@ -21,7 +21,7 @@ const FILE_NAME: &str = "followed.json";
 /// The hash of each note as it was copied last, by its path in the vault.
 type CopiedHashes = BTreeMap<String, String>;
 
-/// The result of one look.
+/// The result of one comparison of the folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FollowReport {
     /// Notes that are as they are there now.
@@ -80,7 +80,7 @@ pub struct SourceFolder {
     pub skipped: Vec<String>,
 }
 
-/// The Markdown of a folder and its folders with its names, and what can't be used with the reasons.
+/// The Markdown files of a folder and its subfolders, by relative path; and the unusable files with the reasons.
 ///
 /// # Errors
 /// It is no folder, or has too much in it.
@@ -98,7 +98,7 @@ pub fn notes(from: &Path) -> Result<SourceFolder> {
     Ok(SourceFolder { notes: found, skipped: skipped.collect() })
 }
 
-/// Brings `memory/NAME/` up to what the folder holds now.
+/// Makes `memory/NAME/` equal to the folder's present content.
 ///
 /// # Errors
 /// The folder can't be read, or the vault can't be written.

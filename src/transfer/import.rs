@@ -61,7 +61,7 @@ pub struct ImportReport {
 }
 
 impl Importer<'_> {
-    /// Adds to the vault what it lacks of the batch. A note that can't be written costs its own items.
+    /// Adds to the vault those items of the batch that it lacks. If a note can't be written, only its items are lost.
     ///
     /// # Errors
     /// A note can't be read.

@@ -10,7 +10,7 @@ use super::turn_journal::TurnJournal;
 use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
 
-/// An entry that is logged with the question.
+/// An entry that is logged beside the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnNote {
     /// The injected memories: the text of a folded `[!recall]-` callout.
@@ -26,7 +26,7 @@ pub enum TurnNote {
     },
 }
 
-/// The conversation of a turn, as the answering side sees it.
+/// The conversation of a turn, for the code that answers.
 #[async_trait]
 pub trait Conversation: Send + Sync {
     /// Logs an entry with the question, once.
@@ -62,7 +62,7 @@ pub struct TurnAnswer {
     pub facts: Facts,
 }
 
-/// Why a turn has no answer.
+/// The reason why a turn has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
     /// The person stopped the turn.

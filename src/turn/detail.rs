@@ -135,7 +135,7 @@ impl ListedTurn {
 }
 
 impl TurnJournal {
-    /// The turn with a name, as `turns` lists it: its question's block, else the message's id.
+    /// The turn with a name from the list of `turns`: the block of its question, or else the message's id.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -146,7 +146,7 @@ impl TurnJournal {
         }
     }
 
-    /// All steps and calls of a turn; for a turn that was answered with a later one, those of the later one.
+    /// All steps and calls of a turn. A turn that was answered together with a later one has those of the later one.
     ///
     /// # Errors
     /// The journal can't be read.

@@ -36,7 +36,8 @@ impl SessionHashes {
         }
     }
 
-    /// How many messages at the end of `request` are new to the session; `None` if it can't be continued.
+    /// The number of messages at the end of `request` that are new to the session; `None` if the session can't be
+    /// resumed.
     pub fn fresh(&self, settings: &str, request: &Request) -> Option<usize> {
         if self.instructions != instructions(settings, request) {
             return None;

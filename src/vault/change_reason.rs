@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::path::NotePath;
 use crate::words::words;
 
-/// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
+/// The trailer that marks writes of several notes as one operation. `undo` takes all of them back, or none.
 pub const OPERATION: &str = "Operation";
-/// The trailer of a write that the program makes for itself, such as an id for a line, or to prepare an operation:
-/// nobody asked for it, so `undo` passes over it.
+/// The trailer of a write that the program makes by itself, such as an id for a line, or to prepare an operation.
+/// `undo` skips it, because no person asked for it.
 pub const BOOKKEEPING: &str = "Bookkeeping";
-/// The trailer of a write that brings a sync tool's conflict copy into its note: the copy is no reason to refuse it.
+/// The trailer of a write that merges a sync tool's conflict copy into its note, so that the copy is no reason to
+/// refuse the write.
 pub const MERGES: &str = "Merges";
 
 words! {
@@ -106,11 +107,11 @@ pub struct Origin {
 /// The variable that names the brain in the environment of a program that works for a turn of the assistant; history
 /// records it with the program's changes.
 pub const BRAIN_VARIABLE: &str = "VAULT_AGENT_BRAIN";
-/// In the environment of a program that works for a turn of the assistant: the turn.
+/// The variable that names the turn in the environment of a program that works for a turn of the assistant.
 pub const TURN_VARIABLE: &str = "VAULT_AGENT_TURN";
 
 impl Origin {
-    /// The assistant, where the environment says that this program works for a turn of it.
+    /// The assistant as the origin, if the environment says that this program works for a turn of it.
     pub fn of_turn(env: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let turn = env(TURN_VARIABLE).filter(|turn| !turn.trim().is_empty())?;
         let origin = Self::new(Actor::Assistant).conversation(format!("turn {turn}"));

@@ -155,7 +155,7 @@ impl EditError {
         move |source| Self::Write { path: path.clone(), step, source }
     }
 
-    /// Whether trying again later, with nothing changed by a person, may succeed.
+    /// Whether a later try may succeed without a change by a person.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,

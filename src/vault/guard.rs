@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::json_file;
 use crate::vault::{EditRefusal, NotePath, Stat, conflict};
 
-/// How long a file must have stood empty or shrunk to be believed.
+/// The time for which a file must have been empty or short until that is accepted.
 const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
 /// So many notes are remembered.
 const REMEMBERED: usize = 500;
@@ -67,7 +67,7 @@ impl KnownLengths {
         }
     }
 
-    /// A note has this length and is as it should be.
+    /// Records the length of a note that passed its checks.
     pub(in crate::vault) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
         self.refresh();
         let known = self.notes.get(path);
@@ -161,7 +161,7 @@ pub(in crate::vault) fn check_copies(path: &NotePath, dir: &OwnedFd) -> Result<(
     Err(EditRefusal::ConflictCopy { path: path.clone(), copy })
 }
 
-/// How long a note, or a line, must have stood still.
+/// The time for which a note, or a line, must have been unchanged.
 pub const STILL: SignedDuration = SignedDuration::from_secs(5);
 /// The longest wait for that.
 pub const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
@@ -173,14 +173,14 @@ struct LastSeen {
     wanted: Option<Timestamp>,
 }
 
-/// Keeps how long each note has stood still.
+/// Records how long each note has been unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QuietTracker {
     notes: BTreeMap<NotePath, LastSeen>,
 }
 
 impl QuietTracker {
-    /// A note was read at `now` and had this hash. The first look counts as a change.
+    /// Records that a note had this hash at `now`. The first reading counts as a change.
     pub fn observe(&mut self, path: &NotePath, hash: Hash, now: Timestamp) {
         match self.notes.get_mut(path) {
             // A clock that was set back must not make the note wait for hours.
@@ -192,13 +192,13 @@ impl QuietTracker {
         }
     }
 
-    /// Our own write: the note has a new hash, and is no less quiet for it.
+    /// Records our own write: the note has a new hash, but doesn't count as changed.
     pub fn record_own_write(&mut self, path: &NotePath, hash: Hash) {
         let since = self.notes.get(path).map_or(Timestamp::MIN, |seen| seen.since);
         self.notes.insert(path.clone(), LastSeen { hash, since, wanted: None });
     }
 
-    /// Something that isn't urgent is to be changed: from now on it waits at most a minute.
+    /// Records that an edit that isn't urgent waits; from now on it waits at most a minute.
     pub fn start_waiting(&mut self, path: &NotePath, now: Timestamp) {
         if let Some(seen) = self.notes.get_mut(path) {
             let wanted = seen.wanted.get_or_insert(now);
@@ -206,7 +206,7 @@ impl QuietTracker {
         }
     }
 
-    /// When it may be done without another write until then.
+    /// The time at which the edit may be made, if nothing else writes the note until then.
     pub fn ready_at(&self, path: &NotePath) -> Option<Timestamp> {
         let seen = self.notes.get(path)?;
         let quiet = seen.since.checked_add(STILL).ok()?;
@@ -217,7 +217,7 @@ impl QuietTracker {
     }
 }
 
-/// Keeps how long each line of one note has read the same.
+/// Records how long each line of one note has been unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SteadyLines {
     since: BTreeMap<Vec<u8>, Timestamp>,
@@ -233,18 +233,18 @@ impl SteadyLines {
         }
     }
 
-    /// Whether the line read the same 5 s ago or longer, and ever since.
+    /// Whether the line has been unchanged for at least 5 s.
     pub fn is_steady(&self, line: &[u8], now: Timestamp) -> bool {
         self.steady_at(line).is_some_and(|at| at <= now)
     }
 
-    /// When the line will have read the same for 5 s, without a change until then; none for one that isn't there.
+    /// The time at which the line will have been unchanged for 5 s; `None` if there is no such line.
     pub fn steady_at(&self, line: &[u8]) -> Option<Timestamp> {
         self.since.get(line)?.checked_add(STILL).ok()
     }
 }
 
-/// How long after a write to look again.
+/// The times after a write at which the note is checked again.
 pub const LOOKS: [SignedDuration; 2] = [SignedDuration::from_secs(5), SignedDuration::from_secs(60)];
 
 /// The pending checks. Pure: time is an argument.
@@ -254,7 +254,7 @@ pub struct FollowUps {
 }
 
 impl FollowUps {
-    /// A note was written at `now`: look at it again 5 s and 60 s later.
+    /// Schedules the checks of a note that was written at `now`, 5 s and 60 s later.
     pub fn record_write(&mut self, path: &NotePath, now: Timestamp) {
         for after in LOOKS {
             if let Ok(at) = now.checked_add(after) {
@@ -263,8 +263,8 @@ impl FollowUps {
         }
     }
 
-    /// Takes the notes to check now, each once. Checks that a clock set back has moved more than a minute away are due
-    /// at once.
+    /// Takes the notes to check now, each once. If the clock was set back, a check that is more than a minute ahead is
+    /// due at once.
     pub fn due(&mut self, now: Timestamp) -> BTreeSet<NotePath> {
         let horizon = now.checked_add(LOOKS[1]).unwrap_or(Timestamp::MAX);
         let (due, later): (BTreeSet<_>, BTreeSet<_>) =

@@ -10,8 +10,8 @@ use pulp::{Arch, NullaryFnOnce};
 /// So many bytes of a row are added at a time; the sums are held in registers.
 const AT_ONCE: usize = 32;
 
-/// The number that half a byte stands for, before it is multiplied with its row's scale: sixteen steps around zero,
-/// which widen away from it as the numbers of rows do.
+/// The number for a four-bit code, before it is multiplied by its row's scale. The sixteen steps are centred on zero
+/// and grow with the distance from zero, like the numbers of rows.
 #[inline(always)]
 #[must_use]
 pub fn step(half: u8) -> f32 {
@@ -54,10 +54,11 @@ pub fn dot(wide: &[i16], row: &[u8]) -> i32 {
     })
 }
 
-/// For each of 32 bytes the numbers that its 256 values stand for.
+/// A table for each of 32 bytes: the number for each of its 256 values.
 pub type ByteSums = [[f32; 256]; 32];
 
-/// The sums of what three rows of 32 bytes stand for: of `signs`, of `large`, and of the bits that both have.
+/// The sums of the table's numbers over three rows of 32 bytes: over `signs`, over `large`, and over the bits that both
+/// have.
 #[must_use]
 pub fn sum_bytes(of: &ByteSums, signs: [u64; 4], large: [u64; 4]) -> [f32; 3] {
     // By twos: a sum waits for the one before it.
@@ -87,8 +88,8 @@ pub struct SignRows<'a> {
     pub others: &'a [[u8; 24]],
 }
 
-/// The blocks whose first word of signs differs from `signs` in at most `most` places, each behind the number of all
-/// places in which it differs; blocks without a row are left out.
+/// The blocks whose first word of signs differs from `signs` in at most `most` bits, each preceded by the number of all
+/// differing bits. Blocks without a row are left out.
 #[must_use]
 pub fn differences(of: SignRows<'_>, signs: &[u64; 4], most: u32) -> Vec<(u16, u32)> {
     /// Both passes, inlined as one.
@@ -127,7 +128,7 @@ pub fn differences(of: SignRows<'_>, signs: &[u64; 4], most: u32) -> Vec<(u16, u
     Arch::new().dispatch(Passes(of, signs, most))
 }
 
-/// The places of those `signatures` that share, with one of `wanted`, at least so many bits as it asks for, and of
+/// The positions of the `signatures` that share enough bits with one of `wanted` (which also names the number), and of
 /// those that have all bits.
 #[must_use]
 pub fn sharing(signatures: &[[u8; 8]], wanted: &[(u64, u32)]) -> Vec<usize> {

@@ -46,13 +46,13 @@ pub struct MadeChange {
 }
 
 impl MadeChange {
-    /// Done; `to` is a path of the page.
+    /// A change that is made; the browser goes on to `to`, a path of the page.
     pub fn new(to: impl Into<String>, said: impl Into<String>) -> Self {
         Self { to: to.into(), sentence: said.into() }
     }
 }
 
-/// Why a page can't be shown, or a change isn't made.
+/// The error of a page that can't be shown, or of a change that isn't made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageError {
     /// The status of HTTP.
@@ -65,7 +65,7 @@ pub struct PageError {
     pub way: Option<(String, &'static str)>,
 }
 
-/// What a place makes, or why not.
+/// The result of a place.
 pub type Result<T, E = PageError> = std::result::Result<T, E>;
 
 impl PageError {
@@ -74,27 +74,27 @@ impl PageError {
         Self { status, message: message.to_string(), hints: Vec::new(), way: None }
     }
 
-    /// The request can't be understood.
+    /// The error that the request can't be understood.
     pub fn bad(message: impl ToString) -> Self {
         Self::new(400, message)
     }
 
-    /// There is no such thing.
+    /// The error that there is no such item.
     pub fn not_found(message: impl ToString) -> Self {
         Self::new(404, message)
     }
 
-    /// It changed meanwhile.
+    /// The error that the item has changed meanwhile.
     pub fn changed(message: impl ToString) -> Self {
         Self::new(409, message)
     }
 
-    /// Something is wrong with the vault or the machine.
+    /// The error of a fault of the vault or the machine.
     pub fn failed(message: impl ToString) -> Self {
         Self::new(500, message)
     }
 
-    /// A form asks for what its place doesn't do.
+    /// The error of a form with an action that its place doesn't have.
     pub fn no_such_action(name: &str) -> Self {
         Self::bad(format!("there is nothing called {} to do here", quote(name)))
     }

@@ -15,7 +15,7 @@ use crate::listen::{HostNames, secret};
 /// The browser's header about the origin of a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The name that a request calls the page by.
+/// The host name by which a request calls the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CalledHost {
     /// The `Host` header.
@@ -24,7 +24,7 @@ pub(super) struct CalledHost {
     pub is_tls: bool,
 }
 
-/// The name that a request calls the page by, where that is one of its names.
+/// The host name by which a request calls the page, if it is one of the page's names.
 pub(super) fn host(names: &HostNames, headers: &HeaderMap) -> Result<CalledHost> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|_| hosts.next().is_none());
@@ -38,7 +38,7 @@ pub(super) fn host(names: &HostNames, headers: &HeaderMap) -> Result<CalledHost>
     Ok(CalledHost { host: host.to_owned(), is_tls })
 }
 
-/// Whether a change comes from a page of ours.
+/// Checks that a change comes from a page of this program.
 pub(super) fn change(called: &CalledHost, headers: &HeaderMap) -> Result<()> {
     let refused = || PageError::new(403, "this change doesn't come from a page of this vault");
     let origin = text(headers, &header::ORIGIN).ok_or_else(refused)?;
@@ -78,7 +78,7 @@ pub(super) fn form_token(cookie: &str) -> String {
     data_encoding::HEXLOWER.encode(&blake3::derive_key("vault-agent page: form token", cookie.as_bytes()))
 }
 
-/// Whether a form brings the session's token.
+/// Checks that a form has the session's token.
 pub(super) fn form(token: &str, given: &str) -> Result<()> {
     if secret::is_same(token, given) {
         return Ok(());
@@ -99,7 +99,7 @@ const MOST_WRONG: usize = 10;
 /// In which time.
 const WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
-/// The codes that are good now, as hashes, and the wrong ones of the last minute.
+/// The hashes of the valid codes, and the wrong codes of the last minute.
 #[derive(Debug, Default)]
 pub(super) struct LoginCodes(Mutex<CodeState>);
 
@@ -110,7 +110,7 @@ struct CodeState {
 }
 
 impl LoginCodes {
-    /// A new code of 128 bits, and until when it is good.
+    /// A new code of 128 bits, and the end of its validity.
     pub(super) fn make(&self, now: Timestamp) -> std::io::Result<(String, Timestamp)> {
         let code = secret::random::<16>()?;
         let until = now + GOOD_FOR;

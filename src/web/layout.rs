@@ -15,7 +15,7 @@ use super::visit::Visit;
 /// The fields that a person types into.
 const TYPED: [&str; 8] = ["when", "message", "recur", "text", "section", "scope", "until", "question"];
 
-/// A page for a session that is let in.
+/// A page for a valid session.
 pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     let here = visit.path.split('/').nth(1).unwrap_or_default();
     let refused = visit.refused.as_ref().map(|(_, problem)| problem);
@@ -53,7 +53,7 @@ fn typed(visit: &Visit<'_>, body: &Markup) -> Markup {
     }
 }
 
-/// Why a page can't be shown, with a way home.
+/// The page for an error, with a link to the start page.
 pub(super) fn problem(visit: &Visit<'_>, problem: &PageError) -> Markup {
     page(
         visit,
@@ -140,7 +140,7 @@ fn asset_of(name: &str, extension: &str, kind: &'static str, text: &'static str)
     Asset { address: format!("/assets/{name}.{hash}.{extension}"), text, kind }
 }
 
-/// A file of the page that anybody may have; none where the path names none.
+/// A file of the page, which needs no session; `None` if the path names none.
 pub(super) fn asset(path: &str) -> Option<Response> {
     if path == "/manifest.webmanifest" {
         let manifest = serde_json::json!({

@@ -25,7 +25,7 @@ impl Visit<'_> {
         self.workspace.vault_reminders().expecting(form.get("was"))
     }
 
-    /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
+    /// Carries out the form's action on a line, and returns a sentence about it. `None` if the form has another action.
     pub(super) fn act_on_line(&self, form: &FormData) -> Result<Option<String>> {
         let (id, what) = (form.get("id"), form.get("do"));
         let memory = self.workspace.memory();
@@ -234,7 +234,7 @@ impl Visit<'_> {
     }
 }
 
-/// A reminder's line as a person says it.
+/// A reminder's line in words for a person.
 pub(super) fn in_words(visit: &Visit<'_>, line: &str) -> String {
     let file = crate::format::reminder::parse(line.as_bytes());
     let Some(Reminder { date, time, recur, msg, .. }) = file.reminders.first().map(|line| &line.reminder)

@@ -13,7 +13,7 @@ use futures_util::stream;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-/// How often the state's files are looked at while a page is open.
+/// The interval at which the files of the state directory are polled while a page is open.
 const EVERY: Duration = Duration::from_secs(2);
 /// The interval of a message on a silent connection, so that either end notices when the other has closed.
 const ALIVE: Duration = Duration::from_secs(30);
@@ -52,12 +52,12 @@ impl Default for LiveUpdates {
 }
 
 impl LiveUpdates {
-    /// Tells open pages. Without any it costs nothing.
+    /// Reports a change to the open pages.
     pub fn send(&self, changed: PageChange) {
         let _ = self.sender.send(changed);
     }
 
-    /// The stream for one page, as long as `is_let_in` says so.
+    /// The stream for one page, as long as `is_let_in` is true.
     pub(super) fn stream(
         &self,
         stop: CancellationToken,
@@ -80,7 +80,7 @@ impl LiveUpdates {
         Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
     }
 
-    /// Looks at the state's files while pages are open, until `stop`.
+    /// Polls the files of the state directory while pages are open, until `stop`.
     pub(super) async fn follow_state(self, state: Arc<PathBuf>, stop: CancellationToken) {
         let mut before = None;
         loop {

@@ -8,14 +8,14 @@ use super::visit::Visit;
 use crate::format::changes::{changed_endings, hunks, text_lines};
 use crate::listen::secret;
 
-/// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it
-/// is to do there.
+/// A form that changes something, with the session's token and an id of its own. `action` is the place's path, `what`
+/// the action there.
 pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     form_with(visit, action, what, &new_id(), fields, button)
 }
 
-/// As [`form`], for a page that was asked for by a form with [`form_id`] or by [`to_plan`]: with that one's id, so that
-/// the page fetched anew by Back holds the same form, and what was sent is known again.
+/// As [`form`], for a page that was requested by a form with [`form_id`] or by [`to_plan`]. It has the id of that form,
+/// so that the page has the same form after Back, and a second submission is recognised.
 pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     let id = visit.query("form").filter(|id| is_form_id(id)).map_or_else(new_id, str::to_owned);
     form_with(visit, action, what, &id, fields, button)
@@ -33,7 +33,7 @@ pub fn to_plan(visit: &Visit<'_>, changes: &[(&str, &str)]) -> String {
     visit.address_with(&[changes, &[("form", id.as_str())]].concat())
 }
 
-/// The id that a form which only asks for a plan hands to the plan's own form.
+/// The id that a form which only requests a plan passes to the plan's own form.
 pub fn form_id() -> Markup {
     html! { input type="hidden" name="form" value=(new_id()); }
 }
@@ -55,7 +55,7 @@ pub fn button(visit: &Visit<'_>, action: &str, what: &str, values: &[(&str, &str
     }
 }
 
-/// As [`button`], for what is worth a second look: the words stand behind a question that is opened first.
+/// As [`button`], for an action that needs confirmation: a question is opened before the button.
 pub fn confirmed(
     visit: &Visit<'_>,
     action: &str,
@@ -82,7 +82,7 @@ fn hidden(visit: &Visit<'_>, what: &str, id: &str) -> Markup {
     }
 }
 
-/// A labelled line to write into; what was typed into a form that was refused stands in it again.
+/// A labelled input line. After a refused form it holds the typed text again.
 pub fn field(visit: &Visit<'_>, what: &str, name: &str, label: &str, value: &str) -> Markup {
     let value = visit.typed(what, name).unwrap_or(value);
     html! { label { span { (label) } input name=(name) value=(value) autocomplete="off"; } }
@@ -138,7 +138,7 @@ pub fn badge(word: &str, kind: &str) -> Markup {
     html! { span class={ "badge " (kind) } { (word) } }
 }
 
-/// A sentence of the program's, in which what stands in backquotes is set as code.
+/// A sentence of this program, with the parts in backquotes set as code.
 pub fn sentence(text: &str) -> Markup {
     let pieces: Vec<&str> = text.split('`').collect();
     if pieces.len().is_multiple_of(2) {

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 /// Asks a question, whose turn in the turn journal is `message`; the answer as a person reads it.
 ///
 /// # Errors
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub(super) async fn ask(
     workspace: Arc<Workspace>,
     permits: Arc<CallPermits>,
@@ -58,7 +58,7 @@ async fn answer(
     Ok(engine.answer(message, &NoConversation, &CancellationToken::new()).await?)
 }
 
-/// Ends the turns of questions that an earlier process was asked on the page and did not answer.
+/// Ends the turns of questions that were asked on the page and that an earlier process did not answer.
 pub(super) fn end_open(workspace: &Workspace) {
     let ended = TurnJournal::open_if_there(&workspace.dirs.state).and_then(|turns| {
         let Some(turns) = turns else { return Ok(()) };

@@ -166,7 +166,7 @@ fn see(place: &PagePlace, visit: &Visit<'_>, status: StatusCode) -> Response {
     }
 }
 
-/// Makes a change once, whatever is sent again.
+/// Makes a change once, even if its form is sent again.
 fn change(shared: &PageShared, place: &PagePlace, visit: Visit<'_>, form: FormData) -> Result<Response> {
     let id = form.get("form").to_owned();
     if !is_form_id(&id) {

@@ -122,7 +122,7 @@ impl PageStore {
         self.db.rows(sql, [ms(now - SESSION)], session)
     }
 
-    /// Ends a session; whether there was one of this name.
+    /// Ends a session. Returns whether there was one of this name.
     ///
     /// # Errors
     /// The file can't be written.
@@ -148,13 +148,13 @@ impl PageStore {
         })
     }
 
-    /// Keeps what came of a form.
+    /// Stores the outcome of a form.
     pub(super) fn finish(&self, id: &str, to: &str, said: &str) -> Result<()> {
         let sql = "UPDATE forms SET goes_to = ?2, said = ?3 WHERE id = ?1";
         self.db.execute(sql, [id, to, said]).map(drop)
     }
 
-    /// Gives a form's id back: nothing was changed by it.
+    /// Releases a form's id, because nothing was changed.
     pub(super) fn release(&self, id: &str) -> Result<()> {
         self.db.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(drop)
     }
@@ -175,7 +175,7 @@ fn ms(at: Timestamp) -> i64 {
     at.as_millisecond()
 }
 
-/// The check.
+/// The checks for `doctor`.
 pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let (web, state) = (&workspace.settings.web, &workspace.dirs.state);
     let daemon = DaemonLock::holder(state).is_some();

@@ -28,7 +28,7 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_'
 /// So many lines of a note are on one page.
 pub(super) const LINES_PER_PAGE: usize = 300;
 
-/// Names and values, as a query or a form has them.
+/// The names and values of a query or a form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormData(Vec<(String, String)>);
 
@@ -49,7 +49,7 @@ impl FormData {
         self.first(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// A hash of what it says, without its id and its token.
+    /// A hash of its values, without the form's id and token.
     pub(super) fn words(&self) -> String {
         let own = self.0.iter().filter(|(name, _)| !matches!(name.as_str(), "form" | "token"));
         secret::hash(&form_urlencoded::Serializer::new(String::new()).extend_pairs(own).finish())
@@ -60,7 +60,7 @@ impl FormData {
     }
 }
 
-/// One request, as a place sees it.
+/// One request to a place.
 pub struct Visit<'a> {
     /// The vault with the settings in force.
     pub workspace: &'a Arc<Workspace>,
@@ -97,7 +97,7 @@ impl Visit<'_> {
         self.query.non_blank(name)
     }
 
-    /// Which page of a long list is asked for, from 1.
+    /// The requested page of a long list, from 1.
     pub fn page_number(&self) -> usize {
         self.query("page").and_then(|page| page.parse().ok()).filter(|page| *page > 0).unwrap_or(1)
     }
@@ -148,12 +148,12 @@ impl Visit<'_> {
         Origin::new(Actor::Page)
     }
 
-    /// Waits for what is asynchronous; places run on threads of their own.
+    /// Waits for a future. Places run on threads of their own, so they may block.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    /// Lets work go on after the answer; open pages are told when it is done.
+    /// Lets work go on after the answer. Open pages get a report when it is done.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let live = self.shared.live.clone();
         self.runtime.spawn(async move {

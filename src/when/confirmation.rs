@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use crate::format::reminder::Recur;
 use crate::schedule::{self, Zone};
 
-/// A local time with its weekday, and how far away it is; what the clocks do to it, where they do.
+/// A local time with its weekday and its distance from now; and a remark if a clock change affects it.
 ///
 /// `Mon 30 Nov 09:00, in 8 days`.
 pub fn confirmation(local: DateTime, now: Timestamp, zone: &Zone) -> String {
@@ -22,7 +22,7 @@ pub fn confirmation_of((local, at): (DateTime, Timestamp), now: Timestamp, zone:
     format!("{day}, {far}{}", remark((local, at), zone))
 }
 
-/// [`confirmation`], and how it comes again: `Fri 27 Nov 17:00, in 5 days, then weekly`.
+/// [`confirmation`] with the recurrence: `Fri 27 Nov 17:00, in 5 days, then weekly`.
 pub fn confirmation_with(local: DateTime, recur: Recur, now: Timestamp, zone: &Zone) -> String {
     let said = confirmation(local, now, zone);
     if recur == Recur::None { said } else { format!("{said}, then {recur}") }
@@ -35,7 +35,7 @@ pub fn day_and_time(local: DateTime, now: Timestamp, zone: &Zone) -> String {
     local.strftime(if next { "%a %-d %b %H:%M" } else { "%a %-d %b %Y %H:%M" }).to_string()
 }
 
-/// How far away a local time is: `in 8 days`, `tomorrow`, `in 3 h 10 min`, `2 days ago`.
+/// The distance of a local time from now: `in 8 days`, `tomorrow`, `in 3 h 10 min`, `2 days ago`.
 pub fn distance((local, at): (DateTime, Timestamp), now: Timestamp, zone: &Zone) -> String {
     let length = now.duration_until(at);
     let today = zone.tz().to_datetime(now).date();

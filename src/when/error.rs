@@ -7,7 +7,7 @@ use super::lexicon::{self, Lattice, Token};
 use super::term::Term;
 use crate::format::reminder::Recur;
 
-/// A text that can't be taken for a time.
+/// The error of a text that has no time, or several.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhenError {
     /// No rule reads it.
@@ -94,7 +94,7 @@ impl WhenError {
 pub const WHEN_HINT: &str =
     "write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`";
 
-/// In words for people, about the first thing that is wrong.
+/// The first fault of a phrase, in words for people.
 pub fn reason(tokens: &[Token], lattices: &[Lattice<'_>]) -> String {
     if tokens.len() > super::MOST_TOKENS {
         return "it is too long".to_owned();

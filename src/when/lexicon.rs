@@ -42,7 +42,7 @@ static LEXICA: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
     LANGUAGES.iter().map(lexicon).collect()
 });
 
-/// A phrase as one language sees it.
+/// A phrase with the terms of one language.
 #[derive(Debug)]
 pub struct Lattice<'t> {
     /// The language.
@@ -128,22 +128,22 @@ impl<'t> Lattice<'t> {
         self.terms(at).iter().filter_map(|(term, end)| Some((meant(*term)?, *end))).collect()
     }
 
-    /// The places behind this term, if it stands at a place.
+    /// The positions after this term, if it stands at a position.
     pub fn behind(&self, at: usize, term: Term) -> impl Iterator<Item = usize> {
         self.terms(at).iter().filter(move |(found, _)| *found == term).map(|(_, end)| *end)
     }
 
-    /// The place itself, and the places behind this term, if it stands there.
+    /// The position itself, and the positions after this term, if it stands there.
     pub fn optional(&self, at: usize, term: Term) -> impl Iterator<Item = usize> {
         std::iter::once(at).chain(self.behind(at, term))
     }
 
-    /// The place behind a sign, if it stands at a place.
+    /// The position after a sign, if it stands at a position.
     pub fn sign(&self, at: usize, sign: char) -> Option<usize> {
         (self.tokens.get(at) == Some(&Token::Sign(sign))).then_some(at + 1)
     }
 
-    /// The place behind a full stop or a point, if one stands at a place.
+    /// The position after a full stop or a decimal point, if one stands at a position.
     pub fn stop(&self, at: usize) -> Option<usize> {
         (self.tokens.get(at) == Some(&Token::Stop)).then_some(at + 1)
     }
@@ -173,7 +173,8 @@ impl<'t> Lattice<'t> {
     }
 }
 
-/// How many tokens a spelling takes of a phrase's beginning, where it stands there. A full stop may be left out.
+/// The number of tokens of a spelling at the beginning of a phrase; `None` if the phrase begins otherwise. A full stop
+/// may be left out.
 fn matches(spelling: &[Token], phrase: &[Token]) -> Vec<usize> {
     let mut ends = vec![0];
     for token in spelling {

@@ -60,7 +60,7 @@ fn coming(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError>
     Ok(meaning)
 }
 
-/// [`read`], for what comes once.
+/// As [`read`], for a time without recurrence.
 ///
 /// # Errors
 /// As [`read`]; or it comes again and again.
@@ -68,7 +68,8 @@ pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<DateTime, W
     once(text, read(text, now, zone)?, now, zone).map(|meaning| meaning.local)
 }
 
-/// The same for what is kept as an instant, which names the second hour of a clock that goes back too: whole minutes.
+/// As [`parse_when`], for a time that is stored as an instant, in whole minutes. An instant can also name the second of
+/// two equal local hours.
 ///
 /// # Errors
 /// As [`parse_when`], but for that hour.
@@ -169,7 +170,7 @@ fn plain(local: DateTime) -> String {
 }
 
 impl Meaning {
-    /// How it comes again, where that can be said beside the phrase too.
+    /// The recurrence, which may also be given beside the phrase.
     ///
     /// # Errors
     /// Both are said, and differ; in words.

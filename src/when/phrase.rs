@@ -4,7 +4,7 @@ use jiff::civil::Weekday;
 
 use super::term::{DayPart, Unit};
 
-/// A whole phrase, read in one way.
+/// One parse of a whole phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Phrase {
     /// This minute.
@@ -39,7 +39,7 @@ pub struct Length {
     pub seconds: i64,
 }
 
-/// Which of those that have the same name.
+/// The choice among days with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhichOne {
     /// Nothing is said.
@@ -117,7 +117,7 @@ pub enum RepeatPhrase {
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimePhrase {
-    /// One minute of the day, from 0, whatever else is said.
+    /// A fixed minute of the day, from 0.
     At(i32),
     /// One minute of the day before 13:00, unless a part of the day says that it is the other one.
     Half(i32),

@@ -94,7 +94,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// The term that the table of words calls so: `Now`, `Number(40)`, `DayPart(0, Evening)`.
+    /// The term with this name in the table of words: `Now`, `Number(40)`, `DayPart(0, Evening)`.
     pub fn named(name: &str) -> Option<Self> {
         let Some((kind, values)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
             return serde_json::from_value(name.into()).ok();
@@ -132,7 +132,7 @@ pub enum Unit {
     Year,
 }
 
-/// How something comes again, said in one word.
+/// A recurrence in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cycle {

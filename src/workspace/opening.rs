@@ -101,8 +101,8 @@ impl Workspace {
         Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), clock, machines)))
     }
 
-    /// The vault of `held` with the present settings on disk, which it then holds; the last valid ones where those are
-    /// wrong, and why.
+    /// The vault of `held` with the present settings on disk, which `held` then has. If these are invalid, the last
+    /// valid settings, and the fault.
     pub fn present(held: &RwLock<Arc<Self>>) -> (Arc<Self>, Option<ConfigError>) {
         let current = Arc::clone(&held.read().unwrap_or_else(PoisonError::into_inner));
         match current.reload() {
@@ -141,8 +141,8 @@ fn zone(settings: &Settings, root: &Path) -> Result<Zone, ConfigError> {
 }
 
 impl Workspace {
-    /// The same vault for a process that takes part: the daemon, or one pass without it. Without `[machines]` nothing
-    /// changes. Nothing is asked yet.
+    /// The same vault for a process that takes part among several machines: the daemon, or one pass without it. Without
+    /// `[machines]` nothing changes. The store isn't called yet.
     ///
     /// # Errors
     /// The engine or the machine's name can't be used.
@@ -176,8 +176,8 @@ impl Workspace {
         Ok(self)
     }
 
-    /// Names the machine that speaks for the vault, in a sentence, if it isn't this one; `None` in a process beside the
-    /// daemon, where a person acts.
+    /// A sentence that names the voice, if that is another machine. `None` in a process beside the daemon, where a
+    /// person acts.
     pub(super) fn other_voice(&self) -> Option<String> {
         if self.machines.is_internal() || self.machines.is_voice() {
             return None;

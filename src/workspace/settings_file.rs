@@ -4,7 +4,7 @@ use super::Workspace;
 use crate::config::FILE_NAME;
 use crate::vault::{EditError, Operation, Origin, VaultError};
 
-/// Why the settings were not changed.
+/// The reason why the settings were not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsFileError {
     /// The settings can't be read.

@@ -46,7 +46,7 @@ pub enum ParsedBox<T> {
     Other,
 }
 
-/// Reads one line with `read`; what `read` refuses is a near miss where it `looks_meant`.
+/// Parses one line with `read`. A line that `read` refuses is a near miss if `looks_meant` is true for it.
 pub(in crate::format) fn parse_line<T>(
     line: &[u8],
     looks_meant: fn(&str) -> bool,

@@ -72,14 +72,14 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// Whether it still waits for a word.
+    /// Whether it still waits for an answer.
     pub fn is_open(&self) -> bool {
         self.state.is_none()
     }
 
-    /// Whether it asks the same as another, whatever their boxes and their ends. The approval is for the command and
-    /// the files' hash: the reason, and the pattern that "Always" would add, may differ by now, as after an approval of
-    /// the skill in between.
+    /// Whether it asks for the same as another question; boxes and states don't count. An approval is for the command
+    /// and the files' hash. The reason, and the pattern that "Always" would add, may differ, for example if the skill
+    /// was approved in between.
     pub fn asks_as(&self, other: &Self) -> bool {
         let neutral = |one: &Self| Self {
             mark: CheckboxMark::Open,
@@ -149,8 +149,8 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
     file
 }
 
-/// The line with a state behind its last field, before a block id. One that is over, or is none of ours, comes back
-/// as it is.
+/// The line with a state after its last field and before a block id. A closed line, or a line of another form, is
+/// returned unchanged.
 pub fn with_state(line: &[u8], state: ApprovalState) -> Vec<u8> {
     match std::str::from_utf8(line).ok().and_then(|text| read(text).ok()) {
         Some((approval, end)) if approval.is_open() => {
@@ -160,7 +160,7 @@ pub fn with_state(line: &[u8], state: ApprovalState) -> Vec<u8> {
     }
 }
 
-/// The line with its box ticked or declined. One that is over, or is none of ours, comes back as it is.
+/// The line with its box ticked or declined. A closed line, or a line of another form, is returned unchanged.
 pub fn with_mark(line: &[u8], mark: CheckboxMark) -> Vec<u8> {
     match parse_line(line) {
         ParsedBox::Line(approval) if approval.is_open() => {

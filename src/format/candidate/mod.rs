@@ -151,7 +151,7 @@ pub struct CandidateLine {
     pub candidate: Candidate,
 }
 
-/// How it stands with something that was asked.
+/// The state of a candidate that was put to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateState {
@@ -177,8 +177,8 @@ pub struct InboxFile {
 }
 
 impl InboxFile {
-    /// All that was ever asked, oldest first, with how it stands: a question that has no record (a person wrote it) is
-    /// open, too, and so is one whose line is a near miss.
+    /// All candidates that were ever put to a person, oldest first, with their states. A question without a record (a
+    /// person wrote it) is open, too, and so is a question whose line is a near miss.
     pub fn all(&self) -> Vec<(CandidateState, &Candidate)> {
         let is_open = |line: &&Candidate| line.mark != CheckboxMark::Declined;
         let mut lines: HashMap<&str, &Candidate> = HashMap::new();

@@ -41,7 +41,7 @@ words! {
 }
 
 words! {
-    /// How exactly its time is meant: a hint for the wording, never another path.
+    /// The precision of a commitment's time. It changes only the wording of the notification.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Precision, name {
         /// To the minute.

@@ -82,8 +82,8 @@ impl LogEvent {
         if self.kind == EventKind::Agent { split_facts(&self.content).0 } else { &self.content }
     }
 
-    /// Whether this is nothing but memory: what was injected, a memory tool's result, or an answer that was made of
-    /// what was found. Indexing it would feed recall on itself.
+    /// Whether the event is only recalled memory: an injection, the result of a memory tool, or an answer that only
+    /// quotes found notes. If such events were indexed, recall would find its own results.
     pub fn is_recall(&self) -> bool {
         match self.kind {
             EventKind::Recall => true,
@@ -158,7 +158,7 @@ impl Default for Resume {
 }
 
 /// A tool's call as the content of an event: the arguments, then the result, each in a fence that is longer than any in
-/// it; then what there is to say about it, a line each: where the whole result is, that the call failed.
+/// it; then remarks, a line each: the place of the whole result, or that the call failed.
 pub fn tool_content(arguments: &str, result: &str, notes: &[String]) -> String {
     let notes: String = notes.iter().map(|note| format!("\nnote: {note}")).collect();
     format!("arguments:\n{}\nresult:\n{}{notes}", fenced(arguments), fenced(result))

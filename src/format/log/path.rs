@@ -56,8 +56,8 @@ impl LogPath {
         matches!(self.surface.as_str(), "discord-channel" | "discord-thread")
     }
 
-    /// Whether it is a log of what the assistant does by itself: of a routine, or of what brains took beside the
-    /// answers, whose context has its surface's name.
+    /// Whether it is a log of the assistant's own work: of a routine, or of brains' calls outside of answers (its
+    /// context has the name of its surface).
     pub fn is_internal(&self) -> bool {
         self.surface == ROUTINES || self.surface == self.context_id
     }

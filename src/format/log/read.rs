@@ -53,8 +53,7 @@ pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
     log
 }
 
-/// The callouts of a log that are meant as events but are of no kind that there is: line, column, the kind as it
-/// stands.
+/// The callouts of a log that look like events but have an unknown kind: line, column, and the kind as written.
 pub fn unknown_kinds(bytes: &[u8]) -> Vec<(usize, usize, String)> {
     let known = parse(bytes).blocks;
     let mut lines = LogLines::new(bytes, start(bytes));

@@ -12,7 +12,7 @@ use super::{FieldKind, Rules, TaskField, TaskFormat, TaskLine, TaskTime, moment}
 /// A place in the line, and what is put there.
 type Splice = (Range<usize>, String);
 
-/// A field of the next time: its date, or that it goes.
+/// A field of the next occurrence, with its new date; `None` removes the field.
 pub type NextField = (FieldKind, Option<TaskTime>);
 
 /// The text with all splices, in whatever order they are given; of those that meet, the first alone.
@@ -48,9 +48,9 @@ fn boxed(line: &TaskLine<'_>, status: char) -> Splice {
     (at..at + line.item.status.len_utf8(), status.to_string())
 }
 
-/// The line of the next time: its box empty, each field of `dates` with its new date (none: the field goes), without
-/// the names that depend on one line alone, and without block id. `created` is its date of creation, where the plugin
-/// gives one.
+/// The line of the next occurrence: its box is empty, and each field of `dates` has its new date (`None` removes the
+/// field). Its own id, its dependencies, its completion date and its block id are removed. `created` is its date of
+/// creation, if the plugin writes one.
 pub fn next(line: &TaskLine<'_>, format: TaskFormat, dates: &[NextField], created: Option<Date>) -> String {
     let item = &line.item;
     let mut splices = vec![boxed(line, ' '), (item.end..item.text.len(), String::new())];
@@ -106,7 +106,8 @@ fn value(format: TaskFormat, when: TaskTime) -> String {
     when.time.map_or(when.date.to_string(), |time| format!("{}{gap}{}", when.date, time.strftime("%H:%M")))
 }
 
-/// The line told again at another time; `None` where the form's own settings have a date that can't be written.
+/// The line with another time for its notification; `None` if the form's settings have a date format that can't be
+/// written.
 pub fn snoozed(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTime) -> Option<String> {
     let when = TaskTime { date: to.date(), time: Some(to.time()) };
     let splices = match format {
@@ -136,9 +137,9 @@ pub fn snoozed(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateT
     Some(splice(line.item.text, splices))
 }
 
-/// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of
-/// Tasks' and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be
-/// written.
+/// The line on another day. It gets a time of day if it has one already, or if the new time isn't the default one. In
+/// Tasks' and Dataview's forms a day has no time, so the reminder field gets it. `None` if the form's settings have a
+/// date format that can't be written.
 pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTime) -> Option<String> {
     let is_default = to.time() == rules.default_time;
     let is_timed = |field: &TaskField| field.when.is_some_and(|when| when.time.is_some());
@@ -173,8 +174,8 @@ pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTi
     Some(splice(line.item.text, splices))
 }
 
-/// The line with other words, in the place of its first; what stands between or behind its fields goes. `None` where it
-/// has no words.
+/// The line with other words, at the place of its first words; words between or after its fields are removed. `None` if
+/// it has no words.
 pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let item = &line.item;
     let (mut pieces, mut at) = (Vec::new(), item.body);
@@ -197,12 +198,12 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     (!splices.is_empty()).then(|| splice(item.text, splices))
 }
 
-/// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.
+/// The line with the date of its mark moved, in the same form: for Reminder Toast, and for Reminder without recurrence.
 pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: TaskTime) -> Option<String> {
     Some(splice(line.item.text, vec![mark_date(line, rules, when)?]))
 }
 
-/// The line of the next time of a mark of Reminder's.
+/// The line of the next occurrence, for a mark of Reminder.
 pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: TaskTime) -> Option<String> {
     let end = (line.item.end..line.item.text.len(), String::new());
     Some(splice(line.item.text, vec![boxed(line, ' '), mark_date(line, rules, when)?, end]))

@@ -32,7 +32,7 @@ use crate::words::words;
 pub use field::{FieldKind, ListItem, TaskField, TaskTime, list_item};
 
 words! {
-    /// The forms, in the order in which a line that has several is said to be one of them.
+    /// The forms. A line in several forms counts as the first of them in this order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum TaskFormat, name {
         /// Tasks, with emoji; with `⏰` of Reminder.
@@ -92,7 +92,7 @@ pub struct PlacedTask {
     pub task: Task,
 }
 
-/// The open tasks of a note that are to be told some time by the forms that are on, in order.
+/// The open tasks of a note that have a notification by an enabled form, in order.
 ///
 /// `path` is the note's place in the vault, which gives a TaskNotes task its title.
 pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
@@ -115,7 +115,7 @@ pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
     found
 }
 
-/// The open task that a line without its terminator is, if a form that is on tells it some time.
+/// The open task in a line without its terminator, if it has a notification by an enabled form.
 pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
     let item = list_item(text)?;
     // Most tasks of an old vault are done, and cost no more than a look at their box.
@@ -174,26 +174,27 @@ impl<'a> TaskLine<'a> {
         super::one_line(&words)
     }
 
-    /// The field whose date says when a form tells the line.
+    /// The field of a form whose date gives the time of the notification.
     pub fn notification_field(&self, format: TaskFormat) -> Option<&TaskField> {
         [FieldKind::Reminder, FieldKind::Due, FieldKind::Scheduled, FieldKind::Start].into_iter().find_map(
             |key| self.fields.iter().find(|f| f.format == format && f.key == key && f.when.is_some()),
         )
     }
 
-    /// The first of a form's dates of the day itself, from which its recurrence counts: due, scheduled, start.
+    /// The date from which a form's recurrence counts: the first of due, scheduled and start.
     pub fn reference(&self, format: TaskFormat) -> Option<TaskTime> {
         let dates = [FieldKind::Due, FieldKind::Scheduled, FieldKind::Start];
         dates.into_iter().find_map(|key| self.field(format, key)?.when)
     }
 
-    /// [`Self::reference`], where the reminder stands behind its day: that was a snooze, which is over with its time.
+    /// [`Self::reference`], if the reminder field is on a later day. Such a field comes from a snooze, which ends with
+    /// its time.
     pub fn snoozed_from(&self, format: TaskFormat) -> Option<TaskTime> {
         let alarm = self.field(format, FieldKind::Reminder)?.when?;
         self.reference(format).filter(|day| alarm.date > day.date)
     }
 
-    /// The line's task, if a form that is on tells it some time.
+    /// The line's task, if it has a notification by an enabled form.
     pub fn task(&self, rules: &Rules) -> Option<Task> {
         let mut notification_times: Vec<NotificationTime> = Vec::new();
         for format in rules.on.iter().copied().filter(|format| rules.keeps(*format, &self.item)) {
@@ -256,7 +257,7 @@ defaults! {
 }
 
 impl Rules {
-    /// Whether a line is one of a form's: those of Tasks hold its global filter.
+    /// Whether a line counts for a form: for Tasks, the line must have its global filter.
     pub(super) fn keeps(&self, format: TaskFormat, item: &ListItem<'_>) -> bool {
         !matches!(format, TaskFormat::Tasks | TaskFormat::Dataview)
             || self.filter.is_empty()

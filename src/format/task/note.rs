@@ -181,7 +181,7 @@ fn span(bytes: &[u8]) -> Option<(usize, usize)> {
     (start <= close).then_some((start, close))
 }
 
-/// The content of a task that is a note beyond [`read`], for moving it on.
+/// The fields of a task note besides those of [`read`], for computing its next occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskNoteFields {
     /// When it is due.
@@ -221,7 +221,8 @@ pub fn fields(bytes: &[u8], rules: &Rules) -> Option<TaskNoteFields> {
 /// The id of the reminder that Snooze writes: there is at most one, and its time is written anew.
 pub const SNOOZE: &str = "vault-agent-snooze";
 
-/// The note told once more at another time; `None` where its frontmatter has a form that is none of TaskNotes'.
+/// The note with a further notification at another time; `None` if its frontmatter has a form that TaskNotes doesn't
+/// write.
 pub fn snoozed(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Vec<u8>> {
     let time = to.strftime("%Y-%m-%dT%H:%M:%S").to_string();
     let (start, close) = span(bytes)?;

@@ -37,7 +37,7 @@ impl History {
         self.log_between(filter, None, None, take)
     }
 
-    /// As [`History::log`], from the snapshot `start` on, which is shown; without one from the newest.
+    /// As [`History::log`], beginning with the snapshot `start`, or with the newest one if there is no `start`.
     pub(in crate::history) fn log_between(
         &self,
         filter: &LogFilter,
@@ -174,7 +174,7 @@ impl History {
         Ok(CommitRecord { commit, changes })
     }
 
-    /// The commits that `filter` means, newest first.
+    /// The commits that match `filter`, newest first.
     pub fn records(&self, filter: &LogFilter) -> Result<Vec<CommitRecord>> {
         let mut out = Vec::new();
         self.log(filter, |record| {

@@ -157,8 +157,8 @@ impl History {
         self.restore_if(editor, point, scopes, exact, |_| Ok(()))
     }
 
-    /// As [`History::restore`], of one note whose text is still `was`. `prepare` is called when that is sure, before
-    /// the note is written.
+    /// As [`History::restore`], for one note whose text is still `was`. `prepare` is called after that was checked and
+    /// before the note is written.
     ///
     /// # Errors
     /// As there; the note is another by now; those of `prepare`.
@@ -329,8 +329,8 @@ impl History {
         Ok(())
     }
 
-    /// The newest snapshot where it has what `scopes` have lost since; else, of one path, the state before its last
-    /// change. None where nothing was lost and there is no one path to look back for.
+    /// The snapshot that is restored by default. It is the newest one, if `scopes` have lost files since; otherwise,
+    /// for a single path, the snapshot before its last change. `None` if nothing was lost and there are several paths.
     ///
     /// # Errors
     /// The path was never in a snapshot, or the history can't be read.

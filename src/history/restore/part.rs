@@ -51,8 +51,8 @@ impl PartPlan {
 }
 
 impl History {
-    /// How a part of a note comes back from a point; without one from the newest snapshot that has it and differs from
-    /// now.
+    /// Plans the restore of a part of a note from a point; without a point, from the newest snapshot in which the part
+    /// is there and differs from the present.
     ///
     /// # Errors
     /// The note or the part was not there, or something can't be read.
@@ -108,7 +108,7 @@ impl History {
         Ok((newest, source))
     }
 
-    /// Brings it back, after a snapshot of the present.
+    /// Restores the part, after a snapshot of the present.
     ///
     /// # Errors
     /// The present can't be kept, or the note can't be written.
@@ -148,8 +148,8 @@ pub enum LineTarget {
     Section(String),
 }
 
-/// `current` with the line or section of `source` back in it; `None` where `source` has no such, or where more than one
-/// section has that heading. If it stands already, `current` itself.
+/// `current` with a line or section of `source` restored; `current` itself if the part is there already. `None` if
+/// `source` doesn't have it, or if more than one section has that heading.
 pub fn restore_line(current: &[u8], source: &[u8], target: &LineTarget) -> Option<Vec<u8>> {
     let old = lines(source);
     let item = |at: usize| at..at + 1 + continuation(old[at], &old[at + 1..]);

@@ -12,7 +12,7 @@ use crate::format::changes::{body, differences, lines};
 /// So many lines beside a removed one are compared at most.
 const MOST_CONTEXT: usize = 16;
 
-/// `current` without what turned `before` into `after`; `None` where that isn't certain.
+/// `current` without the change from `before` to `after`; `None` if the result isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let [before, after] = &[before, after].map(|text| with_later_ids(text, current));
     if current == after {

@@ -171,9 +171,9 @@ impl History {
         refused("was undone already")
     }
 
-    /// The writes that stand, newest first: those that `is_meant` takes, given the number of operations before them,
-    /// and all others of their operations. The writes of an operation are close together: it ends where `reach` others
-    /// follow the last that was taken, of `least` operations or more.
+    /// The writes that weren't undone, newest first: those for which `is_meant` is true (it also gets the number of
+    /// operations before them), and all other writes of their operations. An operation's writes are close together, so
+    /// the search ends when at least `least` operations were found and `reach` other writes follow the last one taken.
     pub(super) fn writes_where(
         &self,
         is_meant: impl Fn(&Commit, usize) -> bool,

@@ -55,7 +55,7 @@ impl History {
         Ok(())
     }
 
-    /// What stands at `path`, a text or a link's target, where that is this state, the right to execute aside.
+    /// The content at `path` (a text, or a link's target), if it equals this state; the right to execute doesn't count.
     pub(super) fn written(&self, path: &NotePath, state: FileState) -> Option<Vec<u8>> {
         let now = match (state.mode, self.present_link(path)) {
             (FileMode::Link, link) => link,
@@ -65,7 +65,7 @@ impl History {
         now.filter(|now| Oid::hash_object(ObjectType::Blob, now).is_ok_and(|id| id == state.id))
     }
 
-    /// The target of the symbolic link at `path`, wherever that leads.
+    /// The target of the symbolic link at `path`, which may be outside of the vault.
     pub(super) fn present_link(&self, path: &NotePath) -> Option<Vec<u8>> {
         let target = std::fs::read_link(self.vault.absolute(path)).ok()?;
         Some(std::os::unix::ffi::OsStringExt::into_vec(target.into_os_string()))

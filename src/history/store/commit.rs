@@ -31,7 +31,7 @@ impl Commit {
     }
 }
 
-/// The author is the actor, so that a plain `git log` shows who it was.
+/// The bytes of a commit. Its author is the actor, so that a plain `git log` shows the actor.
 pub(crate) fn encode_commit(parents: &[Oid], tree: Oid, message: &CommitMessage, at: &Zoned) -> Vec<u8> {
     let (name, second) = (message.actor(), at.timestamp().as_second().max(0));
     let who = format!("{name} <{name}@vault-agent.invalid> {second} {}", at.strftime("%z"));

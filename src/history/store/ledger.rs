@@ -81,7 +81,7 @@ impl ExpectedHead {
     }
 }
 
-/// The list of one repository. Only who holds the repository's lock adds to it.
+/// The list of one repository. Lines are added only under the repository's lock.
 #[derive(Debug)]
 pub(crate) struct Ledger(PathBuf);
 

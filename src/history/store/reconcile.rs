@@ -29,7 +29,7 @@ const UNDER_WAY: &str = "under-way";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl HistoryStore {
-    /// Waits for other processes, at most [`LOCK_TIMEOUT`], and sets right what a killed one left.
+    /// Takes the lock, waiting for other processes at most [`LOCK_TIMEOUT`], and repairs what a killed process left.
     pub(crate) fn lock(&self) -> Result<BranchLock> {
         let lock = self.lock_only()?;
         self.reconcile(&lock)?;
@@ -60,8 +60,8 @@ impl HistoryStore {
         Ok(BranchLock(file))
     }
 
-    /// Makes the list agree with the branch where an interruption explains the difference, and writes the
-    /// difference down where nothing does.
+    /// Makes the list agree with the branch if an interruption explains the difference, and records the difference
+    /// otherwise.
     pub(super) fn reconcile(&self, lock: &BranchLock) -> Result<()> {
         if self.branch_is_torn() {
             self.rewrite_branch()?;

@@ -189,7 +189,7 @@ impl HistoryStore {
         }
     }
 
-    /// A commit's facts, parsed from its bytes: libgit2's own commits believe `info/grafts` and `shallow`.
+    /// A commit's data, parsed from its bytes, because libgit2's own commits follow `info/grafts` and `shallow`.
     pub(crate) fn commit(&self, id: Oid) -> Result<Commit> {
         let commit = self.read(id, |bytes| commit::parse(id, bytes))?;
         commit.ok_or_else(|| HistoryError::damaged(&self.dir, id, "not a commit"))
@@ -215,7 +215,7 @@ impl HistoryStore {
         self.read(id, |bytes| commit::parents(bytes).collect())
     }
 
-    /// The parent of a commit whose message `may` rules out; `None` where it doesn't.
+    /// The parent of a commit, if `may` is false for the commit's message; otherwise `None`.
     pub(crate) fn skip_unless(
         &self,
         id: Oid,

@@ -112,14 +112,14 @@ impl History {
         self.store().notice.take()
     }
 
-    /// Whether the repository isn't the one any more that the last full snapshot was written to.
+    /// Whether another repository has taken the place of the one that got the last full snapshot.
     pub(super) fn is_replaced(&self) -> bool {
         drop(self.store());
         self.replaced.load(Ordering::SeqCst)
     }
 }
 
-/// Opens the history when it is first needed, and hears of edits in its place.
+/// Opens the history when it is first needed, and passes the reports of edits on to it.
 #[derive(Debug)]
 pub struct LazyHistory {
     vault: Vault,

@@ -148,7 +148,7 @@ impl Committer<'_> {
 }
 
 /// Whether `undo` skips a write: transcripts and the template can't be undone, a summary comes back by itself, and
-/// nobody asked for bookkeeping.
+/// bookkeeping is no work that a person asked for.
 pub(in crate::history) fn is_skipped_by_undo(message: &CommitMessage) -> bool {
     [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some())
 }

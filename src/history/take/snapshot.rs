@@ -74,7 +74,7 @@ impl History {
         read_left_out(&self.dir)
     }
 
-    /// Deletions that wait for a person's word, if any.
+    /// Deletions that wait for a person's confirmation, if any.
     pub fn held(&self) -> Result<Option<HeldDeletions>> {
         pending::read_json(&self.dir().join("held.json"))
     }
@@ -306,7 +306,7 @@ impl Committer<'_> {
         self.commit_after(&parents, tree, message)
     }
 
-    /// Commits `tree` after `parents`, durably, and makes that the newest commit.
+    /// Commits `tree` with these `parents`, durably, and makes the commit the newest one.
     pub fn commit_after(&mut self, parents: &[Oid], tree: Oid, message: &CommitMessage) -> Result<()> {
         if tree == empty_tree() {
             self.objects.write(ObjectType::Tree, b"")?;

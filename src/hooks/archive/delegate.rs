@@ -45,7 +45,7 @@ pub fn request(event: HostEvent, input: &HookInput) -> Option<ArchiveRequest> {
     })
 }
 
-/// Archives a session, or has it archived, within `time`.
+/// Archives a session within `time`, by the daemon if one runs.
 ///
 /// # Errors
 /// The vault or the transcript can't be used. Being late is none.

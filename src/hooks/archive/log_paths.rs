@@ -24,12 +24,12 @@ const MAX_NAME_CHARS: usize = 80;
 /// The most logs of a project that are searched for the one that a session continues, the newest first.
 const MAX_SCANNED_LOGS: usize = 1000;
 
-/// How the event begins that says which log a session goes on from.
+/// The beginning of an event that names the log which this session continues.
 pub(super) const CONTINUES: &str = "Goes on from [[";
 /// The bits of a name.
 const NAME: u128 = (1 << 80) - 1;
 
-/// A longer text has a file of its own, in bytes.
+/// The longest text in a log, in bytes; a longer one gets a file of its own.
 pub const MAX_INLINE_BYTES: usize = 16 << 10;
 /// The bytes of its beginning that are in the log all the same; of its end half as many.
 const SHOWN: usize = 2048;
@@ -49,13 +49,13 @@ pub struct DecodedAttachment {
 }
 
 impl LogPaths {
-    /// Of a workspace.
+    /// The paths of a workspace.
     pub fn of(workspace: &Workspace) -> Self {
         let logs = workspace.settings.paths.logs.trim_end_matches('/');
         Self { vault: workspace.vault.clone(), folder: format!("{logs}/{CLIENT}") }
     }
 
-    /// The project and the path of a log that is there.
+    /// The project and the path of an existing log.
     pub fn find(&self, name: &str) -> Option<(String, NotePath)> {
         let projects = std::fs::read_dir(self.vault.root().join(&self.folder)).ok()?.flatten();
         projects.filter_map(|project| project.file_name().into_string().ok()).find_map(|project| {
@@ -86,7 +86,7 @@ impl LogPaths {
         path.as_str().strip_prefix(&self.folder).is_some_and(|rest| rest.starts_with('/')).then_some(path)
     }
 
-    /// The logs of a project by the name of the first piece that was said in each.
+    /// The logs of a project, by the name of the first piece of each.
     pub fn heads(&self, project: &str) -> HashMap<u128, NotePath> {
         let dir = self.vault.root().join(&self.folder).join(project);
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
@@ -110,7 +110,7 @@ impl DecodedAttachment {
         Self { bytes: text.into_bytes(), extension: "txt" }
     }
 
-    /// A picture or a document from its base64; as it came where that is none.
+    /// A picture or a document, decoded from base64; text that isn't base64 is kept as it is.
     pub fn decode(media: &str, base64: &str) -> Self {
         let plain: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
         let Ok(bytes) = data_encoding::BASE64.decode(&plain) else { return Self::text(base64.to_owned()) };
@@ -157,7 +157,7 @@ fn path_part(text: &str) -> String {
     format!("{}-{hash}", plain.trim_matches('-')).trim_start_matches('-').to_owned()
 }
 
-/// The name of the first piece that was said in a log, which may go on from another.
+/// The name of the first piece of a log, which may continue another log.
 pub(super) fn first(vault: &Vault, path: &NotePath) -> Option<u128> {
     let (mut found, mut is_link) = (None, false);
     let read = each_line(vault, path, |line| {
@@ -177,14 +177,14 @@ pub(super) fn name_in(line: &[u8]) -> Option<u128> {
     Some(Ulid::from_string(id).ok()?.0 & NAME)
 }
 
-/// The log that an event says its session goes on from.
+/// The log that a session continues, as an event names it.
 pub(super) fn continued_log(line: &[u8]) -> Option<String> {
     let rest = line.strip_prefix(b"> ")?.strip_prefix(CONTINUES.as_bytes())?;
     let rest = std::str::from_utf8(rest).ok()?;
     Some(rest.split_once("]]")?.0.to_owned())
 }
 
-/// Hands over the lines of a note, with their line breaks, until `take` wants no more.
+/// Passes the lines of a note, with their line breaks, to `take`, until it returns false.
 pub(super) fn each_line(vault: &Vault, path: &NotePath, mut take: impl FnMut(&[u8]) -> bool) -> Result<()> {
     let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
     let mut line = Vec::new();

@@ -103,15 +103,15 @@ pub struct ArchiveReport {
 }
 
 impl ArchiveRequest {
-    /// For a transcript whose session is named by its file.
+    /// The request for a transcript whose file has the session's name.
     pub fn of(transcript: &Path) -> Self {
         let session = transcript.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Self { session, transcript: transcript.to_owned(), ..Self::default() }
     }
 }
 
-/// Brings the logs of a session and of its sub-agents up to date with the host's transcripts, until `until`. A
-/// transcript that isn't there has nothing to say.
+/// Brings the logs of a session and of its sub-agents up to date with the host's transcripts, until `until`. A missing
+/// transcript counts as empty.
 ///
 /// # Errors
 /// Something can't be read or written; another process is at the session all the time.
@@ -132,13 +132,13 @@ pub fn archive(
     Ok(report)
 }
 
-/// Whether any session is known here: one that was kept before, and whose transcript is there.
+/// Whether any session is known that was archived before and whose transcript still exists.
 pub fn is_any_known(workspace: &Workspace) -> bool {
     !ReadStates::new(&workspace.dirs.state).all().is_empty()
 }
 
-/// Archives sessions that have no event of their own: those that were read before and have grown, and those beside
-/// `transcript` that are kept. One that fails is left to the next time.
+/// Archives sessions that have no event of their own: sessions that were read before and have grown, and those beside
+/// `transcript` that are to be archived. A session that fails is tried again at the next sweep.
 pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> ArchiveReport {
     let states = ReadStates::new(&workspace.dirs.state);
     let (since, now) = (states.since(), SystemTime::now());

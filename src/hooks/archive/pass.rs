@@ -54,7 +54,7 @@ struct OpenCall {
     arguments: serde_json::Value,
 }
 
-/// How far a reading came.
+/// The position at which a reading ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadEnd {
     /// The offset at which the next pass goes on, in bytes.
@@ -80,7 +80,8 @@ impl<'w> ArchivePass<'w> {
         }
     }
 
-    /// Reads on from byte `from`, as long as `go_on` says so; `saved` is told how far everything is on disk.
+    /// Reads from byte `from` on, as long as `go_on` is true. `saved` gets each position up to which everything is on
+    /// disk.
     ///
     /// # Errors
     /// The transcript can't be read, or a log can't be written.
@@ -122,7 +123,7 @@ impl<'w> ArchivePass<'w> {
         Ok(ReadEnd { offset: self.resume(at), is_all: true })
     }
 
-    /// The logs that were added to, and how many events each got.
+    /// The logs that got events, and the number of events of each.
     pub fn added(&self) -> impl Iterator<Item = (&NotePath, usize)> {
         self.logs.values().filter(|log| log.added > 0).map(|log| (&log.path, log.added))
     }

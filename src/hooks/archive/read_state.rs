@@ -81,7 +81,7 @@ impl ReadStates {
         known.unwrap_or_else(|| ReadState { transcript: transcript.to_owned(), ..ReadState::default() })
     }
 
-    /// Keeps that a transcript was read up to `offset`, and all of it as long as it was `length` long.
+    /// Records that a transcript was read up to `offset`. `length` is its length if all of it was read.
     ///
     /// # Errors
     /// It can't be written.
@@ -101,14 +101,14 @@ impl ReadStates {
         let _ = std::fs::remove_file(self.path(transcript));
     }
 
-    /// All that is known.
+    /// All recorded transcripts.
     pub fn all(&self) -> Vec<ReadState> {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let files = entries.filter(|entry| entry.path().extension().is_some_and(|name| name == "json"));
         files.filter_map(|entry| json_file::load(&entry.path())).collect()
     }
 
-    /// Since when sessions are kept: from the first call on.
+    /// The instant from which sessions are archived, which is that of the first call.
     pub fn since(&self) -> Option<SystemTime> {
         let mark = self.dir.join("since");
         if let Ok(meta) = std::fs::metadata(&mark) {

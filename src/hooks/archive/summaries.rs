@@ -21,7 +21,7 @@ const LEAST: usize = 400;
 /// The newest tokens that are extracted from text without a summary.
 const MAX_TOKENS: u64 = 20_000;
 
-/// Writes the summaries of a session that are due, until `until`; how many those were.
+/// Writes the due summaries of a session, until `until`, and returns their number.
 ///
 /// # Errors
 /// A note can't be read or written.
@@ -45,7 +45,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
     }
 }
 
-/// A short form of a session that goes on after a compaction; none where it isn't archived.
+/// A short form of a session that continues after a compaction; `None` if the session isn't archived.
 pub fn restored_summary(workspace: &Workspace, session: &str) -> Option<String> {
     let summaries = Summaries::of(workspace);
     let name = name_of(workspace, &summaries, session)?;

@@ -8,14 +8,15 @@ use crate::words::words;
 
 static LISTS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("../data/claim_patterns.txt")));
 
-/// A list that patterns name, or a list of patterns.
+/// The list with this name: patterns, or words that patterns refer to.
 pub(super) fn list(name: &str) -> &'static [&'static str] {
     &LISTS[name]
 }
 
 words! {
-    /// Which signs of code, beside a pattern, make a sentence one about work; each is the name of the list of such
-    /// patterns: what was done or is promised, and a place of the person's, a fact about them, or a reminder.
+    /// The signs of code that, together with a pattern, make a sentence one about work and no claim. Each variant's
+    /// word is the name of a list of patterns. A pattern matches an action, done or promised, together with a place of
+    /// the person's, a fact about them, or a reminder.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum CodeSigns, name {
         /// None: the pattern says enough.

@@ -55,8 +55,8 @@ fn is_ours(call: &TranscriptCall) -> bool {
     name.starts_with("memory_") || name.starts_with("reminder_")
 }
 
-/// Whether a tool call wrote what was claimed: one of ours whose words are in the vault, or a write to one of
-/// the vault's notes. `cwd` is where the assistant works.
+/// Whether a tool call is evidence of a claim: a call of our own tool whose words are in the vault, or a write to a
+/// note of the vault. `cwd` is the assistant's working folder.
 pub(in crate::hooks) fn is_evidence<'k>(
     workspace: &Workspace,
     cwd: Option<&Path>,

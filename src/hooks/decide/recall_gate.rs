@@ -16,7 +16,7 @@ const MIN_IDEOGRAPHS: usize = 6;
 /// Small talk isn't longer than this.
 const MAX_SMALL_TALK_CHARS: usize = 120;
 
-/// The gate's verdict: whether to look, and why not.
+/// The gate's verdict: to search, or not to search and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecallDecision {
     /// Look.
@@ -61,8 +61,8 @@ pub fn gate(prompt: &str) -> RecallDecision {
     RecallDecision::Open
 }
 
-/// Whether a text that is handed over to be recalled for is worth a look: one that is too short for a hook may be
-/// just the word that is meant.
+/// Whether memory is searched for a text that was passed to `recall`. A text that is too short for a hook is searched
+/// here, because it may be the one word that is meant.
 pub fn needs_recall(text: &str) -> bool {
     matches!(gate(text), RecallDecision::Open | RecallDecision::Short)
 }

@@ -20,7 +20,7 @@ const GAP: usize = 10;
 /// A longer sentence is a listing.
 const MAX_SENTENCE_CHARS: usize = 120;
 
-/// The subject of an answer, as far as it is known: the more is known, the less a claim has to say.
+/// The subject of an answer, as far as it is known. The later the variant, the vaguer a claim may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnswerSubject {
     /// Work: "Saved!" may mean a file.
@@ -31,7 +31,7 @@ pub enum AnswerSubject {
     Keeping,
 }
 
-/// The sentences of an answer that claim, each shortened to a line.
+/// The sentences of an answer that are claims, each shortened to a line.
 pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
     let of = |care: CodeSigns| list(care.name()).iter().map(move |pattern| ClaimRule::new(care, pattern));
     let rules: Vec<ClaimRule<'_>> = CodeSigns::ALL.into_iter().flat_map(of).collect();

@@ -19,7 +19,7 @@ const MAX_LINE_CHARS: usize = 240;
 /// Tools that change files, whatever their arguments' names.
 const WRITERS: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
-/// A text for working memory of at most `most` characters; empty where there is nothing to go on with.
+/// A text for working memory, of at most `most` characters; empty if nothing is left to continue.
 pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> String {
     let turns: Vec<&TranscriptTurn> =
         transcript.turns.iter().filter(|turn| is_about_something(&turn.prompt)).collect();
@@ -37,7 +37,7 @@ pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> Stri
     out.text.trim_end().to_owned()
 }
 
-/// A session's topic in a few words: its title, else its first prompt that says something.
+/// A session's topic in a few words: its title, or else its first prompt with content.
 pub fn topic(head: &Transcript, tail: &Transcript, most: usize) -> Option<String> {
     let title = tail.title.as_ref().or(head.title.as_ref()).map(String::as_str);
     let prompts = head.turns.iter().chain(&tail.turns).map(|turn| turn.prompt.as_str());

@@ -21,7 +21,7 @@ const TOPIC: usize = 120;
 /// The most links in a line.
 const MAX_LINKS: usize = 12;
 
-/// Answers the end of a session, which there is nothing to say about.
+/// Handles the end of a session; the answer is empty.
 pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
     let (head, tail) = (transcript(input, read_head)?, transcript(input, read_tail)?);
     let session = SessionStates::new(&workspace.dirs.cache).load(input.session());
@@ -80,7 +80,7 @@ fn line(
     Some(line)
 }
 
-/// Answers a coming compaction, which there is nothing to say about.
+/// Handles a coming compaction; the answer is empty.
 pub(in crate::hooks) fn run_before_compaction(
     workspace: &Workspace,
     input: &HookInput,

@@ -48,7 +48,7 @@ impl SessionState {
         last.is_none_or(|(_, turn)| self.turn.saturating_sub(*turn) > MIN_TURNS_BETWEEN)
     }
 
-    /// Notes that a memory was given in the present turn; `link` where that counts as a use of it.
+    /// Records that a memory was given in the present turn, with its `link` if that counts as a use of the memory.
     pub fn record_given(&mut self, memory: &str, link: Option<&str>) {
         let hash = hash(memory);
         self.given
@@ -101,7 +101,7 @@ impl SessionStates {
         json_file::load(&self.path(id)).unwrap_or_default()
     }
 
-    /// Keeps what is known of a conversation; whether it could.
+    /// Saves the state of a conversation; false if that failed.
     pub fn save(&self, id: &str, session: &SessionState) -> bool {
         let saved = json_file::save(&self.path(id), session);
         saved.inspect_err(|error| tracing::debug!(%error, "the session is not kept")).is_ok()

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::format::log::{EventKind, INJECTED};
 
-/// A text that the host itself puts in a prompt's place begins so.
+/// The beginnings of texts that the host itself writes in the place of a prompt.
 #[rustfmt::skip]
 pub const HOST_MARKS: &[&str] = &[
     "<command-name>", "<command-message>", "<local-command-", "<bash-input>", "<bash-stdout>",

@@ -69,8 +69,8 @@ pub fn install(text: &str, caller: &HookCaller) -> Result<String, SettingsError>
     Ok(format!("{bom}{body}"))
 }
 
-/// The settings without our entries. `before` is the file as it was when they were put in, if it is known:
-/// where nothing else was changed since, it comes back to the last byte.
+/// The settings without our entries. `before` is the file before the entries were added, if it is known: if nothing
+/// else has changed since, exactly its bytes are returned.
 ///
 /// # Errors
 /// As [`install`].
@@ -132,7 +132,7 @@ pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
-/// A text to add to: what stands before it, its style, and an empty object where it has nothing.
+/// A text that entries can be added to: the text before its object, its layout, and an empty object if it has none.
 pub(super) fn begun(text: &str) -> (&str, JsonStyle, String) {
     let (bom, body) = split_bom(text);
     let style = JsonStyle::of(body);

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-/// Why a settings file can't be used.
+/// The fault of a settings file that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(pub(super) String);
@@ -63,7 +63,7 @@ fn invalid(line: usize, column: usize, reason: &str) -> SettingsError {
     SettingsError(format!("not valid JSON at line {line}, column {column}: {reason}"))
 }
 
-/// How a file is laid out.
+/// The layout of a file.
 pub(super) struct JsonStyle {
     pub(super) newline: &'static str,
     /// One level's indentation; none where the file is all on one line.

@@ -58,12 +58,12 @@ impl SettingsFile {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// The file as it was before our entries came, if it is kept.
+    /// The backup of the file before our entries were added, if there is one.
     pub fn before(&self) -> Option<String> {
         std::fs::read_to_string(self.backup()).ok()
     }
 
-    /// Whether the file is one that can go as a whole: there, and no link.
+    /// Whether the whole file may be removed: it exists and is no link.
     pub fn is_plain(&self) -> bool {
         self.text.is_some() && !self.is_link
     }

@@ -141,7 +141,7 @@ pub fn check_changes(changes: &[EntryChange]) -> Result<()> {
     Ok(())
 }
 
-/// Makes all of the changes if each entry is as expected; else none, and says which stand there.
+/// Makes all of the changes if each entry is as expected; otherwise none, and returns the present entries.
 pub fn apply(entries: &mut Entries, changes: &[EntryChange]) -> SwapOutcome {
     if changes.iter().any(|change| entries.get(&change.key) != change.expected.as_ref()) {
         let standing = changes.iter().filter_map(|change| entries.get_key_value(&change.key));

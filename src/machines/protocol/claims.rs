@@ -82,7 +82,8 @@ pub(super) fn has_nonce(value: Option<&str>, nonce: &str) -> bool {
 }
 
 impl Protocol {
-    /// Whether this machine may send what has this key, at this reading of its clock. Asked directly before each send.
+    /// Whether this machine may send the message with this key, at this reading of its clock. To be called directly
+    /// before each send.
     pub fn send_right(&self, key: &str, clock: Duration) -> SendRight {
         if self.told.contains(key) {
             return SendRight::Never;
@@ -114,27 +115,27 @@ impl Protocol {
         }
     }
 
-    /// Whether another machine has claimed what has this key, and nothing came of that yet.
+    /// Whether another machine has a claim on this key without an outcome yet.
     pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
         self.known.claim(key).is_some_and(|claim| claim.state == ClaimState::Claimed && !claim.is_own)
     }
 
-    /// Whether something stands at a claim's key that this version can't read: what it is for waits.
+    /// Whether this version can't read the value at a claim's key. The message of such a claim waits.
     pub fn is_unreadable(&self, key: &str) -> bool {
         self.known.value(key).is_some() && self.known.claim(key).is_none()
     }
 
-    /// The channel took it: it is to be marked so, whatever stands there.
+    /// The channel has accepted the message: its claim is to be marked as sent, whatever its value is now.
     pub fn mark_sent(&mut self, key: &str) {
         self.told.insert(key.to_owned());
     }
 
-    /// Something waits to be marked as sent, or as not to be sent.
+    /// Whether a message waits to be marked as sent, or as not to be sent.
     pub fn has_unmarked(&self) -> bool {
         !self.told.is_empty() || !self.went.is_empty()
     }
 
-    /// A line went from this machine's copy, or got another time, within a day of its occurrence.
+    /// A line was removed from this machine's copy, or got another time, within a day of its occurrence.
     pub fn line_removed(&mut self, key: &str) {
         self.back.remove(key);
         self.went.insert(key.to_owned());
@@ -146,19 +147,20 @@ impl Protocol {
         self.back.insert(key.to_owned(), clock);
     }
 
-    /// The key of the message of several things within which what has this key is sent, or may have been.
+    /// The key of the digest (a message about several things) in which the message with this key is sent, or may have
+    /// been sent.
     pub fn digest_key(&self, key: &str) -> Option<String> {
         Claim::read(self.known.value(key)?)?.within
     }
 
-    /// Whether this machine would send what is wanted now if it had to ask no store: no other machine is known to be at
-    /// it.
+    /// Whether this machine would send the message now if it needed no store, because no other machine is known to have
+    /// a claim on it.
     pub fn could_claim(&self, wanted: &ClaimRequest, clock: Duration) -> bool {
         self.claim_at(wanted, clock).is_some_and(|at| at <= clock)
     }
 
-    /// Claims of this machine that this process doesn't hold and that are not settled: the local journal knows whether
-    /// they were sent.
+    /// Claims of this machine that this process doesn't hold and that are not settled. The local journal knows whether
+    /// their messages were sent.
     pub fn left_open(&self) -> Vec<String> {
         let open = self.known.own_open();
         let open = open.filter(|key| !self.held.contains_key(*key) && !self.told.contains(*key));
@@ -171,7 +173,7 @@ impl Protocol {
         !self.went.contains(key) && (self.back.contains_key(key) || is_own())
     }
 
-    /// Marks what was sent and what is not to be sent.
+    /// The changes that mark claims as sent or as not to be sent.
     pub(super) fn settle_changes(&mut self, draft: &mut ChangeDraft<'_>) {
         let ChangeDraft { now, nonce, attempt } = draft;
         let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
@@ -237,7 +239,7 @@ impl Protocol {
         (Some(next.last), Some(next.write()))
     }
 
-    /// Claims what is wanted and free, or half done and run out.
+    /// The changes that claim wanted messages that are free, or whose earlier claim has expired.
     pub(super) fn claim_changes(&self, wanted: &[ClaimRequest], draft: &mut ChangeDraft<'_>) {
         let ChangeDraft { now, nonce, attempt } = draft;
         for wanted in wanted {
@@ -301,8 +303,8 @@ impl Protocol {
         }
     }
 
-    /// When this machine may claim what is wanted, by its clock, as far as is known; `None` for never, or for now
-    /// unknown.
+    /// The time, by this machine's clock, from which it may claim a wanted message; `None` for never, or if that isn't
+    /// known now.
     pub(super) fn claim_at(&self, wanted: &ClaimRequest, clock: Duration) -> Option<Duration> {
         let key = &wanted.key;
         if self.told.contains(key) || self.went.contains(key) {

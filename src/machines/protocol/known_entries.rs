@@ -20,7 +20,7 @@ struct KnownEntry {
     claim: Option<ClaimSummary>,
 }
 
-/// The fields of a claim that decide.
+/// The fields of a claim that decisions depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClaimSummary {
     /// How far it came.
@@ -95,13 +95,13 @@ impl KnownEntries {
         from.map_while(move |(key, seen)| Some((key.strip_prefix(prefix)?, seen.value.as_str())))
     }
 
-    /// Whether nothing stands there.
+    /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Takes in all entries, which had been read at `now`. Those before count as long as they are no older than
-    /// `pause`.
+    /// Records all entries, which were read at `now`. If the last reading is older than `pause`, readings before `now`
+    /// no longer count.
     pub fn record_all(&mut self, entries: Entries, now: Duration, pause: Duration) {
         self.entries.retain(|key, _| entries.contains_key(key));
         for (key, value) in entries {
@@ -113,14 +113,14 @@ impl KnownEntries {
         self.read = Some(now);
     }
 
-    /// Takes in what stands at the keys of some changes that were not made.
+    /// Records the present values at the keys of changes that were refused.
     pub fn record_at(&mut self, changes: &[EntryChange], mut standing: Entries, now: Duration) {
         for change in changes {
             self.put(change.key.clone(), standing.remove(&change.key), now);
         }
     }
 
-    /// Takes in changes that were made.
+    /// Records changes that were made.
     pub fn changed(&mut self, changes: &[EntryChange], now: Duration) {
         for change in changes {
             self.put(change.key.clone(), change.value.clone(), now);

@@ -11,7 +11,7 @@ const BOUNDS: usize = 12;
 const LONGEST_SEND: Duration = Duration::from_secs(30);
 
 impl Protocol {
-    /// Whether this machine is the voice, at this reading of its clock. Asked directly before each send.
+    /// Whether this machine is the voice, at this reading of its clock. To be called directly before each send.
     pub fn is_voice(&self, clock: Duration) -> bool {
         self.voice_epoch(clock).is_some()
     }
@@ -43,7 +43,7 @@ impl Protocol {
         if is_own { self.left_as_voice(clock) } else { Duration::ZERO }
     }
 
-    /// Looks at the lease as it now stands.
+    /// Records a change of the lease.
     pub(super) fn notice_lease(&mut self, clock: Duration) {
         let value = self.known.value(LEASE);
         let lease = self.read_lease();
@@ -101,7 +101,7 @@ impl Protocol {
         Some(self.lease_written(&lease))
     }
 
-    /// When this machine has something to do about the lease.
+    /// The time at which this machine next has to act on the lease.
     pub(super) fn lease_at(&self, clock: Duration) -> Duration {
         if let Some((held, _)) = &self.lease {
             let ended = |since: Duration| (since + LONGEST_SEND).min(held.from + usable(held.lasts));

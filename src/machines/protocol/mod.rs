@@ -62,14 +62,14 @@ pub struct Timing {
 /// `renew`.
 pub const AWAY: Duration = Duration::from_secs(600);
 
-/// How much of a lease or claim its holder uses: the last fifth belongs to clocks that differ in speed, and to what is
-/// on its way.
+/// The part of a lease's or claim's length that its holder uses. The last fifth allows for clocks of different speed
+/// and for messages on their way.
 pub fn usable(length: Duration) -> Duration {
     length.saturating_mul(4) / 5
 }
 
 impl Timing {
-    /// The longest time between two looks of a machine that can look: the answer to one may come late.
+    /// The longest time between two readings of a machine that can reach the store, since an answer may come late.
     pub fn pause(&self) -> Duration {
         self.look + Duration::from_secs(15)
     }

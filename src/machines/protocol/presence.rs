@@ -60,13 +60,14 @@ pub enum ParticipationProblem {
     Twin,
 }
 
-/// The key under which the machine of this name says that it is there.
+/// The key of the announcement of the machine with this name.
 pub fn machine_key(name: &str) -> String {
     format!("machine/{name}")
 }
 
 impl Protocol {
-    /// The problem that keeps this machine from taking part; until it is mended nothing is changed and nothing is sent.
+    /// The problem that keeps this machine from taking part. Until it is solved, this machine changes and sends
+    /// nothing.
     pub fn problem(&self, clock: Duration) -> Option<ParticipationProblem> {
         match self.known.value(FORMAT).map(EntriesFormat::read) {
             Some(Some(format)) if format.version != VERSION => {
@@ -98,16 +99,16 @@ impl Protocol {
         (namesake && is_there).then(|| ParticipationProblem::SameName(self.me.name.clone()))
     }
 
-    /// Whether a machine wrote nothing for ten minutes in which this one read the entries all the time. While they are
-    /// out of reach no machine can be seen, which says nothing of it.
+    /// Whether a machine wrote nothing for ten minutes in which this machine could read the entries all the time. While
+    /// the store is out of reach, no machine counts as away.
     pub fn is_away(&self, name: &str, clock: Duration) -> bool {
         let is_read = self.known.read_at().is_some_and(|at| clock <= at + self.timing.pause());
         let seen = self.known.since(&machine_key(name)).max(self.known.steady);
         name != self.me.name && is_read && seen.is_some_and(|since| clock >= since + AWAY)
     }
 
-    /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds
-    /// since 1970.
+    /// The machine that sent the message with this key, and when it recorded that, by its wall clock, in seconds since
+    /// 1970.
     pub fn sender_of(&self, key: &str) -> Option<(String, i64)> {
         let claim = Claim::read(self.known.value(key)?)?;
         (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
@@ -123,7 +124,7 @@ impl Protocol {
         self.notes = hash;
     }
 
-    /// Says that this machine is there, writes the format, removes what is old.
+    /// The changes that announce this machine, write the format, and remove old entries.
     pub(super) fn presence_changes(&mut self, draft: &mut ChangeDraft<'_>) {
         let ChangeDraft { now, nonce, attempt } = draft;
         let now = *now;
@@ -187,9 +188,8 @@ impl Protocol {
         }
     }
 
-    /// When all entries are to be read again; none where they never were. That is just after the voice renews its
-    /// lease, as far as a look can tell: what is seen then is young, and need not be looked at again before the next
-    /// look.
+    /// The time at which all entries are to be read again; `None` if they never were read. It is just after the
+    /// expected renewal of the voice's lease, so that the lease is new when it is read.
     pub(super) fn next_read(&self) -> Option<Duration> {
         let latest = self.known.read_at()? + self.timing.look;
         let Some(written) = self.others_lease_written() else { return Some(latest) };
@@ -202,7 +202,7 @@ impl Protocol {
         self.present.map(|at| at + self.timing.presence)
     }
 
-    /// When, by this machine's clock, there is something to read or to change, as far as is known.
+    /// The time, by this machine's clock, of the next reading or change, as far as is known.
     pub fn next_wake(&self, clock: Duration, wanted: &[ClaimRequest]) -> Duration {
         let Some(look) = self.next_read().filter(|_| self.doubt.is_empty()) else { return clock };
         if self.problem(clock).is_some() {

@@ -23,7 +23,7 @@ const MAX_EPOCH: u64 = 1 << 53;
 /// No lease or claim lasts longer, in milliseconds: a day.
 const LONGEST: u64 = 86_400_000;
 
-/// How far a claim came.
+/// The progress of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimState {
@@ -89,7 +89,7 @@ pub struct VoiceLease {
     pub rest: Map<String, Value>,
 }
 
-/// That a machine is there.
+/// The announcement of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Presence {
     /// The machine's own id.

@@ -117,7 +117,7 @@ pub(in crate::search) fn without_references(text: &str) -> Cow<'_, str> {
 }
 
 /// The part of a block's text that a model embeds: without references and without the words in `names`. Vectors are
-/// kept by its hash, so whoever embeds or looks one up asks here.
+/// stored by its hash, so all code that embeds a block or looks up its vector calls this.
 pub(in crate::search) fn embedded<'t>(text: &'t str, names: &[String]) -> Cow<'t, str> {
     match without_references(text) {
         Cow::Borrowed(text) => without_names(text, names),

@@ -110,7 +110,7 @@ fn of_date(date: Date) -> Named {
 }
 
 impl Named {
-    /// How well `date` fits: 1 on the day, fading over three days beside it; 0.4 within a named month.
+    /// How well `date` matches: 1 on the day, falling to 0 over three days on either side; 0.4 within a named month.
     pub fn fit(self, date: Date) -> f32 {
         let Some(day) = self.day else {
             let same = date.month() == self.month && self.year.is_none_or(|year| year == date.year());
@@ -122,8 +122,8 @@ impl Named {
         fits.copied().unwrap_or(0.0)
     }
 
-    /// The day that is meant by whoever speaks on the day `said`: a date without a year is the nearest, a month its
-    /// first day.
+    /// The day that a text means which was said on the day `said`: a date without a year is the nearest one, a month is
+    /// its first day.
     fn near(self, said: Date) -> Option<Date> {
         let years = match self.year {
             Some(year) => year..=year,
@@ -134,14 +134,13 @@ impl Named {
     }
 }
 
-/// The day or month that a turn is about, counted from the day on which it was said: what is kept of a turn beside its
-/// time.
+/// The day or month that a turn is about, as the distance from the day on which it was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct About(i16);
 
 impl About {
-    /// The first day or month that `text`, said on the day `said`, names beside that day itself; none where it names
-    /// none, or one more than forty years away.
+    /// The first day or month that `text`, said on the day `said`, names, other than that day. `None` if there is none,
+    /// or if it is more than forty years away.
     pub fn of(text: &str, said: Date) -> Self {
         let coded = |named: Named| {
             let date = named.near(said)?;
@@ -151,8 +150,8 @@ impl About {
         Self(named_days(&word_list(text), said).into_iter().find_map(coded).unwrap_or(0))
     }
 
-    /// How well what a question names fits, for a turn that was said on the day `said`: as [`Named::fit`], half as much
-    /// where the turn names but the month.
+    /// How well the day of a question matches a turn that was said on the day `said`: as [`Named::fit`], and half of
+    /// that if the turn names only a month.
     pub fn fit(self, said: Date, named: Named) -> f32 {
         let date = jiff::Span::new().try_days(self.0.div_euclid(2)).and_then(|span| said.checked_add(span));
         let Some(date) = date.ok().filter(|_| self.0 != 0) else { return 0.0 };

@@ -31,16 +31,16 @@ fn counts(words: &[String]) -> impl Iterator<Item = (&'static str, Vec<&'static 
     })
 }
 
-/// The language that `words` are in, by its code; none where function words don't say it: there are fewer than two, or
-/// another language has as many.
+/// The code of the language that `words` are in. `None` if there are fewer than two function words, or if another
+/// language has as many.
 pub(in crate::search) fn language(words: &[String]) -> Option<&'static str> {
     let mut all: Vec<_> = counts(words).map(|(code, _, count)| (count, code)).collect();
     all.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     (all[0].0 >= 2 && all[0].0 > all[1].0).then_some(all[0].1)
 }
 
-/// The function words of the language that `words` are in: English, too, where it is that one. Of few words, one that
-/// another language has for one tells nothing: "great war" isn't German.
+/// The function words of the language that `words` are in, which may be English. In a short text, a word that is a
+/// function word of one language and a content word of another proves nothing: "great war" isn't German.
 pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
     let (mut best, mut most) = (Vec::new(), 0);
     for (code, list, count) in counts(words) {

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::embed::cut;
 
-/// Function words and the question words and auxiliaries: they say what is asked, not what about.
+/// English function words, question words and auxiliaries. They show the form of a question, not its subject.
 pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
     there these they this to was will with what when where which who whom whose why how did do does done has \
     have had having were been being would could should may might can i me my you your we our us he him his she \
@@ -20,7 +20,7 @@ pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in
 pub(in crate::search) static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| STOP.split_ascii_whitespace().collect());
 
-/// Words longer than this (in bytes) are cut: nobody asks for the 200th letter of a base64 blob.
+/// The most bytes of a word; longer ones, such as base64, are cut.
 const LONGEST: usize = 64;
 /// So many words' stems are kept.
 const MOST_STEMS: usize = 20_000;
@@ -133,7 +133,7 @@ pub(in crate::search) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff)
 }
 
-/// The kinds of content of a turn, as bits: the shape of an answer.
+/// The kinds of content in a turn, as bits, such as a time, a number or a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape(pub u16);
 
@@ -261,7 +261,7 @@ static CLASSES: LazyLock<FxHashMap<&'static str, u16>> = LazyLock::new(|| {
 
 /// The two ends of a word, as letters.
 const ENDS: [u8; 2] = [2, 3];
-/// A piece of a word: four bytes.
+/// A piece of a word: a 4-gram of its bytes.
 pub(in crate::search) type Piece = u32;
 
 /// Calls `each` with the pieces of a word between its ends.
@@ -281,7 +281,7 @@ pub(in crate::search) fn each_piece(word: &[u8], mut each: impl FnMut(Piece)) {
     }
 }
 
-/// The bits of a word's pieces; of a word in a script without spaces, all.
+/// The signature of a word: one bit for each of its pieces. A word of a script without spaces has all bits.
 pub(in crate::search) fn signature(word: &[u8]) -> u64 {
     if word.first().is_none_or(|first| *first >= 0xE0) {
         return u64::MAX;

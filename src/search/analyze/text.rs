@@ -34,7 +34,7 @@ pub enum Form {
     Pair,
 }
 
-/// Takes text apart into exact terms; keeps buffers, so use one for many texts.
+/// Splits text into exact terms. It keeps buffers, so use one for many texts.
 #[derive(Debug, Default)]
 pub struct Splitter {
     folded: String,
@@ -59,13 +59,13 @@ impl Analyzer {
     }
 }
 
-/// The terms by which the field `text` has a word that ranking's field hasn't: itself, its stem, and with a possessive
-/// 's, for `Müller's` has Müller, too.
+/// The terms in the field `text` that match a word, besides those in the field `rank`: the word, its stem, and both
+/// with a possessive 's, because `Müller's` also has the word Müller.
 pub fn forms(exact: &str, stem: &str) -> [String; 4] {
     [exact.to_owned(), stem.to_owned(), format!("{STEM}{stem}"), format!("{exact}'s")]
 }
 
-/// Whether ranking's words of `text` begin and end where its terms do.
+/// Whether the words that ranking counts begin and end at the same places of `text` as its terms.
 pub(in crate::search) fn is_split_alike(text: &str) -> bool {
     text.is_ascii() || !text.chars().any(|c| class(c) == Class::Spaceless && !is_unspaced(c))
 }
@@ -88,8 +88,9 @@ pub(in crate::search) fn other_stem<'s>(stems: &'s mut Terms, word: &str) -> Opt
 }
 
 impl Splitter {
-    /// Calls `emit` with every exact term of `text`, in order, and says whether ranking's words of the text are, or
-    /// make up, the same term, where the text [is split alike](is_split_alike). A [`Form::Word`] may have a stem.
+    /// Calls `emit` with every exact term of `text`, in order. The flag is true if the words that ranking counts equal
+    /// the term or make it up; it is valid if the text [is split alike](is_split_alike). A [`Form::Word`] may have a
+    /// stem.
     pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str, bool)) {
         let bytes = text.as_bytes();
         let mut at = 0;

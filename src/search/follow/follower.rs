@@ -151,20 +151,20 @@ impl Follower {
         Ok(Self { shared, tasks, thread: Some(thread) })
     }
 
-    /// These files are changing, and [`Follower::changed`] or [`Follower::rescan`] will follow: from now on
-    /// other processes read them directly.
+    /// Reports that these files are changing; [`Follower::changed`] or [`Follower::rescan`] will follow. Other
+    /// processes read them directly from now on.
     pub fn stirring(&self, paths: impl IntoIterator<Item = String>) {
         self.shared.heard(paths, Stage::Stirring);
     }
 
-    /// These files changed on disk (folders stand for what is below them). Returns at once; from then on
-    /// other processes know of it.
+    /// Reports that these files changed on disk (a folder stands for all below it). Returns at once; from then on other
+    /// processes know of the change.
     pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
         self.shared.heard(paths, Stage::Dirty);
         let _ = self.tasks.send(Task::Changed);
     }
 
-    /// The watcher has told everything that happened before these cookies were made: whoever left them is told.
+    /// Removes these cookies, because the watcher has reported all events before they were made.
     pub fn caught_up<'a>(&self, names: impl IntoIterator<Item = &'a String>) {
         // Earlier reports are published.
         for name in names {
@@ -172,14 +172,14 @@ impl Follower {
         }
     }
 
-    /// The watcher may have missed something: look at every file.
+    /// Scans every file, because the watcher may have missed an event.
     pub fn rescan(&self, why: &str) {
         tracing::debug!(why, "every file is to be looked at");
         self.shared.distrust();
         let _ = self.tasks.send(Task::Rescan);
     }
 
-    /// The watcher can't see every change: from now on others look at every file themselves.
+    /// Reports that the watcher can't see every change. From now on other processes scan every file themselves.
     pub fn unwatched(&self, why: &str) {
         let mut state = self.shared.state();
         state.blind = true;
@@ -189,7 +189,7 @@ impl Follower {
         self.rescan(why);
     }
 
-    /// The vault is not there at the moment; the index stays as it is, and says so.
+    /// Reports that the vault is missing at the moment. The index stays as it is, and its state says so.
     pub fn vault_gone(&self) {
         self.shared.distrust();
         let _ = self.tasks.send(Task::Gone);

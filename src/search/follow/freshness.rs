@@ -36,7 +36,7 @@ pub fn is_held(root: &Path) -> bool {
     Lock::is_held(&root.join("live.lock"))
 }
 
-/// Whether there is a follower's proof, and it is too old for one that is at work: its process hangs or was stopped.
+/// Whether a follower's proof is too old for a running process, which then hangs or was stopped.
 pub fn is_stale(root: &Path) -> bool {
     age(root).is_some_and(|age| age > STALE)
 }
@@ -52,8 +52,8 @@ pub fn cookies(root: &Path) -> PathBuf {
     root.join("cookies")
 }
 
-/// The word of a living follower that knows the vault to be as committed but for some files, given for all that
-/// happened before the call.
+/// The follower's proof that the index equals the vault but for some named files. It holds for all events before the
+/// call.
 pub fn prove_freshness(root: &Path) -> Option<FreshnessProof> {
     word(root)?;
     leave_cookie(root).then(|| word(root)).flatten()

@@ -41,7 +41,7 @@ pub struct Stats {
     pub left_out: BTreeMap<String, String>,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -134,7 +134,7 @@ impl Index {
         self.findings(true)
     }
 
-    /// As [`Index::health`], without a look at every file.
+    /// As [`Index::health`], without a scan of every file.
     pub fn quick_health(&self) -> Vec<Finding> {
         self.findings(false)
     }

@@ -83,8 +83,7 @@ impl Index {
         unread.filter(|(path, _)| !self.options.exclude.iter().any(|one| one.covers(&format!("{path}/_"))))
     }
 
-    /// The files that may differ from what `conn` knows of them, the vanished ones included; puts into `unread` what
-    /// can't be looked at.
+    /// The files that may differ from their rows in `conn`, including missing ones. Unreadable paths go into `unread`.
     ///
     /// # Errors
     /// The vault isn't there or was emptied; SQLite's.
@@ -116,7 +115,7 @@ impl Index {
         Ok(suspects)
     }
 
-    /// An emptied or unmounted vault is no reason to forget everything.
+    /// Refuses a scan that would remove all notes, because the vault may be unmounted.
     pub(super) fn refuse_emptying(&self, listed: usize, known: u64) -> Result<(), IndexError> {
         if listed == 0 && known > 0 {
             return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known });
@@ -124,8 +123,8 @@ impl Index {
         Ok(())
     }
 
-    /// The given files as suspects, folders among them as all that is known or found below them; puts into `unread`
-    /// what can't be looked at.
+    /// The given files as suspects; a folder stands for all known or existing files below it. Unreadable paths go into
+    /// `unread`.
     pub(super) fn suspects_at(
         &self,
         conn: &Connection,

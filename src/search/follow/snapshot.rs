@@ -130,7 +130,7 @@ impl Snapshot<'_> {
         Ok(self.corpus.text(slot)?.0)
     }
 
-    /// The files that were read directly.
+    /// The files that were read directly, because they aren't committed.
     pub(in crate::search) fn memory(&self) -> impl Iterator<Item = &FileRow> {
         self.corpus.segs.iter().flat_map(|seg| &seg.memory)
     }
@@ -168,10 +168,10 @@ impl Snapshot<'_> {
 }
 
 impl Index {
-    /// Runs `work` on the index as the vault is on disk now. `work` also returns the files that its answer was made
-    /// from ([`Snapshot::source`]): where one is other than the index knows, or where the list is empty, files are
-    /// looked at and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is
-    /// taken as it is.
+    /// Runs `work` on a state of the index that equals the vault on disk. `work` also returns the files that its answer
+    /// was made from ([`Snapshot::source`]). If one of them has changed, or if the list is empty, the files are scanned
+    /// and `work` runs once more, so that a dead watcher can't make an answer stale. Without a list the answer is
+    /// returned as it is.
     ///
     /// # Errors
     /// As [`Index::search`], and what `work` says.

@@ -29,8 +29,7 @@ pub struct Updated {
 }
 
 impl Index {
-    /// Looks at every file's stat and commits what changed. With nothing committed yet this indexes the
-    /// whole vault.
+    /// Compares every file's stat and commits the changes. If nothing is committed yet, this indexes the whole vault.
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
@@ -43,8 +42,8 @@ impl Index {
         })
     }
 
-    /// Commits what became of the given files (folders stand for what is below them). The cost is that
-    /// of these files, whatever the vault's size.
+    /// Commits the present state of the given files (a folder stands for all below it). The cost depends on these
+    /// files, not on the vault's size.
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
@@ -113,8 +112,8 @@ impl Index {
         Ok(())
     }
 
-    /// A corpus that misses nothing on disk, and how it came about. The connection's open transaction is
-    /// the corpus's own.
+    /// A corpus with all changes on disk, and the proof of its freshness. The connection's open transaction belongs to
+    /// the corpus.
     pub(in crate::search) fn fresh<'a>(
         &self,
         store: &'a Store,

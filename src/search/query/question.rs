@@ -48,7 +48,7 @@ pub struct Wants {
     pub agent: bool,
 }
 
-/// A question, taken apart.
+/// A parsed question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
     /// Its text, cut to [`LONGEST`], without what it is dressed in ([`crate::search::query::strip_phrases`]).
@@ -66,7 +66,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Takes `text` apart; `today` is what "yesterday" counts from.
+    /// Parses `text`; `today` is the day from which "yesterday" counts.
     pub fn new(text: &str, today: Date) -> Self {
         // Notes have a letter and its accent as one character nearly always.
         let whole: String = text.trim().nfc().collect();

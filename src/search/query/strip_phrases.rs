@@ -20,7 +20,7 @@ fn has(name: &str, word: &str) -> bool {
     list(name).split_ascii_whitespace().any(|known| known == word)
 }
 
-/// `text` without what it is dressed in; all of it where nothing else is there.
+/// `text` without polite phrases; unchanged if it has nothing else.
 pub(in crate::search) fn strip_phrases(text: &str) -> String {
     let sentences: Vec<&str> = sentences(text).collect();
     let said: Vec<&str> = sentences.iter().copied().filter(|sentence| !is_wrapping(sentence)).collect();
@@ -30,8 +30,8 @@ pub(in crate::search) fn strip_phrases(text: &str) -> String {
     said.into_iter().map(without_opening).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a text is nothing but what others are dressed in: three words or more, for a word alone may be what is
-/// meant.
+/// Whether a text consists of polite phrases alone. It must have three words or more, because a single word may be the
+/// subject.
 pub(in crate::search) fn is_phrases_alone(text: &str) -> bool {
     words(text).nth(2).is_some() && sentences(text).all(is_wrapping)
 }

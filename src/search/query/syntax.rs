@@ -46,7 +46,7 @@ pub enum Filter {
     After(jiff::civil::Date),
 }
 
-/// A query taken apart.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Syntax {
     /// The items to search; any of them counts.
@@ -71,7 +71,7 @@ impl Syntax {
     }
 }
 
-/// Takes `query` apart.
+/// Parses `query`.
 pub fn parse(query: &str) -> Syntax {
     let mut syntax = Syntax::default();
     let mut rest = query.trim_start();
@@ -121,8 +121,8 @@ pub fn parse(query: &str) -> Syntax {
     syntax
 }
 
-/// Takes a question in words apart: its filters and exclusions hold as in any query; a quoted title and a `*` in it are
-/// words like the others. (Phrases that bind cost conversations 0.7 points of recall@10: an answer needs no title.)
+/// Parses a question in words. Its filters and exclusions hold as in any query, but a quoted title and a `*` are plain
+/// words. (Required phrases cost 0.7 points of recall@10 in conversations, because an answer needn't contain a title.)
 pub fn question(text: &str) -> Syntax {
     let mut syntax = parse(text.trim_end().trim_end_matches('?'));
     for item in &mut syntax.items {
@@ -229,7 +229,7 @@ fn date(text: &str) -> Result<jiff::civil::Date, String> {
 /// The most hits of one answer.
 pub(in crate::search) const MOST_HITS: usize = 10_000;
 
-/// A scope as it was asked for, taken apart.
+/// A parsed scope of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::search) struct SearchScope {
     /// The place, as the index knows it: `memory`, `logs`, a folder.

@@ -28,7 +28,7 @@ pub struct Prompt<'a> {
     pub vectors: Option<Vectors<'a>>,
     /// Its nearest blocks, if known.
     pub nearest: Option<&'a Nearest>,
-    /// Notes whose blocks' scores are wanted beside those of turns, ascending; of others nobody wants them.
+    /// Notes whose blocks' scores are computed besides those of turns, ascending.
     pub others: &'a [u32],
     /// The time zone of the days that the question names.
     pub zone: &'a TimeZone,
@@ -39,7 +39,7 @@ pub struct Prompt<'a> {
 /// The score of one slot, and what is known of it.
 type Cell = (f32, u8);
 
-/// Weighted sums, one a slot, and whether anything speaks for it.
+/// The weighted sums, one a slot, each with a flag whether any signal speaks for the block.
 #[derive(Debug)]
 pub struct Scores<'p> {
     pool: &'p ScratchPool,
@@ -50,7 +50,7 @@ pub struct Scores<'p> {
     listed: Option<Vec<u32>>,
 }
 
-/// From where on a cosine says that two texts have to do with each other.
+/// The threshold from which a cosine counts as a sign that two texts are related.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Near {
     /// From this cosine on.
@@ -108,7 +108,7 @@ impl<'p> Scores<'p> {
         self.cell(slot).1 |= if is_near { SPEAKS } else { 0 };
     }
 
-    /// The slots that are worth a closer look, once words have spoken; none means all.
+    /// The slots for which vectors are compared, after the signals from words; `None` means all.
     pub(super) fn shortlist(&self, candidates: &Candidates) -> Option<Vec<u32>> {
         if candidates.count <= MANY {
             return None;
@@ -125,7 +125,7 @@ impl<'p> Scores<'p> {
         Some(scored.into_iter().map(|(_, slot)| slot).collect())
     }
 
-    /// The slots that got a closer look in the end.
+    /// Sets the slots for which vectors were compared.
     pub(super) fn set_listed(&mut self, slots: Vec<u32>) {
         self.listed = Some(slots);
     }
@@ -171,8 +171,8 @@ impl Drop for Scores<'_> {
     }
 }
 
-/// Scratch memory that a question leaves to the next one, all of it zero: to zero what was touched takes a fraction of
-/// the time that zeroing all of it, or asking the system for zeroed pages, takes.
+/// Scratch memory that is reused from question to question and is zero in between. Clearing the touched part takes a
+/// fraction of the time of zeroing all of it, or of getting zeroed pages from the system.
 #[derive(Debug, Default)]
 pub struct ScratchPool {
     cells: Mutex<Vec<Vec<Cell>>>,
@@ -194,7 +194,7 @@ impl ScratchPool {
         made
     }
 
-    /// Gives all of it back: no question is expected soon.
+    /// Frees all of it; for a time without questions.
     pub(in crate::search) fn clear(&self) {
         guard(&self.cells).clear();
         guard(&self.layers).clear();
@@ -221,8 +221,8 @@ pub(in crate::search) struct LayerScratch {
     pub session_cover: SparseValues,
 }
 
-/// Values of some slots of a layer, or of some notes, reset cheaply: what one term leaves before it is added up. There
-/// is room for a power of two of them.
+/// The values of one term for some slots of a layer, or for some notes, before they are added up. They are cheap to
+/// reset. The capacity is a power of two.
 #[derive(Debug, Default)]
 pub(in crate::search) struct SparseValues {
     value: Vec<f32>,

@@ -19,14 +19,15 @@ use crate::search::rank::{ExpandedWord, FEW, MOST_IDF};
 use crate::search::retrieve::{CorpusScope, Vectors, count, idf};
 use crate::search::weights::{AGENT, BESIDE, CONFIDENCE_WEIGHTS, Logistic, MEASURES};
 
-/// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as
-/// a logarithm; the share that stands nowhere in the scope; the cosine of the built-in vectors; whether the prompt
-/// names somebody who speaks here; the weight that stands neither in the find nor beside it, as a logarithm; whether
-/// the find has nothing of the kind that is asked for (a time, a number, a place); how far the prompt's two heaviest
-/// words stand in or beside it; whether an agent said it.
+/// The names of the measures, for tables. In their order: the share of the prompt's weight that stands in and beside
+/// the find; that weight itself, as a logarithm; the share that stands nowhere in the scope; the cosine of the built-in
+/// vectors; whether the prompt names a speaker of the scope; the weight that stands neither in the find nor beside it,
+/// as a logarithm; whether the find lacks the kind of content that is asked for (a time, a number, a place); how far
+/// the prompt's two heaviest words stand in or beside it; whether an agent said it.
 pub const NAMES: [&str; MEASURES] =
     ["share", "mass", "unknown", "cosine", "named", "missing", "amiss", "heaviest", "agent"];
-/// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.
+/// The number of finds that decide whether memory knows anything about the prompt. Among more finds, one would always
+/// be similar to it.
 pub const FIRST: usize = 3;
 /// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
 const SMALL: usize = 100;

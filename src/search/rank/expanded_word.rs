@@ -38,8 +38,8 @@ pub(in crate::search) struct ExpandedWord {
     postings: Vec<u64>,
 }
 
-/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it; and
-/// the likeness of its best match.
+/// How often a word occurs in a text, and in the title or headings above it, each occurrence weighted by the likeness
+/// of the matching term; and the likeness of its best match.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::search) struct WordMatch {
     text: f32,
@@ -174,7 +174,7 @@ const HEADINGS: f32 = 2.0;
 /// length, is added that is near to nothing.
 const ALONE: f32 = 3.0;
 
-/// In place of a slot: the whole note.
+/// Stands for the whole note in the place of a slot.
 pub(in crate::search) const WHOLE: u32 = u32::MAX;
 
 /// A document.
@@ -202,8 +202,8 @@ pub(in crate::search) struct Section {
 }
 
 impl WordPlaces {
-    /// The documents of a scope's notes in which a word stands: the blocks that are documents of their own (all of a
-    /// note of which `lists` says so) and in whole notes.
+    /// The documents of a scope's notes that have a word: whole notes, and blocks that are documents of their own (all
+    /// blocks of a note for which `lists` is true).
     pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
         let CorpusScope { corpus, candidates, .. } = scope;
         let (mut units, mut in_blocks) = (Vec::<(Unit, WordMatch)>::new(), 0.0);
@@ -248,8 +248,7 @@ pub(in crate::search) fn sections(
     sections
 }
 
-/// How near a document's blocks are in meaning on average, the long ones counting more. One without a vector is near to
-/// nothing.
+/// The mean cosine of a document's blocks, weighted by their length. A block without a vector counts as 0.
 pub(in crate::search) struct MeanCosine {
     sum: f32,
     weight: f32,

@@ -12,7 +12,7 @@ use crate::search::read::names_of_path;
 use crate::words::words;
 
 words! {
-    /// How long a memory counts as fresh; the word stands in its field `[tier:: core]`.
+    /// The tier of a memory, which sets how long it counts as fresh; its word is that of the field `[tier:: core]`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Tier, as_str {
         /// The user's own traits: hardly fades.

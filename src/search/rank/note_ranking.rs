@@ -26,7 +26,7 @@ const KEPT: usize = 200;
 const COSINES: usize = 512;
 const A_COSINE: usize = 30;
 
-/// A note, or a block that is a document of its own, with its blocks for which something speaks.
+/// A note, or a block that is a document of its own, with those of its blocks for which a signal speaks.
 #[derive(Debug)]
 pub(in crate::search) struct RankedNote {
     /// How well it answers.

@@ -24,14 +24,14 @@ const REGION: u32 = 6;
 /// Values of blocks, or of notes.
 type Values = Vec<(u32, f32)>;
 
-/// The speakers in scope: all their names' words, and those whom the question names.
+/// The speakers in scope: the words of all their names, and the speakers that the question names.
 pub(in crate::search) struct Speakers {
     pub names: Vec<String>,
     pub named: Vec<u32>,
 }
 
 impl Speakers {
-    /// Those of `candidates`. Where the question names all of them, it names none.
+    /// The speakers of `candidates`. If the question names all of them, none counts as named.
     pub fn of(prompt: &Prompt<'_>) -> Self {
         let Prompt { scope: CorpusScope { corpus, candidates, .. }, question, .. } = *prompt;
         let ids = &candidates.authors;
@@ -292,7 +292,8 @@ impl Sums {
 
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
 pub(in crate::search) const MOST_IDF: f32 = 5.5;
-/// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
+/// The least number of blocks for the rarity of a word. A smaller scope counts as if further blocks without the word
+/// filled it up.
 pub(in crate::search) const FEW: f32 = 400.0;
 
 /// A term with its blocks and its statistics in the whole scope.
@@ -316,7 +317,7 @@ pub(in crate::search) struct Term {
 }
 
 impl Term {
-    /// A name stands for itself alone.
+    /// A term without variants, because it is a name.
     pub fn new(scope: CorpusScope<'_>, term: &QueryTerm, is_name: bool) -> Self {
         let found = scope.of_question(term);
         let near = term.near.iter().filter(|_| !is_name);

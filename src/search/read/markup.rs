@@ -122,7 +122,7 @@ pub(super) fn callout_text(text: &str) -> String {
     }
 }
 
-/// Appends what of `html` a reader sees; `inside` remembers a comment that is still open.
+/// Appends the visible text of `html`; `inside` is true while a comment is open.
 pub(super) fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
     let mut rest = html;
     loop {

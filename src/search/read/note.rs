@@ -71,7 +71,7 @@ impl Options {
         format!("{SCHEMA} {self:?}")
     }
 
-    /// Whether a file of that path is indexed; the reason if a person left it out.
+    /// Whether a file of that path is indexed; if the settings leave it out, the reason.
     pub fn takes(&self, path: &str) -> Result<bool, &'static str> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -115,7 +115,7 @@ impl Options {
         format!("{}/{}/", self.logs, log::SESSIONS)
     }
 
-    /// Whether the blocks of a file are facts of their own: memories, pins, reminders, what a day brought.
+    /// Whether the blocks of a file are facts of their own: memories, pins, reminders, bullets of a day.
     pub fn is_list(&self, path: &str) -> bool {
         self.has_lines_of_its_own(path) || is_below(path, &self.daily)
     }

@@ -26,8 +26,8 @@ pub fn is_shipped(text: &str) -> bool {
     texts.contains(&constant(text))
 }
 
-/// Takes the template's blocks out of those of the note at `path`; of a comment that a person changed stays what they
-/// wrote.
+/// Removes the template's blocks from those of the note at `path`. Of a comment that a person changed, the person's
+/// lines stay.
 pub(super) fn take_out(path: &str, text: &str, blocks: &mut Vec<Block>) {
     let is_own_place = template::notes().any(|(own, _)| own == path);
     let is_shipped = |block: &Block| {

@@ -139,7 +139,7 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, IndexError> {
     })
 }
 
-/// Search and recall over one vault, by its daemon where one can be asked, else by this process.
+/// Search and recall over one vault, through its daemon if that answers, otherwise in this process.
 #[derive(Debug)]
 pub struct SearchClient {
     workspace: Arc<Workspace>,

@@ -11,7 +11,7 @@ use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
 use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
 
-/// The typed words in a block; lower tiers are listed first.
+/// The way in which a block has the typed words; lower tiers are listed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.

@@ -163,7 +163,7 @@ fn instant(seconds: i64) -> Option<String> {
     jiff::Timestamp::from_second(seconds).ok().map(|at| at.to_string())
 }
 
-/// `text` without what nobody sees, cut to `most` characters at a word's end, with `…`, and whether it was cut.
+/// `text` without invisible characters, cut to `most` characters at a word's end, with `…`; and whether it was cut.
 pub fn excerpt(text: &str, most: usize) -> (String, bool) {
     let text = invisible::strip(text);
     let text = text.trim();
@@ -182,7 +182,7 @@ pub fn excerpt(text: &str, most: usize) -> (String, bool) {
     (format!("{}…", cut.trim_end()), true)
 }
 
-/// A few lines of at most `most` characters in all: when, who, what, and where it stands.
+/// A few lines of at most `most` characters in all, each with time, speaker, text and place.
 pub fn digest<'m>(
     memories: impl Iterator<Item = &'m Memory>,
     most: usize,

@@ -126,8 +126,8 @@ impl<F: Fn(u32, f64) -> Result<Option<FoundBlock>, IndexError>> Spread<'_, F> {
     }
 }
 
-/// Merges turns and blocks of notes; where the query `is_strict`, those with a typed word first. Each keep their order;
-/// where both go on, the better score by the ranking's measure is next.
+/// Merges turns and blocks of notes. If the query `is_strict`, blocks with a typed word come first. Both lists keep
+/// their order; the block with the better score by the ranking's measure is next.
 pub(super) fn merge(
     turns: Vec<FoundBlock>,
     notes: Vec<FoundBlock>,
@@ -142,7 +142,7 @@ pub(super) fn merge(
     found
 }
 
-/// The same of whatever has a `score`.
+/// The same for any items with a `score`.
 pub(super) fn in_one<T>(
     turns: Vec<T>,
     mut notes: Vec<T>,
@@ -205,8 +205,8 @@ fn as_typed<'t>(text: &'t str, word: &'t str) -> &'t str {
     text.split(|c| !is_unspaced(c)).find(|run| run.contains(word)).unwrap_or(word)
 }
 
-/// The blocks of a scope that have a word of the `question`, before its typing errors are mended. Function words count
-/// where there are no others. The order `is_strict` for few words, and where that `is_asked`.
+/// The blocks of a scope that have a word of the `question` as typed, before typing errors are corrected. Function
+/// words count only if there are no other words. The order `is_strict` if there are few words, or if `is_asked`.
 pub(super) fn find_typed_words(scope: CorpusScope<'_>, question: &Question, is_asked: bool) -> TypedWords {
     let skipped = function_words::of(&question.words);
     let is_content = |term: &&QueryTerm| !skipped.contains(&term.word.as_str());
@@ -256,13 +256,13 @@ impl Tiers<'_> {
         })
     }
 
-    /// That of a turn. The name of who speaks stands in a turn's line, so it counts as text.
+    /// The tier of a turn. The speaker's name stands in a turn's line, so it counts as text.
     pub fn of_turn(&self, slot: u32) -> Tier {
         if self.typed.slots.contains(slot) { Tier::Word } else { Tier::Alike }
     }
 }
 
-/// Says which typed words stand nowhere, for a query that is no question.
+/// A note that names the typed words which stand nowhere, for a query that is no question.
 pub(super) fn missing(typed: &TypedWords, question: &Question, has_alike: bool) -> Option<String> {
     if typed.missing.is_empty() || !has_alike || question.text.trim_end().ends_with('?') {
         return None;

@@ -26,8 +26,8 @@ fn struck_text(fact: &Bullet) -> Option<String> {
     Some(format!("{section}{until}: {}", struck.words))
 }
 
-/// Puts what no longer holds behind what does, among the facts of this note, whose bytes these are: the index knows a
-/// text without its markup.
+/// Puts facts that no longer hold behind those that do, among the facts of one note. The note's bytes are needed
+/// because the index has texts without markup.
 pub fn weigh(memories: &mut [Memory], note: &str, bytes: &[u8]) {
     let facts = memory::parse(bytes).bullets;
     let fact = |one: &Memory| facts.iter().find(|fact| one.path == note && fact.line == one.line as usize);

@@ -82,7 +82,7 @@ impl MemoryPrompt {
 }
 
 impl Recall {
-    /// The memories that help with a prompt, if any does: for a model that didn't ask.
+    /// The memories that help with a prompt, if any, for a model that didn't ask for them.
     ///
     /// # Errors
     /// The index's; a model that fails is a note.
@@ -112,8 +112,7 @@ impl Recall {
         Rater::new(text, &self.settings.paths.skills).without(without.iter().cloned().chain(expired))
     }
 
-    /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said
-    /// yes to.
+    /// Whether a note is never given unasked: prompts of routines, their logs, and candidates that wait in the inbox.
     fn is_aside(&self, path: &str) -> bool {
         let paths = &self.settings.paths;
         let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));

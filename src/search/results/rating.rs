@@ -22,10 +22,10 @@ pub(super) const POOL: usize = 24;
 /// After a find that is less sure than this, further ones are no help.
 const HOPELESS: f64 = 0.05;
 
-/// Beside a sure find, weaker ones may stand that are about as likely.
+/// The least confidence of a further find, which may be given beside a find that is confident enough by itself.
 pub(super) const HELPS: f64 = LEAST_CONFIDENCE * 0.5;
 
-/// A find with what it is worth.
+/// A find with its rating.
 pub(super) struct RatedBlock {
     pub slot: u32,
     pub confidence: f64,
@@ -33,9 +33,9 @@ pub(super) struct RatedBlock {
     pub hit: Hit,
 }
 
-/// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are;
-/// and the highest confidence of the [`FIRST`] is, headings among them. Where nothing `has_pins`, it ends where no
-/// further one can be given.
+/// The best finds with their ratings, at most [`POOL`] besides those that only repeat a question; and the highest
+/// confidence among the [`FIRST`] finds, headings included. Unless the scope `has_pins`, rating ends when no further
+/// find can be given.
 pub(super) fn rate_blocks(
     snapshot: &Snapshot<'_>,
     maker: &mut HitMaker,
@@ -93,7 +93,7 @@ pub(super) fn rate_blocks(
     Ok((out, highest))
 }
 
-/// How much a find is worth.
+/// The usefulness of a find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rating {
     /// A written note, or a person's statement.

@@ -42,8 +42,8 @@ type Best = (Vec<FoundBlock>, Vec<String>, Option<u8>);
 
 impl Recall {
     /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`, `project:ID`,
-    /// …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in how it is
-    /// ranked. A query with phrases or prefixes is the index's alone: who writes one wants exactly that. In a question
+    /// …). Filters and exclusions restrict the candidates of every query and don't change their ranking. A query with
+    /// phrases or prefixes is answered by the index alone, because its writer wants exactly these words. In a question
     /// (it ends with `?`) these are words like the others.
     ///
     /// # Errors
@@ -146,9 +146,8 @@ impl Recall {
         })
     }
 
-    /// Ranks the blocks of a place, given as prefixes of paths, that are `allowed`; without a place, those that may be
-    /// given unasked. What was said in coding agents' sessions is none of that, and there may be so much of it that it
-    /// would leave no room.
+    /// Ranks the `allowed` blocks of a place, given as prefixes of paths; without a place, blocks that may be given
+    /// unasked. Sessions of coding agents may not, because their turns could leave no room for others.
     pub(in crate::search) fn rank(
         &self,
         state: &CorpusState,
@@ -229,7 +228,7 @@ fn candidates(state: &CorpusState, prefixes: &[String]) -> Arc<Candidates> {
     Arc::new(Candidates::new(&state.corpus, inside))
 }
 
-/// A question, and what may answer it.
+/// Ranks the blocks that may answer one question.
 pub(super) struct Ranker<'a> {
     recall: &'a Recall,
     state: &'a CorpusState,

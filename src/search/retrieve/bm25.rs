@@ -21,9 +21,9 @@ use crate::search::retrieve::{DocumentSets, WordMatcher, count, matchers};
 use crate::search::store::Corpus;
 use crate::search::weights::COMMENT;
 
-/// How soon repeats of a term stop counting (Robertson; as Lucene has it).
+/// BM25's `k1`, the saturation of a term's frequency (Robertson; Lucene's default).
 pub const K1: f32 = 1.2;
-/// How much a document's length counts.
+/// BM25's `b`, the weight of a document's length.
 pub const B: f32 = 0.75;
 
 /// Of a very long query so many words are scored.
@@ -43,14 +43,14 @@ pub fn idf(n: f32, all: f32) -> f32 {
     (1.0 + (all - n + 0.5) / (n + 0.5)).ln()
 }
 
-/// How much a term counts that stands `tf` times in a document of this length, `mean` being the usual one; `b` is how
-/// much the length counts.
+/// The saturated frequency of a term that occurs `tf` times in a document of this length; `mean` is the mean length,
+/// `b` the weight of the length.
 #[inline(always)]
 pub fn saturated(tf: f32, length: f32, mean: f32, b: f32) -> f32 {
     tf * (K1 + 1.0) / (tf + K1 * (1.0 - b + b * length / mean))
 }
 
-/// The scored words of `items`; what was left out is said in `notes`, for a person.
+/// The scored words of `items`. Words that were left out are named in `notes`, for a person.
 pub(in crate::search) fn clauses(
     sets: &mut DocumentSets<'_>,
     items: &[Item],

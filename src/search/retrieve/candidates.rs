@@ -15,11 +15,11 @@ use crate::search::analyze::Shape;
 use crate::search::query::QueryTerm;
 use crate::search::store::{Corpus, CorpusNote, TermCount};
 
-/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best by
-/// words and those with the nearest signs: the rest can't come to the top any more.
+/// With more candidates than this, vectors and shapes are compared only for the best blocks by words and those with the
+/// nearest signs, because no other block can reach the top.
 pub(in crate::search) const MANY: usize = 5000;
-/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not in the
-/// blocks around.
+/// With more than [`MANY`] candidates, a term in more than one of so many blocks counts only in its own block, not in
+/// the blocks around.
 pub(in crate::search) const COMMON: usize = 50;
 /// The same for the wide region around it.
 pub(in crate::search) const RATHER_COMMON: usize = 400;
@@ -121,7 +121,7 @@ impl Candidates {
         self.notes.iter().flat_map(|own| own.slots.clone())
     }
 
-    /// The first note that ends behind `slot`.
+    /// The first note that ends after `slot`.
     #[inline(always)]
     pub(in crate::search) fn reaching(&self, slot: u32) -> Option<&NoteSlots> {
         let place = *self.places.get((slot / STRIDE) as usize)?;
@@ -135,7 +135,7 @@ pub(in crate::search) fn count(of: usize) -> f32 {
     count
 }
 
-/// The corpus, the blocks of it that may answer a question, and what was read of the question's terms.
+/// The corpus, its candidates for a question, and the postings of the question's terms that were read.
 #[derive(Debug, Clone, Copy)]
 pub struct CorpusScope<'a> {
     /// All blocks.

@@ -83,7 +83,7 @@ impl<'a> DocumentSets<'a> {
         Ok(all.unwrap_or_default())
     }
 
-    /// Documents that may have what is wanted.
+    /// Documents that may have a wanted word.
     pub fn with(&mut self, wanted: &WordMatcher) -> Result<RoaringBitmap, IndexError> {
         match wanted {
             WordMatcher::Prefix(prefix) => self.with_prefix(prefix),
@@ -242,7 +242,7 @@ impl WordMatcher {
         if is_lone { Self::Prefix(word.exact) } else { Self::Form(word) }
     }
 
-    /// Whether a term of a text is that.
+    /// Whether a term of a text matches.
     pub fn is(&self, exact: &str, stem: Option<&str>) -> bool {
         match self {
             Self::Prefix(prefix) => exact.starts_with(prefix.as_str()),
@@ -251,7 +251,7 @@ impl WordMatcher {
     }
 }
 
-/// The words to look for of an item.
+/// The matchers for the words of an item.
 pub fn matchers(analyzer: &mut Analyzer, item: &Item) -> Vec<WordMatcher> {
     match item {
         Item::Prefix(text) => vec![WordMatcher::Prefix(fold(text))],

@@ -69,7 +69,7 @@ pub struct Nearest {
     pub sample: Vec<f32>,
 }
 
-/// Those nearest.
+/// The nearest blocks of a scope.
 pub(in crate::search) fn nearest_blocks(scope: CorpusScope<'_>, vectors: Vectors<'_>) -> Nearest {
     if vectors.matrix.is_some() {
         // Another model's vectors have no signs beside them: each is compared.

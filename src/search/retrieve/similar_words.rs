@@ -40,7 +40,7 @@ pub(in crate::search) struct SimilarWordFinder {
     is_first: [bool; 256],
 }
 
-/// The terms that were found, each with its likeness to a word, or to a character: behind the words, in their order.
+/// The found terms of each word, and after the words of each character, in their order. Each term has its likeness.
 pub(in crate::search) type SimilarWords = Vec<Vec<(String, f32)>>;
 
 impl SimilarWordFinder {
@@ -148,7 +148,8 @@ impl SimilarWordFinder {
     }
 }
 
-/// Shorter words have too many others one slip away; two swapped letters tell from this length on.
+/// Shorter words aren't corrected, because too many words are one error away. For two swapped letters, a length of
+/// [`SHORTEST_SWAPPED`] is enough.
 const SHORTEST: usize = 4;
 const SHORTEST_SWAPPED: usize = 3;
 /// Longer ones are no words.
@@ -156,7 +157,7 @@ const LONGEST: usize = 24;
 /// Letters that a hand puts in a wrong place or leaves out.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzäöüßéèáíóúñç";
 
-/// `question` as it was meant, where it has words that the scope has not and that nobody writes so.
+/// `question` with typing errors corrected: words that are neither in the scope nor in the built-in table.
 pub(in crate::search) fn correct_typos(
     question: Question,
     scope: CorpusScope<'_>,

@@ -9,8 +9,7 @@ use crate::search::Role;
 use crate::search::analyze::Shape;
 use crate::search::store::{Code, Corpus, Hash, Meta, NO_ROW, NOBODY, RANK, Rows, Seg, TEXT, role_of};
 
-/// How often a term stands in a block's text, and whether it stands in the title or the headings above it, as its
-/// posting has it.
+/// The count of a term in a block's text, and a flag for the title and the headings above it, as stored in a posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermCount(pub u32);
 
@@ -127,13 +126,14 @@ impl Corpus {
         self.shape(slot).has(Shape::TURN)
     }
 
-    /// Whether a block is an event of a conversation: a turn, or what a tool was asked or said.
+    /// Whether a block is an event of a conversation: a turn, or a tool's call or result.
     #[inline(always)]
     pub(in crate::search) fn is_said(&self, slot: u32) -> bool {
         self.shape(slot).has(Shape::TURN | Shape::TOOL)
     }
 
-    /// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
+    /// The turn `offset` places from a turn. It is a candidate if that turn is one, because either all blocks of a note
+    /// are candidates or none.
     #[inline(always)]
     pub(in crate::search) fn turn_beside(&self, slot: u32, offset: i32) -> Option<u32> {
         let at = self.beside(slot, offset)?;
@@ -157,7 +157,7 @@ impl Corpus {
             && self.beside(slot, -1).is_some_and(|before| self.shape(before).has(Shape::QUESTION))
     }
 
-    /// Whether somebody else spoke after a turn in its log, the agent or another person.
+    /// Whether another speaker (the agent or a person) has a turn after this one in its log.
     pub(in crate::search) fn is_answered(&self, slot: u32) -> bool {
         let author = self.meta(slot).author;
         let after = (1..).map_while(|offset| self.beside(slot, offset)).filter(|at| self.is_turn(*at));
@@ -169,13 +169,13 @@ impl Corpus {
 
 /// The blocks that have a term.
 impl Corpus {
-    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each. What can't be read is
-    /// passed over.
+    /// Calls `each` with the slots that have `term`, ascending, and its count in each. Unreadable postings are skipped.
     ///
-    /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
-    /// blocks up to the next one that opens another, and above no turn but their own.
+    /// The terms of the title and the headings have a posting only at the first block of a section. They count for all
+    /// blocks of the section; in a log, only for the turn itself.
     ///
-    /// A block that has none of that, but one of `forms`, terms of the field `text`, comes once, and marked.
+    /// A block without `term` that has one of `forms`, which are terms of the field `text`, comes once, with the flag
+    /// set.
     pub fn each_posting(&self, term: &str, forms: &[String], mut each: impl FnMut(u32, TermCount, bool)) {
         for seg in &self.segs {
             let mut others = with_forms(seg, forms).into_iter().peekable();
@@ -190,8 +190,8 @@ impl Corpus {
         }
     }
 
-    /// Calls `each` with the terms of one segment whose signature shares enough bits with one of `wanted`, those of
-    /// dead blocks among them.
+    /// Calls `each` with the terms of one segment whose signature shares enough bits with one of `wanted`. Terms of
+    /// dead blocks are included.
     pub(in crate::search) fn each_term(&self, at: usize, wanted: &[(u64, u32)], mut each: impl FnMut(&[u8])) {
         let rows = &self.segs[at].rows;
         let found = vector_loops::sharing(rows.signatures(), wanted);

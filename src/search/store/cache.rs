@@ -18,7 +18,7 @@ use crate::search::store::{Corpus, Found, Lock, Sealed, SegmentFiles, catalog, c
 
 pub use damage::mend;
 
-/// How the cache can be used.
+/// The way in which the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
     /// Read and written.
@@ -122,18 +122,18 @@ impl Store {
         }
     }
 
-    /// It was made anew in place of a damaged one.
+    /// Records that the cache was rebuilt because it was damaged.
     pub fn set_mended(&self, error: &IndexError) {
         *guard(&self.mended) = Some(error.damage());
     }
 
-    /// That it was damaged and made anew, for a person, once.
+    /// A message for a person that the cache was damaged and rebuilt, returned once.
     pub fn take_mended(&self) -> Option<String> {
         let why = guard(&self.mended).take();
         why.map(|why| format!("the index was damaged ({why}) and was made anew"))
     }
 
-    /// Whether the cache on disk is still the one that was opened; somebody may have deleted it.
+    /// Whether the cache on disk is still the one that was opened. It may have been deleted.
     pub fn is_current(&self) -> bool {
         matches!(self.mode, Mode::Memory(_))
             || self.identity.is_some() && identity(&self.root) == self.identity
@@ -239,8 +239,8 @@ impl Store {
         Ok(Pooled { store: self, conn: Some(conn) })
     }
 
-    /// Gives back what is kept for questions that come at the same time: connections but one, and the pages of the
-    /// database that it has in memory.
+    /// Frees memory for simultaneous questions: all connections but one, and that connection's cached pages of the
+    /// database.
     pub fn rest(&self) {
         let mut pool = guard(&self.pool);
         pool.truncate(1);
@@ -282,18 +282,17 @@ impl Store {
         }
     }
 
-    /// The right to commit, waiting for whoever has it.
+    /// The write lock, waiting for its holder.
     pub fn write_lock(&self) -> Result<Lock, IndexError> {
         Lock::take(&self.root.join("write.lock"))
     }
 
-    /// The right to commit, if nobody has it.
+    /// The write lock, if it is free.
     pub fn try_write_lock(&self) -> Result<Option<Lock>, IndexError> {
         Lock::try_take(&self.root.join("write.lock"))
     }
 
-    /// The right to commit to a cache that can be written. Where another process has it, this waits for it, or gives
-    /// up.
+    /// The write lock of a writable cache. If another process holds it, this waits for it, or gives up.
     pub fn lock_to_write(&self, wait: bool) -> Result<Lock, IndexError> {
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &self.mode {
             return Err(IndexError::cache(&self.root, std::io::Error::other(why.clone())));
@@ -316,7 +315,7 @@ impl Store {
         Ok(merges)
     }
 
-    /// Removes files that a crash left behind, if nobody is writing any.
+    /// Removes files that a crash left behind, if no process is writing.
     pub fn sweep(&self) -> Result<usize, IndexError> {
         if !self.is_writable() {
             return Ok(0);
@@ -327,7 +326,7 @@ impl Store {
 }
 
 impl Drop for Store {
-    /// Leaves no log behind for the next process to read through, if nobody else is writing.
+    /// Empties SQLite's log, which the next process would have to read, if no other process is writing.
     fn drop(&mut self) {
         if self.is_writable()
             && self.log_length() > 0

@@ -24,7 +24,7 @@ CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER 
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
 ";
 
-/// How long a connection waits for another's lock.
+/// The time for which a connection waits for another's lock.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// The vectors of blocks, one row for each model and different text (see `recall::vectors`).
@@ -87,8 +87,8 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes all tables anew; vectors stay. Its epoch tells the index from now on from any other, whose generations have
-/// the same numbers.
+/// Makes all tables anew; vectors stay. The new epoch distinguishes this index from others, because generations are
+/// counted from the same number.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     for table in ["meta", "files", "segments", "dead"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
@@ -102,7 +102,7 @@ pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     set_totals(conn, &Totals::default())
 }
 
-/// Which making of the index `conn` sees, and which commit of it.
+/// The build (epoch) of the index that `conn` sees, and its last commit.
 pub fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
     Ok((get(conn, "epoch")?.unwrap_or_default(), totals(conn)?.generation))
 }
@@ -165,13 +165,13 @@ pub fn dead(conn: &Connection) -> Result<HashMap<i64, Vec<(u32, u32)>>, IndexErr
     Ok(dead)
 }
 
-/// Notes that a stretch of documents is dead.
+/// Records that a range of documents is dead.
 pub fn put_dead(conn: &Connection, segment: i64, start: u32, count: u32) -> Result<(), IndexError> {
     conn.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![segment, start, count])?;
     Ok(())
 }
 
-/// Inserts a segment behind all others; its number.
+/// Inserts a segment after all others, and returns its number.
 pub fn put_segment(conn: &Connection, uuid: &str, docs: u32, seals: &str) -> Result<i64, IndexError> {
     let mut put = conn.prepare_cached("INSERT INTO segments (uuid, docs, seals) VALUES (?1, ?2, ?3)")?;
     Ok(put.insert(params![uuid, docs, seals])?)
@@ -269,7 +269,7 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
     Ok(())
 }
 
-/// Paths of all files, in no order, with what the file system said of them, handed to `each`.
+/// Calls `each` with the paths of all files, in no order, and their recorded stats.
 pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, FileStat)) -> Result<(), IndexError> {
     let mut all = conn.prepare_cached("SELECT path, size, mtime, ctime, inode FROM files")?;
     let mut rows = all.query([])?;
@@ -324,7 +324,7 @@ pub fn remove_file(conn: &Connection, path: &str) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// The blocks of the file at `path` stand in this segment from now on, from document `start`.
+/// Records that the blocks of the file at `path` are now in this segment, from document `start` on.
 pub fn move_file(conn: &Connection, path: &str, segment: i64, start: u32) -> Result<(), IndexError> {
     let mut put = conn.prepare_cached("UPDATE files SET segment = ?2, start = ?3 WHERE path = ?1")?;
     put.execute(params![path, segment, start])?;

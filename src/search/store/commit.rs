@@ -27,8 +27,8 @@ use crate::search::store::{
 /// As many segments of about one size are merged into one.
 const FAN: usize = 6;
 
-/// Commits changes in one step, `now` being seconds since 1970; where `anew` gives a fingerprint, in place of all that
-/// was there.
+/// Commits changes in one step; `now` is in seconds since 1970. If `anew` has a fingerprint, the changes replace the
+/// whole index.
 pub fn commit(
     conn: &mut Connection,
     deltas: &[Delta],
@@ -163,7 +163,7 @@ fn remove_files(root: &Path, uuid: &str) {
     }
 }
 
-/// Removes the files that no listed segment owns. Nobody else may be writing segments meanwhile.
+/// Removes the files that no listed segment owns. No process may be writing segments meanwhile.
 pub fn sweep(conn: &Connection, root: &Path) -> Result<usize, IndexError> {
     let listed: HashSet<String> =
         catalog::segments(conn)?.into_iter().map(|row| row.uuid.replace('-', "")).collect();
@@ -204,7 +204,7 @@ pub enum Change {
     },
 }
 
-/// A change of the index, ready to be committed or looked through.
+/// A change of the index, ready to be committed, or to be laid over a corpus without a commit.
 #[derive(Debug, Default)]
 pub struct Delta {
     /// Rows to write, each with its new place: of segment 0 in the new segment.
@@ -230,7 +230,7 @@ pub struct DeltaBuilder<'a> {
 }
 
 impl<'a> DeltaBuilder<'a> {
-    /// None yet; new blocks go to `target`.
+    /// A builder without changes; new blocks go to `target`.
     pub fn new(target: &'a Target, basis: &'a RowInputs) -> Self {
         Self { target, basis, delta: Delta::default(), blocks: None }
     }
@@ -275,7 +275,7 @@ impl<'a> DeltaBuilder<'a> {
 }
 
 impl Delta {
-    /// Works out the change that `changes` make to the index.
+    /// Computes the change that `changes` make to the index.
     pub fn build(changes: Vec<Change>, target: &Target, basis: &RowInputs) -> Result<Self, IndexError> {
         let mut builder = DeltaBuilder::new(target, basis);
         changes.into_iter().try_for_each(|change| builder.add(change))?;

@@ -88,7 +88,7 @@ impl Corpus {
         self.segs.push(Seg { first, file, authors, ..seg });
     }
 
-    /// Takes notes in, each in place of its last version, as one segment in memory. For tests and benches; a
+    /// Adds notes as one segment in memory, each in the place of its last version. For tests and benches; a
     /// [`crate::search::store::commit::Delta`] does that for the program.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Corpus {
         (terms as f64 / self.totals.docs.max(1) as f64).max(1.0) as f32
     }
 
-    /// The block of a slot without its text, and its file.
+    /// The block of a slot, without its text, and its file.
     ///
     /// # Errors
     /// SQLite's; the rows of the segment are torn.

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use crate::search::IndexError;
 
-/// A held lock; let go when dropped.
+/// A held lock; released when dropped.
 #[derive(Debug)]
 pub struct Lock(#[allow(dead_code, reason = "held, not read")] File);
 
 impl Lock {
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if it is free.
     pub fn try_take(path: &Path) -> Result<Option<Self>, IndexError> {
         let file = open(path)?;
         match file.try_lock() {
@@ -22,14 +22,14 @@ impl Lock {
         }
     }
 
-    /// Takes the lock, waiting for whoever has it.
+    /// Takes the lock, waiting for its holder.
     pub fn take(path: &Path) -> Result<Self, IndexError> {
         let file = open(path)?;
         file.lock().map_err(|error| IndexError::cache(path, error))?;
         Ok(Self(file))
     }
 
-    /// Whether somebody has it.
+    /// Whether the lock is held.
     pub fn is_held(path: &Path) -> bool {
         File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }

@@ -47,8 +47,8 @@ impl Seal {
         }
     }
 
-    /// The seal of the file at `path` as it is now, where it has the same bytes; none where it is not there, or not
-    /// what it was. Its bytes are read where the file system says that it is another one, and where `deep`.
+    /// The present seal of the file at `path`, if the file has the sealed bytes; `None` if it is missing or has
+    /// changed. Its bytes are read only if its stat has changed, or if `deep` is true.
     pub fn check(&self, path: &Path, deep: bool) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(|meta| meta.len() == self.length)?;
         if !deep && stat(&meta) == self.stat {
@@ -73,7 +73,7 @@ fn stat(meta: &std::fs::Metadata) -> [i64; 3] {
     ]
 }
 
-/// A text with its own checksum behind it.
+/// A text followed by its checksum.
 pub fn signed(text: &str) -> String {
     format!("{text}\n{:08x}\n", crc32fast::hash(text.as_bytes()))
 }
@@ -111,7 +111,7 @@ pub struct Sealed {
     pub boot: String,
 }
 
-/// How the database's file is, where it isn't damaged.
+/// The state of the database's file, if it isn't damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// There is none.
@@ -126,7 +126,7 @@ pub enum Found {
 }
 
 impl Sealed {
-    /// Looks at the database under `root`; where `deep`, at all of its bytes.
+    /// Compares the database under `root` with its seal; if `deep` is true, by all of its bytes.
     ///
     /// # Errors
     /// It is not what it was.
@@ -176,7 +176,7 @@ pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers and names are JSON")
 }
 
-/// Which start of the machine this is; empty where the system doesn't say.
+/// The id of the machine's present start; empty if the system has none.
 pub fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
@@ -197,7 +197,7 @@ pub fn of_files(root: &Path, name: &str) -> io::Result<String> {
     Ok(json(&seals))
 }
 
-/// Checks the files that [`of_files`] sealed; their seals as they are now.
+/// Checks the files that [`of_files`] sealed, and returns their present seals.
 ///
 /// # Errors
 /// One is damaged.

@@ -19,7 +19,7 @@ pub const WORDS: usize = DIMENSIONS / 64;
 /// The signs of a vector, a bit a dimension.
 pub type Signs = [u64; WORDS];
 
-/// The content hash of a text: of ten million texts two have the same one once in three hundred thousand vaults.
+/// The content hash of a text. Among ten million texts, two have the same hash in one of three hundred thousand vaults.
 pub type Hash = [u8; 8];
 
 /// The content hash of `text`.
@@ -183,7 +183,8 @@ impl Matrix {
         self.dimensions
     }
 
-    /// Appends a row as [`to_bytes`] made it; without one of this dimension, a row that is like nothing.
+    /// Appends a row in the form of [`to_bytes`]. If there is none, or its dimension differs, appends a row whose
+    /// cosine with every vector is 0.
     pub fn push(&mut self, bytes: Option<&[u8]>) {
         let row = bytes.and_then(|bytes| bytes.split_first_chunk::<4>());
         match row.filter(|(_, values)| values.len() == self.dimensions) {

@@ -31,7 +31,7 @@ pub struct Pointer<'a> {
     pub context_id: Option<&'a str>,
 }
 
-/// How many rows of a model stand how.
+/// The numbers of a model's rows by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Not embedded yet.
@@ -57,7 +57,7 @@ pub fn note(conn: &Connection, model: &str, pointers: &[Pointer<'_>]) -> rusqlit
     Ok(())
 }
 
-/// Removes the rows of `model` whose text stands nowhere any more.
+/// Removes the rows of `model` whose text is in no note any more.
 pub fn forget(conn: &Connection, model: &str, known: impl Fn(&Hash) -> bool) -> rusqlite::Result<usize> {
     let mut gone = Vec::new();
     {
@@ -78,8 +78,8 @@ pub fn forget(conn: &Connection, model: &str, known: impl Fn(&Hash) -> bool) -> 
     Ok(gone.len())
 }
 
-/// Up to `most` texts that want an embedding at `now` (seconds): never tried, or failed long enough ago. Those of the
-/// notes that changed last come first.
+/// Up to `most` texts to be embedded at `now` (seconds): never tried, or failed long enough ago. Texts of the notes
+/// that changed last come first.
 pub fn wanting(
     conn: &Connection,
     model: &str,
@@ -97,7 +97,7 @@ pub fn wanting(
     rows.collect()
 }
 
-/// When the first of the failed texts is to be tried again, in seconds; none where none ever is.
+/// The time in seconds at which the first failed text is to be tried again; `None` if there is none.
 pub fn first_retry(conn: &Connection, model: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached(
         "SELECT min(retry_at) FROM vectors WHERE model = ?1 AND status = 'failed' AND retry_at < ?2",
@@ -139,7 +139,7 @@ pub fn dimension(conn: &Connection, model: &str) -> rusqlite::Result<Option<usiz
         .map(|found| found.and_then(|found| usize::try_from(found).ok()))
 }
 
-/// How a model's rows stand.
+/// The numbers of a model's rows by state.
 pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
     let of = |status: &str| format!("count(*) FILTER (WHERE status = '{status}')");
     let all = ["pending", "ok", "failed"].map(of).join(", ");

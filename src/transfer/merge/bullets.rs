@@ -11,7 +11,7 @@ use crate::memory::wording;
 /// The longest name of a section.
 const MAX_SECTION_CHARS: usize = 200;
 
-/// The note with the bullets that it lacks; `title` begins a note that is made.
+/// Merges bullets into a note; `title` is the beginning of a new note.
 pub(super) fn merge(before: &[u8], title: &str, wanted: &[WantedBullet]) -> MergedNote {
     let mut refused: HashMap<usize, String> = HashMap::new();
     // Once with all of them; where the result doesn't read back, once more without those.

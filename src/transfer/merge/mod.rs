@@ -39,7 +39,7 @@ pub enum NoteKind {
     Other,
 }
 
-/// A note with what it lacked.
+/// A note with the missing items added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedNote {
     /// Its bytes afterwards.
@@ -79,7 +79,7 @@ struct WantedBullet {
     text: String,
 }
 
-/// The note of that kind with `before` as its bytes (none where it is missing), and the items that it lacks.
+/// Merges items into the note of this kind with the bytes `before` (empty if the note is missing).
 pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> MergedNote {
     match kind {
         NoteKind::Memory => bullets::merge(before, "# Memory\n", &wanted(items)),

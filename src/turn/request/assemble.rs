@@ -78,8 +78,7 @@ pub struct RequestQuestion {
     pub files: Vec<MessagePart>,
 }
 
-/// The tokens that a request to a brain may have: what it can take, less the answer, and no more than a turn
-/// may spend.
+/// The most tokens of a request to a brain: the brain's context less the answer, and at most the budget of a turn.
 pub fn budget(context_tokens: u64, max_output_tokens: Option<u32>, turn_tokens: u64) -> u64 {
     let answer = max_output_tokens.map_or(ANSWER_TOKENS, u64::from).min(context_tokens / 2);
     (context_tokens - answer).min(turn_tokens)

@@ -1,6 +1,6 @@
 //! Adds the notes that each request contains: persona, profile, pinned notes, working memory. Pure.
 
-/// The notes' texts; empty for a note that is missing, blank or, as working memory, expired.
+/// The notes' texts. A note that is missing, blank or (working memory) expired is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestNotes {
     /// How the assistant speaks.

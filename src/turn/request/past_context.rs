@@ -85,8 +85,8 @@ pub fn message(
     ))
 }
 
-/// The turns under the summaries that the questions' words hit, best first to the bound, in the order of the log; empty
-/// if none is hit.
+/// The summarised turns that match words of the questions: the best ones up to the bound, in the order of the log;
+/// empty if none matches.
 pub fn matching_turns(
     located: &[(&PastSummary, Range<usize>)],
     blocks: &[LogBlock],

@@ -1,5 +1,5 @@
-//! Finds the parts of an earlier turn's request in its log, so that [`assemble`](super::assemble) can make the request
-//! again. Pure.
+//! Finds the parts of an earlier turn's request in its log, so that [`assemble`](mod@super::assemble) can make the
+//! request again. Pure.
 //!
 //! The line of facts below the answer names the question, the last block of the request, the time, the budget and the
 //! skills; a folded callout of the log holds the injected memories. Neither state nor cache is read.

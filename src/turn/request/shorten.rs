@@ -1,7 +1,7 @@
 //! Shortens a long text to its head and its tail. Pure.
 
-/// The most characters of a tool's result, wherever it stands: in its turn, in the log, in later requests. One limit,
-/// so that what was cut once is not cut again, and a request begins as the one before it did.
+/// The most characters of a tool's result in its turn, in the log and in later requests. It is the same limit
+/// everywhere, so that a shortened result is not shortened again and a request begins like the one before it.
 pub const MOST_RESULT: usize = 30_000;
 
 /// Shortens a text to at most `most` characters: its head and tail with a marker for the omitted part between. A text

@@ -68,8 +68,8 @@ impl TurnJournal {
         })
     }
 
-    /// Records, before it happens, that a tool is started. False if it was started before: then it must not
-    /// be again.
+    /// Records that a tool is started, before it starts. False if it was started before; then it must not be started
+    /// again.
     pub fn tool_started(&self, message: u64, number: u32, call: &ToolCall, now: Timestamp) -> Result<bool> {
         self.db.write(|tx| {
             let added = tx.execute(
@@ -108,7 +108,7 @@ impl TurnJournal {
     }
 }
 
-/// Inserts a call of a turn, or, with its purpose and time, one outside of answers.
+/// Inserts a call of a turn; with a purpose and a time, a call outside of answers.
 pub(super) fn insert_call(
     tx: &Transaction<'_>,
     message: u64,
@@ -136,7 +136,7 @@ pub(super) fn insert_call(
 const KEEP_DAYS: i64 = 40;
 
 impl TurnJournal {
-    /// Whether it outlives the process.
+    /// Whether the journal outlives the process.
     pub fn is_kept(&self) -> bool {
         self.db.is_kept()
     }
@@ -178,7 +178,8 @@ impl TurnJournal {
         self.db.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
     }
 
-    /// Records an event of a day's budget under a name that holds both: a person's answer, or its announced end.
+    /// Records an event of a day's budget: a person's answer, or the announcement that it is used up. The name contains
+    /// the day and the event.
     pub fn record_budget_event(&self, budget: &str, now: Timestamp) -> Result<()> {
         let sql = "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         self.db.execute(sql, params![budget, now.as_millisecond()]).map(drop)

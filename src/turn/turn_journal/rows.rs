@@ -164,7 +164,7 @@ impl ToolEnd {
     }
 }
 
-/// A question in the note of approvals, for the same call to find again.
+/// A question in the note of approvals, by which the same call finds its answer again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenApproval {
     /// Its line's id.
@@ -197,7 +197,7 @@ pub struct Round {
 }
 
 words! {
-    /// The progress of a turn. Each state is on disk before the step that it announces begins.
+    /// The progress of a turn. Each state is on disk before its step begins.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum TurnState, as_str {
         /// Accepted; nothing was done yet.
@@ -227,8 +227,9 @@ impl TurnState {
         matches!(self, Self::Done | Self::Dropped)
     }
 
-    /// Whether a turn may go from here to `next`. Up to its answer a turn may begin again (its question was
-    /// edited, the program was killed); from there it only goes on. A question can be withdrawn only before.
+    /// Whether a turn may change from this state to `next`. Before its answer is fixed a turn may begin again (its
+    /// question was edited, the program was killed); after that it only goes forward. It may be dropped until the
+    /// answer is sent.
     pub fn may_become(self, next: Self) -> bool {
         match next {
             Self::Dropped => !self.is_final() && self != Self::Sent,

@@ -7,15 +7,15 @@ use super::rows::{OpenApproval, RecallRow, RequestRow, StepRow, TurnState};
 use super::{NewTurn, SELECT, TurnJournal, TurnRow, insert, instant, prune, turn_of};
 use crate::sqlite::Result;
 
-/// The step of a message that says what is going on: its id, or nothing once it is gone.
+/// The step for the progress message: its id, or nothing after the message was deleted.
 pub(super) const PROGRESS_STEP: &str = "shown";
 
 /// The step of a call that was left with a person; its detail is the call's number, the line's id and its end.
 const SUSPENDED_STEP: &str = "left";
 
 impl TurnJournal {
-    /// Moves a turn, and the turns that joined it, to `state`. False if that is not allowed: another
-    /// end was quicker.
+    /// Moves a turn, and the turns that joined it, to `state`. False if that is not allowed, because the turn has ended
+    /// in another way.
     pub fn advance(&self, message: u64, state: TurnState, detail: &str, now: Timestamp) -> Result<bool> {
         self.db.write(|tx| advance(tx, message, state, detail, now))
     }
@@ -63,7 +63,7 @@ impl TurnJournal {
         })
     }
 
-    /// Records that the text is fixed. The caller has already put it into the delivery journal.
+    /// Records that the answer's text is fixed. The caller has already put it into the delivery journal.
     pub fn record_answer(
         &self,
         message: u64,
@@ -84,8 +84,8 @@ impl TurnJournal {
         })
     }
 
-    /// Forgets what was done for a turn whose question was edited before it was answered, but for its tools,
-    /// which happened. False if it is answered already.
+    /// Resets a turn whose question was edited before the answer. The record of its tools stays, because they have run.
+    /// False if the turn is answered already.
     pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool> {
         self.db.write(|tx| advance(tx, message, TurnState::Accepted, "the question was edited", now))
     }
@@ -180,9 +180,9 @@ pub(super) fn advance(
 const STOP_STEP: &str = "stop";
 
 impl TurnJournal {
-    /// Accepts a stop message together with what it ends: the channel's current turn, or, if
-    /// it was sent before the program started (`live` is false), all earlier questions. With nothing to end, a
-    /// live one is an ordinary question. Returns whether it is obeyed now.
+    /// Accepts a stop message and ends turns in the same step: the channel's current turn, or, if the message was sent
+    /// before the program started (`live` is false), all earlier questions. A live stop message without a turn to end
+    /// is an ordinary question. Returns whether the message was carried out.
     ///
     /// # Errors
     /// The journal can't be written.

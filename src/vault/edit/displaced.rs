@@ -62,7 +62,7 @@ impl Editor {
         self.edits.join("displaced").join(format!("{}.record", name.trim_start_matches('.')))
     }
 
-    /// Records durably that the file `name` beside the note is about to be the displaced one.
+    /// Records durably that the file `name` beside the note is about to become the displaced file.
     pub(super) fn displace(&self, path: &NotePath, name: &str, base: &[u8], ours: &[u8]) -> Result<()> {
         self.save_record(&Record {
             path: path.clone(),
@@ -87,8 +87,8 @@ impl Editor {
         drop(std::fs::remove_file(self.record_file(name)));
     }
 
-    /// Deletes the kept files of removed notes, if the kernel says that no program writes to them any more, because
-    /// their removal was asked for. The others are kept for their minute.
+    /// Deletes the kept files of notes whose removal was requested, if the kernel says that no program has them open
+    /// for writing. Other files are kept for their minute.
     pub fn delete_removed(&self) {
         let records = std::fs::read_dir(self.edits.join("displaced")).into_iter().flatten().flatten();
         let records = records.filter_map(|file| Record::decode(&std::fs::read(file.path()).ok()?));

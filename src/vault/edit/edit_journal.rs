@@ -26,7 +26,7 @@ const CLEAR: u8 = b'c';
 const HEADER: usize = 512;
 /// The journal is made this long at once, and cut back to it after a large entry.
 const PREPARED: u64 = 64 * 1024;
-/// How long a lock is waited for.
+/// The longest wait for a lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const KEEP: u64 = 4 * 1024 * 1024;
 
@@ -75,7 +75,7 @@ struct Head {
 }
 
 impl JournalEntry {
-    /// What observers are told of it.
+    /// The change as observers get it.
     pub(super) fn change<'a>(
         &'a self,
         before: Option<&'a [u8]>,
@@ -227,7 +227,7 @@ pub(super) struct JournalLock<'j> {
 }
 
 impl JournalLock<'_> {
-    /// The entry of an edit that was cut short.
+    /// The entry of an interrupted edit.
     pub(super) fn entry(&self) -> Result<Option<JournalEntry>> {
         self.read_entry().map_err(|source| self.journal.error(source))
     }
@@ -265,8 +265,8 @@ impl JournalLock<'_> {
         })
     }
 
-    /// Moves the open entry, which can't be dealt with now, to the folder `stuck`, so that other notes
-    /// can be edited meanwhile.
+    /// Moves the open entry, which can't be recovered now, to the folder `stuck`, so that other notes can be edited
+    /// meanwhile.
     pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<()> {
         let file = stuck_file(self.journal.edits(), &entry.path);
         let save = || -> io::Result<()> {
@@ -294,12 +294,12 @@ impl JournalLock<'_> {
             .collect()
     }
 
-    /// A stuck entry is dealt with.
+    /// Removes an entry that was set aside and is now recovered.
     pub(super) fn clear_set_aside(&self, path: &NotePath) {
         drop(std::fs::remove_file(stuck_file(self.journal.edits(), path)));
     }
 
-    /// The edit is over.
+    /// Clears the journal after an edit.
     pub(super) fn clear(&self) -> Result<()> {
         self.mark(CLEAR).map_err(|source| self.journal.error(source))
     }

@@ -23,7 +23,7 @@ use crate::vault::{
     ChangeObserver, ChangeReason, EditError, NotePath, ObservedChange, OpOutcome, Operation, Result, Vault,
 };
 
-/// The bytes that an edit leads to.
+/// The bytes that result from an edit.
 pub(super) struct PlannedBytes {
     pub after: FileAfter,
     pub outcomes: Vec<OpOutcome>,
@@ -70,7 +70,7 @@ impl EditTask<'_> {
     }
 }
 
-/// How long a note that was known must be missing before it is made anew.
+/// The time for which a known note must be missing before it is created anew.
 pub(super) const GONE_FOR: Duration = Duration::from_millis(250);
 
 /// Writes notes.
@@ -120,9 +120,9 @@ impl Editor {
         }
     }
 
-    /// Whether notes count as having stood so for long enough, however short they are all at once: for commands that a
-    /// person types, and for `tick`, which treats the quiet rules as met. MCP, hooks, and the assistant in its shell or
-    /// a turn do not.
+    /// Sets whether every note counts as settled, even one that has suddenly become short. Commands that a person types
+    /// set it, and so does `tick`, which treats the quiet rules as met. MCP, hooks, and the assistant in its shell or a
+    /// turn don't.
     pub fn count_as_settled(&self, settled: bool) {
         self.settled.store(settled, std::sync::atomic::Ordering::Relaxed);
     }
@@ -152,9 +152,9 @@ impl Editor {
         })
     }
 
-    /// As [`Editor::edit`], for an edit that has to be worked out from the newest bytes: `plan` is
-    /// called with them, again on every attempt. A missing file is shown as no bytes. `plan` must not
-    /// open the note itself: it is leased at that moment, and would be waited for in vain.
+    /// As [`Editor::edit`], for an edit that has to be worked out from the newest bytes: `plan` is called with them,
+    /// again on every attempt. A missing file is passed as no bytes. `plan` must not open the note itself, because the
+    /// note is leased at that moment and the open would wait for the lease.
     pub fn edit_with(
         &self,
         path: &NotePath,
@@ -170,8 +170,8 @@ impl Editor {
         })
     }
 
-    /// As [`Editor::edit_with`], with an answer: `plan` also says what was made of the newest bytes, or fails; then
-    /// nothing is written.
+    /// As [`Editor::edit_with`], with a result: `plan` also returns a value for the caller. If it fails, nothing is
+    /// written.
     ///
     /// # Errors
     /// As [`Editor::edit`], and what `plan` fails with.
@@ -219,7 +219,7 @@ impl Editor {
         lock(&self.follow_ups).due(now).into_iter().collect()
     }
 
-    /// When [`Editor::follow_ups`] next has something to say.
+    /// The time at which [`Editor::follow_ups`] is next due.
     pub fn next_follow_up(&self) -> Option<Timestamp> {
         lock(&self.follow_ups).next()
     }
@@ -334,7 +334,7 @@ impl Editor {
         })
     }
 
-    /// Applies the rules of notes that are never written to, for a file with these bytes.
+    /// Refuses a file with these bytes if it is a note that is never written.
     pub(super) fn check_content(
         &self,
         task: &EditTask<'_>,
@@ -359,7 +359,7 @@ impl Editor {
         }
     }
 
-    /// Refuses a note with a conflicting copy beside it, unless it is being restored or the copy brought into it.
+    /// Refuses a note with a conflicting copy beside it, unless the edit restores the note or merges the copy into it.
     pub(super) fn check_copies(&self, task: &EditTask<'_>, dir: &std::os::fd::OwnedFd) -> Result<()> {
         let is_merge = task.why.trailers.iter().any(|(key, _)| key == crate::vault::MERGES);
         if task.why.actor != crate::vault::Actor::Restore && !is_merge {

@@ -110,7 +110,7 @@ impl Editor {
         Ok(done)
     }
 
-    /// Opens a note for writing. That it may not be written is [`EditError::Write`].
+    /// Opens a note for writing. If it is not writable, the error is [`EditError::Write`].
     pub(super) fn open_to_write(&self, path: &NotePath) -> Result<(File, Stat)> {
         let denied = EditError::write(path, "opening");
         match self.vault.open_file(path, OFlags::RDWR) {
@@ -128,7 +128,7 @@ impl Editor {
         }
     }
 
-    /// A file that can't be written is an error only if something were to be written.
+    /// The attempt for a file that isn't writable. It is an error only if the edit would change the file.
     pub(super) fn attempt_read_only(&self, task: &mut EditTask<'_>, error: EditError) -> Result<EditAttempt> {
         let before = self.vault.read(task.path)?;
         let planned = (task.plan)(Some(&before));

@@ -60,8 +60,8 @@ impl<'f> WriteLease<'f> {
         LeaseGrant::Unsupported
     }
 
-    /// Whether it may have been taken away: the kernel does so once a program has waited for
-    /// `lease-break-time`, 45 s by default, as it can happen to a stopped process.
+    /// Whether the lease may have been lost. The kernel breaks it after a program has waited for `lease-break-time` (45
+    /// s by default), which can happen if this process is stopped.
     pub(super) fn may_be_lost(&self) -> bool {
         self.since.elapsed() > std::time::Duration::from_secs(20)
     }

@@ -14,7 +14,7 @@ use super::swap::{exchange, mend_exchange, read_in, remove, rename_new};
 use crate::vault::plan::{ImageState, classify};
 use crate::vault::{Actor, ChangeReason, EditError, Editor, NotePath, ObservedChange, Result, VaultError};
 
-/// The outcome of an edit that was cut short.
+/// The outcome of an interrupted edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecoveryOutcome {
     /// It had been done; its observer was notified.
@@ -27,7 +27,7 @@ pub enum RecoveryOutcome {
     PersonWins,
 }
 
-/// An edit that was cut short, and its outcome.
+/// An interrupted edit, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovery {
     /// Which note.
@@ -82,7 +82,7 @@ impl Editor {
         Ok(Recovery { path: entry.path, why: entry.why, outcome: what })
     }
 
-    /// Deals with an open journal entry, if there is one.
+    /// Recovers the open journal entry, if there is one.
     pub(super) fn recover_open(&self, journal: &JournalLock<'_>) -> Result<Option<Recovery>> {
         let Some(entry) = journal.entry()? else { return Ok(None) };
         fail_point!("vault::recover::begun");

@@ -114,7 +114,7 @@ impl Editor {
     }
 }
 
-/// Exchanges the two, so that `temp` holds the displaced file. `false` if the note is deleted.
+/// Exchanges the note and `temp`, which then holds the displaced file. `false` if the note is deleted.
 pub(super) fn exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
     match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
@@ -138,7 +138,7 @@ fn exchange_by_rename(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<boo
     rename_new(dir, &aside, OsStr::new(temp))
 }
 
-/// Finishes or undoes an [`exchange_by_rename`] that was cut short: no file is without its name.
+/// Finishes or undoes an interrupted [`exchange_by_rename`], so that no file lacks its name.
 pub(super) fn mend_exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<()> {
     let exists = |name: &OsStr| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
     let aside = format!("{temp}.old");
@@ -197,7 +197,7 @@ pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) ->
     Ok(file)
 }
 
-/// Removes a file of ours, if it is there.
+/// Removes a file of this program, if it is there.
 pub(super) fn remove(dir: &OwnedFd, name: &str) {
     let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
 }
@@ -267,8 +267,8 @@ impl Editor {
         task.journal.clear()
     }
 
-    /// Removes a note that reads `before`, keeping its inode for a minute. Under a lease (`leased` is
-    /// the file's stat) its bytes can't have changed since, and opening it would wait for ourselves.
+    /// Removes a note with the bytes `before`, keeping its inode for a minute. Under a lease (`leased` is the file's
+    /// stat) the note isn't opened again: its bytes can't have changed, and opening it would wait for our own lease.
     pub(super) fn remove(
         &self,
         task: &EditTask<'_>,

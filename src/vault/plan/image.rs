@@ -148,7 +148,7 @@ impl OldImageGuard {
         Self::Sectors { context: context(script, pre), sums, edges }
     }
 
-    /// The old image, found again in the file's present bytes; `None` if it isn't there.
+    /// The old image, rebuilt from the file's present bytes; `None` if that isn't possible.
     pub(in crate::vault) fn rebuild(&self, script: &ImageChange, now: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Whole(pre) => Some(pre.clone()),

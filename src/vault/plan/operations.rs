@@ -106,8 +106,8 @@ pub(in crate::vault) enum FileAfter {
     Change(ImageChange),
 }
 
-/// As [`apply`], for a file that may be missing before (`None`) or afterwards, and with a change instead of a whole new
-/// file where that saves copying it.
+/// As [`apply`], for a file that may be missing before (`None`) or afterwards. The result is a change instead of a
+/// whole new file if that saves copying the file.
 pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (FileAfter, Vec<OpOutcome>) {
     let mut state: Option<Cow<'_, [u8]>> = before.map(Cow::Borrowed);
     let mut outcomes = Vec::with_capacity(ops.len());

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines};
 use crate::format::memory;
 
-/// Why an operation was not done.
+/// The reason why an operation was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 pub enum DropReason {
     /// No line, passage or commitment like it is there any more.

@@ -86,8 +86,8 @@ fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
     lines
 }
 
-/// Brings the changes from `base` to `late` into `now`. `ours` is what we had put in the base's place: lines that it
-/// brought in a line's stead give way where a person changed the same line.
+/// Brings the changes from `base` to `late` into `now`. `ours` is the text with which the swap replaced `base`. Where
+/// both `ours` and `late` changed a line, the line of `late` wins, because a person wrote it.
 pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> Vec<u8> {
     if now == base || now == late {
         return late.to_vec();

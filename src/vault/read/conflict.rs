@@ -80,8 +80,8 @@ fn onedrive(stem: &str) -> Option<&str> {
     (is_host && number.parse::<u8>().is_ok()).then_some(original)
 }
 
-/// Whether `name` is named like a conflicting copy whatever stands beside it; names with a plain
-/// number or a computer's name are not.
+/// Whether `name` alone shows that a file is a conflicting copy. A plain number or a computer's name at its end doesn't
+/// show that.
 pub fn is_conflict_copy(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     marked(stem).is_some_and(|original| !original.is_empty())
@@ -101,7 +101,7 @@ pub fn is_temporary(name: &str) -> bool {
 /// Part of the name of every file of ours in the vault that isn't a note.
 pub(in crate::vault) const OUR_MARK: &str = ".vault-agent-";
 
-/// The name of the stub that older iCloud clients put in a file's place.
+/// The name of the placeholder that older iCloud clients put in the place of a file.
 pub fn icloud_stub(name: &str) -> String {
     format!(".{name}.icloud")
 }

@@ -84,7 +84,7 @@ impl Vault {
         self.limit
     }
 
-    /// Whether the folder is there at this moment.
+    /// Whether the folder exists now.
     pub fn is_present(&self) -> bool {
         self.root.is_dir()
     }
@@ -132,8 +132,8 @@ impl Vault {
         matches!(self.stat(path), Ok(Some(_)))
     }
 
-    /// The path with its names as on disk: an accent may be one character there and two in the typed text, or the other
-    /// way round. If there is no such name, the path is returned as it is.
+    /// The path with its names as on disk, where an accent may be one character instead of two, or the reverse. If
+    /// there is no such name, the path is returned as it is.
     #[must_use]
     pub fn as_it_stands(&self, path: NotePath) -> NotePath {
         if path.as_str().is_ascii() || self.absolute(&path).symlink_metadata().is_ok() {
@@ -164,7 +164,7 @@ impl Vault {
         NotePath::new(inside.collect::<PathBuf>().to_str()?).ok()
     }
 
-    /// A note, opened to be read in pieces where it may be long.
+    /// Opens a note for reading in pieces, because it may be long.
     pub fn open_note(&self, path: &NotePath) -> Result<File> {
         Ok(self.open_file(path, OFlags::RDONLY)?.0)
     }
@@ -217,8 +217,8 @@ impl Vault {
         Ok(bytes)
     }
 
-    /// The open folder and the name that `path` stands for once links are resolved. The file itself
-    /// need not exist, its folder must.
+    /// The open folder and the name to which `path` leads after links are resolved. The file itself needn't exist, but
+    /// its folder must.
     pub(in crate::vault) fn locate(&self, path: &NotePath) -> Result<LocatedNote> {
         let absolute = self.absolute(path);
         let real = match std::fs::canonicalize(&absolute) {
@@ -260,7 +260,7 @@ impl Vault {
         rustix::fs::fsync(&place.dir).map_err(|error| VaultError::io(&parent, error.into()))
     }
 
-    /// An open descriptor of the root, for the time of one call.
+    /// An open descriptor of the root, for one call.
     pub(super) fn root_fd(&self) -> Result<OwnedFd> {
         rustix::fs::open(&self.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| match error {
@@ -269,7 +269,7 @@ impl Vault {
             })
     }
 
-    /// Opens whatever `path` names, beneath the root.
+    /// Opens the file or folder at `path`, beneath the root.
     fn open_raw(&self, path: &NotePath, flags: OFlags) -> Result<File> {
         let flags = flags | OFlags::CLOEXEC | no_terminal(flags);
         #[cfg(target_os = "linux")]

@@ -77,7 +77,7 @@ pub struct WalkEntry {
     pub stat: Stat,
 }
 
-/// Why a name was not listed.
+/// The reason why a name was not listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SkipReason {
     /// The name is not UTF-8, or has a character that no note's path may have.

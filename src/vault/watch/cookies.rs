@@ -13,7 +13,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, 
 
 use crate::vault::watch::{FolderIdentity, WatchEvent, identity};
 
-/// The folder of cookies, and those whose events came and are not reported yet.
+/// The folder of cookies, and the cookies whose events have arrived but aren't reported yet.
 #[derive(Debug)]
 pub(super) struct Cookies {
     folder: PathBuf,
@@ -27,7 +27,7 @@ impl Cookies {
         Self { folder: folder.to_owned(), watched: None, seen: BTreeSet::new() }
     }
 
-    /// Watches the folder, which is made where it is missing; with a `watcher` that is `new`, whatever was before.
+    /// Watches the folder, which is created if it is missing. With a `new` `watcher`, an earlier watch doesn't count.
     pub(super) fn watch(&mut self, watcher: &mut RecommendedWatcher, vault: &Path, new: bool) {
         if !new && self.watched.is_some() && identity(&self.folder) == self.watched {
             return;
@@ -54,7 +54,7 @@ impl Cookies {
         Ok(())
     }
 
-    /// Notes the cookies that an event is about; `false` if it is about something else.
+    /// Records the cookies that an event is about; `false` if it is about something else.
     pub(super) fn note_event(&mut self, event: &Event) -> bool {
         let mut names = event.paths.iter().map(|path| path.strip_prefix(&self.folder));
         if event.paths.is_empty() || !names.clone().all(|name| name.is_ok()) {
@@ -67,7 +67,7 @@ impl Cookies {
         true
     }
 
-    /// Whether one has come through.
+    /// Whether the event of a cookie has arrived.
     pub(super) fn has_arrived(&self) -> bool {
         !self.seen.is_empty()
     }

@@ -26,7 +26,7 @@ impl Collector {
         Self { times, dirty, unreported, burst: None, rescan: None, last_rescan: now, is_gone: false }
     }
 
-    /// A note or a folder has changed, appeared or vanished.
+    /// Records that a note or a folder has changed, appeared or vanished.
     pub(super) fn dirty(&mut self, path: NotePath, now: Instant) {
         if self.dirty.insert(path.clone()) {
             self.unreported.insert(path);
@@ -34,24 +34,24 @@ impl Collector {
         self.burst.get_or_insert((now, now)).1 = now;
     }
 
-    /// Events may be missing: everything has to be read.
+    /// Records that events may be missing, so that a rescan is due.
     pub(super) fn rescan(&mut self, why: impl Into<String>) {
         self.rescan.get_or_insert_with(|| why.into());
     }
 
-    /// Not everything can be watched: look at everything once a minute.
+    /// Records that not everything can be watched, so that a rescan is due every minute.
     pub(super) fn limit(&mut self) {
         self.times.rescan_every = self.times.rescan_every.min(Duration::from_secs(60));
     }
 
-    /// The vault has vanished; collected changes are void.
+    /// Records that the vault has vanished, and drops the collected changes.
     pub(super) fn vault_gone(&mut self) {
         self.is_gone = true;
         self.forget();
         self.rescan = None;
     }
 
-    /// The vault is there again.
+    /// Records that the vault is back.
     pub(super) fn vault_back(&mut self) {
         self.is_gone = false;
         self.rescan("the vault is there again");
@@ -92,7 +92,7 @@ impl Collector {
         self.burst = None;
     }
 
-    /// The time for which nothing has to be reported if nothing happens.
+    /// The time until the next report, if no event comes.
     pub(super) fn idle_for(&self, now: Instant) -> Duration {
         let until = |at: Instant| at.saturating_duration_since(now);
         let mut idle = self.times.presence_every.min(until(self.last_rescan + self.times.rescan_every));

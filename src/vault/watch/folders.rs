@@ -22,7 +22,7 @@ fn is_gone(error: &notify::Error) -> bool {
 }
 
 impl Watch {
-    /// Sets a watch on every folder, from nothing.
+    /// Sets a watch on every folder, without keeping earlier watches.
     pub(super) fn watch_all(&mut self) -> Result<(), WatchError> {
         self.folders.clear();
         self.watcher = None;
@@ -104,7 +104,7 @@ impl Watch {
         self.collector.rescan("folders come faster than they can be watched");
     }
 
-    /// Sets a watch, or reports that none can be set; `false` if the folder has just vanished, and may be there again.
+    /// Sets a watch, or reports that none can be set. `false` if the folder has just vanished; it may come back.
     pub(super) fn watch_folder(&mut self, path: &NotePath) -> bool {
         if !cfg!(target_os = "linux") || self.is_limited {
             return true;
@@ -127,7 +127,7 @@ impl Watch {
         true
     }
 
-    /// Notices that the vault has vanished, has come back, or has been replaced by another folder.
+    /// Detects that the vault has vanished, has come back, or has been replaced by another folder.
     pub(super) fn check_presence(&mut self) {
         if let (Some(cookies), Some(watcher)) = (&mut self.cookies, &mut self.watcher) {
             cookies.watch(watcher, self.vault.root(), false);

@@ -37,7 +37,7 @@ use self::{cookies::Cookies, debounce::Collector};
 use super::{NotePath, Vault, WalkEntry, WalkOptions, conflict};
 use crate::defaults::defaults;
 
-/// Something that may have happened in the vault.
+/// A possible change in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent {
     /// These notes are changing: reported at the first sign, before the [`WatchEvent::Dirty`] that follows once they
@@ -63,7 +63,7 @@ pub enum WatchEvent {
 }
 
 defaults! {
-    /// How long things take.
+    /// The watcher's intervals.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct WatchTimes {
         /// Changes are reported after so long without another one, or after five times as long.
@@ -77,7 +77,7 @@ defaults! {
     }
 }
 
-/// A watcher at work, until dropped.
+/// A running watcher, until dropped.
 #[derive(Debug)]
 pub struct Watcher {
     stop: Sender<WatchMessage>,

@@ -45,7 +45,7 @@ fn hash(value: impl Hash) -> u64 {
 }
 
 impl StatPoll {
-    /// The file is being reported, with this stat; `None` if it is missing or no file.
+    /// Records that the file is being reported with this stat; `None` if it is missing or no file.
     pub(super) fn reported(&mut self, path: &NotePath, seen: Option<FileStamp>) {
         let key = hash(path);
         match seen {
@@ -57,13 +57,13 @@ impl StatPoll {
         }
     }
 
-    /// The stats of all files, when everything is reported anew.
+    /// Records the stats of all files, at a rescan.
     pub(super) fn all<'a>(&mut self, files: impl Iterator<Item = (&'a NotePath, FileStamp)>) {
         self.known = files.map(|(path, seen)| (hash(path), hash(seen))).collect();
         self.found = None;
     }
 
-    /// A look found these files.
+    /// Records the stats that a poll found.
     pub(super) fn compare<'a>(&mut self, files: impl Iterator<Item = (&'a NotePath, FileStamp)>) {
         let mut found = PollState::default();
         for (path, seen) in files {
@@ -76,8 +76,8 @@ impl StatPoll {
         self.found = Some(found);
     }
 
-    /// Once the events that were on their way have come: the changes of the last poll that were not reported and aren't
-    /// `coming`, which are about to be. `None` if there was no poll since.
+    /// The changes of the last poll that no event has reported, and that aren't `coming` (about to be reported). To be
+    /// called after the poll, when pending events have arrived. `None` if there was no poll since the last call.
     pub(super) fn missed_changes<'a>(
         &mut self,
         coming: impl Iterator<Item = &'a NotePath>,

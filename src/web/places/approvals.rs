@@ -32,7 +32,7 @@ impl ApprovalQuestion {
     }
 }
 
-/// All that stands in the note, what waits first.
+/// All questions of the note, waiting ones first.
 pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuestion>> {
     let workspace = visit.workspace;
     let path = workspace.note(&workspace.settings.paths.approvals);
@@ -55,7 +55,7 @@ pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuesti
     Ok(all)
 }
 
-/// How many wait for a word.
+/// The number of waiting questions.
 pub(super) fn count_waiting(visit: &Visit<'_>) -> Result<usize> {
     Ok(approval_questions(visit)?.iter().filter(|one| one.waits()).count())
 }

@@ -197,7 +197,7 @@ pub(super) fn undo_plan(
     }
 }
 
-/// Takes back what is meant, after what people changed is kept. Returns a sentence.
+/// Takes back the selected writes, after a snapshot of people's changes. Returns a sentence.
 pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String> {
     let history = open(visit)?;
     history.snapshot_all(Deletions::Hold)?;

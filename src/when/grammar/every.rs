@@ -55,7 +55,7 @@ impl Grammar<'_> {
         self.lattice.behind(at, Term::Cycle(cycle)).chain(two).collect()
     }
 
-    /// Phrases that are understood and can't be taken, whatever else they say.
+    /// Phrases of recurrences that are understood but can't be written as a reminder.
     pub(super) fn refused(&self) -> RuleResults<Phrase> {
         let lattice = self.lattice;
         let end = lattice.tokens.len();

@@ -29,7 +29,7 @@ pub struct Meaning {
     pub recur: Recur,
 }
 
-/// One meaning, or why there is none, in words.
+/// One meaning, or the reason in words why there is none.
 pub type MeaningResult = Result<Meaning, String>;
 
 /// The time and the zone that a phrase is read for.
@@ -73,13 +73,14 @@ fn round_up(local: DateTime) -> Result<DateTime, String> {
     if (1..=9999).contains(&local.year()) { Ok(local) } else { Err(beyond(())) }
 }
 
-/// A local time that was given as it stands, to the second.
+/// A local time that was given in full, to the second.
 pub fn of_local(local: DateTime, here: PhraseContext<'_>) -> MeaningResult {
     let at = schedule::resolve(here.zone, local);
     Ok(Meaning { local: round_up(local)?, at, recur: Recur::None })
 }
 
-/// The local time of an instant; it names an earlier one, if the clocks go back and show it for the second time.
+/// The local time of an instant. If the clocks go back and show this local time for the second time, the local time
+/// alone names the earlier instant.
 pub fn of_instant(at: Timestamp, here: PhraseContext<'_>) -> MeaningResult {
     Ok(Meaning { local: round_up(here.zone.tz().to_datetime(at))?, at, recur: Recur::None })
 }

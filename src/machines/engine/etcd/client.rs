@@ -16,7 +16,7 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// The longest answer that is read, in bytes.
 const MAX_ANSWER: usize = 8 << 20;
 
-/// The endpoints, with what is needed to be let in.
+/// The endpoints, with the credentials for them.
 #[derive(Debug)]
 pub struct Endpoints {
     client: Client,
@@ -28,8 +28,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Endpoints as the settings checked them; `authority` are certificates in PEM that are trusted besides the public
-    /// ones.
+    /// The endpoints, which the settings have checked. `authority` holds certificates in PEM that are trusted besides
+    /// the public ones.
     ///
     /// # Errors
     /// `authority` holds no certificate.

@@ -220,7 +220,7 @@ pub fn range_since(prefix: &str, revision: u64) -> Value {
     json!({ "key": coded(prefix), "range_end": coded_end(prefix), "min_mod_revision": revision.to_string() })
 }
 
-/// How many keys there are in the range of an answer, those left out included.
+/// The number of keys in the range of an answer, including keys that were left out of it.
 pub fn count(answer: &Value) -> usize {
     answer.get("count").and_then(number).and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
 }
@@ -231,7 +231,8 @@ pub fn watch(prefix: &str, revision: u64) -> Value {
     json!({ "create_request": range })
 }
 
-/// All `changes` under `prefix`, if each key holds what is expected; else what they hold.
+/// The transaction that makes all `changes` under `prefix` if each key has its expected value, and otherwise reads the
+/// present values.
 pub fn transaction(prefix: &str, changes: &[EntryChange]) -> Value {
     let key = |change: &EntryChange| coded(&format!("{prefix}{}", change.key));
     let compare = |change: &EntryChange| match &change.expected {
@@ -299,7 +300,7 @@ pub fn read_entries(prefix: &str, answer: &Value) -> Result<Entries> {
     pairs.into_iter().flatten().map(|pair| read(pair).ok_or_else(damaged)).collect()
 }
 
-/// Whether a transaction was made; else what stands at its keys.
+/// Whether a transaction was made; otherwise the present values of its keys.
 ///
 /// # Errors
 /// As [`read_entries`].

@@ -65,7 +65,7 @@ impl GitRepository {
         &self.dir
     }
 
-    /// Makes the repository anew: what was in it stands at the remote.
+    /// Makes the repository anew. Nothing is lost, because the remote has its content.
     ///
     /// # Errors
     /// There is no git, or no place for the repository.
@@ -83,8 +83,8 @@ impl GitRepository {
         if said.is_ok { Ok(()) } else { Err(cant(said.stderr)) }
     }
 
-    /// Marks a commit as the edge of what is known of the remote's history, where a fetch didn't mark one: a push then
-    /// sends only what differs from it, also where the new commit doesn't come of it.
+    /// Marks a commit as the boundary of the remote's known history (a shallow boundary), unless a fetch has done so.
+    /// Then a push sends only the difference to this commit, even if the new commit doesn't descend from it.
     pub fn mark_edge(&self, id: &str) {
         let path = self.dir.join("shallow");
         if !path.exists() {
@@ -101,8 +101,8 @@ impl GitRepository {
         self.start(args, input, &[], PATIENCE).await?.ok_or_else(unanswered)
     }
 
-    /// Runs git with the settings that a remote needs; `None` if it took too long: then it was ended, and whatever it
-    /// started.
+    /// Runs git with the settings that a remote needs; `None` if it took too long; then it was ended with all processes
+    /// that it had started.
     ///
     /// # Errors
     /// It can't be run.

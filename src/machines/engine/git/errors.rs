@@ -113,7 +113,7 @@ fn last(words: &str) -> String {
     plain.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// An address without what stands before the host, where a password may be.
+/// An address without the part before the host, where a password may be.
 pub fn shown(address: &str) -> String {
     match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?))) {
         Some((scheme, (user, host))) => match user.split_once(':') {

@@ -77,7 +77,7 @@ impl Remote {
         Ok(())
     }
 
-    /// Fetches what stands at the remote now.
+    /// Fetches the present state of the branch at the remote.
     ///
     /// # Errors
     /// It can't be read, isn't ours, or doesn't come of what this machine saw there before.
@@ -170,7 +170,7 @@ impl Remote {
         Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
     }
 
-    /// Pushes `state_file` in the place of `state`.
+    /// Pushes `state_file` as the replacement of `state`.
     ///
     /// # Errors
     /// Surely nothing was pushed: the remote isn't reached, or refuses for good.
@@ -253,7 +253,7 @@ impl Remote {
         self.id_of(NEW).await.map(Some)
     }
 
-    /// The state to go on with at `now`: in a new month that of a new branch, with the old one closed.
+    /// The state to continue from at `now`: in a new month, the state of a new branch, after closing the old branch.
     ///
     /// # Errors
     /// As [`Remote::push`]; nothing of the caller's was pushed.

@@ -92,7 +92,7 @@ impl StateFile {
         text
     }
 
-    /// Reads a file that anybody may have written.
+    /// Parses an untrusted state file.
     ///
     /// # Errors
     /// It isn't ours, or is one of a newer version, or is damaged.
@@ -163,7 +163,8 @@ impl StateFile {
         Some(StateMark { generation: self.generation, nonce })
     }
 
-    /// Whether this state came of the one that `mark` names; what is too long ago to know counts as yes.
+    /// Whether this state descends from the state that `mark` names. A state that is too old to know counts as an
+    /// ancestor.
     pub fn descends_from(&self, mark: &StateMark) -> bool {
         let Some(ago) = self.generation.checked_sub(mark.generation) else { return false };
         match usize::try_from(ago).ok().and_then(|ago| self.recent.get(ago)) {
@@ -174,13 +175,13 @@ impl StateFile {
 }
 
 impl SeenState {
-    /// Loads what was seen at `remote`; nothing of another one.
+    /// Loads the state that was seen at `remote`; empty if the file is about another remote.
     pub fn load(state: &Path, remote: &str) -> Self {
         let read: Option<Self> = json_file::load(&state.join(FILE));
         read.filter(|seen| seen.remote == remote).unwrap_or_default()
     }
 
-    /// Keeps it.
+    /// Saves it.
     ///
     /// # Errors
     /// The state directory can't be written.

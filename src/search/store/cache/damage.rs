@@ -41,7 +41,7 @@ impl Store {
     }
 }
 
-/// Makes a damaged cache anew: empty, to be filled from the notes. A database that is whole keeps its vectors.
+/// Replaces a damaged cache by an empty one, to be filled from the notes. An undamaged database keeps its vectors.
 ///
 /// # Errors
 /// The disk's.
@@ -74,7 +74,7 @@ fn wipe(root: &Path) -> Result<(), IndexError> {
     remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
 }
 
-/// Removes what belongs to a database that isn't there.
+/// Removes the files that belong to a missing database.
 pub(super) fn drop_logs(root: &Path) -> Result<(), IndexError> {
     for name in ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
         remove(std::fs::remove_file(root.join(name)), &root.join(name))?;
@@ -93,7 +93,7 @@ fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {
 const LONGEST_LOG: u64 = 4 << 20;
 
 impl Store {
-    /// To be called after a commit, under the write lock: a long log is taken into the database's file.
+    /// Makes a checkpoint if SQLite's log is long. To be called after a commit, under the write lock.
     ///
     /// # Errors
     /// The disk's.
@@ -101,7 +101,7 @@ impl Store {
         if self.log_length() < LONGEST_LOG { Ok(()) } else { self.checkpoint() }
     }
 
-    /// Of SQLite's log, in bytes.
+    /// The length of SQLite's log, in bytes.
     pub(super) fn log_length(&self) -> u64 {
         std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len())
     }
@@ -129,7 +129,7 @@ impl Store {
         Sealed { database, is_changing: false, boot: boot_id() }.write(&self.root)
     }
 
-    /// Looks at every byte of the cache, and seals it anew.
+    /// Checks every byte of the cache, and seals it anew.
     ///
     /// # Errors
     /// A file is damaged; the disk's.
@@ -160,7 +160,7 @@ impl Store {
     }
 }
 
-/// SQLite's own look at its file.
+/// SQLite's own check of its file.
 pub(super) fn quick_check(conn: &Connection) -> Result<(), IndexError> {
     let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }

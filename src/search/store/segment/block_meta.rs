@@ -13,7 +13,7 @@ pub const NO_ROW: u32 = u32::MAX;
 pub const NOBODY: u32 = u32::MAX;
 /// No time.
 pub const NEVER: i64 = i64::MIN;
-/// The signs behind the first word.
+/// The signs after the first word.
 pub type Rest = [u64; WORDS - 1];
 
 /// The record of a block, beside its words and its vector.
@@ -48,7 +48,7 @@ pub(in crate::search) fn role_of(shape: Shape) -> Option<Role> {
     Role::ALL.into_iter().find(|role| shape.0 >> ROLE_BITS == role_code(Some(*role)))
 }
 
-/// So many bytes a [`Meta`] has where it is stored.
+/// The size of a stored [`Meta`], in bytes.
 pub(super) const META: usize = 20;
 /// The stored form of [`NEVER`].
 const NO_TIME: i64 = -1 << 39;
@@ -56,8 +56,8 @@ const NO_TIME: i64 = -1 << 39;
 const MOST: u32 = (1 << 24) - 1;
 
 impl Meta {
-    /// As it is stored. A segment has far fewer notes, speakers and lines than three bytes count, and a year is 2^25
-    /// seconds: five bytes are enough, and the least number of them stands for no time.
+    /// The stored form. Notes, speakers and lines have three bytes each, far more than a segment needs. A time has five
+    /// bytes (a year is 2^25 seconds), whose least number stands for no time.
     pub(super) fn to_bytes(self) -> [u8; META] {
         let time = match self.time {
             NEVER => NO_TIME,

@@ -94,7 +94,7 @@ impl SegmentBuilder {
         })
     }
 
-    /// Adds the blocks of a note; where they stand.
+    /// Adds the blocks of a note, and returns their position.
     pub fn add(&mut self, path: &str, note: &ParsedNote) -> Result<Place, IndexError> {
         let start = self.docs;
         self.ranked.note(path, &note.head(), &note.blocks, &pack::pack(&note.blocks));

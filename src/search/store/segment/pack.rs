@@ -102,7 +102,7 @@ impl Postings {
         }
     }
 
-    /// A term stands in a document, larger than all before, so many times.
+    /// Adds a posting: a term occurs so many times in a document, whose number is larger than all before.
     pub fn push(&mut self, id: u32, doc: u32, times: u32) {
         let list = &mut self.lists[id as usize];
         let before = list.packed.len();
@@ -137,7 +137,7 @@ fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Calls `each` with what is packed in `bytes`. Bytes that can't be end it.
+/// Calls `each` with the postings in `bytes`, up to the first invalid byte.
 pub fn decode(bytes: &[u8], mut each: impl FnMut(u32, u32)) {
     let (mut doc, mut at) = (0_u64, 0);
     while let Some(step) = take(bytes, &mut at) {

@@ -39,8 +39,7 @@ impl SegmentFiles {
         Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
     }
 
-    /// Opens the segment for reading, if its files are what they were; `kept` unpacked blocks of its texts stay in
-    /// memory.
+    /// Opens the segment for reading, if its files are as sealed; `kept` unpacked blocks of its texts stay in memory.
     pub fn read(&self, row: &SegmentRow, kept: usize) -> Result<Seg, IndexError> {
         let seals = seal::check_files(&self.root, &row.seals, false)?;
         Ok(Seg { seals: seals.into(), ..Seg::open(row.id, &self.segment(row)?, kept)? })
@@ -138,7 +137,7 @@ impl Seg {
         Ok((text.to_owned(), extra.to_owned()))
     }
 
-    /// These documents are dead from now on.
+    /// Marks documents as dead.
     pub fn bury(&mut self, start: u32, count: u32) {
         let max = self.reader.max_doc();
         let alive = self.alive.get_or_insert_with(|| BitSet::with_max_value_and_full(max));

@@ -198,8 +198,8 @@ impl Rows {
     }
 }
 
-/// The terms of a segment that is being written, in their order. tantivy's dictionary names a term by its place only at
-/// the price of a walk, and a question looks at some ten thousand.
+/// The terms of a segment that is being written, in their order. They are stored here because tantivy's dictionary has
+/// to be walked to find a term by its position, and a question needs some ten thousand terms.
 #[derive(Debug, Default)]
 pub struct NewTerms {
     signatures: Vec<u64>,
@@ -244,7 +244,8 @@ impl NewRows {
             + self.notes.len() * size_of::<NoteRow>()
     }
 
-    /// Adds a block, and the vector of its text by `hash`, which `code` makes where no other block has the same text.
+    /// Adds a block and the vector of its text. `code` computes the vector unless another block has a text with the
+    /// same `hash`.
     pub fn push(&mut self, meta: Meta, hash: Option<Hash>, code: impl FnOnce() -> Option<Code>) {
         let row = hash.map_or(NO_ROW, |hash| {
             *self.row_of.entry(hash).or_insert_with(|| {

@@ -34,7 +34,7 @@ use crate::search::store::Postings;
 /// The separator of a block's text and its extra words in the stored field.
 pub const SEPARATOR: char = '\u{0}';
 
-/// The block's words that ranking hasn't.
+/// The words of a block that aren't in [`RANK`].
 pub const TEXT: Field = Field::from_field_id(0);
 /// The stems that ranking counts.
 pub const RANK: Field = Field::from_field_id(1);
@@ -67,7 +67,7 @@ pub fn stored(block: &Block, text: &mut String) {
 /// The filter of blocks that are marked with a scope of memories.
 pub const MARKED: &str = "scope:";
 
-/// The filters of blocks with the marks of these scopes, each behind those of the scopes that it is nested in.
+/// The filters of blocks with the marks of these scopes: for each, first the scopes that it is nested in, then itself.
 pub fn scope_filters<'s>(
     scopes: impl IntoIterator<Item = &'s Scope>,
 ) -> impl DoubleEndedIterator<Item = String> {
@@ -105,7 +105,7 @@ pub struct TextTerms {
 }
 
 impl TextTerms {
-    /// Puts the numbers of a block's terms that ranking hasn't into `found`.
+    /// Puts the numbers of a block's terms that aren't in [`RANK`] into `found`.
     pub fn find(&mut self, analyzer: &mut Analyzer, block: &Block, found: &mut Vec<u32>) {
         // Ranking leaves references out.
         let is_ranked = is_split_alike(&block.text) && !block.text.contains(MARK);
