@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 8000;
 /// The longest answer.
 const MOST_ANSWER: usize = 64 << 20;
 
-/// Which API.
+/// The API of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndpointApi {
     Google,
@@ -163,7 +163,7 @@ impl Provider for EndpointModel {
 pub(crate) struct Endpoint {
     /// The model's name, for answers and errors.
     pub name: String,
-    /// What it is asked for, for errors.
+    /// The name of the task (a verb phrase), for errors.
     wanted: &'static str,
     key: Option<SecretString>,
     /// The header of the key, where it isn't the usual one.

@@ -12,7 +12,7 @@ use crate::format::tags;
 /// The languages of fences that plugins run.
 const LANGUAGES: [&str; 8] =
     ["dataview", "dataviewjs", "templater", "js-engine", "tasks", "customjs", "button", "modal-form"];
-/// How such languages begin.
+/// The beginnings of the names of such languages.
 const BEGINNINGS: [&str; 3] = ["run-", "datacore", "meta-bind"];
 
 /// The text with nothing in it that a plugin runs.

@@ -50,7 +50,7 @@ pub struct Violation {
     pub time: Timestamp,
     /// The actor that the commit names.
     pub actor: String,
-    /// Which promise: `append-only`, `only-what-it-says`, `delivered` or `ids`.
+    /// The guarantee: `append-only`, `only-what-it-says`, `delivered` or `ids`.
     pub rule: &'static str,
     /// The note.
     pub path: String,

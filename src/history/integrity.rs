@@ -110,11 +110,11 @@ impl History {
     }
 }
 
-/// What the list of snapshots says.
+/// The content of the list of snapshots.
 struct LedgerAccount {
     /// The limits of the proof.
     notes: Vec<String>,
-    /// Where another program moved or removed the branch.
+    /// Moves and removals of the branch by another program, each with the snapshot and a description.
     rewritten: Vec<(Option<Oid>, String)>,
     /// The snapshots that must be there, in order.
     listed: Vec<Oid>,
@@ -274,7 +274,8 @@ impl IntegrityWalk<'_> {
         Ok(())
     }
 
-    /// Which snapshots of the list are gone, and which of the branch are in no list.
+    /// Compares the list with the branch: reports snapshots of the list that are missing, and snapshots of the branch
+    /// that aren't in the list.
     fn compare(&mut self, listed: &[Oid], head: Option<Oid>) {
         let reached: HashSet<Oid> = self.reached.iter().copied().collect();
         let known: HashSet<Oid> = listed.iter().copied().collect();

@@ -125,7 +125,7 @@ fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
 #[derive(Debug)]
 pub struct Snapshotter {
     history: Arc<History>,
-    /// What the watcher reported, and when the next snapshot is due.
+    /// The changes that the watcher reported, and the time of the next snapshot.
     pub batch: PendingChanges,
     pusher: Option<Pusher>,
 }

@@ -52,7 +52,7 @@ fn process(pid: u32) -> String {
 }
 
 impl LockError {
-    /// What to do about a daemon with another state directory, or without one.
+    /// The remedy for a daemon with another state directory, or with a deleted one.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::StateGone(_) => {

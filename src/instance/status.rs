@@ -32,9 +32,9 @@ pub struct DaemonStatus {
     pub fired: u64,
     /// A problem of the last pass, if there was one.
     pub last_error: Option<String>,
-    /// Why the settings on disk are not in force, if they aren't.
+    /// The reason why the settings on disk are not in force, if they aren't.
     pub settings_error: Option<String>,
-    /// How changes are noticed: `watching`, or why not.
+    /// The state of the watcher: `watching`, or the reason why it isn't.
     pub watcher: String,
     /// The last time at which a poll of every file found nothing that the watcher had missed.
     #[serde(default)]

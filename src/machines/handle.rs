@@ -21,7 +21,7 @@ use crate::clock::Clock;
 /// A send without a right must have ended in this time.
 const UNASKED: Duration = Duration::from_secs(60);
 
-/// How this machine takes part.
+/// The configuration with which this machine takes part.
 pub struct JoinConfig {
     /// The store.
     pub engine: Arc<dyn StoreEngine>,
@@ -360,7 +360,7 @@ impl Machines {
         self.member().map(|member| member.state().protocol.left_open()).unwrap_or_default()
     }
 
-    /// Why this machine takes no part now, in one sentence.
+    /// The reason why this machine takes no part now, in one sentence.
     pub fn problem(&self) -> Option<String> {
         let member = self.member()?;
         member.state().problem(member.now().clock)

@@ -16,7 +16,7 @@ pub struct MachinesStatus {
     pub engine: String,
     /// Whether this machine takes part.
     pub ok: bool,
-    /// Why it doesn't, in one sentence.
+    /// The reason why it doesn't, in one sentence.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub problem: Option<String>,
     /// The machine that is the voice, as far as is known.
@@ -55,7 +55,7 @@ pub struct OpenClaim {
     pub by: String,
     /// When it was made, by that machine's clock.
     pub since: Option<Timestamp>,
-    /// How far it came.
+    /// Its progress.
     pub state: ClaimState,
 }
 

@@ -164,7 +164,7 @@ fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), S
     runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// Which tools a server exposes.
+/// The tools that a server exposes.
 #[derive(Debug, Clone)]
 pub struct ToolSet {
     name: String,

@@ -38,7 +38,7 @@ pub struct CommitmentDraft {
     pub text: String,
     /// When it is due; without it, it waits to be done by hand.
     pub due: Option<Timestamp>,
-    /// How exactly its time is meant: a hint for the wording.
+    /// The precision of its time, for the wording.
     pub precision: Option<Precision>,
     /// Its destination: `channel:ID`, `thread:ID`, `user:ID`.
     pub scope: Option<String>,

@@ -19,7 +19,7 @@ const MOST_NEAR: usize = 3;
 /// So many characters of each.
 const NEAR_CHARS: usize = 200;
 
-/// Which memory is meant.
+/// A reference to a memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryRef<'a> {
     /// Its note: `MEMORY.md`, a day's note or the pins.

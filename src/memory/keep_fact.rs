@@ -23,7 +23,7 @@ pub struct KeptFact<'a> {
     pub section: &'a str,
     /// The link to its source: `[[logs/…#^id]]`.
     pub link: &'a str,
-    /// What becomes of a known fact; nothing where that isn't there any more.
+    /// The change of a known fact. It is skipped if the fact isn't there any more.
     pub change: Option<&'a FactChange>,
 }
 

@@ -62,7 +62,7 @@ pub use self::working::{read_profile, read_working, session_context};
 pub const TOOK_LINE: &str = "Took-Line";
 
 words! {
-    /// Which note a memory goes to: the `scope` argument of the tool `memory_save`.
+    /// The kind of note that a memory goes to: the `scope` argument of the tool `memory_save`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum MemoryKind, name {
         /// `MEMORY.md`: facts that last.

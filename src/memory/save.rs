@@ -274,7 +274,7 @@ pub struct PromotedMemory {
     pub from: NotePath,
     /// The bullet's exact lines there.
     pub was: String,
-    /// Whether the bullet is out of the day's note; if not, someone has changed it and it stays.
+    /// Whether the bullet was removed from the day's note. If not, it was changed meanwhile, and stays.
     pub removed: bool,
 }
 

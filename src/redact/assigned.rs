@@ -36,7 +36,7 @@ static FOUR_WORDS: LazyLock<Regex> =
 /// The longest name, in bytes.
 const LONGEST: usize = 60;
 
-/// How a value is written.
+/// The syntax of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// `NAME=value` of a shell or an environment file: all of the word is the value.
@@ -196,7 +196,7 @@ fn is_plain(name: &str) -> bool {
     matches!(name.to_ascii_lowercase().as_str(), "token" | "key")
 }
 
-/// How much evidence is needed that a value is a secret.
+/// The evidence that a value needs to count as a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
     /// A password: people choose them, so nearly anything is one.

@@ -22,9 +22,9 @@ pub(super) struct SecretRule {
     pub(super) keywords: &'static [&'static str],
     /// `{ON}` stands for the rest of a command up to an option, `{WORD}` for a word as a shell writes it.
     pattern: &'static str,
-    /// How far before its keyword a match begins at most, in bytes.
+    /// The most bytes from the beginning of a match to its keyword.
     before: usize,
-    /// How far behind the beginning of its keyword a match ends at most, in bytes.
+    /// The most bytes from the beginning of the keyword to the end of a match.
     after: usize,
     is_over_lines: bool,
     is_word: bool,

@@ -208,7 +208,7 @@ pub(super) const KEYS_AND_HASHES: &[SecretRule] = &[
     ),
 ];
 
-/// How a block begins.
+/// The beginning of a block.
 pub(super) const BEGIN: &str = "-----BEGIN ";
 
 /// Adds the private keys of a text, of which these are the places of `-----BEGIN `.

@@ -48,7 +48,7 @@ impl LocalReranker {
         Ok(Self { encoder, pooler, classifier })
     }
 
-    /// How well `text` answers the question of these tokens, between 0 and 1.
+    /// The score of `text` for the question with these tokens, between 0 and 1.
     pub fn score(&self, question: &[u32], text: &str) -> f64 {
         // Three places are for the tokens between and around them.
         let room = MOST_TOKENS.min(self.encoder.positions()) - 3;

@@ -21,7 +21,7 @@ use crate::embed::ModelError;
 pub trait Reranker: Send + Sync + std::fmt::Debug {
     /// Its provider and model, for answers and errors.
     fn name(&self) -> &str;
-    /// How well each of `texts` answers `question`: a finite number each, more is better, within `patience`.
+    /// The score of each of `texts` for `question`, within `patience`: finite numbers, of which more is better.
     ///
     /// # Errors
     /// It can't be reached, takes too long, refuses, or answers something that isn't such numbers.

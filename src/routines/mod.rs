@@ -34,7 +34,7 @@ pub use run::{RunProgress, Runner, RunnerParts, ToolsOf};
 use crate::sqlite::DatabaseError;
 use crate::vault::{EditError, VaultError};
 
-/// Why a run can't go on.
+/// The reason why a run can't go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The delivery journal.

@@ -176,7 +176,7 @@ pub fn set_enabled(
     Ok((after, report.changed))
 }
 
-/// Why the routines can't be listed.
+/// The reason why the routines can't be listed.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// Their notes can't be read.
@@ -205,7 +205,7 @@ pub struct ListedRoutine {
     pub last: Option<ShownInstant>,
     /// The brain that it asks first, if its note names one.
     pub brain: Option<String>,
-    /// Why the answer of a run isn't delivered yet; until then no other run begins.
+    /// The reason why the answer of a run isn't delivered yet; until it is, no other run begins.
     pub waits: Option<String>,
     /// The problems of its head.
     pub problems: Vec<Finding>,
@@ -223,7 +223,7 @@ impl ListedRoutine {
         self.waits.as_ref().map(|why| format!("an answer is not delivered yet: {why}"))
     }
 
-    /// What keeps it from running, or its answer from being delivered.
+    /// The reason why it doesn't run, or why its answer isn't delivered.
     pub fn trouble(&self) -> Option<String> {
         let problem = self.problems.first().filter(|_| self.next.is_none());
         self.undelivered().or_else(|| Some(format!("doesn't run: {}", problem?.reason)))

@@ -40,7 +40,7 @@ pub enum RunProgress {
 pub struct RunnerParts {
     /// The vault with the settings that its runs keep.
     pub workspace: Arc<Workspace>,
-    /// How far each turn came.
+    /// The progress of each turn.
     pub turns: Arc<TurnJournal>,
     /// The tools that a routine may call.
     pub tools: ToolsOf,

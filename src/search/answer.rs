@@ -42,7 +42,7 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// The parts of the query that were not understood, for the person.
     pub notes: Vec<String>,
-    /// How fresh the answer is.
+    /// The freshness of the answer.
     pub freshness: Freshness,
     /// The reranker that ordered the first hits, if one did: see [`crate::search::SearchClient::deep`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub enum CheckedBy {
     Nobody,
 }
 
-/// How fresh an answer is.
+/// The freshness of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
     /// The commit that was searched; goes up with every one.
@@ -134,7 +134,7 @@ pub struct Freshness {
     /// built-in one, whose vectors are always there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded_percent: Option<u8>,
-    /// Where nothing was found: the files that are left out for their size or form, and so were not searched.
+    /// If nothing was found: the files that were not searched, because they are left out for their size or form.
     #[serde(default, skip_serializing_if = "is_none")]
     pub not_searched: usize,
     /// Warnings for a person.

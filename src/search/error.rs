@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::embed::ModelError;
 use crate::vault::VaultError;
 
-/// Why the index could not do what was asked.
+/// The error of an operation on the index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The cache directory can't be used.

@@ -25,7 +25,7 @@ pub struct Index {
     pub(in crate::search) options: Options,
     /// The inputs of ranking's rows.
     pub(in crate::search) basis: RowInputs,
-    /// Why its table isn't the settings' one.
+    /// The reason why its table isn't that of the settings.
     pub(in crate::search) table_error: Option<ModelError>,
     fingerprint: String,
     pub(in crate::search) root: PathBuf,

@@ -44,7 +44,7 @@ pub(in crate::search) struct CorpusState {
     pub all: OnceLock<Arc<Candidates>>,
     /// Those that may be given unasked, where that isn't all.
     pub unasked: OnceLock<Arc<Candidates>>,
-    /// Which notes' blocks are documents of their own, by number, once that was asked for.
+    /// The flags, by a note's number, of the notes whose blocks are documents of their own; computed when first needed.
     pub lists: OnceLock<Vec<bool>>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
     pub model: Option<(String, Matrix)>,

@@ -26,7 +26,7 @@ pub struct Reconciled {
     pub embedded: usize,
     /// Texts that could not be.
     pub failed: usize,
-    /// How the model's rows stand now.
+    /// The numbers of the model's rows by state.
     pub counts: Counts,
     /// The last error.
     pub error: Option<ModelError>,

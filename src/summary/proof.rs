@@ -8,7 +8,7 @@ use crate::format::summary::SummaryKind;
 pub struct SummaryFault {
     /// Its id; the note's path if it has none.
     pub id: String,
-    /// Why, in words.
+    /// The reason, in words.
     pub why: String,
 }
 

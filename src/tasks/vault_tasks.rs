@@ -67,10 +67,10 @@ impl WrittenTask {
     }
 }
 
-/// What is done to a task.
+/// An action on a task.
 #[derive(Debug, Clone, Copy)]
 pub enum TaskAction<'a> {
-    /// What its plugin does when it is done, at this instant.
+    /// Completes it at this instant, as its plugin does.
     Done(Timestamp),
     /// It is told again, once, at this local time.
     Snooze(DateTime),

@@ -47,7 +47,7 @@ use crate::format::reminder::Reminder;
 use crate::memory::Scope;
 use crate::vault::{NotePath, VaultError};
 
-/// Why an import or an export was refused; nothing was written.
+/// The reason why an import or an export was refused; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// There is nothing at the path.

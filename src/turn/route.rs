@@ -151,7 +151,7 @@ fn conditions(route: &Route) -> String {
     if named.is_empty() { "it takes everything".to_owned() } else { named.join(", ") }
 }
 
-/// How much of a text is examined.
+/// The length of the examined beginning of a text.
 const HEAD: usize = 4000;
 
 /// The words of a kind, in lower case, language after language: English, German, French, Spanish, Italian,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[serde(transparent)]
 pub struct NotePath(String);
 
-/// Why a text is no [`NotePath`].
+/// The reason why a text is no [`NotePath`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PathError(String);

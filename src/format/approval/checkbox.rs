@@ -110,7 +110,7 @@ impl<'a> LineReader<'a> {
         self.rest().split(' ').next().unwrap_or_default()
     }
 
-    /// What is wrong with what is read next.
+    /// The fault of the text at the reader's position.
     pub(in crate::format) fn fault(&self, reason: impl Into<String>, how: impl Into<String>) -> Fault {
         Fault::new(self.at, reason, how)
     }

@@ -28,7 +28,7 @@ pub use quote::{quoted, shown};
 const PREFIX: &str = "ap_";
 
 words! {
-    /// How a line ended.
+    /// The end of a question.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ApprovalState, name {
         /// It was approved, and the approval is used up.
@@ -59,13 +59,13 @@ pub struct Approval {
     pub run: String,
     /// The hash of the files that it would run, in hexadecimal digits.
     pub hash: Option<String>,
-    /// Why it is asked.
+    /// The reason of the question.
     pub why: Option<String>,
     /// The pattern that "Always" would add to the settings.
     pub always: Option<String>,
     /// The turn and the call within it: `TURN/NUMBER`.
     pub turn: Option<String>,
-    /// How it ended; none while it waits.
+    /// Its end; `None` while it waits.
     pub state: Option<ApprovalState>,
     /// The block id behind it, if a person made one.
     pub block_id: Option<String>,

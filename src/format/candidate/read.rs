@@ -7,7 +7,7 @@ use crate::format::approval::checkbox::{self, LineReader, is_name};
 use crate::format::approval::quote::unquote;
 use crate::format::{Fault, has_shape, is_block_id, nearest, quote};
 
-/// What is said of a missing space.
+/// The message about a missing space.
 const SPACE: &str = "put one here";
 const KEYS: [&str; 4] = ["asked", "by", "kept", "on"];
 /// The separator of text and quote, with the quote's first sign: within a text that has a backslash before it.

@@ -74,7 +74,7 @@ pub struct Commitment {
     pub id: String,
     /// Its state.
     pub status: CommitmentStatus,
-    /// How exactly its time is meant.
+    /// The precision of its time.
     pub precision: Option<Precision>,
     /// When it is due. Without it, it waits to be done by hand.
     pub due: Option<Timestamp>,

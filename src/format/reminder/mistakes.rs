@@ -41,7 +41,7 @@ pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, F
 
 type Check = Result<(), Fault>;
 
-/// What is wrong with a whole value.
+/// The fault of a whole value.
 fn wrong<T>(reason: impl Into<String>, suggestion: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::new(0, reason, suggestion))
 }

@@ -31,7 +31,7 @@ pub struct Reminder {
     pub date: Date,
     /// The local time of day, in whole minutes.
     pub time: Time,
-    /// How it comes again.
+    /// Its recurrence.
     pub recur: Recur,
     /// The day of the month (29 to 31) that a monthly reminder goes back to; the scheduler's own.
     pub day: Option<i8>,
@@ -125,7 +125,7 @@ pub fn parse_line(text: &[u8]) -> ParsedLine {
 /// Checks that `msg` can stand in a reminder line.
 ///
 /// # Errors
-/// Why it can't, in words.
+/// The reason, in words.
 pub fn check_msg(msg: &str) -> Result<(), String> {
     if msg.is_empty() {
         return Err("the message is empty: say what to be reminded of".to_owned());
@@ -172,7 +172,7 @@ impl Reminder {
 }
 
 words! {
-    /// How a reminder comes again.
+    /// The recurrence of a reminder.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Recur, name {
         /// Once.

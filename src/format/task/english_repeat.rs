@@ -49,7 +49,7 @@ pub struct Repeat {
     pub bare: bool,
 }
 
-/// Why a text is no recurrence.
+/// The reason why a text is no recurrence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RepeatError {
     /// It begins with another word.

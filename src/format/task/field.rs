@@ -25,13 +25,13 @@ pub enum FieldKind {
     Done,
     /// When it was given up.
     Cancelled,
-    /// How it comes again.
+    /// The recurrence.
     Repeat,
     /// An earlier notification, this long before its time.
     Before,
     /// The time of day, where it is a field of its own.
     Time,
-    /// How much it matters.
+    /// The priority.
     Priority,
     /// Its name for others that depend on it.
     Id,

@@ -57,7 +57,7 @@ pub struct NotificationTime {
     pub timed: bool,
     /// How many minutes before the task's own time this is (`@before`), 0 for its own time.
     pub lead: u32,
-    /// Which form says so.
+    /// The form that gives this time.
     pub format: TaskFormat,
 }
 
@@ -70,7 +70,7 @@ pub struct Task {
     pub words: String,
     /// When it is to be told, in the order of time; never empty.
     pub notification_times: Vec<NotificationTime>,
-    /// How it comes again, as it stands there.
+    /// The recurrence as written.
     pub repeat: Option<String>,
 }
 
@@ -228,7 +228,7 @@ impl<'a> TaskLine<'a> {
 }
 
 defaults! {
-    /// How task lines are read; by default all forms, with the plugins' own defaults.
+    /// The rules for reading task lines; by default all forms, with the plugins' own defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Rules {
         /// The forms that give notifications, in the order of [`TaskFormat::ALL`].

@@ -22,7 +22,7 @@ pub struct Rrule {
 /// Reads a recurrence.
 ///
 /// # Errors
-/// Which part isn't understood.
+/// The part that isn't understood.
 pub fn read(text: &str) -> Result<Rrule, RepeatError> {
     let word = |part: &str| RepeatError::Word(part.to_owned());
     let mut every = None;

@@ -117,7 +117,7 @@ pub struct BlamedLine {
     pub line: usize,
     /// Its text; bytes that are no UTF-8 are replaced.
     pub text: String,
-    /// Which of the origins it comes from; none where that is older than what was looked at.
+    /// The index of its origin; `None` if the origin is older than the snapshots that were read.
     pub origin: Option<usize>,
 }
 

@@ -12,7 +12,7 @@ use crate::format::changes::{changed_endings, differences, end_line, hunks, line
 use crate::history::store::{FileState, PathChange};
 use crate::history::{Commit, FileMode, History, Result};
 
-/// How a difference is shown.
+/// The style of a rendered difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
     /// A unified diff that `patch` reads.

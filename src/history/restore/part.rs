@@ -25,7 +25,7 @@ use crate::vault::{Actor, ChangeReason, EditPlan, Editor, NotePath};
 pub struct PartPlan {
     /// The note.
     pub path: NotePath,
-    /// Which part.
+    /// The part.
     pub target: LineTarget,
     /// The snapshot that it is taken from.
     pub point: Commit,
@@ -206,9 +206,9 @@ pub fn restore_line(current: &[u8], source: &[u8], target: &LineTarget) -> Optio
     Some(text.concat())
 }
 
-/// Where a part of `old` that is gone goes back: the blank lines of `text` that it replaces, and the numbers of blank
-/// lines above and below it. If something new stands between its old neighbours, a line goes below the upper one, a
-/// section above the lower one: what is new is no part of it then.
+/// The place to which a lost part of `old` is restored: the blank lines of `text` that it replaces, and the numbers of
+/// blank lines above and below it. If something new stands between its old neighbours, a line goes below the upper one,
+/// a section above the lower one: what is new is no part of it then.
 fn gap(
     text: &[Vec<u8>],
     old: &[&[u8]],

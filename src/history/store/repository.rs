@@ -34,7 +34,7 @@ pub(crate) struct HistoryStore {
     pub(in crate::history) ledger: Ledger,
     /// A message for the person, until it is fetched.
     pub(in crate::history) notice: RefCell<Option<String>>,
-    /// Which folder was opened: one that was made anew in its place is another.
+    /// The identity of the opened folder, which differs from that of a new folder in its place.
     identity: Option<RepositoryIdentity>,
 }
 

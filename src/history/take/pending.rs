@@ -22,7 +22,7 @@ const NAME: &str = "restore.json";
 /// A restore that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingRestore {
-    /// Which snapshot it brings back.
+    /// The snapshot that it restores.
     pub from: String,
     /// The commit subject.
     pub subject: String,

@@ -84,7 +84,7 @@ impl Selection {
         bytes > self.max_file_bytes && !self.own.iter().any(|own| own == path)
     }
 
-    /// Why a file of that many bytes is left out.
+    /// The reason for leaving out a file of that many bytes, in words.
     pub(crate) fn too_large(&self, bytes: u64) -> String {
         format!("{bytes} bytes; `[history] max_file_bytes` is {}", self.max_file_bytes)
     }

@@ -51,7 +51,7 @@ pub enum SwapOutcome {
     Lost(Entries),
 }
 
-/// Why an engine could not answer. Each text is one sentence for a person, without secrets.
+/// The error of an engine that could not answer. Each text is one sentence for a person, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// The engine was not reached, so surely nothing was changed.

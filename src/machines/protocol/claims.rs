@@ -10,7 +10,7 @@ use crate::machines::engine::is_key;
 /// The most changes of one attempt.
 const MOST: usize = 64;
 
-/// Which machines may claim something.
+/// The machines that may claim something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Eligibility {
     /// Any machine, in the order of preference: it is due in so many milliseconds by this machine's wall clock,
@@ -28,7 +28,7 @@ pub enum Eligibility {
 pub struct ClaimRequest {
     /// See [`claim_key`].
     pub key: String,
-    /// Which machines may claim it.
+    /// The machines that may claim it.
     pub right: Eligibility,
     /// The key of the message of several things within which it would be sent; at most 64 bytes.
     pub within: Option<String>,

@@ -23,7 +23,7 @@ struct KnownEntry {
 /// The fields of a claim that decisions depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClaimSummary {
-    /// How far it came.
+    /// Its progress.
     pub state: ClaimState,
     /// As in [`Claim::epoch`].
     pub epoch: u64,

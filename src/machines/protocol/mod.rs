@@ -48,7 +48,7 @@ pub struct Timing {
     pub renew: Duration,
     /// How long before it is due the first machine claims a delivery.
     pub ahead: Duration,
-    /// How much later each next machine does, and takes over what has run out.
+    /// The additional delay of each further machine, for claims and for taking over expired ones.
     pub stagger: Duration,
     /// How long a claim lasts after its delivery is due, or after now where that is past.
     pub claim: Duration,

@@ -24,7 +24,7 @@ const FRESH: Duration = Duration::from_secs(5);
 /// So many of its own nonces a machine knows again, also where one is written late.
 const OWN: usize = 8;
 
-/// Why this machine takes no part.
+/// The reason why this machine takes no part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParticipationProblem {
     /// A newer program wrote the entries.

@@ -49,7 +49,7 @@ pub struct Claim {
     /// For how long the holder may act, in milliseconds from when it claimed; 0 for work of the voice, which lasts as
     /// long as the lease's epoch.
     pub until: u64,
-    /// How far it came.
+    /// Its progress.
     pub state: ClaimState,
     /// The key of the message of several things within which it may have been sent.
     #[serde(skip_serializing_if = "Option::is_none", default)]

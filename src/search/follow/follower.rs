@@ -24,7 +24,7 @@ pub use crate::search::follow::freshness::{cookies, is_held};
 
 /// The follower says at least so often that it lives.
 const BEAT: Duration = Duration::from_secs(2);
-/// Every file is looked at so often, whatever the watcher said.
+/// The interval of full scans, which don't depend on the watcher.
 const SWEEP: Duration = Duration::from_secs(300);
 /// After so many beats without a change the memory that changes took is given back.
 const QUIET: u32 = 5;
@@ -58,7 +58,7 @@ fn take_lock(root: &Path) -> Result<Lock, IndexError> {
     Err(IndexError::Busy)
 }
 
-/// How far the news of a file have come.
+/// The stage of a file's change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It is changing, and not settled yet.
@@ -77,8 +77,7 @@ struct State {
     behind: BTreeMap<String, Stage>,
     /// The watcher doesn't see everything, so nothing can be vouched for.
     blind: bool,
-    /// How often something happened after which only a look at every file helps. A look that began before the last time
-    /// proves nothing.
+    /// The number of events after which only a full scan helps. A scan that began before the last time proves nothing.
     distrusted: u64,
     /// The making of the index at the last whole look at every file, and the last commit that is known of it.
     commit: Option<(i64, u64)>,
@@ -226,7 +225,7 @@ impl Shared {
         self.publish();
     }
 
-    /// Until the next look at every file is done, nobody is told that all is as committed.
+    /// Withholds the proof of freshness until the next full scan is done.
     fn distrust(&self) {
         {
             let mut state = self.state();
@@ -253,7 +252,7 @@ impl Shared {
         }
     }
 
-    /// Which making of the index is there, and its last commit.
+    /// The build (epoch) of the index on disk, and its last commit.
     fn last_commit(&self) -> Option<(i64, u64)> {
         let store = self.index.store().ok()?;
         let conn = store.conn().ok()?;

@@ -16,7 +16,7 @@ const ARENA: usize = 64_000_000;
 /// Neighbouring files stay together, so that a folder's blocks do.
 const CHUNK: usize = 16;
 
-/// How far a reindex is.
+/// The progress of a reindex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Files done.
@@ -119,7 +119,7 @@ impl Work<'_> {
         Ok(made.into_iter().flatten().collect())
     }
 
-    /// One worker: takes files until none are left. Where one fails, there are none left for the others.
+    /// One worker, which takes files until none are left. If one worker fails, no files are left for the others.
     fn work(&self) -> Result<Vec<Delta>, IndexError> {
         let done = self.take_files();
         if done.is_err() {

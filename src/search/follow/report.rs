@@ -58,7 +58,7 @@ pub enum Severity {
 pub struct Finding {
     /// The name of the check.
     pub check: String,
-    /// How it is.
+    /// Its state.
     pub status: Severity,
     /// The finding.
     pub detail: String,

@@ -75,7 +75,7 @@ impl Index {
         Ok(listing)
     }
 
-    /// What a walk could not read, and no setting leaves out.
+    /// The paths that a walk could not read and that no setting leaves out.
     fn unread_in(&self, skipped: &[SkippedPath]) -> impl Iterator<Item = UnreadPath> {
         let unread = skipped.iter().filter(|one| matches!(one.reason, SkipReason::Unreadable(_)));
         let unread = unread.map(|one| (one.path.to_string_lossy().into_owned(), one.reason.to_string()));

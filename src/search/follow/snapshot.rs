@@ -25,7 +25,7 @@ pub struct Snapshot<'a> {
     pub(in crate::search) corpus: Arc<Corpus>,
     /// The settings that decide which files are indexed, and how.
     pub(in crate::search) options: &'a Options,
-    /// How fresh it is.
+    /// Its freshness.
     pub freshness: Freshness,
 }
 

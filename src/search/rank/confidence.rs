@@ -166,7 +166,7 @@ pub(in crate::search) fn measures(
     finds.iter().map(of).collect()
 }
 
-/// How well a word stands in some blocks, in the best block of some notes, and in all blocks together.
+/// The match of a word in some blocks, in the best block of some notes, and in all blocks together.
 struct Has {
     blocks: Vec<f32>,
     notes: Vec<f32>,

@@ -29,7 +29,7 @@ const A_COSINE: usize = 30;
 /// A note, or a block that is a document of its own, with those of its blocks for which a signal speaks.
 #[derive(Debug)]
 pub(in crate::search) struct RankedNote {
-    /// How well it answers.
+    /// Its score.
     pub score: f32,
     /// Its blocks' slots, those with a typed word first, then the best first, each with its own score.
     pub blocks: Vec<(u32, f32)>,
@@ -47,7 +47,7 @@ pub(in crate::search) struct NoteRanking<'a> {
     pub table: &'a StaticModel,
     /// The blocks nearest to it, where there are too many to look at all.
     pub nearest: Option<&'a Nearest>,
-    /// Which notes' blocks are documents of their own, by number.
+    /// The flags, by a note's number, of the notes whose blocks are documents of their own.
     pub lists: &'a [bool],
     /// The expanded words.
     pub expanded: &'a [ExpandedWord],
@@ -79,7 +79,7 @@ struct BlockMatch {
     has_word: bool,
 }
 
-/// How near a block is in meaning.
+/// The cosine of a block.
 #[derive(Debug, Clone, Copy)]
 struct Meaning {
     slot: u32,
@@ -201,8 +201,8 @@ impl NoteRanking<'_> {
         }
     }
 
-    /// How near these blocks, none of which a turn says, are in meaning, in their order: those that have a vector.
-    /// `known` is the share of the question's words that the model knows.
+    /// The cosines of those of these blocks (none of them a turn) that have a vector, in their order. `known` is the
+    /// share of the question's words that the model knows.
     fn meanings(&self, slots: &[u32], known: f32) -> Vec<Meaning> {
         let CorpusScope { corpus, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
@@ -345,7 +345,7 @@ impl NoteRanking<'_> {
     }
 }
 
-/// How rare what is looked for is, where its likenesses sum up to so many among `all` blocks or documents.
+/// The inverse document frequency of a word whose likenesses sum up to so many among `all` blocks or documents.
 fn rarity(expanded: &ExpandedWord, sum: f64, all: f32) -> f32 {
     expanded.weight * idf((sum as f32).min(all), all)
 }

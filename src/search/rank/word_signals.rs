@@ -303,7 +303,7 @@ pub(in crate::search) struct Term {
     /// The blocks that have it.
     pub found: Arc<TermBlocks>,
     pub rarity: f32,
-    /// How much its word tells in any text.
+    /// The weight of its word in any text.
     pub tells: f32,
     pub is_rather_common: bool,
     /// The blocks of each near word, and what it counts; none that stands everywhere, which tells nothing, and costs

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// How a file's bytes were read.
+/// The encoding by which a file's bytes were decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.

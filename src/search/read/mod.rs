@@ -27,7 +27,7 @@ use note::Options;
 /// Reads a file.
 ///
 /// # Errors
-/// Why it can't be indexed, for a person.
+/// The reason why it can't be indexed, for a person.
 pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<ParsedNote, String> {
     if options.is_log(path)
         && let Some(note) = transcript::parse(path, bytes, options)

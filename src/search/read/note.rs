@@ -140,7 +140,7 @@ pub(in crate::search) fn is_below(path: &str, folder: &str) -> bool {
 /// Reads a file that is no log, whole.
 ///
 /// # Errors
-/// Why it can't be indexed, for a person.
+/// The reason why it can't be indexed, for a person.
 pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<ParsedNote, String> {
     let bytes = with_lf(bytes);
     let (text, encoding) = decode::decode(&bytes).ok_or("it is not text")?;

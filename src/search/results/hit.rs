@@ -33,7 +33,7 @@ pub struct FoundBlock {
     pub file: FileRow,
     /// Its data; `text` and `extra` are empty.
     pub block: Block,
-    /// How it has the words as they were typed.
+    /// The way in which it has the typed words.
     pub tier: Tier,
 }
 

@@ -35,7 +35,7 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// The same as the block to inject.
     pub injection: Injection,
-    /// How fresh the index was.
+    /// The freshness of the index.
     pub freshness: Freshness,
     /// Warnings for a person.
     pub notes: Vec<String>,

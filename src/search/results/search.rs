@@ -135,7 +135,7 @@ impl Recall {
         self.now().to_zoned(self.zone().clone()).date()
     }
 
-    /// Which notes' blocks are documents of their own, by number.
+    /// The flags, by a note's number, of the notes whose blocks are documents of their own.
     fn lists<'s>(&self, state: &'s CorpusState) -> &'s [bool] {
         state.lists.get_or_init(|| {
             let options = self.index.options();

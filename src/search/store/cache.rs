@@ -34,7 +34,7 @@ pub enum Mode {
 pub struct Store {
     /// Its folder.
     pub root: PathBuf,
-    /// How it can be used.
+    /// The way in which it can be used.
     pub mode: Mode,
     files: Option<SegmentFiles>,
     corpus: Mutex<Option<Arc<Corpus>>>,
@@ -340,7 +340,7 @@ impl Drop for Store {
     }
 }
 
-/// Which file the database is.
+/// The identity of the database's file.
 fn identity(root: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let stat = std::fs::metadata(root.join("index.sqlite")).ok()?;

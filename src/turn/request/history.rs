@@ -180,7 +180,7 @@ pub fn tool_block(call: &ToolCall, result: &str, is_error: bool) -> String {
     format!("{arguments}\n\n{}{result}", if is_error { "Error: " } else { "" })
 }
 
-/// The text without the mentions at its beginning and end, which only address somebody.
+/// The text without the mentions at its beginning and end, which are only a form of address.
 pub fn strip_mentions(text: &str) -> &str {
     let mut text = text.trim();
     loop {

@@ -30,7 +30,7 @@ const PREPARED: u64 = 64 * 1024;
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const KEEP: u64 = 4 * 1024 * 1024;
 
-/// How the note was about to change.
+/// The kind of the planned change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum EditKind {

@@ -145,7 +145,7 @@ pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (
     (after, outcomes)
 }
 
-/// What an operation does to a file.
+/// The effect of an operation on a file.
 enum Effect {
     /// Replaces parts of it.
     Splices(Vec<Splice>),
@@ -196,7 +196,7 @@ fn one_change(now: &[u8], splices: &[Splice]) -> FileAfter {
     if script.is_empty() { FileAfter::Same } else { FileAfter::Change(script) }
 }
 
-/// Why the status of a commitment could not be changed.
+/// The reason why the status of a commitment could not be changed.
 fn why_not(bytes: &[u8], id: &str) -> DropReason {
     match commitment::parse(bytes).blocks.iter().filter(|block| block.commitment.id == id).count() {
         0 => DropReason::Gone,

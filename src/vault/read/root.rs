@@ -24,7 +24,7 @@ type Result<T, E = VaultError> = std::result::Result<T, E>;
 /// The largest file that is read, in bytes, unless the vault was opened with another limit.
 pub const DEFAULT_LIMIT: u64 = 512 * 1024 * 1024;
 
-/// What a link is whose target is away.
+/// The description of a link whose target is missing.
 const DANGLING: &str = "a symbolic link to nothing";
 
 /// A folder of notes.

@@ -25,7 +25,7 @@ const COMING: usize = 10;
 /// The span that counts as a month.
 const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Debug, Serialize)]
 struct RunView {
     run: String,

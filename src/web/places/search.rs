@@ -54,7 +54,7 @@ impl SearchView {
     }
 }
 
-/// Which words of a question stand in a hit, and where; filters and words that are to be missing aside.
+/// The words of a question that a hit has, each with its place; without filters and excluded words.
 fn why(hit: &Hit, question: &str) -> Vec<MatchedWord> {
     let texts = [
         ("text", &*hit.snippet),

@@ -53,7 +53,7 @@ struct TodayView {
 struct AskedQuestion {
     /// Its turn, as in `turns`.
     turn: String,
-    /// How far the turn came, as in `turns`.
+    /// The progress of the turn, as in `turns`.
     state: Option<&'static str>,
     /// Its answer, or why there is none, once it has ended.
     answer: Option<String>,

@@ -130,7 +130,7 @@ impl Gathered {
     }
 }
 
-/// Whether a block is something that somebody said: one event of a log, but no tool's.
+/// Whether a block is a turn of a speaker: one event of a log, and no tool's.
 fn is_turn(block: &Block) -> bool {
     block.kind == Kind::Turn && block.role != Some(Role::Tool)
 }
