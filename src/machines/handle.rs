@@ -35,8 +35,8 @@ pub struct JoinConfig {
     pub rank: u32,
     /// The vault's id, where the settings name one.
     pub vault: Option<String>,
-    /// Whether it tells what no other machine is known to be at while the engine is out of reach (`on_partition =
-    /// "tell"`).
+    /// Whether it tells what no other machine is known to be at while the engine is out of reach
+    /// (`on_partition = "tell"`).
     pub tells_cut_off: bool,
     /// The state directory.
     pub state: PathBuf,

@@ -1,10 +1,10 @@
 //! Computes the probability that a found block is about a prompt: [`measures`] compares the two, and [`confidence`]
 //! converts the measures to a probability.
 //!
-//! The measures don't compare a block with other blocks, because even the best block of a vault may be no answer. They
-//! are two shares of the prompt's words: those that stand in the block or beside it, and those that stand nowhere in
-//! the vault. Each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]). The first
-//! share isn't enough, because words of small talk stand in any memory. Pure.
+//! The measures don't compare a block with other blocks, because even the best block of a vault may be no answer. Two
+//! of them are shares of the prompt's words: the words that stand in the block or beside it, and those that stand
+//! nowhere in the vault. Each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]).
+//! The first share isn't enough, because words of small talk stand in any memory. Pure.
 
 use std::ops::Range;
 
