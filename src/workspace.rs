@@ -54,8 +54,8 @@ pub struct Workspace {
 
 impl SentRecord for Workspace {
     /// Also true if the journal can't be read.
-    fn may_be_sent(&self, id: &str, local: jiff::civil::DateTime) -> bool {
-        self.journal().and_then(|journal| journal.may_be_sent(id, local)).unwrap_or(true)
+    fn possibly_sent(&self, id: &str, local: jiff::civil::DateTime) -> bool {
+        self.journal().and_then(|journal| journal.possibly_sent(id, local)).unwrap_or(true)
     }
 }
 
@@ -200,7 +200,7 @@ impl Workspace {
         let waiting = file.find(id).filter(|block| block.commitment.status == CommitmentStatus::Pending);
         let Some(due) = waiting.and_then(|block| block.commitment.due) else { return Ok(None) };
         // Its key in the journal has the time in UTC.
-        if self.may_be_sent(id, due.to_zoned(TimeZone::UTC).datetime()) {
+        if self.possibly_sent(id, due.to_zoned(TimeZone::UTC).datetime()) {
             return Ok(None);
         }
         ledger.postpone(id, (due, resolve(&self.zone, to)), origin).map(Some)

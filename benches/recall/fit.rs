@@ -6,7 +6,7 @@
 use vault_agent::search::analyze::authors::{names_of, without_names};
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
-    Candidates, CorpusScope, Near, Occurrences, Prompt, Scores, ScratchPool, Vectors,
+    Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, ScratchPool, Vectors,
 };
 use vault_agent::search::retrieve::bm25;
 use vault_agent::search::store::corpus::Corpus;
@@ -101,8 +101,15 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let (candidates, question) = (&candidates, &question);
             let occurrences = &Occurrences::default();
             let (scope, scratch) = (CorpusScope { corpus, candidates, occurrences }, ScratchPool::default());
-            let prompt =
-                Prompt { scope, question, vectors, nearest: None, others: &[], zone, scratch: &scratch };
+            let prompt = RankingInput {
+                scope,
+                question,
+                vectors,
+                nearest: None,
+                others: &[],
+                zone,
+                scratch: &scratch,
+            };
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => {
                     let (values, scale) = matrix.row_parts(slot);
@@ -132,13 +139,14 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
 }
 
 /// Every signal of every slot: the score where that signal alone has a weight.
-fn signals(prompt: Prompt<'_>) -> Vec<[f32; SIGNALS]> {
+fn signals(prompt: RankingInput<'_>) -> Vec<[f32; SIGNALS]> {
     // Of more candidates only a shortlist would get all signals.
     assert!(prompt.scope.candidates.count <= 5000, "a conversation is short");
     let mut signals = vec![[0.0; SIGNALS]; prompt.scope.corpus.len()];
     for signal in 0..SIGNALS {
         let alone = std::array::from_fn(|other| f32::from(u8::from(other == signal)));
-        let mut scores = Scores::new(alone, Near::Cosine(NEAR), prompt.scope.corpus.len(), prompt.scratch);
+        let mut scores =
+            Scores::new(alone, CosineThreshold::Cosine(NEAR), prompt.scope.corpus.len(), prompt.scratch);
         prompt.compute(&mut scores);
         signals.iter_mut().zip(0..).for_each(|(of_slot, slot)| of_slot[signal] = scores.of(slot));
     }

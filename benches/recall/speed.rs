@@ -7,7 +7,7 @@ use vault_agent::embed::BuiltinTable;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals;
 use vault_agent::search::rank::turn_signals::{
-    Candidates, CorpusScope, Near, Occurrences, Prompt, Scores, Vectors,
+    Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::read::block::{Block, ParsedNote};
 use vault_agent::search::store::corpus::Corpus;
@@ -58,11 +58,12 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
         let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
         let probe = Probe::new(&table.embed(&asked.text)).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
-        let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len(), &scratch);
+        let mut scores =
+            Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len(), &scratch);
         let vectors = Vectors { matrix: None, probe: &probe };
         let scope =
             CorpusScope { corpus: &corpus, candidates: &candidates, occurrences: &Occurrences::default() };
-        let prompt = Prompt {
+        let prompt = RankingInput {
             scope,
             question: &question,
             vectors: Some(vectors),

@@ -21,7 +21,7 @@ impl VaultReminders<'_> {
     /// The occurrence that is due at `now` and was not sent: held back by quiet hours or a pause, or missed.
     pub fn unsent(&self, id: &str, reminder: &Reminder, now: Timestamp) -> Option<Occurrence> {
         let due = schedule::due(self.zone, reminder, now)?.occurrence;
-        (!self.sent.may_be_sent(id, due.local)).then_some(due)
+        (!self.sent.possibly_sent(id, due.local)).then_some(due)
     }
 
     /// The occurrences that are still to come at `now`: the one that is due and was not sent, then the later ones.
@@ -92,7 +92,7 @@ impl VaultReminders<'_> {
         };
         let reminder = &line.reminder;
         let is_open = match reminder.recur {
-            Recur::None => !self.sent.may_be_sent(id, reminder.date.to_datetime(reminder.time)),
+            Recur::None => !self.sent.possibly_sent(id, reminder.date.to_datetime(reminder.time)),
             _ => self.unsent(id, reminder, now).is_some(),
         };
         if is_open {

@@ -30,7 +30,7 @@ pub struct VaultReminders<'a> {
 /// Knows which occurrences of reminders were sent.
 pub trait SentRecord: std::fmt::Debug {
     /// Whether an occurrence at a local time was sent, or may have been.
-    fn may_be_sent(&self, id: &str, local: civil::DateTime) -> bool;
+    fn possibly_sent(&self, id: &str, local: civil::DateTime) -> bool;
 }
 
 /// A reminder that was added, changed or removed.

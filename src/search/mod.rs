@@ -35,13 +35,14 @@ pub mod store;
 pub mod weights;
 
 mod answer;
+mod embedding_pass;
 mod error;
 mod index;
 pub(crate) mod parallel;
 mod recall;
-mod reconcile;
 
 pub use answer::{Answer, CheckedBy, Freshness, Hit, Query, Reranked};
+pub use embedding_pass::EmbeddingReport;
 pub use error::IndexError;
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::Severity;
@@ -53,7 +54,6 @@ pub use read::note::{Options, SCHEMA};
 #[cfg(feature = "assistant")]
 pub(crate) use read::template_text::is_shipped;
 pub use recall::Recall;
-pub use reconcile::Reconciled;
 pub use results::daemon_client::SearchClient;
 pub(crate) use results::hit::{FoundBlock, HitMaker};
 pub use results::prompt_memories::{MemoryPrompt, Recalled};

@@ -110,7 +110,7 @@ fn processes_lose_and_double_nothing() {
 struct Nothing;
 
 impl SentRecord for Nothing {
-    fn may_be_sent(&self, _: &str, _: jiff::civil::DateTime) -> bool {
+    fn possibly_sent(&self, _: &str, _: jiff::civil::DateTime) -> bool {
         false
     }
 }

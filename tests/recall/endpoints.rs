@@ -206,15 +206,15 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     };
 
     // Refused: failed, and told; nothing is asked again before its time.
-    let first = recall.reconcile().await.unwrap();
+    let first = recall.embed_pending().await.unwrap();
     assert_eq!((first.failed, first.counts), (2, Counts { pending: 0, ok: 0, failed: 2 }));
     assert!(notes(&recall).contains("nothing is embedded by `openai:text-embedding-3-small` yet"));
     assert_eq!(share(&recall), (Some(0), Some(0)));
     *size.lock().unwrap() = 2;
-    assert_eq!(recall.reconcile().await.unwrap().embedded, 0);
+    assert_eq!(recall.embed_pending().await.unwrap().embedded, 0);
     // The hourly pass finds them.
     clock.advance(jiff::SignedDuration::from_hours(1));
-    assert_eq!(recall.reconcile().await.unwrap().counts, Counts { pending: 0, ok: 2, failed: 0 });
+    assert_eq!(recall.embed_pending().await.unwrap().counts, Counts { pending: 0, ok: 2, failed: 0 });
     assert_eq!(notes(&recall), "");
     assert_eq!(share(&recall), (Some(100), Some(100)));
 
@@ -231,7 +231,7 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     // Another dimension is no vector of this model: the old ones stay.
     *size.lock().unwrap() = 3;
     std::fs::write(&note, "a kitten\n\nthe dishwasher\n\nthe vet\n").unwrap();
-    let third = recall.reconcile().await.unwrap();
+    let third = recall.embed_pending().await.unwrap();
     assert_eq!(third.counts, Counts { pending: 0, ok: 2, failed: 1 });
     assert!(third.error.unwrap().to_string().contains("dimension 3 where its stored vectors have 2"));
     assert!(notes(&recall).contains("has embedded 66 % so far") || notes(&recall).contains("dimension 3"));
@@ -240,9 +240,9 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     all.embed.model = Some("other".into());
     let recall = open(&all);
     assert!(notes(&recall).contains("nothing is embedded by `openai:other` yet"));
-    assert_eq!(recall.reconcile().await.unwrap().counts, Counts { pending: 0, ok: 3, failed: 0 });
+    assert_eq!(recall.embed_pending().await.unwrap().counts, Counts { pending: 0, ok: 3, failed: 0 });
     assert_eq!(notes(&recall), "");
     // A moved note is not embedded again.
     std::fs::rename(&note, dir.path().join("vault/moved.md")).unwrap();
-    assert_eq!(recall.reconcile().await.unwrap().embedded, 0);
+    assert_eq!(recall.embed_pending().await.unwrap().embedded, 0);
 }

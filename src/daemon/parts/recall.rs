@@ -42,7 +42,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 }
                 let pass = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
-                    pass = recall.reconcile() => pass,
+                    pass = recall.embed_pending() => pass,
                 };
                 board.set_part("vectors", words(&pass));
                 let pass = pass.unwrap_or_default();
@@ -79,7 +79,7 @@ fn open(
     }
 }
 
-fn words(pass: &Result<crate::search::Reconciled, crate::search::IndexError>) -> String {
+fn words(pass: &Result<crate::search::EmbeddingReport, crate::search::IndexError>) -> String {
     match pass {
         Ok(done) => {
             let counts = done.counts;
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn a_vault_without_vectors_to_make_says_so() {
-        use crate::search::Reconciled;
-        assert_eq!(words(&Ok(Reconciled::default())), "none needed");
-        let mut some = Reconciled::default();
+        use crate::search::EmbeddingReport;
+        assert_eq!(words(&Ok(EmbeddingReport::default())), "none needed");
+        let mut some = EmbeddingReport::default();
         some.counts.ok = 2;
         assert_eq!(words(&Ok(some)), "2 embedded, 0 pending, 0 failed");
     }

@@ -174,7 +174,7 @@ impl Journal {
     }
 
     /// Whether an occurrence of this id (or of several lines that share it) at a local time was sent, or may have been.
-    pub fn may_be_sent(&self, id: &str, local: civil::DateTime) -> Result<bool> {
+    pub fn possibly_sent(&self, id: &str, local: civil::DateTime) -> Result<bool> {
         self.db.value(
             "SELECT EXISTS (SELECT 1 FROM deliveries
              WHERE (subject = ?1 OR subject > ?1 || '#' AND subject < ?1 || '$') AND local = ?2

@@ -1,5 +1,5 @@
 //! Adds up each block's ranking signals for a question, as a weighted sum ([`Scores`]). Also defines the inputs of the
-//! ranking of turns ([`Prompt`]), and keeps scratch memory for the next question ([`ScratchPool`]).
+//! ranking of turns ([`RankingInput`]), and keeps scratch memory for the next question ([`ScratchPool`]).
 
 use std::sync::Mutex;
 
@@ -19,7 +19,7 @@ const SPEAKS: u8 = 2;
 
 /// A question, and the blocks that may answer it.
 #[derive(Debug, Clone, Copy)]
-pub struct Prompt<'a> {
+pub struct RankingInput<'a> {
     /// The blocks that may answer.
     pub scope: CorpusScope<'a>,
     /// The question.
@@ -44,7 +44,7 @@ type Cell = (f32, u8);
 pub struct Scores<'p> {
     pool: &'p ScratchPool,
     weights: Weights,
-    near: Near,
+    near: CosineThreshold,
     cells: Vec<Cell>,
     touched: Vec<u32>,
     listed: Option<Vec<u32>>,
@@ -52,7 +52,7 @@ pub struct Scores<'p> {
 
 /// The threshold from which a cosine counts as a sign that two texts are related.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Near {
+pub enum CosineThreshold {
     /// From this cosine on.
     Cosine(f32),
     /// From so many times the spread above the mean on: for models whose cosines are not known.
@@ -61,7 +61,7 @@ pub enum Near {
 
 impl<'p> Scores<'p> {
     /// All zero, for a corpus of so many slots.
-    pub fn new(weights: Weights, near: Near, slots: usize, pool: &'p ScratchPool) -> Self {
+    pub fn new(weights: Weights, near: CosineThreshold, slots: usize, pool: &'p ScratchPool) -> Self {
         let mut cells = guard(&pool.cells).pop().unwrap_or_default();
         make_room(&mut cells, slots);
         Self { pool, weights, near, cells, touched: Vec::new(), listed: None }
@@ -102,8 +102,8 @@ impl<'p> Scores<'p> {
     /// The cosine of `slot`, as it is and standardised.
     pub(super) fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
         let is_near = match self.near {
-            Near::Cosine(least) => cosine >= least,
-            Near::Spreads(least) => standard >= least,
+            CosineThreshold::Cosine(least) => cosine >= least,
+            CosineThreshold::Spreads(least) => standard >= least,
         };
         self.cell(slot).1 |= if is_near { SPEAKS } else { 0 };
     }

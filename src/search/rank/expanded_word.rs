@@ -5,7 +5,7 @@
 //! weight, by words that mean nearly the same. A word that stands in no note is matched by its translations, too.
 //! Function words of the question's language are left out. So are common look-alikes, if there are many blocks.
 //!
-//! [`WordPlaces`] counts the matches in each document, [`Section`] those in each part of it: title and headings count
+//! [`WordDocuments`] counts the matches in each document, [`Section`] those in each part of it: title and headings count
 //! once for a section and once for a note, not with each block below them.
 
 use std::ops::Range;
@@ -179,16 +179,16 @@ pub(in crate::search) const WHOLE: u32 = u32::MAX;
 
 /// A document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::search) struct Unit {
+pub(in crate::search) struct RankedDocument {
     pub note: u32,
     /// The slot of a block that is a document of its own, or [`WHOLE`].
     pub slot: u32,
 }
 
 /// The documents in which a word stands.
-pub(in crate::search) struct WordPlaces {
+pub(in crate::search) struct WordDocuments {
     /// Document, weighted count, in the order of their slots.
-    pub units: Vec<(Unit, f32)>,
+    pub units: Vec<(RankedDocument, f32)>,
     /// The sums of likenesses, so exact that their order doesn't show.
     pub in_blocks: f64,
     pub in_units: f64,
@@ -201,12 +201,12 @@ pub(in crate::search) struct Section {
     pub score: f32,
 }
 
-impl WordPlaces {
+impl WordDocuments {
     /// The documents of a scope's notes that have a word: whole notes, and blocks that are documents of their own (all
     /// blocks of a note for which `lists` is true).
     pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
         let CorpusScope { corpus, candidates, .. } = scope;
-        let (mut units, mut in_blocks) = (Vec::<(Unit, WordMatch)>::new(), 0.0);
+        let (mut units, mut in_blocks) = (Vec::<(RankedDocument, WordMatch)>::new(), 0.0);
         for (slot, matches) in expanded.blocks() {
             let Some(own) = candidates.reaching(slot) else { break };
             if own.has_turns && corpus.is_said(slot) {
@@ -215,7 +215,7 @@ impl WordPlaces {
             let found = matches.fold(WordMatch::default(), WordMatch::and);
             in_blocks += f64::from(found.best);
             let is_own = own.has_turns || lists[own.note as usize];
-            let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
+            let unit = RankedDocument { note: own.note, slot: if is_own { slot } else { WHOLE } };
             match units.last_mut() {
                 Some((last, sum)) if *last == unit => *sum = sum.and(found),
                 _ => units.push((unit, found)),

@@ -16,7 +16,9 @@ use crate::embed::StaticModel;
 use crate::search::analyze::function_words;
 use crate::search::parallel::share;
 use crate::search::query::Question;
-use crate::search::rank::{ExpandedWord, MeanCosine, Section, Unit, WHOLE, WordMatch, WordPlaces, sections};
+use crate::search::rank::{
+    ExpandedWord, MeanCosine, RankedDocument, Section, WHOLE, WordDocuments, WordMatch, sections,
+};
 use crate::search::retrieve::{Bounds, CorpusScope, Nearest, Vectors, count, idf, saturated};
 use crate::search::weights::{NEAR, notes as weights};
 
@@ -97,9 +99,9 @@ impl NoteRanking<'_> {
         let totals = self.totals();
         let expanded = self.expanded;
         let places = share(self.scope.candidates.count, expanded.len(), |at| {
-            WordPlaces::new(self.scope, self.lists, &expanded[at])
+            WordDocuments::new(self.scope, self.lists, &expanded[at])
         });
-        let mut units: FxHashMap<Unit, f32> = FxHashMap::default();
+        let mut units: FxHashMap<RankedDocument, f32> = FxHashMap::default();
         for (expanded, places) in expanded.iter().zip(&places) {
             let rarity = rarity(expanded, places.in_units, totals.units);
             for (unit, count) in &places.units {
@@ -128,7 +130,7 @@ impl NoteRanking<'_> {
     }
 
     /// BM25 of the blocks and of the sections that are looked at closely.
-    fn fill(&self, parts: &mut Parts, places: &[WordPlaces], totals: &Totals) {
+    fn fill(&self, parts: &mut Parts, places: &[WordDocuments], totals: &Totals) {
         let corpus = self.scope.corpus;
         let Parts { sections, blocks } = parts;
         let lengths: f32 = sections.iter().map(|section| section.length).sum();
@@ -180,20 +182,20 @@ impl NoteRanking<'_> {
     }
 
     /// The document that a block belongs to.
-    fn unit(&self, slot: u32) -> Unit {
+    fn unit(&self, slot: u32) -> RankedDocument {
         let note = self.scope.corpus.meta(slot).file;
         let is_list = self.lists[note as usize] || self.scope.corpus.note(note).row.has_turns;
-        Unit { note, slot: if is_list { slot } else { WHOLE } }
+        RankedDocument { note, slot: if is_list { slot } else { WHOLE } }
     }
 
-    fn slots(&self, unit: Unit) -> Range<u32> {
+    fn slots(&self, unit: RankedDocument) -> Range<u32> {
         match unit.slot {
             WHOLE => self.scope.corpus.note(unit.note).slots,
             slot => slot..slot + 1,
         }
     }
 
-    fn length(&self, unit: Unit) -> f32 {
+    fn length(&self, unit: RankedDocument) -> f32 {
         let corpus = self.scope.corpus;
         match unit.slot {
             WHOLE => count(corpus.note(unit.note).row.terms as usize),
@@ -231,8 +233,8 @@ impl NoteRanking<'_> {
 
     /// The documents that are looked at closely, in the order of their slots: the best by words, and the nearest in
     /// meaning.
-    fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> Vec<Unit> {
-        let mut nearest: FxHashMap<Unit, f32> = FxHashMap::default();
+    fn kept(&self, best: Vec<RankedDocument>, meanings: &[Meaning]) -> Vec<RankedDocument> {
+        let mut nearest: FxHashMap<RankedDocument, f32> = FxHashMap::default();
         for meaning in meanings.iter().filter(|meaning| meaning.score > 0.0) {
             let most = nearest.entry(self.unit(meaning.slot)).or_default();
             *most = most.max(meaning.score);
@@ -246,14 +248,15 @@ impl NoteRanking<'_> {
 
     /// The best documents with a typed word, the best others, and the best that may come: scores are shares of the best
     /// ones' whatever may come. Of equals all or those first in the order of their paths.
-    fn best(&self, units: &FxHashMap<Unit, f32>, most: usize) -> Vec<Unit> {
-        let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
+    fn best(&self, units: &FxHashMap<RankedDocument, f32>, most: usize) -> Vec<RankedDocument> {
+        let mut best: Vec<(RankedDocument, f32)> =
+            units.iter().map(|(unit, score)| (*unit, *score)).collect();
         let mut allowed = Vec::new();
         if let Some(slots) = self.bounds.allowed {
-            let may = |(unit, _): &&(Unit, f32)| slots.range_cardinality(self.slots(*unit)) > 0;
+            let may = |(unit, _): &&(RankedDocument, f32)| slots.range_cardinality(self.slots(*unit)) > 0;
             allowed = best.iter().filter(may).copied().collect();
         }
-        let order = |a: &(Unit, f32), b: &(Unit, f32)| {
+        let order = |a: &(RankedDocument, f32), b: &(RankedDocument, f32)| {
             b.1.total_cmp(&a.1).then_with(|| self.place(a.0).cmp(&self.place(b.0)))
         };
         let mut alike = Vec::new();
@@ -270,7 +273,7 @@ impl NoteRanking<'_> {
     }
 
     /// Whether a block of it has a word as it was typed.
-    fn has_typed(&self, unit: Unit) -> bool {
+    fn has_typed(&self, unit: RankedDocument) -> bool {
         self.bounds.typed.is_some_and(|typed| typed.range_cardinality(self.slots(unit)) > 0)
     }
 
@@ -278,7 +281,7 @@ impl NoteRanking<'_> {
         self.bounds.typed.is_some_and(|typed| typed.contains(slot))
     }
 
-    fn place(&self, unit: Unit) -> (&str, u32) {
+    fn place(&self, unit: RankedDocument) -> (&str, u32) {
         let corpus = self.scope.corpus;
         (&corpus.note(unit.note).row.path, if unit.slot == WHOLE { 0 } else { corpus.meta(unit.slot).line })
     }
@@ -286,10 +289,10 @@ impl NoteRanking<'_> {
     /// The documents in their order, with their blocks in theirs.
     fn answering(
         &self,
-        units: &FxHashMap<Unit, f32>,
+        units: &FxHashMap<RankedDocument, f32>,
         Parts { sections, blocks }: &Parts,
         meanings: &[Meaning],
-        kept: Vec<Unit>,
+        kept: Vec<RankedDocument>,
         known: f32,
     ) -> Vec<RankedNote> {
         let corpus = self.scope.corpus;
@@ -298,7 +301,7 @@ impl NoteRanking<'_> {
         let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
         let (mut blocks, mut sections) = (blocks.iter(), sections.iter().peekable());
         let mut meanings = meanings.iter().peekable();
-        let mut out: Vec<(Unit, RankedNote)> = Vec::with_capacity(kept.len());
+        let mut out: Vec<(RankedDocument, RankedNote)> = Vec::with_capacity(kept.len());
         for unit in kept {
             let slots = self.slots(unit);
             let (mut nearest, mut mean) = (0.0_f32, MeanCosine::new(slots.len()));

@@ -16,11 +16,11 @@ use crate::search::retrieve::{MANY, nearest_blocks};
 use crate::search::store::NEVER;
 use crate::search::weights::Signal;
 
-pub use crate::search::rank::accumulator::{Near, Prompt, Scores, ScratchPool};
+pub use crate::search::rank::accumulator::{CosineThreshold, RankingInput, Scores, ScratchPool};
 pub use crate::search::retrieve::candidates::{Bounds, Candidates, CorpusScope, Occurrences};
 pub use crate::search::retrieve::nearest_vectors::Vectors;
 
-impl Prompt<'_> {
+impl RankingInput<'_> {
     /// Computes all signals into `scores`.
     pub fn compute(&self, scores: &mut Scores<'_>) {
         let Self { scope, vectors, nearest: known, others, .. } = *self;

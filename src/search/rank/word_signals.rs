@@ -12,7 +12,7 @@ use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;
 use crate::search::parallel::share;
 use crate::search::query::QueryTerm;
-use crate::search::rank::accumulator::{LayerScratch, Prompt, Scores};
+use crate::search::rank::accumulator::{LayerScratch, RankingInput, Scores};
 use crate::search::retrieve::{
     B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, TermBlocks, count, idf, saturated,
 };
@@ -32,8 +32,8 @@ pub(in crate::search) struct Speakers {
 
 impl Speakers {
     /// The speakers of `candidates`. If the question names all of them, none counts as named.
-    pub fn of(prompt: &Prompt<'_>) -> Self {
-        let Prompt { scope: CorpusScope { corpus, candidates, .. }, question, .. } = *prompt;
+    pub fn of(input: &RankingInput<'_>) -> Self {
+        let RankingInput { scope: CorpusScope { corpus, candidates, .. }, question, .. } = *input;
         let ids = &candidates.authors;
         let asked = |name: &str| {
             name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
@@ -47,7 +47,7 @@ impl Speakers {
     }
 }
 
-impl Prompt<'_> {
+impl RankingInput<'_> {
     /// All signals from words, into `scores`, of the blocks that are looked at.
     pub(super) fn word_signals(&self, speakers: &Speakers, scores: &mut Scores<'_>) {
         let Self { scope, question, others, .. } = *self;

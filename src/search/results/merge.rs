@@ -22,7 +22,7 @@ use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
 /// The blocks of notes that pass the filters, at most `limit`, tier by tier. In a tier the best one of each note comes
 /// first, in the order of the notes, and behind them further ones, the best first. Comments are never a note's best
 /// block.
-pub(super) fn spread(
+pub(super) fn list_by_tier(
     snapshot: &Snapshot<'_>,
     notes: Vec<RankedNote>,
     limit: usize,

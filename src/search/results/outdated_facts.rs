@@ -28,7 +28,7 @@ fn struck_text(fact: &Bullet) -> Option<String> {
 
 /// Puts facts that no longer hold behind those that do, among the facts of one note. The note's bytes are needed
 /// because the index has texts without markup.
-pub fn weigh(memories: &mut [Memory], note: &str, bytes: &[u8]) {
+pub fn demote_outdated(memories: &mut [Memory], note: &str, bytes: &[u8]) {
     let facts = memory::parse(bytes).bullets;
     let fact = |one: &Memory| facts.iter().find(|fact| one.path == note && fact.line == one.line as usize);
     let known: Vec<Option<&Bullet>> = memories.iter().map(fact).collect();
@@ -58,7 +58,7 @@ pub fn weigh(memories: &mut [Memory], note: &str, bytes: &[u8]) {
 }
 
 /// Puts the hits of an expired note behind all others, each with the day until which it held.
-pub fn weigh_expired(hits: &mut Vec<Hit>, note: &str, expired: Timestamp, zone: &TimeZone) {
+pub fn demote_expired(hits: &mut Vec<Hit>, note: &str, expired: Timestamp, zone: &TimeZone) {
     let day = expired.to_zoned(zone.clone()).date();
     let mut behind: Vec<Hit> = hits.extract_if(.., |hit| hit.path == note).collect();
     for hit in &mut behind {
@@ -106,7 +106,7 @@ mod tests {
             fact(8, 0),
             Memory { path: "note.md".into(), ..fact(4, 1) },
         ];
-        weigh(&mut memories, "MEMORY.md", NOTE.as_bytes());
+        demote_outdated(&mut memories, "MEMORY.md", NOTE.as_bytes());
         let shares: Vec<f64> = memories.iter().map(|memory| memory.similarity).collect();
         assert_eq!(shares, [0.4, 0.8, 0.4, 0.4, 0.8, 0.4, 0.8]);
         assert_eq!(memories[0].text, "Anna: until 2026-05-01: lives in Graz [[logs/a#^X]]");

@@ -196,7 +196,7 @@ impl Recall {
         let facts = &self.settings.paths.memory;
         if memories.iter().any(|memory| memory.path == *facts) {
             let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
-            outdated_facts::weigh(memories, facts, &bytes.unwrap_or_default());
+            outdated_facts::demote_outdated(memories, facts, &bytes.unwrap_or_default());
         }
     }
 

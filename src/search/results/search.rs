@@ -10,11 +10,11 @@ use roaring::RoaringBitmap;
 use crate::memory::working::expired;
 use crate::search::query::strip_phrases::strip_phrases;
 use crate::search::query::{Item, MOST_HITS, Question, SearchScope, Syntax, is_phrases_alone, syntax};
-use crate::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors};
+use crate::search::rank::turn_signals::{Candidates, CosineThreshold, RankingInput, Scores, Vectors};
 use crate::search::rank::{ExpandedWord, Measured, NoteRanking, RankedNote, expand_words, measures};
 use crate::search::recall::{CorpusState, QuestionVector, Recall};
 use crate::search::results::merge::{
-    Tiers, find_typed_words, in_one, merge, missing, spread, without_only_word,
+    Tiers, find_typed_words, in_one, list_by_tier, merge, missing, without_only_word,
 };
 use crate::search::results::{find_block, outdated_facts};
 use crate::search::retrieve::{
@@ -73,7 +73,7 @@ impl Recall {
         let Freshness { embedded_percent, not_searched, .. } = answer.freshness;
         answer.freshness = Freshness { embedded_percent, not_searched, ..freshness };
         if let Some((working, expired)) = self.expired() {
-            outdated_facts::weigh_expired(&mut answer.hits, working.as_str(), expired, self.zone());
+            outdated_facts::demote_expired(&mut answer.hits, working.as_str(), expired, self.zone());
         }
         Ok(answer)
     }
@@ -111,7 +111,7 @@ impl Recall {
         let only_word = without_only_word(&typed);
         let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[], &[])).transpose()?;
         let tiers = Tiers { typed: &typed, without };
-        let mut in_notes = spread(snapshot, notes, place.limit, &tiers, &filters)?;
+        let mut in_notes = list_by_tier(snapshot, notes, place.limit, &tiers, &filters)?;
         let mut turns = Vec::new();
         if candidates.has_turns {
             let scores = in_notes.iter_mut().map(|found| (found.slot, &mut found.score));
@@ -300,16 +300,16 @@ impl<'a> Ranker<'a> {
     ) -> Vec<(u32, f64)> {
         let corpus = self.scope.corpus;
         let near = if self.vector.is_builtin && self.recall.table().is_builtin() {
-            Near::Cosine(NEAR)
+            CosineThreshold::Cosine(NEAR)
         } else {
-            Near::Spreads(NEAR_SPREADS)
+            CosineThreshold::Spreads(NEAR_SPREADS)
         };
         let mut others: Vec<(u32, &mut f64)> = others.collect();
         let mut notes: Vec<u32> = others.iter().map(|(slot, _)| corpus.meta(*slot).file).collect();
         notes.sort_unstable();
         let scratch = &self.recall.scratch;
         let mut scores = Scores::new(weights(&self.question), near, corpus.len(), scratch);
-        let prompt = Prompt {
+        let input = RankingInput {
             scope: self.scope,
             question: &self.question,
             vectors: self.vectors(),
@@ -318,7 +318,7 @@ impl<'a> Ranker<'a> {
             zone: self.recall.zone(),
             scratch,
         };
-        prompt.compute(&mut scores);
+        input.compute(&mut scores);
         let best = scores.best(self.scope, bounds, most).into_iter();
         let best = best.map(|slot| (slot, f64::from(scores.of(slot)))).collect();
         others.iter_mut().for_each(|(slot, score)| **score = f64::from(scores.of(*slot)));

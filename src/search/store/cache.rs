@@ -14,7 +14,7 @@ use damage::{drop_logs, quick_check};
 use rusqlite::Connection;
 
 use crate::search::IndexError;
-use crate::search::store::{Corpus, Found, Lock, Sealed, SegmentFiles, catalog, commit};
+use crate::search::store::{Corpus, DatabaseState, Lock, Sealed, SegmentFiles, catalog, commit};
 
 pub use damage::mend;
 
@@ -152,24 +152,24 @@ impl Store {
         }
         // A process that makes the database or changes its file holds the lock, so the second look, under the lock, is final.
         let (mut found, mut lock) = (Sealed::look(root, false), None);
-        if !matches!(found, Ok(Found::Whole)) {
+        if !matches!(found, Ok(DatabaseState::Whole)) {
             lock = Some(Lock::take(&root.join("write.lock"))?);
             found = Sealed::look(root, false);
         }
         let found = found?;
-        if found == Found::Nothing {
+        if found == DatabaseState::Nothing {
             drop_logs(root)?;
         }
         let conn = catalog::open(&database, true)?;
-        if matches!(found, Found::Nothing | Found::Unsealed) {
+        if matches!(found, DatabaseState::Nothing | DatabaseState::Unsealed) {
             // One of an older version keeps its vectors.
             quick_check(&conn)?;
             conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
         let store = Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn);
         match found {
-            Found::Whole if store.is_ours()? => {}
-            Found::Doubtful if store.is_ours()? => store.examine_locked()?,
+            DatabaseState::Whole if store.is_ours()? => {}
+            DatabaseState::Doubtful if store.is_ours()? => store.examine_locked()?,
             _ => {
                 let _writing = if lock.is_none() { Some(store.write_lock()?) } else { None };
                 // Another process may have been faster.
@@ -189,7 +189,7 @@ impl Store {
 
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
         let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
-        if !matches!(Sealed::look(root, false)?, Found::Whole | Found::Doubtful) {
+        if !matches!(Sealed::look(root, false)?, DatabaseState::Whole | DatabaseState::Doubtful) {
             return Err(IndexError::Torn("it has no seal".to_owned()));
         }
         let files = SegmentFiles::open(&root.join("tantivy"))?;

@@ -113,7 +113,7 @@ pub struct Sealed {
 
 /// The state of the database's file, if it isn't damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum DatabaseState {
     /// There is none.
     Nothing,
     /// It has no seal, or that of an older version.
@@ -130,24 +130,24 @@ impl Sealed {
     ///
     /// # Errors
     /// It is not what it was.
-    pub fn look(root: &Path, deep: bool) -> Result<Found, IndexError> {
+    pub fn look(root: &Path, deep: bool) -> Result<DatabaseState, IndexError> {
         let damaged = || IndexError::Torn(format!("`{DATABASE}` is not what it was"));
         if !root.join(DATABASE).exists() {
-            return Ok(Found::Nothing);
+            return Ok(DatabaseState::Nothing);
         }
         let text = match std::fs::read_to_string(root.join(NAME)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Unsealed),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DatabaseState::Unsealed),
             text => text.map_err(|_| damaged())?,
         };
         let Ok(sealed) = serde_json::from_str::<Self>(unsigned(&text).ok_or_else(damaged)?) else {
-            return Ok(Found::Unsealed);
+            return Ok(DatabaseState::Unsealed);
         };
         let is_new_start = sealed.boot != boot_id();
         let is_settled = !is_new_start && !sealed.is_changing;
         match sealed.database.check(&root.join(DATABASE), deep || is_new_start) {
             None if is_new_start || !sealed.is_changing => Err(damaged()),
-            Some(now) if now == sealed.database && is_settled => Ok(Found::Whole),
-            _ => Ok(Found::Doubtful),
+            Some(now) if now == sealed.database && is_settled => Ok(DatabaseState::Whole),
+            _ => Ok(DatabaseState::Doubtful),
         }
     }
 

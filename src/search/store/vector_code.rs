@@ -81,14 +81,14 @@ impl Code {
 
 /// A question's vector, prepared for comparison: for each eight dimensions the sums of all 256 choices of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sums {
+pub struct PreparedQuery {
     of: Box<ByteSums>,
     all: f32,
     /// The question's own signs.
     pub signs: Signs,
 }
 
-impl Sums {
+impl PreparedQuery {
     /// Of a unit vector; none for one of another dimension or without a direction.
     pub fn new(unit: &[f32]) -> Option<Self> {
         let signs = Code::of(unit)?.signs;
@@ -128,7 +128,7 @@ pub struct Probe {
     wide: Vec<i16>,
     scale: f32,
     /// For the built-in vectors; none if its dimension is another one.
-    pub sums: Option<Sums>,
+    pub sums: Option<PreparedQuery>,
 }
 
 impl Probe {
@@ -137,7 +137,7 @@ impl Probe {
         let mut unit = vector.to_vec();
         normalise(&mut unit);
         let (wide, scale) = quantised(&unit)?;
-        Some(Self { wide, scale, sums: Sums::new(&unit) })
+        Some(Self { wide, scale, sums: PreparedQuery::new(&unit) })
     }
 
     /// The cosine with a row of signed bytes and its scale; 0 where the dimensions differ.
@@ -238,7 +238,7 @@ mod tests {
             normalise(&mut b);
             let exact: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             let code = Code::of(&b).unwrap();
-            let found = Sums::new(&a).unwrap().cosine(&code);
+            let found = PreparedQuery::new(&a).unwrap().cosine(&code);
             prop_assert!((found - exact).abs() < 0.12, "{found} {exact}");
             let plain: f32 = a.iter().zip(code.vector()).map(|(a, b)| a * b).sum();
             prop_assert!((found - plain).abs() < 1e-4, "{found} {plain}");
@@ -249,7 +249,7 @@ mod tests {
     fn nothing_is_like_a_vector_without_direction() {
         assert_eq!(Code::of(&[0.0; DIMENSIONS]), None);
         assert_eq!(Code::of(&[1.0, 0.0]), None);
-        assert_eq!(Sums::new(&[]), None);
+        assert_eq!(PreparedQuery::new(&[]), None);
     }
 
     proptest! {

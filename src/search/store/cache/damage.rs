@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::search::IndexError;
 use crate::search::store::seal;
 use crate::search::store::{
-    DATABASE, Found, Lock, Mode, Seal, Sealed, SegmentFiles, Store, boot_id, catalog,
+    DATABASE, DatabaseState, Lock, Mode, Seal, Sealed, SegmentFiles, Store, boot_id, catalog,
 };
 
 impl Store {
@@ -47,7 +47,7 @@ impl Store {
 /// The disk's.
 pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
     let _writing = Lock::take(&root.join("write.lock"))?;
-    let is_whole = matches!(Sealed::look(root, true), Ok(Found::Whole | Found::Doubtful));
+    let is_whole = matches!(Sealed::look(root, true), Ok(DatabaseState::Whole | DatabaseState::Doubtful));
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
         if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
@@ -143,7 +143,7 @@ impl Store {
 
     /// As [`Store::examine`]; the write lock is held.
     pub(super) fn examine_locked(&self) -> Result<(), IndexError> {
-        if !matches!(Sealed::look(&self.root, true)?, Found::Whole | Found::Doubtful) {
+        if !matches!(Sealed::look(&self.root, true)?, DatabaseState::Whole | DatabaseState::Doubtful) {
             return Err(IndexError::Torn(format!("`{DATABASE}` has no seal")));
         }
         let conn = self.conn()?;

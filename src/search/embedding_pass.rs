@@ -21,7 +21,7 @@ const AHEAD: usize = 32;
 
 /// The result of a pass.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reconciled {
+pub struct EmbeddingReport {
     /// Texts embedded.
     pub embedded: usize,
     /// Texts that could not be.
@@ -39,13 +39,13 @@ impl Recall {
     ///
     /// # Errors
     /// The index's, or settings that name no usable model. What the model does wrong is in the result.
-    pub async fn reconcile(&self) -> Result<Reconciled, IndexError> {
+    pub async fn embed_pending(&self) -> Result<EmbeddingReport, IndexError> {
         if self.is_builtin() {
             return self.store_builtin();
         }
-        let Some(provider) = self.provider()? else { return Ok(Reconciled::default()) };
+        let Some(provider) = self.provider()? else { return Ok(EmbeddingReport::default()) };
         let name = provider.name().to_owned();
-        let mut done = Reconciled::default();
+        let mut done = EmbeddingReport::default();
         let store = self.index.store()?;
         let now = self.now().as_second();
         let expected = vectors::dimension(&*store.conn()?, &name)?;
@@ -173,11 +173,11 @@ impl Recall {
 
     /// The built-in vectors stand beside the segments; the table gets those of what was said
     /// in conversations, for whoever reads it.
-    fn store_builtin(&self) -> Result<Reconciled, IndexError> {
+    fn store_builtin(&self) -> Result<EmbeddingReport, IndexError> {
         let name = self.table().name();
         self.note_all(name, None)?;
         let store = self.index.store()?;
-        let mut done = Reconciled::default();
+        let mut done = EmbeddingReport::default();
         let mut embedder = Embedder::default();
         if store.is_writable() {
             // The next pass deletes texts that vanished since they were recorded.
