@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
-    Bounds, Candidates, CorpusScope, Near, Occurrences, Prompt, Scores, ScratchPool, Vectors,
+    Bounds, Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, ScratchPool, Vectors,
 };
 use vault_agent::search::read::block::{Block, Kind, ParsedNote};
 use vault_agent::search::store::{corpus::Corpus, vector_code::Probe};
@@ -232,10 +232,10 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
     let candidates = Candidates::new(corpus, |_| true);
     let probe = Probe::new(&BuiltinTable::builtin().embed(text)).unwrap();
     let scratch = ScratchPool::default();
-    let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len(), &scratch);
+    let mut scores = Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len(), &scratch);
     let vectors = Vectors { matrix: None, probe: &probe };
     let scope = CorpusScope { corpus, candidates: &candidates, occurrences: &Occurrences::default() };
-    let prompt = Prompt {
+    let prompt = RankingInput {
         scope,
         question: &question,
         vectors: Some(vectors),
