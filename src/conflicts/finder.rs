@@ -1,4 +1,5 @@
-//! Searches the vault for conflict copies again and again, reading only folders whose entries changed.
+//! Searches the vault for conflict copies. A further search reads only the folders whose entries changed since the last
+//! one.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Checks the model that makes vectors: whether the settings name one, and whether it answers.
+//! Checks the embedding model of the settings: whether it is configured right, and whether it answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Asks the questions of `setup` about Discord, step by step, and interprets their answers.
+//! Asks the questions of `setup` that are about Discord, and interprets the answers.
 
 use super::MachineFacts;
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};

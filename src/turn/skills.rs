@@ -1,4 +1,4 @@
-//! Chooses the skills that a request lists, and formats the list. Pure.
+//! Chooses the skills that are listed in the request to a brain, and formats that list. Pure.
 //!
 //! Up to [`ALL`] skills stand in the system text, ordered by name, so that it stays the same from turn to turn. If
 //! there are more, the [`NEAREST`] to the question stand after the cache point. The log keeps the listed names, so that

@@ -1,4 +1,4 @@
-//! Runs Codex as a brain: starts `codex app-server` and talks to it over JSON-RPC (learned from version 0.169).
+//! Runs Codex as a brain: starts `codex app-server` and speaks its JSON-RPC protocol, as version 0.169 has it.
 //!
 //! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` for an earlier one),
 //! `turn/start`, then Codex's notifications until `turn/completed`. The protocol carries the whole request. Codex keeps

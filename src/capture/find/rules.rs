@@ -1,4 +1,4 @@
-//! Finds candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
+//! Finds candidates for memories in a turn by rules alone: statements of lasting value, in the speaker's own words.
 //! Pure.
 //!
 //! A sentence is a candidate if it asks to be remembered, or makes one of the lasting [`statements`] (in languages

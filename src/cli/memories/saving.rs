@@ -1,4 +1,4 @@
-//! `memory save`: saves a fact, a note of the day or a follow-up.
+//! `memory save`: saves a fact, an entry in the day's note, or a follow-up.
 
 use super::arguments::{parse_name, parse_scope, text_argument};
 use crate::cli::prelude::*;

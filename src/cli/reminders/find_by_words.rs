@@ -1,4 +1,4 @@
-//! Finds the id of a reminder or task by words of its message, which a person types as a notification shows them.
+//! Finds the id of a reminder or task by words of its message. A person copies the words from a notification.
 //!
 //! Words that are a whole message are preferred to words that are part of one. Words that occur in several messages are
 //! an error that lists these messages; nothing is guessed.

@@ -1,5 +1,5 @@
-//! Ranks turns of conversations: computes the signals of each block in scope for a question, and adds them to its
-//! score.
+//! Ranks the turns of conversations for a question: computes the signals of each block in scope, and their weighted sum
+//! as its score.
 //!
 //! Signals from words come from the postings of the question's terms. Vectors and shapes are compared for every block
 //! in scope, or, if there are many, for a shortlist: the best blocks by words, and the blocks whose vectors' signs

@@ -1,5 +1,5 @@
-//! Computes the ranking's signals from words: whether the question's terms stand in a block, how near to each other,
-//! and in the blocks around it.
+//! Computes the ranking's word signals of a block: which of the question's terms it has, how close together they stand,
+//! and which of them its neighbours have.
 //!
 //! There are three passes. The first collects the blocks of each term. The second, which needs each term's frequency in
 //! the scope, adds up the values of every block and note. The third divides each sum by its maximum. The last two go

@@ -1,4 +1,4 @@
-//! Finds the blocks that may answer.
+//! Finds the blocks that may answer a question, before they are ranked.
 //!
 //! - In the index, by words: `document_sets` (a query's words, and the blocks that have a word, a tag or a time),
 //!   `filter`, and [`bm25`].

@@ -1,5 +1,5 @@
-//! Reads the ranking's data on the blocks of a corpus: the record of each block, its vector, its neighbours, and the
-//! blocks that have a term.
+//! Reads the data that ranking needs of a corpus: each block's record, vector and neighbours, and for each term the
+//! blocks that have it.
 //!
 //! Slots and terms come in ([`Corpus`] says what a slot is). Scores depend on living slots alone.
 

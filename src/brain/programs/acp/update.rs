@@ -1,5 +1,5 @@
-//! Decodes the messages that an ACP agent sends during a turn: a tool's output, the status in an error, usage, and the
-//! words of the answer.
+//! Decodes the messages that an ACP agent sends during a turn: tool output, usage, the answer's text, and the HTTP
+//! status that an error names.
 
 use serde_json::Value;
 
