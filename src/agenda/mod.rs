@@ -1,4 +1,5 @@
-//! Lists coming and past reminders, follow-ups, routines, and tasks of other plugins.
+//! Lists coming and past times of reminders, follow-ups and routines, and of the task lines that other Obsidian plugins
+//! own.
 //!
 //! Each call reads the vault's notes again and, for the past, the delivery journal. Nothing is written, and no
 //! notification is sent.

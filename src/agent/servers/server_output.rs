@@ -1,4 +1,5 @@
-//! Formats a server's output for a brain: bounded, marked as untrusted, with pictures replaced by their size. Pure.
+//! Formats an MCP server's output for a brain: bounds it, marks it as untrusted, and replaces pictures by their size.
+//! Pure.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};

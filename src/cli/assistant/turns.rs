@@ -1,5 +1,5 @@
-//! `turns`: lists the latest turns, or shows one: step by step, or its request, rebuilt from the notes and compared
-//! with the one that was sent.
+//! `turns`: lists the latest turns, or shows one step by step. It can also make a turn's request again from the notes,
+//! and compare that with the request that was sent.
 
 use jiff::Timestamp;
 

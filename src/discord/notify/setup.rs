@@ -1,5 +1,5 @@
-//! Makes the notifier and the API client that the settings ask for, and queries the bot and its channels for the
-//! command `setup`.
+//! Makes the Discord notifier and the API client that the settings ask for. For the command `setup` it also fetches the
+//! bot, its servers and its channels.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Stores the index's data on every block, on disk and in memory.
+//! Stores what the index knows of each block, on disk and in memory.
 //!
 //! Blocks with their terms come in; the corpus that questions are answered from goes out. The store is never the only
 //! copy.

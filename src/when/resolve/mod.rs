@@ -1,4 +1,5 @@
-//! Resolves a phrase at an instant in a zone: to all local times that it can mean, or to the reason why there is none.
+//! Resolves a phrase for a time, from a given instant and zone, to the local times that it can mean, or to the reason
+//! why there is none.
 //!
 //! A phrase that names a day or a time of day is read on the local clock; a length of time in hours and minutes is
 //! added to the instant, so that `in 2 hours` is two hours over a clock change too. If a phrase has several meanings

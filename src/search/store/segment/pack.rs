@@ -1,5 +1,5 @@
-//! Packs two parts of a segment while it is written: the postings of its terms, and the data of its blocks that an
-//! answer needs besides the text, a few bytes a block.
+//! Packs two parts of a segment while it is written: the postings of its terms, and for each block a few bytes that an
+//! answer needs beside the text.
 //!
 //! Documents come in order, each with all of its terms. A posting is the distance from the document before, doubled,
 //! plus one if the term occurs more than once; in that case the count follows. Numbers are stored seven bits a byte.
