@@ -1,5 +1,6 @@
-//! Lists deliveries for `status` and `doctor`: past ones with their notifiers, waiting ones, refused ones. If several
-//! machines share a vault, also records which deliveries another machine made, and which wait for a claim.
+//! Lists the deliveries that `status` and `doctor` show: past ones with their notifiers, waiting ones, refused ones.
+//! Where several machines share the vault, it also records the deliveries of the other machines, and those that wait
+//! for a claim.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,4 +1,5 @@
-//! Handles interactions: slash commands, the message's menu entry, buttons; completions go to `completion`.
+//! Handles each Discord interaction: a slash command, the entry in a message's context menu, a button. Autocompletion
+//! goes to `completion`.
 //!
 //! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled. The
 //! result is an edit of that first answer, which only the asking person sees. People who aren't owners get one

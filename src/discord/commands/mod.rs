@@ -1,4 +1,4 @@
-//! Handles slash commands, the message's menu entry, presses of buttons, and completions while a person types.
+//! Handles Discord's interactions: slash commands, the entry in a message's context menu, buttons, and autocompletion.
 //!
 //! - [`dispatch`]: handles each interaction; [`interaction_reply`]: answers one;
 //! - [`completion`]: completions while a person types;

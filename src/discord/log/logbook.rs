@@ -1,4 +1,5 @@
-//! Appends every message of a bound channel, its threads and the owners' DMs to the log of that channel, once.
+//! Appends each Discord message to the log of its channel, exactly once: messages of bound channels, of their threads,
+//! and of the owners' DMs.
 //!
 //! A block's id holds its message's id ([`snowflake`]), so the log itself shows which messages it holds, and repeated
 //! events are written once. Written blocks never change: edits and deletions are further events. Appending reads

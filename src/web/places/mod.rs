@@ -1,4 +1,4 @@
-//! Serves the places of the page, which are its addresses: one file a place, with its view and its changes.
+//! Serves the places of the page: each address is one file here, with its view and the actions that change something.
 //!
 //! A place calls the rooms that its commands call, and owns no rule. [`PLACES`] is the list.
 
