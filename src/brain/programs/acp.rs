@@ -70,7 +70,10 @@ impl Harness for Acp {
 /// A call that began.
 struct OpenCall {
     call: ToolCall,
-    kind: String,
+    /// All that the agent said of it: a later message may leave out what an earlier one said.
+    about: Value,
+    /// Whether it is a tool of our server or of another in the settings.
+    is_servers: bool,
     /// Whether its arguments are known.
     filled: bool,
     announced: bool,
@@ -221,22 +224,26 @@ impl AcpTurn<'_> {
         let Some(id) = update["toolCallId"].as_str() else { return };
         let open = self.open.entry(id.to_owned()).or_insert_with(|| OpenCall {
             call: ToolCall { id: id.to_owned(), name: "tool".to_owned(), arguments: "{}".to_owned() },
-            kind: String::new(),
+            about: Value::Null,
+            is_servers: false,
             filled: false,
             announced: false,
         });
+        for key in ["title", "kind", "rawInput", "_meta"] {
+            if !update[key].is_null() {
+                open.about[key] = update[key].clone();
+            }
+        }
         let status = update["status"].as_str().unwrap_or_default();
         if !open.announced {
-            if let Some((name, arguments, filled)) = call_details(update, self.servers) {
+            if let Some((name, arguments, filled)) = call_details(&open.about, self.servers) {
                 open.call.name = name;
                 if filled || !open.filled {
                     open.call.arguments = arguments;
                 }
                 open.filled |= filled;
             }
-            if let Some(kind) = update["kind"].as_str() {
-                kind.clone_into(&mut open.kind);
-            }
+            open.is_servers = server_and_tool(&open.about, self.servers).is_some();
             if open.filled || !matches!(status, "" | "pending") {
                 open.announced = true;
                 self.host.tool_started(&open.call).await;
@@ -261,8 +268,10 @@ impl AcpTurn<'_> {
                 open.announced = true;
                 self.host.tool_started(&open.call).await;
             }
-            let is_servers = server_and_tool(about, self.servers).is_some() || open.call.name == FOREIGN;
-            let named = is_servers || self.acp.setup.tools.contains(&open.kind);
+            let named = match own_kind(&open.about) {
+                None => open.is_servers,
+                Some(kind) => !open.is_servers && self.acp.setup.tools.iter().any(|tool| tool == kind),
+            };
             may = named && self.host.may(&open.call).await;
         }
         let kind = if may { "allow_once" } else { "reject_once" };
@@ -319,39 +328,43 @@ fn other(server: &McpServer) -> Value {
     json!({"name": server.name, "command": program, "args": arguments, "env": env})
 }
 
+/// The sort of a call of the agent's own tools; none for a tool of an MCP server, of which the agent knows none.
+fn own_kind(call: &Value) -> Option<&str> {
+    call["kind"].as_str().filter(|kind| *kind != "other")
+}
+
 /// The server and the tool of a call, in whichever form the agent names them; the server is ours or one of `others`.
+/// The model may write the input, and the title of a command: they alone name no tool.
 fn server_and_tool<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &'a str)> {
-    let known = |server: &str| server == SERVER || others.iter().any(|other| other.name == server);
-    let input = &call["rawInput"];
-    if let Some(server) = input["server"].as_str().filter(|server| known(server))
-        && let Some(tool) = input["tool"].as_str()
-    {
-        return Some((server, tool));
+    if own_kind(call).is_some() {
+        return None;
     }
-    let answer_text = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
-    if let Some(tool) = answer_text.strip_prefix(&format!("mcp__{SERVER}__")) {
+    let name = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
+    if let Some(tool) = name.strip_prefix(&format!("mcp__{SERVER}__")) {
         return Some((SERVER, tool));
     }
-    if let Some((server, tool)) =
-        answer_text.strip_prefix("Tool: ").and_then(|answer_text| answer_text.split_once('/'))
-    {
-        return Some((server, tool)).filter(|_| known(server));
-    }
-    mcp_hosts::resolve_tool_name(others, answer_text)
+    let Some((server, tool)) = name.strip_prefix("Tool: ").and_then(|name| name.split_once('/')) else {
+        return mcp_hosts::resolve_tool_name(others, name);
+    };
+    let input = call["rawInput"].as_object()?;
+    let is_wrapped = input.keys().all(|key| ["server", "tool", "arguments"].contains(&key.as_str()))
+        && input.get("server")? == server
+        && input.get("tool")? == tool;
+    let known = server == SERVER || others.iter().any(|other| other.name == server);
+    (is_wrapped && known).then_some((server, tool))
 }
 
 /// A call's name and arguments, and whether these are known.
 fn call_details(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
     let (input, of) = (&call["rawInput"], server_and_tool(call, others));
-    let wrapped = of.is_some_and(|(server, tool)| input["server"] == server && input["tool"] == tool);
+    let wrapped = of.is_some() && call["title"].as_str().is_some_and(|title| title.starts_with("Tool: "));
     let arguments = if wrapped { &input["arguments"] } else { input };
     let filled = arguments.as_object().is_some_and(|of| !of.is_empty());
     let arguments = if filled { arguments.clone() } else { json!({}) };
     if let Some((server, tool)) = of.filter(|(server, _)| *server != SERVER) {
         return Some((FOREIGN.to_owned(), foreign(server, tool, &arguments).to_string(), filled));
     }
-    let kind = call["kind"].as_str().filter(|kind| *kind != "other");
-    let name = of.map(|(_, tool)| tool).or(kind).or(call["title"].as_str());
+    let name = of.map(|(_, tool)| tool).or(own_kind(call)).or(call["title"].as_str());
     Some((plain_name(name?), arguments.to_string(), filled))
 }
 

@@ -15,6 +15,21 @@ fn our_tools_are_known_whoever_names_them() {
     let foreign = json!({"title": "rm -r x", "kind": "execute", "rawInput": {"command": "rm -r x"}});
     assert_eq!(server_and_tool(&foreign, &[]), None);
     assert_eq!(call_details(&foreign, &[]).unwrap().0, "execute");
+    let wrapped = json!({"server": "vault-agent", "tool": "memory_save", "arguments": {}});
+    let more = json!({"command": "rm", "server": "vault-agent", "tool": "memory_save", "arguments": {}});
+    for (kind, title, input) in [
+        ("execute", "rm -r x", &wrapped),
+        ("execute", "Tool: vault-agent/memory_save", &wrapped),
+        ("fetch", "mcp__vault-agent__memory_save", &foreign["rawInput"]),
+        ("other", "rm -r x", &wrapped),
+        ("other", "Tool: vault-agent/memory_save", &more),
+        ("other", "Tool: vault-agent/memory_save", &foreign["rawInput"]),
+        ("other", "Tool: vault-agent/memory_get", &wrapped),
+        ("other", "mcp_call", &wrapped),
+    ] {
+        let call = json!({"kind": kind, "title": title, "rawInput": input});
+        assert_eq!(server_and_tool(&call, &[]), None, "{call}");
+    }
     let odd = json!({"title": "Odd one", "kind": "other"});
     assert_eq!(call_details(&odd, &[]), Some(("Odd_one".into(), "{}".into(), false)));
 }
