@@ -113,9 +113,9 @@ impl Toolbox for VaultTools {
             .collect()
     }
 
-    /// Another brain may have read what it liked.
+    /// Another brain may have read what it liked; logs hold what others said, and these tools don't always name them.
     fn untrusted(&self, tool: &str) -> bool {
-        tool == ASK
+        tool == ASK || tool == "memory_recall" || tool.starts_with("lcm_")
     }
 
     fn is_read_only(&self, tool: &str) -> bool {

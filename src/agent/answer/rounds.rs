@@ -11,7 +11,8 @@ use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
 use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, AskOutcome, Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
-use crate::format::log::EventKind;
+use crate::format::log::{EventKind, INJECTED};
+use crate::search::results::injection::Injection;
 use crate::turn::turn_journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
 
@@ -141,7 +142,7 @@ impl TurnRun<'_> {
     }
 
     /// Whether the turn has read untrusted text before its call of this number: in a file attached to
-    /// its question, in its log's earlier turns, or from a tool.
+    /// its question, in its log's earlier turns, from memory, or from a tool.
     pub(super) fn has_read_untrusted(&self, number: u32) -> Result<bool, Halt> {
         if self.parts.routine.as_ref().is_some_and(|routine| routine.tainted)
             || self.questions.iter().any(|question| !question.files.is_empty())
@@ -164,13 +165,45 @@ impl TurnRun<'_> {
             .take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
         let has_untrusted_event = before.any(|event| match event.kind {
             EventKind::User => event.author != *author,
-            EventKind::Tool => untrusted(&event.author),
-            EventKind::Agent | EventKind::Recall | EventKind::System => false,
+            EventKind::Tool => untrusted(&event.author) || self.names_others(&event.content),
+            EventKind::Recall => self.recalls_others(&event.content),
+            EventKind::Agent | EventKind::System => false,
         });
         let rows = self.journal().tools(self.turn.question.message)?;
+        let mut is_untrusted = |row: &ToolRow| {
+            untrusted(&row.call.name) || row.result.as_ref().is_some_and(|end| self.names_others(&end.text))
+        };
         Ok(has_untrusted_event
+            || self.recalls_others(&self.recalled.injection)
             || self.joined.iter().any(|turn| turn.question.author != *author)
-            || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
+            || rows.iter().any(|row| row.number < number && is_untrusted(row)))
+    }
+
+    /// Whether a text, of a tool or of memory, names a log or another program's memory (`memory/NAME/…`).
+    fn names_others(&self, text: &str) -> bool {
+        let logs = format!("{}/", self.parts.workspace.settings.paths.logs.trim_end_matches('/'));
+        let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\n', '"', '[', '(']);
+        let is_program =
+            |at: usize| text[at..].split([' ', '\n', '"', ']']).next().is_some_and(|it| it.contains('/'));
+        let mut memories = text.match_indices("memory/").map(|(at, folder)| (at, at + folder.len()));
+        text.match_indices(&logs).any(|(at, _)| begins(at))
+            || memories.any(|(at, name)| begins(at) && is_program(name))
+    }
+
+    /// Whether recalled memories hold words of others. Those of the asker and of this log's agent are none.
+    fn recalls_others(&self, text: &str) -> bool {
+        let json = text.split_once(INJECTED).map(|(_, json)| json).filter(|json| json.starts_with("\n{"));
+        let Some(json) = json else { return self.names_others(text) };
+        // Memories that a brain chose don't say where they stand.
+        let Some(Ok(found)) = serde_json::Deserializer::from_str(json).into_iter::<Injection>().next() else {
+            return true;
+        };
+        let is_agent = |author: &str| {
+            self.blocks.iter().any(|it| it.event.kind == EventKind::Agent && it.event.author == author)
+        };
+        let is_own = |author: &str| author == self.turn.question.author || is_agent(author);
+        let mut of_others = found.memories.iter().filter(|one| self.names_others(&one.path));
+        of_others.any(|one| !one.author.as_deref().is_some_and(is_own))
     }
 }
 
