@@ -23,7 +23,7 @@ use crate::capture::new_turns::PersonTurn;
 use crate::capture::sentences::{is_verbatim, looks_secret, one_line};
 use crate::capture::{DedupVerdict, ExtractedFact};
 use crate::format::candidate::Category;
-use crate::format::invisible;
+use crate::format::{invisible, lenient_json};
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "capture", title: "What learning from conversations took" };
@@ -206,7 +206,8 @@ fn entries<T: DeserializeOwned>(answer: &str, list: &str) -> Option<impl Iterato
         (Some(start), Some(end)) if start < end => &answer[start..=end],
         _ => answer,
     };
-    let Value::Array(all) = serde_json::from_str::<Value>(answer).ok()?.get_mut(list)?.take() else {
+    let Value::Array(all) = lenient_json::from_slice::<Value>(answer.as_bytes()).ok()?.get_mut(list)?.take()
+    else {
         return None;
     };
     Some(all.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()))

@@ -1,6 +1,9 @@
 //! Parses JSON in which another program has cut a character in half: bytes that are no UTF-8, or a lone surrogate such
 //! as `\uD83D` (`JSON.stringify("😀".slice(0, 1))`), become U+FFFD. Pure.
 
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
 use serde::de::DeserializeOwned;
 
 /// The value in one JSON text.
@@ -12,6 +15,33 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
         let mended = mend(&String::from_utf8_lossy(bytes));
         if mended.as_bytes() == bytes { Err(error) } else { serde_json::from_str(&mended) }
     })
+}
+
+/// Joins the halves of a character whose escapes end a string of one text and begin a string of the next one, as when a
+/// server cuts an answer into events by UTF-16 units.
+#[derive(Debug, Default)]
+pub struct Joiner(String);
+
+impl Joiner {
+    /// The next text, with a first half from the text before it, and without one that its own string ends with.
+    pub fn join<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        let is =
+            |escape: &str, half: RangeInclusive<u16>| unit(escape).is_some_and(|unit| half.contains(&unit));
+        let first = std::mem::take(&mut self.0);
+        let begins = || text.match_indices("\"\\u").find(|(at, _)| is(&text[at + 1..], 0xdc00..=0xdfff));
+        if let Some((at, _)) = begins().filter(|_| !first.is_empty()) {
+            text.to_mut().insert_str(at + 1, &first);
+        }
+        let is_last = |(at, _): &(usize, &str)| {
+            let is_escape = text[..*at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0;
+            is_escape && text[*at..].as_bytes().get(6) == Some(&b'"') && is(&text[*at..], 0xd800..=0xdbff)
+        };
+        if let Some((at, _)) = text.match_indices("\\u").find(is_last) {
+            self.0 = text.to_mut().drain(at..at + 6).collect();
+        }
+        text
+    }
 }
 
 /// The text with `\ufffd` in place of each escape that is half of a character.
@@ -45,6 +75,23 @@ fn unit(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halves_of_two_texts_are_joined() {
+        for (texts, wanted) in [
+            (&[r#"{"t":"ok \ud83d"}"#, r#"{"t":"\ude00 done"}"#][..], "ok |😀 done"),
+            (&[r#"{"t":"a\ud83d"}"#, r#"{"t":"b"}"#, r#"{"t":"\ude00"}"#], "a|b|\u{fffd}"),
+            (&[r#"{"t":"a\\ud83d"}"#, r#"{"t":"\ude00"}"#], "a\\ud83d|\u{fffd}"),
+            (&[r#"{"t":"\ud83d"}"#, r#"{"t":"\ude00\ud83d"}"#, r#"{"t":"\ude00"}"#], "|😀|😀"),
+        ] {
+            let mut joiner = Joiner::default();
+            let read = texts.iter().map(|text| {
+                let value: serde_json::Value = from_slice(joiner.join(text).as_bytes()).unwrap();
+                value["t"].as_str().unwrap().to_owned()
+            });
+            assert_eq!(read.collect::<Vec<_>>().join("|"), wanted, "{texts:?}");
+        }
+    }
 
     #[test]
     fn halves_of_characters_are_replaced_and_nothing_else() {

@@ -95,6 +95,23 @@ async fn what_breaks_is_a_crash() {
 }
 
 #[tokio::test]
+async fn half_of_a_character_costs_no_answer() {
+    let events = r#"data: {"choices":[{"delta":{"content":"ok \ud83d"}}]}
+
+data: {"choices":[{"delta":{"content":"\ude00 done \ud83d."},"finish_reason":"stop"}]}
+
+"#;
+    let whole = r#"{"choices":[{"message":{"content":"ok \ud83d"},"finish_reason":"stop"}]}"#;
+    for (kind, body, text) in
+        [("text/event-stream", events, "ok 😀 done \u{fffd}."), ("application/json", whole, "ok \u{fffd}")]
+    {
+        let server = ModelServer::of(vec![Reply::raw(kind, body)]).await;
+        let (answer, _) = ask(&brain(WireFormat::Chat, &server.url(), PATIENT), &question("?")).await;
+        assert_eq!(answer.unwrap().text, text);
+    }
+}
+
+#[tokio::test]
 async fn errors_within_a_stream_are_classed() {
     let table = [
         ("overloaded_error", FailureClass::RateLimit),

@@ -13,6 +13,10 @@ fn acp(stand: &Stand) -> Acp {
     stand.acp(Some("AGENT_KEY"))
 }
 
+/// An answer with half of a character.
+const HALF: &str = "{\"method\":\"session/update\",\"params\":{\"update\":\
+    {\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"text\":\"see \\ud83d end\"}}}}\n";
+
 fn prompted(stand: &Stand, at: usize) -> String {
     let prompt = stand.heard_of("session/prompt")[at]["prompt"].clone();
     prompt.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or_default()).collect()
@@ -25,6 +29,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
         [{"note": "Model metadata for `model-1` not found. Defaulting."}, {"say": "Anna likes oolong."}],
         [{"note": "We're changing auto mode"}, {"say": "I look.", "message": "m1"}, save("likes cocoa"),
             {"note": "One more note."}, {"say": "Saved.", "message": "m2"}],
+        [{"noise": HALF}],
     ]));
     let host = Record::default();
     let reply = ask(&acp(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
@@ -50,11 +55,23 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     assert!(
         call.arguments.contains("likes cocoa") && result.text.contains("likes cocoa") && !result.is_error
     );
+    let half = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap();
+    assert_eq!(half.text, "see \u{fffd} end");
 }
 
 #[tokio::test]
 async fn what_it_wants_to_do_itself_is_asked_and_declined_by_default() {
     asks_first("acp.py", "execute", acp).await;
+    // In the words of a tool of ours, which the model may write.
+    let input = json!({"server": "vault-agent", "tool": "memory_get", "arguments": {}});
+    for title in ["touch made", "Tool: vault-agent/memory_get", "mcp__vault-agent__memory_get", "mcp_call"] {
+        let Some(stand) = stand("acp.py") else { return };
+        stand.script(&json!([[{"command": "touch made", "title": title, "input": input}, {"say": "Done."}]]));
+        let host = Record { allows: true, ..Record::default() };
+        ask(&acp(&stand), &question("make it"), &host).await.unwrap();
+        assert!(!stand.setup.dir.join("made").exists(), "{title}");
+        assert_eq!(host.started(), ["execute"], "{title}");
+    }
     let Some(stand) = stand("acp.py") else { return };
     stand.script(&json!([[{"ask": "fs/write_text_file"}, {"say": "Done."}]]));
     let host = Record { allows: true, ..Record::default() };

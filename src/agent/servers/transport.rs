@@ -27,6 +27,7 @@ use crate::brain::process::{Child, Program, Supervision};
 use crate::brain::scrub;
 use crate::brain::wire::{self, BrainTimeouts};
 use crate::config::{McpServer, secret};
+use crate::format::lenient_json;
 use crate::workspace::Workspace;
 
 /// The folder in the state directory where servers have theirs.
@@ -253,7 +254,7 @@ impl HttpSession {
     }
 
     async fn hand_on(&self, bytes: &[u8], found: &mpsc::Sender<Value>) {
-        let Ok(message) = serde_json::from_slice::<Value>(bytes) else { return };
+        let Ok(message) = lenient_json::from_slice::<Value>(bytes) else { return };
         if let Some(version) = message["result"]["protocolVersion"].as_str() {
             self.named.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(version.to_owned());
         }

@@ -29,6 +29,7 @@ use tokio::time::{Instant, timeout};
 use crate::brain::scrub::scrub;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, FailureClass};
+use crate::format::lenient_json;
 
 pub use supervise::sweep;
 
@@ -312,7 +313,7 @@ async fn read(
     while let Some(line) = next_line(&mut reader, most_line).await {
         let message = match line {
             Ok(line) if line.trim_ascii().is_empty() => continue,
-            Ok(line) => serde_json::from_slice::<Value>(&line).map_err(|_| Some(line)),
+            Ok(line) => lenient_json::from_slice::<Value>(&line).map_err(|_| Some(line)),
             Err(()) => Err(None),
         };
         match message {

@@ -19,6 +19,7 @@ use crate::brain::classify;
 use crate::brain::scrub::{scrub, scrub_reply};
 use crate::brain::{BrainError, BrainEvent, FailureClass, Reply, Request};
 use crate::clock::Clock;
+use crate::format::lenient_json;
 
 /// No answer is longer, in bytes of its stream.
 const MOST_BYTES: usize = 16 << 20;
@@ -109,7 +110,7 @@ impl WireBrain {
         if kind.is_some_and(|kind| kind.contains("json") && !kind.contains("event-stream")) {
             let read = timeout(self.timeouts.silence, body(response, MOST_BYTES)).await;
             let Ok(bytes) = read else { return Err(late("the answer stopped", self.timeouts.silence)) };
-            let value: Value = serde_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
+            let value: Value = lenient_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
             let mut out = Vec::new();
             decoder.whole(&value, &mut out)?;
             send(out, events).await;
@@ -125,7 +126,7 @@ impl WireBrain {
         events: &mpsc::Sender<BrainEvent>,
     ) -> Result<Reply, BrainError> {
         let mut stream = EventStream::new(Box::pin(text(response.bytes_stream())));
-        let mut out = Vec::new();
+        let (mut out, mut joiner) = (Vec::new(), lenient_json::Joiner::default());
         let mut heard = Instant::now();
         while !decoder.is_over() {
             let patience = if decoder.is_whole() {
@@ -146,7 +147,9 @@ impl WireBrain {
             if data == "[DONE]" {
                 decoder.done();
             } else if !data.is_empty() {
-                let read = serde_json::from_str(data).map_err(|_| unreadable("an event is no JSON"));
+                let whole = joiner.join(data);
+                let read = lenient_json::from_slice(whole.as_bytes());
+                let read = read.map_err(|_| unreadable("an event is no JSON"));
                 let took = read.and_then(|value: Value| decoder.event(&event.event, &value, &mut out));
                 match took {
                     Err(_) if decoder.is_whole() => break,

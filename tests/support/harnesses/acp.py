@@ -132,7 +132,8 @@ def run(session, steps):
             def command():
                 done = subprocess.run(["sh", "-c", step["command"]], capture_output=True, text=True)
                 return done.stdout + done.stderr, done.returncode != 0
-            tool(number, "Bash", step["command"], "execute", {"command": step["command"]}, command)
+            title, more = step.get("title", step["command"]), step.get("input", {})
+            tool(number, "Bash", title, "execute", {"command": step["command"], **more}, command)
         if "ask" in step:
             ask(step["ask"], {"sessionId": session})
         if "kill" in step:
