@@ -62,8 +62,15 @@ async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
     let history = vault.json(&["history"]);
     let actors: Vec<&Value> = history.as_array().unwrap().iter().map(|one| &one["actor"]).collect();
     assert!(actors.contains(&&json!("assistant")), "{history}");
-    let _ = vault.run(&["undo"]).ok();
+    // Of another turn, which stays.
+    let cleo = json!({ "scope": "long", "content": "Cleo keeps cats." });
+    server.script(vec![Reply::tool("memory_save", cleo), Reply::text("Saved.")]);
+    let other = ask(&vault, &["Remember that Cleo keeps cats."]).ok().json();
+    let turn = report["turns"][0].as_str().unwrap();
+    assert_ne!(other["turns"][0], turn);
+    let _ = vault.run(&["undo", "--turn", turn]).ok();
     assert!(!saved(&vault));
+    assert!(vault.tree().values().any(|text| text.contains("Cleo keeps cats")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

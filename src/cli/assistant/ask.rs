@@ -2,6 +2,7 @@
 //! given. Nothing is logged; only tools may write.
 
 use std::io::{IsTerminal, Read};
+use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -17,6 +18,7 @@ use crate::cli::prelude::*;
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::reminders::rfc3339;
+use crate::routines::message_of;
 use crate::turn::turn_journal::{CallRow, ToolRow};
 use crate::turn::{NewTurn, Responder, TurnAnswer, TurnJournal, route};
 
@@ -96,7 +98,9 @@ impl Session<'_> {
         })?;
         let note = self.workspace.settings.paths.approvals.clone();
         let screen = TerminalConversation { ui: self.context.ui, note };
-        let mut message = 1;
+        // Like no other turn's: `undo --turn` takes back what the turn of this name changed.
+        let first = message_of(&format!("ask:{}", ulid::Ulid::generate()));
+        let mut message = first;
         let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
         let mut error = self.schema_error(&answer);
         if let Some(reason) = &error {
@@ -109,7 +113,7 @@ impl Session<'_> {
             answer = self.turn(&engine, &journal, message, again, &screen).await?;
             error = self.schema_error(&answer);
         }
-        self.print(&journal, &answer, message)?;
+        self.print(&journal, &answer, first..=message)?;
         if let Some(reason) = error {
             self.context.ui.note(format!("the answer doesn't have the form of the schema: {reason}"));
             return Ok(Status::Problem);
@@ -162,7 +166,7 @@ impl Session<'_> {
         schema.check(&answer.text).err()
     }
 
-    fn print(&self, journal: &TurnJournal, answer: &TurnAnswer, message: u64) -> Result<()> {
+    fn print(&self, journal: &TurnJournal, answer: &TurnAnswer, turns: RangeInclusive<u64>) -> Result<()> {
         let text = match &self.schema {
             Some(_) if answer.facts.brain != MEMORY => bare_json(&answer.text),
             _ => answer.text.as_str(),
@@ -173,7 +177,7 @@ impl Session<'_> {
         // Calls that chose among memories: no attempts at an answer, but they cost.
         let mut selection_calls: Vec<CallRow> = Vec::new();
         let mut tools = Vec::new();
-        for message in 1..=message {
+        for message in turns.clone() {
             calls.extend(journal.calls(message)?);
             selection_calls.extend(journal.background_calls(message)?);
             tools.extend(journal.tools(message)?);
@@ -197,6 +201,7 @@ impl Session<'_> {
                 "usd": answer.facts.usd,
             },
             "tools": tools.iter().map(tool).collect::<Vec<_>>(),
+            "turns": turns.map(|turn| turn.to_string()).collect::<Vec<_>>(),
             "ms": answer.facts.ms,
         }));
         Ok(())
