@@ -48,7 +48,9 @@ pub fn scrub_reply(reply: &mut Reply, key: &str) {
     hide_in(&mut reply.text, key);
     hide_in(&mut reply.model, key);
     for call in &mut reply.tool_calls {
-        hide_in(&mut call.arguments, key);
+        for text in [&mut call.id, &mut call.name, &mut call.arguments] {
+            hide_in(text, key);
+        }
     }
     reply.raw.iter_mut().flat_map(|raw| &mut raw.items).for_each(|item| hide_in_value(item, key));
 }
@@ -56,6 +58,16 @@ pub fn scrub_reply(reply: &mut Reply, key: &str) {
 fn hide_in(text: &mut String, key: &str) {
     if text.contains(key) {
         *text = text.replace(key, HIDDEN);
+    }
+    // In JSON, escapes may stand for its letters.
+    if text.contains('\\')
+        && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+    {
+        let mut hidden = value.clone();
+        hide_in_value(&mut hidden, key);
+        if hidden != value {
+            *text = hidden.to_string();
+        }
     }
 }
 
@@ -170,15 +182,24 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_loses_its_key_and_no_word() {
-        let said = |text: &str| Reply {
-            text: text.into(),
-            tool_calls: vec![],
-            raw: None,
-            usage: crate::brain::Usage::default(),
-            stop: crate::brain::StopReason::End,
-            model: "m".into(),
+    fn a_call_loses_the_key_however_it_is_written() {
+        let key = "sk-canary-0123";
+        let call = |id: &str, name: &str, arguments: &str| crate::brain::ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
         };
+        let mut reply = said("");
+        reply.tool_calls =
+            vec![call(key, key, r#"{"a":"\u0073k-canary-0123"}"#), call("c", "n", r#"{"a": "\u0073k"}"#)];
+        scrub_reply(&mut reply, key);
+        let [hidden, kept] = &reply.tool_calls[..] else { panic!() };
+        assert_eq!(*hidden, call("[hidden]", "[hidden]", r#"{"a":"[hidden]"}"#));
+        assert_eq!(*kept, call("c", "n", r#"{"a": "\u0073k"}"#));
+    }
+
+    #[test]
+    fn an_answer_loses_its_key_and_no_word() {
         let table = [
             (
                 "canary-0123",
@@ -193,6 +214,17 @@ mod tests {
             let mut reply = said(text);
             scrub_reply(&mut reply, key);
             assert_eq!(reply.text, expected);
+        }
+    }
+
+    fn said(text: &str) -> Reply {
+        Reply {
+            text: text.into(),
+            tool_calls: vec![],
+            raw: None,
+            usage: crate::brain::Usage::default(),
+            stop: crate::brain::StopReason::End,
+            model: "m".into(),
         }
     }
 

@@ -233,3 +233,24 @@ async fn pictures_schemas_and_cache_points() {
     assert_eq!(text.matches("cache_control").count(), 3);
     assert!(text.contains("c_5") && !text.contains("c:5") && text.contains("\"is_error\":true"));
 }
+
+#[test]
+fn repeated_ids_of_calls_are_told_apart() {
+    let mut request = with_tool("?");
+    for _ in 0..3 {
+        let call =
+            vault_agent::brain::ToolCall { id: "call:0".into(), name: "look".into(), arguments: "{}".into() };
+        let result = ToolResult { call_id: call.id.clone(), text: "x".into(), is_error: false };
+        let tool_calls = vec![call.clone(), call];
+        request.messages.push(Message::Assistant { text: String::new(), tool_calls, raw: None });
+        request.messages.push(Message::ToolResults { results: vec![result.clone(), result] });
+    }
+    let body = WireFormat::Messages.encode(&request, "http://h", "m");
+    let messages = body["messages"].as_array().unwrap();
+    let blocks: Vec<&Value> = messages.iter().flat_map(|one| one["content"].as_array().unwrap()).collect();
+    let ids = |key: &str| blocks.iter().filter_map(|block| block[key].as_str()).collect::<Vec<_>>();
+    let (called, answered) = (ids("id"), ids("tool_use_id"));
+    assert_eq!(called, answered);
+    let apart: std::collections::HashSet<_> = called.into_iter().collect();
+    assert_eq!(apart.len(), 6, "{apart:?}");
+}

@@ -16,7 +16,7 @@ use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, S
 use super::harness_text;
 use super::process::{Child, Program};
 use crate::brain::classify;
-use crate::brain::wire::messages;
+use crate::brain::wire::{messages, tokens};
 use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
 use crate::config::mcp_hosts::VariableSyntax;
 use crate::config::{McpServer, mcp_hosts};
@@ -347,7 +347,7 @@ fn words(content: &Value) -> String {
 }
 
 fn usage(usage: &Value) -> Usage {
-    let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+    let count = |key: &str| tokens(&usage[key]);
     let (cached, cache_write) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
     let input = count("input_tokens") + cached + cache_write;
     Usage { input, cached, cache_write, output: count("output_tokens") }

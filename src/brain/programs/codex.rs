@@ -18,7 +18,7 @@ use super::harness_text;
 use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::Child;
 use crate::brain::scrub::scrub;
-use crate::brain::wire::data_url;
+use crate::brain::wire::{data_url, tokens};
 use crate::brain::{BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, Usage};
 
 /// The program `codex`.
@@ -278,7 +278,7 @@ fn input(part: &MessagePart) -> Value {
 }
 
 fn usage(counts: &Value) -> Usage {
-    let count = |key: &str| counts[key].as_u64().unwrap_or_default();
+    let count = |key: &str| tokens(&counts[key]);
     Usage {
         input: count("inputTokens"),
         cached: count("cachedInputTokens"),

@@ -3,7 +3,7 @@
 //! Cache points stand at the end of the system text, after the message that the request names, and after the
 //! results of a round of tools: three of the four that are allowed. Thinking blocks go back unchanged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -25,13 +25,16 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
         messages.push(json!({"role": "user", "content": [{"type": "text", "text": "(The conversation began earlier.)"}]}));
     }
     let last = request.messages.len().wrapping_sub(1);
+    let mut ids = CallIds::default();
     for (at, message) in request.messages.iter().enumerate() {
         let (role, mut content) = match message {
             Message::User { parts } => ("user", non_empty(parts).iter().map(part).collect()),
             Message::Assistant { text, tool_calls, raw } => {
-                ("assistant", answer(text, tool_calls, raw.as_ref(), endpoint))
+                ("assistant", answer(text, tool_calls, raw.as_ref(), endpoint, &mut ids))
             }
-            Message::ToolResults { results } => ("user", results.iter().map(result).collect::<Vec<_>>()),
+            Message::ToolResults { results } => {
+                ("user", results.iter().map(|one| result(one, ids.result(&one.call_id))).collect::<Vec<_>>())
+            }
         };
         if request.cache_after == Some(at) || (at == last && matches!(message, Message::ToolResults { .. })) {
             mark(&mut content);
@@ -66,8 +69,15 @@ pub(crate) fn part(part: &MessagePart) -> Value {
     }
 }
 
-fn answer(text: &str, calls: &[ToolCall], raw: Option<&RawTurn>, endpoint: &str) -> Vec<Value> {
+fn answer(
+    text: &str,
+    calls: &[ToolCall],
+    raw: Option<&RawTurn>,
+    endpoint: &str,
+    ids: &mut CallIds,
+) -> Vec<Value> {
     if let Some(items) = echo(raw, NAME, endpoint) {
+        ids.used.extend(calls.iter().map(|call| call.id.clone()));
         return items.to_vec();
     }
     let mut content = Vec::new();
@@ -78,7 +88,8 @@ fn answer(text: &str, calls: &[ToolCall], raw: Option<&RawTurn>, endpoint: &str)
         // An input has to be an object, whatever the model wrote.
         let input = serde_json::from_str(&call.arguments).ok().filter(Value::is_object);
         let input = input.unwrap_or_else(|| json!({"arguments": call.arguments}));
-        content.push(json!({"type": "tool_use", "id": id(&call.id), "name": call.name, "input": input}));
+        content
+            .push(json!({"type": "tool_use", "id": ids.call(&call.id), "name": call.name, "input": input}));
     }
     if content.is_empty() {
         content.push(json!({"type": "text", "text": "(no text)"}));
@@ -86,9 +97,8 @@ fn answer(text: &str, calls: &[ToolCall], raw: Option<&RawTurn>, endpoint: &str)
     content
 }
 
-fn result(result: &crate::brain::ToolResult) -> Value {
-    let mut block =
-        json!({"type": "tool_result", "tool_use_id": id(&result.call_id), "content": result.text});
+fn result(result: &crate::brain::ToolResult, id: String) -> Value {
+    let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": result.text});
     if result.is_error {
         block["is_error"] = true.into();
     }
@@ -98,6 +108,31 @@ fn result(result: &crate::brain::ToolResult) -> Value {
 /// Ids of other providers may hold signs that are refused here.
 fn id(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+}
+
+/// The ids of a request's calls. Other servers may repeat theirs, which is refused here.
+#[derive(Default)]
+struct CallIds {
+    used: HashSet<String>,
+    /// Ids as they came, of calls whose results follow, and as they are sent.
+    open: Vec<(String, String)>,
+}
+
+impl CallIds {
+    fn call(&mut self, given: &str) -> String {
+        let plain = id(given);
+        let mut sent = plain.clone();
+        while !self.used.insert(sent.clone()) {
+            sent = format!("{plain}_{}", self.used.len());
+        }
+        self.open.push((given.to_owned(), sent.clone()));
+        sent
+    }
+
+    fn result(&mut self, given: &str) -> String {
+        let at = self.open.iter().position(|(id, _)| id == given);
+        at.map_or_else(|| id(given), |at| self.open.remove(at).1)
+    }
 }
 
 /// Puts a cache point at the last block that can bear one.

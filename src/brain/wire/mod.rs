@@ -153,9 +153,10 @@ pub fn data_url(media_type: &str, base64: &str) -> String {
     format!("data:{media_type};base64,{base64}")
 }
 
-/// A number of tokens.
+/// A number of tokens; of an absurd one so many that sums of them fit everywhere.
 pub fn tokens(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| value.as_f64().map_or(0, |n| if n > 0.0 { n as u64 } else { 0 }))
+    const MOST: u64 = 1 << 40;
+    value.as_u64().unwrap_or_else(|| value.as_f64().map_or(0, |n| n as u64)).min(MOST)
 }
 
 /// Appends a string to the string under `key`.
@@ -180,6 +181,21 @@ pub fn stop(reason: StopReason, calls: &[ToolCall]) -> StopReason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn absurd_numbers_of_tokens_can_be_added_up() {
+        for (text, count) in [
+            ("7", 7),
+            ("7.9", 7),
+            ("-1", 0),
+            ("-1.5", 0),
+            ("\"7\"", 0),
+            ("18446744073709551615", 1 << 40),
+            ("1e300", 1 << 40),
+        ] {
+            assert_eq!(tokens(&serde_json::from_str(text).unwrap()), count, "{text}");
+        }
+    }
 
     #[test]
     fn urls_with_and_without_a_version() {

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::brain::Usage;
+use crate::brain::wire::tokens;
 
 /// The result of a call, in words.
 pub(super) fn output(update: &Value) -> String {
@@ -29,7 +30,7 @@ pub(super) fn status(words: &str) -> Option<u16> {
 }
 
 pub(super) fn usage(counts: &Value) -> Usage {
-    let count = |key: &str| counts[key].as_u64();
+    let count = |key: &str| Some(tokens(&counts[key])).filter(|_| !counts[key].is_null());
     let output = count("outputTokens").unwrap_or_default();
     let input = count("totalTokens").map(|total| total.saturating_sub(output)).or(count("inputTokens"));
     Usage {
