@@ -43,8 +43,8 @@ pub use self::tables::{
     AssistantSettings, AttachmentKind, BashMode, BrainKind, BrainSettings, DiscordSettings, EditStrategy,
     EmailSettings, EmbedSettings, InboxSettings, KeepAttachments, MEMORY, MachineSettings, MachinesEngine,
     MailSecurity, McpServer, NotifyKind, NotifySettings, NtfySettings, OnPartition, PathSettings, Price,
-    RerankSettings, Route, SkillSettings, TaskCategory, ToolGroup, WebhookSettings, allow, is_this_machine,
-    is_topic, machine_name,
+    RerankSettings, Route, SkillSettings, TaskCategory, ToolGroup, WebhookSettings, address_problem, allow,
+    is_this_machine, is_topic, machine_name,
 };
 
 /// The name of the settings file, in the vault's root.

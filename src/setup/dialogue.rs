@@ -8,7 +8,10 @@ use super::{
     ApiBase, CheckResult, DiscordBot, DiscordChannel, HeldSecret, MachineFacts, QuestionKey, SetupCheck,
     SetupPlan, SetupQuestion, VaultFolder, vault_folder,
 };
-use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
+use crate::config::{
+    self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, address_problem, git_address,
+};
+use crate::redact;
 use crate::schedule::Zone;
 
 /// The next step.
@@ -224,15 +227,16 @@ impl Dialogue {
             }
             QuestionKey::Brain => self.take_brain(&typed)?,
             QuestionKey::BrainUrl => {
-                if !config::is_web(&typed) {
-                    return Err(format!(
-                        "`{typed}` is no web address: it begins with `http://` or `https://`"
-                    ));
+                if let Some(problem) = address_problem(&typed) {
+                    return Err(problem);
                 }
                 self.chosen.url = Some(typed);
             }
             QuestionKey::BrainModel if typed.is_empty() => {
                 return Err("type the name that the server has for the model".to_owned());
+            }
+            QuestionKey::BrainModel if !redact::find(&typed).is_empty() => {
+                return Err("that is a secret and no model's name; the key is asked for next".to_owned());
             }
             QuestionKey::BrainModel => self.chosen.model = typed,
             QuestionKey::BrainKey => self.take_brain_key(&typed)?,

@@ -206,6 +206,21 @@ fn a_machine_answers_from_a_file() {
             "vault = \"v\"\nnotify = \"discord\"\n[discord]\ntoken_file = \"abc\"",
             "a secret never stands in answers",
         ),
+        #[cfg(feature = "assistant")]
+        (
+            "vault = \"v\"\n[brain]\nkind = \"server\"\nurl = \"http://me:pw@127.0.0.1:1\"\nmodel = \"m\"",
+            "`brain.url`: its address holds a password",
+        ),
+        #[cfg(feature = "assistant")]
+        (
+            "vault = \"v\"\n[brain]\nkind = \"server\"\nurl = \"http://127.0.0.1:1/?key=sk-0\"\nmodel = \"m\"",
+            "`brain.url`: its address has more than a server and a path",
+        ),
+        #[cfg(feature = "assistant")]
+        (
+            "vault = \"v\"\n[brain]\nkind = \"claude\"\nmodel = \"sk-ant-api03-dGhpcyBpcyBubyBrZXk0NTY3ODkwMTIzNDU2Nzg5MA\"",
+            "`brain.model`: that is a secret",
+        ),
     ] {
         let (code, json, said) = run(text, &[]);
         assert_eq!(code, 2, "{text}: {said}");

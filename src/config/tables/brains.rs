@@ -128,3 +128,37 @@ pub struct Price {
     /// Of tokens that it writes.
     pub output: f64,
 }
+
+/// The problem of a server's address. Never holds more of it than the server.
+pub fn address_problem(url: &str) -> Option<String> {
+    match reqwest::Url::parse(url) {
+        _ if !super::is_web(url) => {
+            Some("its address is no web address: it begins with `http://` or `https://`".to_owned())
+        }
+        Err(error) => Some(format!("its address is no web address: {error}")),
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            Some("its address holds a password, which every log would show".to_owned())
+        }
+        Ok(url) if url.query().is_some() || url.fragment().is_some() => {
+            Some("its address has more than a server and a path".to_owned())
+        }
+        Ok(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address_problem;
+
+    #[test]
+    fn addresses_are_sane_or_told() {
+        for url in ["https://api.openai.com", "http://127.0.0.1:8080/v1", "http://[::1]:11434"] {
+            assert_eq!(address_problem(url), None, "{url}");
+        }
+        for url in
+            ["https://", "https://a b", "https://me:pw@host", "https://host/v1?key=pw", "http://host:99999"]
+        {
+            assert!(address_problem(url).is_some_and(|told| !told.contains("pw")), "{url}");
+        }
+    }
+}
