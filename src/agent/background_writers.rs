@@ -80,7 +80,7 @@ impl SummaryWriter {
         brains.map(|brain| brain.context_tokens / 100 * PRESSURE).min()
     }
 
-    /// Writes the due summaries of a log, until none is due, or until `stop`.
+    /// Writes the due summaries of a log, each once, until none is due, or until `stop`.
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
@@ -94,7 +94,8 @@ impl SummaryWriter {
         loop {
             let now = self.workspace.clock.now();
             let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
-            let (due, is_recent) = self.due(name, look, read, &mut done)?;
+            let (mut due, is_recent) = self.due(name, look, read, &mut done)?;
+            due.retain(|one| !done.written.contains(&one.id));
             if due.is_empty() {
                 return Ok(done);
             }

@@ -9,6 +9,8 @@
 //! covers: [^01JGXYZ0000000000000000000, ^01JGXYZ0000000000000000009]
 //! sources: ["[[logs/discord-channel/7/20260130T142355Z_0001]]"]
 //! sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+//! sources_sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+//! text_sha256: 5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
 //! tokens: 412
 //! brain: claude
 //! at: 2026-11-22T09:30:00Z
@@ -22,10 +24,13 @@
 //!
 //! A *leaf* summarises events; a *condensed* summary combines the summaries that its `sources` name. `covers` names the
 //! first and the last event. `sha256` is the hash of the log's bytes from the beginning of the first event to the end
-//! of the last. The keys `type`, `sources` and `generated` are those of the Open Knowledge Format. Other keys are
-//! passed over. The grammar is `grammar/summary.abnf`.
+//! of the last. `sources_sha256` is the hash of the sources' later changes, `text_sha256` that of the summary's own text,
+//! by which a person's edit of it is known; notes of older versions have neither. The keys `type`, `sources` and
+//! `generated` are those of the Open Knowledge Format. Other keys are passed over. The grammar is
+//! `grammar/summary.abnf`.
 
 use jiff::Timestamp;
+use sha2::{Digest, Sha256};
 
 use super::lines::frontmatter_end;
 use super::{Finding, quote, yaml};
@@ -70,6 +75,9 @@ pub struct Summary {
     pub log: Option<String>,
     /// The SHA-256 of the log's bytes from the first event to the last, in hexadecimal digits.
     pub sha256: String,
+    /// The hash of what was said of its sources later: edits and deletions of its events; for a condensed one, the texts
+    /// of the summaries that it is made from. A note of an older version has none.
+    pub sources_sha256: Option<String>,
     /// Estimated tokens of its text.
     pub tokens: u64,
     /// The brain that wrote it, or [`EXTRACT`].
@@ -115,7 +123,18 @@ pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
     }
 }
 
-const KEYS: [&str; 9] = ["id", "kind", "depth", "covers", "sources", "sha256", "tokens", "brain", "at"];
+/// The hash of some bytes, in hexadecimal digits.
+pub fn hash(bytes: impl AsRef<[u8]>) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(bytes))
+}
+
+/// Whether somebody changed the note since it was written; unknown, and so no, for a note of an older version.
+pub fn is_edited(summary: &Summary, bytes: &[u8]) -> bool {
+    summary.sources_sha256.is_some() && render(summary).as_bytes() != bytes
+}
+
+const KEYS: [&str; 10] =
+    ["id", "kind", "depth", "covers", "sources", "sha256", "sources_sha256", "tokens", "brain", "at"];
 
 /// The remedy for a summary that can't be read.
 const AGAIN: &str = "delete the note: it is made again";
@@ -152,6 +171,7 @@ impl Head<'_> {
         let depth: Option<u32> = self.value("depth", "number", |entry| entry.value.parse().ok());
         let covers = self.value("covers", "pair of block ids", |entry| covers(&entry.items));
         let sha256 = self.value("sha256", "SHA-256", |entry| valid(&entry.value, is_hash));
+        let sources_sha256 = self.value("sources_sha256", "SHA-256", |entry| valid(&entry.value, is_hash));
         let tokens = self.value("tokens", "number", |entry| entry.value.parse().ok());
         let at = self.value("at", "instant", |entry| entry.value.parse().ok());
         let entry = |key: &str| self.entries.iter().find(|entry| entry.key == key);
@@ -181,6 +201,7 @@ impl Head<'_> {
             sources: if is_leaf { Vec::new() } else { sources },
             log: log.filter(|_| is_leaf).map(str::to_owned),
             sha256: sha256.ok_or_else(|| need("sha256"))?,
+            sources_sha256,
             tokens: tokens.ok_or_else(|| need("tokens"))?,
             by: entry("generated").and_then(|entry| by(&entry.value)).unwrap_or_else(|| brain.clone()),
             brain,
@@ -227,11 +248,12 @@ pub fn render(summary: &Summary) -> String {
         }
         (SummaryKind::Leaf, None) => {}
     }
+    out.push_str(&format!("sha256: {}\n", summary.sha256));
+    if let Some(sources) = &summary.sources_sha256 {
+        out.push_str(&format!("sources_sha256: {sources}\ntext_sha256: {}\n", hash(summary.text.trim())));
+    }
     let (brain, at) = (yaml::to_scalar(&summary.brain), summary.at);
-    out.push_str(&format!(
-        "sha256: {}\ntokens: {}\nbrain: {brain}\nat: {at}\n",
-        summary.sha256, summary.tokens
-    ));
+    out.push_str(&format!("tokens: {}\nbrain: {brain}\nat: {at}\n", summary.tokens));
     out.push_str(&format!("type: {TYPE}\ngenerated: {{ by: {}, at: {at} }}\n---\n", yaml::item(&summary.by)));
     out.push_str(summary.text.trim());
     out.push('\n');
@@ -253,6 +275,7 @@ mod tests {
             sources: vec![],
             log: Some("logs/a/b/c".into()),
             sha256: "0".repeat(64),
+            sources_sha256: Some("1".repeat(64)),
             tokens: 3,
             brain: EXTRACT.into(),
             by: "process:vault-agent".into(),
@@ -270,6 +293,19 @@ mod tests {
             .replace("sources: [\"[[logs/a/b/c]]\"]", "sources:\n  - \"[[logs/a/b/c]]\"\ntags: [mine]")
             .replace('\n', "\r\n");
         assert_eq!(parse(as_properties.as_bytes()), (Some(sample()), vec![]));
+        let old = Summary { sources_sha256: None, ..sample() };
+        for (summary, note, edited) in [
+            (sample(), note.clone(), false),
+            (sample(), as_properties, true),
+            (
+                Summary { text: "Hey.".into(), ..sample() },
+                note.replace("Hi.\n\nExpand for details about: tea.", "Hey."),
+                true,
+            ),
+            (Summary { text: "Hey.".into(), ..old }, "of an older version".to_owned(), false),
+        ] {
+            assert_eq!(is_edited(&summary, note.as_bytes()), edited, "{note}");
+        }
     }
 
     #[test]
@@ -289,7 +325,7 @@ mod tests {
         assert_eq!(wrong("depth: 0", "depth: 2"), "1:1 a leaf summary has no depth 2");
         assert_eq!(wrong(", ^D1-9]", "]"), "5:9 `[^D1-1]` is no pair of block ids");
         assert_eq!(wrong("tokens: 3\n", ""), "1:1 this summary has no `tokens`");
-        assert_eq!(wrong("at: 2026", "depth: 0\nat: 2026"), "10:1 `depth` stands twice");
+        assert_eq!(wrong("at: 2026", "depth: 0\nat: 2026"), "12:1 `depth` stands twice");
         assert_eq!(wrong("---\nid", "id"), "1:1 this note has no head, so it is no summary");
     }
 

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use super::extract::SourceText;
 use super::plan::{self, DueScope, RootSpan};
-use super::window::{PlacedSummary, SummaryNote, TOOL_CHARS, Window};
+use super::window::{EventChanges, PlacedSummary, SummaryNote, TOOL_CHARS, Window};
 use crate::format::log::{EventKind, LogBlock};
 use crate::format::summary::SummaryKind;
 use crate::turn::history::{self, MessageChanges};
@@ -34,8 +34,10 @@ pub struct DueSummary {
     pub sources: Vec<String>,
     /// The hash of the covered bytes.
     pub sha256: String,
+    /// The hash of its sources' later changes.
+    pub sources_sha256: String,
     /// The note that it replaces, if any.
-    pub replaces: Option<String>,
+    pub replaces: Option<SummaryNote>,
     /// How many summaries of its depth stand before it.
     pub before: usize,
     /// Its source texts.
@@ -73,8 +75,8 @@ impl Window {
             return Vec::new();
         }
         due.sort_by_key(|events| events.start);
-        let changes = MessageChanges::of(&self.blocks);
-        let due = due.into_iter().filter_map(|events| self.leaf(events, &changes, zone, None));
+        let (changes, changed) = (MessageChanges::of(&self.blocks), self.changed());
+        let due = due.into_iter().filter_map(|events| self.leaf(events, (&changes, &changed), zone, None));
         in_their_order(due.collect())
     }
 
@@ -113,7 +115,7 @@ impl Window {
     fn leaf(
         &self,
         events: Range<usize>,
-        changes: &MessageChanges<'_>,
+        (changes, changed): (&MessageChanges<'_>, &EventChanges<'_>),
         zone: &TimeZone,
         replaces: Option<&SummaryNote>,
     ) -> Option<DueSummary> {
@@ -124,7 +126,8 @@ impl Window {
             depth: 0,
             sources: Vec::new(),
             sha256: self.hash(&events),
-            replaces: replaces.map(|note| note.path.clone()),
+            sources_sha256: self.sources_hash(&events, &[], changed),
+            replaces: replaces.cloned(),
             before: self.count_before(0, events.start),
             texts: event_texts_with(changes, &self.blocks[events], zone),
             covers,
@@ -139,24 +142,24 @@ impl Window {
         self.notes.iter().filter(is_before).count()
     }
 
-    /// The outdated summaries, the lowest first; those of changed bytes only if all are examined.
+    /// The outdated summaries that no person edited and whose sources are up to date; those of changed bytes only if all
+    /// are examined.
     fn outdated(&self, scope: DueScope, zone: &TimeZone) -> Vec<DueSummary> {
         let changed = self.changed();
-        let is_old = |placed: &&PlacedSummary| {
-            placed.events.is_some()
-                && (self.is_outdated(placed, &changed) || (scope == DueScope::All && !self.holds(placed)))
-        };
-        let old: Vec<&PlacedSummary> = self.notes.iter().filter(is_old).collect();
+        let old = self.outdated_ids(&changed, scope == DueScope::All);
         if old.is_empty() {
             return Vec::new();
         }
         let changes = MessageChanges::of(&self.blocks);
-        let lowest = old.iter().map(|placed| placed.note.summary.depth).min();
-        let again = old.into_iter().filter(|placed| Some(placed.note.summary.depth) == lowest);
-        let again = again.filter_map(|placed| {
+        let is_next = |placed: &&PlacedSummary| {
+            let summary = &placed.note.summary;
+            let waits = summary.sources.iter().any(|id| old.contains(id.as_str()));
+            old.contains(summary.id.as_str()) && !waits && !placed.note.is_edited
+        };
+        let again = self.notes.iter().filter(is_next).filter_map(|placed| {
             let events = placed.events.clone()?;
             match placed.note.summary.kind {
-                SummaryKind::Leaf => self.leaf(events, &changes, zone, Some(&placed.note)),
+                SummaryKind::Leaf => self.leaf(events, (&changes, &changed), zone, Some(&placed.note)),
                 SummaryKind::Condensed => {
                     let children = self.children(&placed.note.summary.id);
                     let is_whole = children.len() == placed.note.summary.sources.len();
@@ -241,7 +244,8 @@ impl Window {
             covers: self.covered_ids(&events)?,
             sources,
             sha256: self.hash(&events),
-            replaces: replaces.map(|note| note.path.clone()),
+            sources_sha256: self.sources_hash(&events, notes, &EventChanges::new()),
+            replaces: replaces.cloned(),
             before: self.count_before(depth, events.start),
             texts: notes.iter().map(text).collect(),
         })

@@ -62,6 +62,8 @@ impl Window {
 
     fn fault_of(&self, placed: &PlacedSummary) -> Option<String> {
         let (summary, log) = (&placed.note.summary, format!("`{}.md`", self.link));
+        let by_hand =
+            format!("its note was edited by hand: delete `{}`, and it is made again", placed.note.path);
         if self.bytes.is_none() {
             return Some(format!("its log {log} is gone; `vault-agent restore` brings it back"));
         }
@@ -69,9 +71,17 @@ impl Window {
             return Some(self.explain_lost(placed));
         };
         if self.hash(events) != summary.sha256 {
+            return Some(match placed.note.is_edited {
+                true => format!("{log} says something else than when it was summarised, and {by_hand}"),
+                false => format!(
+                    "{log} says something else than when it was summarised: `vault-agent history` knows what it said, \
+                     `vault-agent lcm update` summarises what it says now"
+                ),
+            });
+        }
+        if placed.note.is_edited && self.outdated_ids(&self.changed(), false).contains(summary.id.as_str()) {
             return Some(format!(
-                "{log} says something else than when it was summarised: `vault-agent history` knows what it said, \
-                 `vault-agent lcm update` summarises what it says now"
+                "what it is made from has changed since, so no request has it, and {by_hand}"
             ));
         }
         if summary.kind == SummaryKind::Condensed {

@@ -49,8 +49,8 @@ pub enum SummaryError {
     /// The pattern of a search is none.
     #[error("`{0}` is no regular expression: {1}")]
     Pattern(String, String),
-    /// A different note already exists.
-    #[error("`{0}` was changed while it was written; it is made again later")]
+    /// Somebody changed the note meanwhile, and it stays as it is.
+    #[error("`{0}` was changed while its summary was made, and stays as it is")]
     Changed(NotePath),
 }
 
@@ -232,7 +232,8 @@ impl<'w> Summaries<'w> {
                 let head = crate::format::lines::frontmatter_end(&bytes).unwrap_or_default();
                 let blank = bytes[head..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 let line = 1 + memchr::memchr_iter(b'\n', &bytes[..head + blank]).count();
-                summaries.notes.push(SummaryNote { path: path.to_string(), line, summary });
+                let is_edited = summary::is_edited(&summary, &bytes);
+                summaries.notes.push(SummaryNote { path: path.to_string(), line, is_edited, summary });
             }
             None => {
                 let why = findings.first().map_or("it is no summary", |finding| finding.reason.as_str());
@@ -293,6 +294,7 @@ impl<'w> Summaries<'w> {
             sources: due.sources.clone(),
             log: (due.kind == SummaryKind::Leaf).then(|| format!("{}/{name}", self.logs)),
             sha256: due.sha256.clone(),
+            sources_sha256: Some(due.sources_sha256.clone()),
             tokens: history::estimate(&words),
             brain: text.brain.clone(),
             by: text.by.clone(),
@@ -303,14 +305,24 @@ impl<'w> Summaries<'w> {
         let origin = Origin::new(Actor::Assistant).client(text.brain.as_str());
         let why = origin.why(format!("summarised: {name}")).trailer(summary::TRAILER, &due.id);
         let path = match &due.replaces {
-            Some(path) => NotePath::new(path)?,
-            None => self.free_path(name, due)?,
+            Some(known) => {
+                let path = NotePath::new(&known.path)?;
+                let is_known = |now: &[u8]| {
+                    summary::parse(now).0.is_some_and(|now_says| {
+                        now_says == known.summary && !summary::is_edited(&now_says, now)
+                    })
+                };
+                self.workspace.editor.edit_with(&path, &why, |now| {
+                    if is_known(now) { EditPlan::Bytes(bytes.clone()) } else { EditPlan::NOTHING }
+                })?;
+                path
+            }
+            None => {
+                let path = self.free_path(name, due)?;
+                self.workspace.editor.create(&path, &bytes, &why)?;
+                path
+            }
         };
-        if due.replaces.is_some() {
-            self.workspace.editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
-        } else {
-            self.workspace.editor.create(&path, &bytes, &why)?;
-        }
         let mut summaries = LogSummaries::default();
         self.read_note(&path, &mut summaries)?;
         summaries.notes.pop().filter(|note| note.summary == summary).ok_or(SummaryError::Changed(path))

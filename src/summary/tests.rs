@@ -54,12 +54,18 @@ fn note(due: DueSummary) -> SummaryNote {
         sources: due.sources,
         log: (due.kind == SummaryKind::Leaf).then(|| "logs/s/c/w".into()),
         sha256: due.sha256,
+        sources_sha256: Some(due.sources_sha256),
         brain,
         by,
         at: "2027-01-01T00:00:00Z".parse().unwrap(),
         text,
     };
-    SummaryNote { path: format!("d{}-{:04}", summary.depth, due.before + 1), line: 1, summary }
+    SummaryNote {
+        path: format!("d{}-{:04}", summary.depth, due.before + 1),
+        line: 1,
+        is_edited: false,
+        summary,
+    }
 }
 
 /// The notes of a log, made without any brain.

@@ -3,18 +3,19 @@
 //!
 //! The covered bytes of a summary are all bytes of the log from the beginning of its first event to the end of its
 //! last. Its id is a hash over the log's name, its events and its sources, so that a deleted note comes back with its
-//! id. A summary is *out of date* if one of its messages was edited or deleted later, or if the log's bytes have
-//! changed. It is then made again, and no request includes it until that is done.
+//! id. A summary is *out of date* if one of its messages was edited or deleted since, if a summary that it is made from
+//! says something else, or if the log's bytes have changed. It is then made again, and no request includes it until that
+//! is done. What it was made from stands in its head as a hash, since clocks of machines and of Discord differ. A note
+//! that a person edited is never made again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
 use super::plan::EventSize;
 use crate::format::log::{EventKind, LogBlock};
-use crate::format::summary::{Summary, SummaryKind};
+use crate::format::summary::{self, Summary, SummaryKind};
 use crate::turn::history;
 use crate::turn::past_context::PastSummary;
 
@@ -28,6 +29,8 @@ pub struct SummaryNote {
     pub path: String,
     /// The line at which its text begins, from 1.
     pub line: usize,
+    /// Whether a person changed it.
+    pub is_edited: bool,
     /// Its parsed note.
     pub summary: Summary,
 }
@@ -55,6 +58,9 @@ pub struct Window {
     /// Ids of notes whose id another note bears, with their paths.
     pub(super) doubled: Vec<(String, String)>,
 }
+
+/// The later changes of events, by their numbers: when the last was, and the text since; `None` for a deletion.
+pub(super) type EventChanges<'w> = BTreeMap<usize, (Timestamp, Option<&'w str>)>;
 
 /// A note, and the events that it covers; `None` if the log doesn't hold them.
 #[derive(Debug)]
@@ -90,22 +96,35 @@ impl Window {
         window
     }
 
-    /// Finds the events of the notes, those of the lowest depth first: others may take theirs from them.
+    /// Finds the events of the notes, those of the lowest depth first: others may take theirs from them. Of two notes
+    /// with one id the one that covers what its id says counts, else the first.
     fn place(&mut self, mut notes: Vec<SummaryNote>) {
         notes.sort_by(|one, other| (one.summary.depth, &one.path).cmp(&(other.summary.depth, &other.path)));
-        let mut known: HashMap<String, Option<Range<usize>>> = HashMap::new();
+        let mut known: HashMap<String, (bool, usize)> = HashMap::new();
         for note in notes {
-            let summary = &note.summary;
-            if known.contains_key(&summary.id) {
-                self.doubled.push((summary.id.clone(), note.path.clone()));
-                continue;
-            }
-            let events = match &summary.covers {
+            let Summary { id, kind, covers, sources, .. } = &note.summary;
+            let events = match covers {
                 Some((first, last)) => self.between(first, last),
-                None => range_of_sources(&summary.sources, &known),
+                None => range_of_sources(sources, |id| self.notes[known.get(id)?.1].events.clone()),
             };
-            known.insert(summary.id.clone(), events.clone());
-            self.notes.push(PlacedSummary { note, events });
+            let covered = events.as_ref().and_then(|events| self.covered_ids(events));
+            let is_right = covered.is_some_and(|covers| self.id_of(*kind, &covers, sources) == *id);
+            let id = id.clone();
+            let placed = PlacedSummary { note, events };
+            let doubled = match known.get(&id) {
+                None => {
+                    known.insert(id, (is_right, self.notes.len()));
+                    self.notes.push(placed);
+                    continue;
+                }
+                Some((false, at)) if is_right => {
+                    let at = *at;
+                    known.insert(id.clone(), (true, at));
+                    std::mem::replace(&mut self.notes[at], placed)
+                }
+                Some(_) => placed,
+            };
+            self.doubled.push((id, doubled.note.path));
         }
         let key = |placed: &PlacedSummary| {
             let events = placed.events.clone().unwrap_or(usize::MAX..usize::MAX);
@@ -219,8 +238,9 @@ impl Window {
 
     /// The summaries for a request: the roots that are up to date, oldest first.
     pub fn past_summaries(&self) -> Vec<PastSummary> {
-        let changed = self.changed();
-        let current = self.roots().into_iter().filter(|placed| !self.is_outdated(placed, &changed));
+        let outdated = self.outdated_ids(&self.changed(), false);
+        let current =
+            self.roots().into_iter().filter(|placed| !outdated.contains(placed.note.summary.id.as_str()));
         let past = current.filter_map(|placed| {
             let (events, summary) = (placed.events.clone()?, &placed.note.summary);
             let id = |at: usize| self.blocks[at].event.id.clone();
@@ -235,32 +255,74 @@ impl Window {
         past.collect()
     }
 
-    /// When each event was edited or deleted last, by its number.
-    pub(super) fn changed(&self) -> HashMap<usize, Timestamp> {
-        let mut changed: HashMap<usize, Timestamp> = HashMap::new();
-        for block in self.blocks.iter().filter(|block| block.event.kind == EventKind::System) {
-            let at = history::changed(&block.event).and_then(|id| self.places.get(id));
-            if let Some(at) = at {
-                let when = changed.entry(*at).or_insert(block.event.at);
-                *when = block.event.at.max(*when);
+    /// The changes of the log's events.
+    pub(super) fn changed(&self) -> EventChanges<'_> {
+        let mut changed = EventChanges::new();
+        for LogBlock { event, .. } in &self.blocks {
+            if let Some((id, text)) = event.change()
+                && let Some(at) = self.places.get(id)
+            {
+                let known = changed.entry(*at).or_insert((event.at, text));
+                // What was deleted stays deleted.
+                *known = (known.0.max(event.at), known.1.and(text));
             }
         }
         changed
     }
 
-    /// Whether a covered event was edited, deleted or summarised again after the summary was made.
-    pub(super) fn is_outdated(&self, placed: &PlacedSummary, changed: &HashMap<usize, Timestamp>) -> bool {
-        let Some(events) = &placed.events else { return true };
-        let made = placed.note.summary.at;
-        changed.iter().any(|(at, when)| events.contains(at) && *when > made)
-            || self.children(&placed.note.summary.id).iter().any(|child| child.summary.at > made)
+    /// The ids of the summaries that are out of date; with `bytes` also of those whose covered bytes have changed.
+    pub(super) fn outdated_ids(&self, changed: &EventChanges<'_>, bytes: bool) -> HashSet<&str> {
+        let mut by_depth: Vec<_> = self.notes.iter().filter(|placed| placed.events.is_some()).collect();
+        by_depth.sort_by_key(|placed| placed.note.summary.depth);
+        let mut outdated = HashSet::new();
+        for placed in by_depth {
+            let summary = &placed.note.summary;
+            if summary.sources.iter().any(|id| outdated.contains(id.as_str()))
+                || self.is_changed(placed, changed)
+                || (bytes && !self.holds(placed))
+            {
+                outdated.insert(summary.id.as_str());
+            }
+        }
+        outdated
+    }
+
+    /// Whether something else is said of a summary's sources than when it was made.
+    fn is_changed(&self, placed: &PlacedSummary, changed: &EventChanges<'_>) -> bool {
+        let (Some(events), summary) = (&placed.events, &placed.note.summary) else { return false };
+        let children = self.children(&summary.id);
+        let Some(made_from) = &summary.sources_sha256 else {
+            // A note of an older version has its time alone.
+            return changed.range(events.clone()).any(|(_, (when, _))| *when > summary.at)
+                || children.iter().any(|child| child.summary.at > summary.at);
+        };
+        // A missing source is made again first.
+        children.len() == summary.sources.len() && self.sources_hash(events, &children, changed) != *made_from
+    }
+
+    /// The hash of what is said of a summary's sources beside the covered bytes: of a leaf the changes of its events, of
+    /// a condensed one the texts of the summaries that it is made from.
+    pub(super) fn sources_hash(
+        &self,
+        events: &Range<usize>,
+        children: &[&SummaryNote],
+        changed: &EventChanges<'_>,
+    ) -> String {
+        if !children.is_empty() {
+            let texts = children.iter().map(|child| summary::hash(&child.summary.text));
+            return summary::hash(texts.collect::<String>());
+        }
+        let change = |(at, (_, text)): (&usize, &(Timestamp, Option<&str>))| {
+            let id = self.blocks[*at].event.id.as_deref().unwrap_or_default();
+            format!("^{id} {}\n", text.map(summary::hash).unwrap_or_default())
+        };
+        summary::hash(changed.range(events.clone()).map(change).collect::<String>())
     }
 
     /// The hash of the bytes of these events.
     pub(super) fn hash(&self, events: &Range<usize>) -> String {
         let bytes = self.bytes.as_deref().unwrap_or_default();
-        let covered = &bytes[self.blocks[events.start].range.start..self.blocks[events.end - 1].range.end];
-        data_encoding::HEXLOWER.encode(&Sha256::digest(covered))
+        summary::hash(&bytes[self.blocks[events.start].range.start..self.blocks[events.end - 1].range.end])
     }
 
     /// Whether the covered bytes are still those that the summary was made from.
@@ -270,8 +332,7 @@ impl Window {
 
     pub(super) fn id_of(&self, kind: SummaryKind, covers: &(String, String), sources: &[String]) -> String {
         let text = format!("{kind}\n{}\n^{}\n^{}\n{}", self.name, covers.0, covers.1, sources.join("\n"));
-        let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(text.as_bytes()));
-        format!("sum_{}", &digest[..16])
+        format!("sum_{}", &summary::hash(text)[..16])
     }
 
     pub(super) fn covered_ids(&self, events: &Range<usize>) -> Option<(String, String)> {
@@ -312,10 +373,9 @@ impl Window {
 /// From the first to the last event of these summaries.
 fn range_of_sources(
     sources: &[String],
-    known: &HashMap<String, Option<Range<usize>>>,
+    events: impl Fn(&String) -> Option<Range<usize>>,
 ) -> Option<Range<usize>> {
-    let of = |id: &String| known.get(id).cloned().flatten();
-    let (first, last) = (of(sources.first()?)?, of(sources.last()?)?);
+    let (first, last) = (events(sources.first()?)?, events(sources.last()?)?);
     (first.start < last.end).then_some(first.start..last.end)
 }
 

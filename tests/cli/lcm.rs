@@ -116,6 +116,32 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
 }
 
 #[test]
+fn what_a_person_wrote_into_a_summary_stays() {
+    let vault = vault(520);
+    let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+    let log = vault.read(LOG);
+    for (name, depth) in [("d1-0001.md", 1), ("d0-0001.md", 0)] {
+        let note = format!("{FOLDER}/{name}");
+        let mine = vault.read(&note).replace("\nExpand for", "\nMY OWN WORDS\n\nExpand for");
+        vault.write(&note, &mine);
+        vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
+        if depth == 1 {
+            std::fs::remove_file(vault.path(&format!("{FOLDER}/d0-0002.md"))).unwrap();
+        }
+        let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+        assert_eq!(vault.read(&note), mine);
+        let told = bad(&vault);
+        let delete = format!("edited by hand: delete `{note}`");
+        assert!(told.iter().any(|bad| bad["why"].as_str().unwrap().contains(&delete)), "{told:?}");
+        std::fs::remove_file(vault.path(&note)).unwrap();
+        let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+        assert_eq!(bad(&vault), Vec::<Value>::new());
+        vault.write(LOG, &log);
+        let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+    }
+}
+
+#[test]
 fn undo_means_no_summary() {
     let vault = vault(400);
     let _ = vault.run(&["memory", "save", "Anna likes oolong"]).ok();

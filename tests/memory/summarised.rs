@@ -74,6 +74,24 @@ fn what_a_plugin_would_run_is_text_in_a_summary() {
 }
 
 #[test]
+fn what_a_person_writes_while_a_summary_is_made_stays() {
+    let folder = root();
+    let workspace = workspace(folder.dir(), "2026-12-02T09:30:00Z");
+    settle(&workspace);
+    let gone = format!("deleted [[{}#^M00003]]", LOG.trim_end_matches(".md"));
+    folder.write(LOG, log() + &event("system] 2026-12-01T09:00:00Z", &gone, "M99999"));
+    let summaries = Summaries::of(&workspace);
+    let name = summaries.logs().unwrap().pop().unwrap().0;
+    let due = summaries.due(&name, DueScope::All).unwrap().remove(0);
+    let note = due.replaces.clone().unwrap().path;
+    let mine = folder.read(&note) + "\nMY OWN WORDS\n";
+    folder.write(&note, &mine);
+    let written = summaries.write(&name, &due, &SummaryText::extract(&due), workspace.clock.now());
+    assert!(written.unwrap_err().to_string().contains("stays as it is"));
+    assert_eq!(folder.read(&note), mine);
+}
+
+#[test]
 fn child() {
     let Some((_, root)) = doomed() else { return };
     settle(&workspace(&root, "2026-12-02T09:30:00Z"));

@@ -82,6 +82,20 @@ impl LogEvent {
         if self.kind == EventKind::Agent { split_facts(&self.content).0 } else { &self.content }
     }
 
+    /// The change of another message that a system event reports: the message's block id with its new text, or `None` for
+    /// a deletion.
+    pub fn change(&self) -> Option<(&str, Option<&str>)> {
+        if self.kind != EventKind::System {
+            return None;
+        }
+        if let Some(rest) = self.content.strip_prefix("edited [[") {
+            let (link, text) = rest.split_once("]]:\n")?;
+            return Some((link.split_once("#^")?.1, Some(text)));
+        }
+        let rest = self.content.strip_prefix("deleted [[")?;
+        Some((rest.trim_end().trim_end_matches("]]").split_once("#^")?.1, None))
+    }
+
     /// Whether the event is only recalled memory: an injection, the result of a memory tool, or an answer that only
     /// quotes found notes. If such events were indexed, recall would find its own results.
     pub fn is_recall(&self) -> bool {

@@ -43,6 +43,7 @@ impl Log {
                     sources: due.sources,
                     log: (due.kind == SummaryKind::Leaf).then(|| "logs/s/c/w".into()),
                     sha256: due.sha256,
+                    sources_sha256: Some(due.sources_sha256),
                     tokens: 2,
                     brain: summary::EXTRACT.into(),
                     by: "process:vault-agent".into(),
@@ -51,9 +52,10 @@ impl Log {
                 };
                 let (read, findings) = summary::parse(summary::render(&summary).as_bytes());
                 assert_eq!((read.as_ref(), findings.len()), (Some(&summary), 0));
-                self.notes.retain(|note| Some(&note.path) != due.replaces.as_ref());
-                let path = due.replaces.unwrap_or_else(|| format!("d{}-{}", summary.depth, summary.id));
-                self.notes.push(SummaryNote { path, line: 1, summary });
+                let replaced = due.replaces.map(|note| note.path);
+                self.notes.retain(|note| Some(&note.path) != replaced.as_ref());
+                let path = replaced.unwrap_or_else(|| format!("d{}-{}", summary.depth, summary.id));
+                self.notes.push(SummaryNote { path, line: 1, is_edited: false, summary });
             }
         }
     }
@@ -228,27 +230,84 @@ fn a_note_deep_in_the_middle_comes_back_though_one_further_up_is_about_the_same(
     }
 }
 
+/// A log of ninety long messages with its summary, made at `made`.
+fn one_leaf(made: &str) -> Log {
+    let draws: Vec<_> = (0..90).map(|at| (0u8, format!("m{at} "), 200, 0)).collect();
+    let mut log = Log { bytes: render(&draws, false), notes: vec![] };
+    log.settle(DueScope::New, made);
+    log
+}
+
+/// The event of the deletion of the fourth message.
+fn deletion(at: &str) -> Vec<u8> {
+    let deletion = LogEvent { at: at.parse().unwrap(), ..event(90, &(10, String::new(), 0, 3)) };
+    log::render_event(&deletion).into_bytes()
+}
+
 #[test]
-fn a_message_that_is_deleted_later_is_told_no_more() {
-    let draw = |text: &str| (0u8, text.to_owned(), 200, 0);
-    let mut draws: Vec<_> = (0..90).map(|at| draw(&format!("m{at} "))).collect();
+fn a_message_that_is_deleted_later_is_told_no_more_whatever_the_clocks_say() {
+    let made = "2026-11-01T00:00:00Z";
+    for said in ["2026-11-02T00:00:00Z", "2026-10-31T23:59:30Z", "2027-11-02T00:00:00Z"] {
+        let mut log = one_leaf(made);
+        let leaf = log.notes[0].summary.id.clone();
+        assert_eq!(log.window().past_summaries().len(), 1);
+        log.bytes.extend(deletion(said));
+        assert_eq!(log.window().past_summaries(), [], "until it is made again");
+        assert_eq!(log.window().verify(), [], "its bytes are as they were");
+        let due = log.window().due(DueScope::New, &TimeZone::UTC);
+        assert!(
+            due.len() == 1
+                && due[0].id == leaf
+                && !due[0].texts.iter().any(|said| said.text.starts_with("m3 "))
+        );
+        // A person's words are never made again, and no request has them.
+        log.notes[0].is_edited = true;
+        assert_eq!((log.settle(DueScope::All, made), log.window().past_summaries().len()), (0, 0), "{said}");
+        assert!(log.window().verify()[0].why.contains("delete `d0-"), "{:?}", log.window().verify());
+        log.notes[0].is_edited = false;
+        assert_eq!(log.settle(DueScope::New, made), 1, "{said}");
+        assert_eq!(log.window().past_summaries()[0].id, leaf);
+    }
+}
+
+#[test]
+fn a_note_of_an_older_version_is_out_of_date_by_its_time_and_made_again_once() {
+    let made = "2026-11-01T00:00:00Z";
+    for (said, again) in
+        [("2026-11-02T00:00:00Z", 1), ("2026-10-31T23:59:30Z", 0), ("2027-11-02T00:00:00Z", 1)]
+    {
+        let mut log = one_leaf(made);
+        log.notes[0].summary.sources_sha256 = None;
+        log.bytes.extend(deletion(said));
+        assert_eq!(log.settle(DueScope::All, made), again, "{said}");
+    }
+}
+
+#[test]
+fn a_summary_of_a_machine_whose_clock_is_ahead_and_one_with_a_wrong_head_are_made_again_once() {
+    let draws: Vec<_> = (0..260).map(|at| (0u8, format!("m{at} "), 200, 0)).collect();
     let mut log = Log { bytes: render(&draws, false), notes: vec![] };
     log.settle(DueScope::New, "2026-11-01T00:00:00Z");
-    let leaf = log.notes[0].summary.id.clone();
-    assert_eq!(log.window().past_summaries().len(), 1);
-    // The event of the deletion is younger than the summary.
-    draws.push((10, String::new(), 0, 3));
-    let at = draws.len() - 1;
-    let deletion = LogEvent { at: "2026-11-02T00:00:00Z".parse().unwrap(), ..event(at, &draws[at]) };
-    log.bytes.extend(log::render_event(&deletion).into_bytes());
-    assert_eq!(log.window().past_summaries(), [], "until it is made again");
-    assert_eq!(log.window().verify(), [], "its bytes are as they were");
-    let due = log.window().due(DueScope::New, &TimeZone::UTC);
-    assert!(
-        due.len() == 1 && due[0].id == leaf && !due[0].texts.iter().any(|said| said.text.starts_with("m3 "))
-    );
-    log.settle(DueScope::New, "2026-11-03T00:00:00Z");
-    assert_eq!(log.window().past_summaries()[0].id, leaf);
+    let whole = log.notes.clone();
+    assert!(whole.iter().any(|note| note.summary.depth == 1));
+    for at in 0..whole.len() {
+        for old in [false, true] {
+            log.notes.clone_from(&whole);
+            for note in log.notes.iter_mut().filter(|_| old) {
+                note.summary.sources_sha256 = None;
+            }
+            log.notes[at].summary.at = "2027-11-01T00:00:00Z".parse().unwrap();
+            let most = usize::from(old && whole[at].summary.depth == 0);
+            assert!(log.settle(DueScope::All, "2026-11-02T00:00:00Z") <= most, "{at} {old}");
+        }
+        for wrong in ["01XYZ", &whole[0].summary.covers.clone().unwrap().1, &id(200)] {
+            log.notes.clone_from(&whole);
+            let (first, _) = log.notes[at].summary.covers.clone().unwrap();
+            log.notes[at].summary.covers = Some((first, wrong.to_owned()));
+            let _ = log.settle(DueScope::All, "2026-11-02T00:00:00Z");
+            assert!(log.notes.len() <= whole.len() + 3, "{at} {wrong}: {}", log.notes.len());
+        }
+    }
 }
 
 #[test]
@@ -275,13 +334,14 @@ fn sources_that_somebody_wrote_are_not_gone_around_in() {
             sources: sources.iter().cycle().take(200).map(named).collect(),
             log: None,
             sha256: "0".repeat(64),
+            sources_sha256: None,
             tokens: 1,
             brain: summary::EXTRACT.into(),
             by: "process:vault-agent".into(),
             at: LATE.parse().unwrap(),
             text: "x".into(),
         };
-        SummaryNote { path: format!("d9-{id}"), line: 1, summary }
+        SummaryNote { path: format!("d9-{id}"), line: 1, is_edited: false, summary }
     };
     let notes = vec![note('a', &['b', 'c']), note('b', &['a', 'c']), note('c', &['a', 'b', 'c'])];
     let window = Window::new("s/c/w", "logs/s/c/w", Some(vec![]), vec![], notes);

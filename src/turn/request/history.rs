@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::files::{AttachedFile, message_of};
 pub use super::shorten::{MOST_RESULT, shorten};
 use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
-use crate::format::log::{EventKind, LogBlock, LogEvent};
+use crate::format::log::{EventKind, LogBlock};
 use crate::turn::facts;
 
 /// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut
@@ -41,8 +41,8 @@ impl<'a> MessageChanges<'a> {
     /// Reads the edits and deletions among `blocks`; of several edits of one message the last counts.
     pub fn of(blocks: &'a [LogBlock]) -> Self {
         let mut changes = Self::default();
-        for block in blocks.iter().filter(|block| block.event.kind == EventKind::System) {
-            match change(&block.event) {
+        for block in blocks {
+            match block.event.change() {
                 Some((id, Some(text))) => drop(changes.edited.insert(id, text)),
                 Some((id, None)) => drop(changes.deleted.insert(id)),
                 None => {}
@@ -59,21 +59,6 @@ impl<'a> MessageChanges<'a> {
         }
         Some(self.edited.get(id).copied().unwrap_or(&block.event.content))
     }
-}
-
-/// The block id of the message that a system event says was edited or deleted.
-pub fn changed(event: &LogEvent) -> Option<&str> {
-    change(event).map(|(id, _)| id)
-}
-
-/// A message change in a system event: the block id with its new text, or `None` for a deletion.
-fn change(event: &LogEvent) -> Option<(&str, Option<&str>)> {
-    if let Some(rest) = event.content.strip_prefix("edited [[") {
-        let (link, text) = rest.split_once("]]:\n")?;
-        return Some((link.split_once("#^")?.1, Some(text)));
-    }
-    let rest = event.content.strip_prefix("deleted [[")?;
-    Some((rest.trim_end().trim_end_matches("]]").split_once("#^")?.1, None))
 }
 
 /// The messages in `blocks`, oldest first. `left_out` are the ids of the questions that are asked now;
