@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use super::inbox_note::{self, escape_markup};
 use crate::format::candidate::{
-    self, AUTO, Candidate, CandidateRecord, CandidateState, Category, CheckboxMark, FactChange, HUMAN,
-    InboxFile,
+    self, AUTO, Candidate, CandidateLine, CandidateRecord, CandidateState, Category, CheckboxMark,
+    FactChange, HUMAN, InboxFile,
 };
 use crate::memory::keep_fact::KeptFact;
 use crate::memory::{MemoryError, MemoryNotes, Origin, SavedMemory, wording};
@@ -199,7 +199,20 @@ impl<'a> Inbox<'a> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<KeptCandidate> {
-        let (file, mut line) = self.open(id)?;
+        let (file, line) = self.open(id)?;
+        self.keep_line(&file, line, text, on, now, origin)
+    }
+
+    fn keep_line(
+        &self,
+        file: &InboxFile,
+        CandidateLine { text: mut answered, candidate: mut line, .. }: CandidateLine,
+        text: Option<&str>,
+        on: &str,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<KeptCandidate> {
+        let id = line.id.clone();
         line.text = match text {
             Some(text) => wording::checked(text).map_err(MemoryError::from)?,
             None => escape_markup(&line.text),
@@ -207,21 +220,21 @@ impl<'a> Inbox<'a> {
         let link = format!("[[{}]]", line.source());
         // A run that completes an interrupted one uses the same label, so that both are undone together.
         let operation = format!("inbox-{id}");
-        let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", id);
+        let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", &id);
         let why = why.trailer(OPERATION, &operation);
         let fact =
             KeptFact { text: &line.text, section: &line.section, link: &link, change: line.change.as_ref() };
         let saved = self.notes.keep(&fact, now, &why)?;
         fail::fail_point!("capture::keep::between");
-        self.clear_box(&line)?;
+        self.clear_box(&line, &mut answered)?;
         let new = || CandidateRecord { asked: now, by: HUMAN.to_owned(), kept: None, on: None };
-        let record = record_of(&file, id).unwrap_or_else(new);
+        let record = record_of(file, &id).unwrap_or_else(new);
         let record = CandidateRecord { kept: Some(now), on: Some(on.to_owned()), ..record };
         let kept = Candidate { mark: CheckboxMark::Ticked, record: Some(record), block_id: None, ..line };
         self.notes.editor.edit_with(&self.path(), &why, |bytes| {
-            EditPlan::Bytes(inbox_note::without_question(bytes, id, Some(&kept)))
+            EditPlan::Bytes(inbox_note::without_line(bytes, &answered, Some(&kept)))
         })?;
-        Ok(KeptCandidate { id: id.to_owned(), saved })
+        Ok(KeptCandidate { id, saved })
     }
 
     /// Declines the question with this id: it isn't asked again.
@@ -229,25 +242,33 @@ impl<'a> Inbox<'a> {
     /// # Errors
     /// Nothing waits under the id, or the note can't be written.
     pub fn decline(&self, id: &str, origin: &Origin) -> Result<ListedCandidate> {
-        let (_, line) = self.open(id)?;
-        self.clear_box(&line)?;
-        let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
+        self.decline_line(self.open(id)?.1, origin)
+    }
+
+    fn decline_line(
+        &self,
+        CandidateLine { text: mut answered, candidate: line, .. }: CandidateLine,
+        origin: &Origin,
+    ) -> Result<ListedCandidate> {
+        self.clear_box(&line, &mut answered)?;
+        let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", &line.id);
         self.notes.editor.edit_with(&self.path(), &why, |bytes| {
-            EditPlan::Bytes(inbox_note::without_question(bytes, id, None))
+            EditPlan::Bytes(inbox_note::without_line(bytes, &answered, None))
         })?;
         Ok(listed(CandidateState::Dropped, &line))
     }
 
-    /// Empties an answered box. `undo` passes over this edit, and so brings back an open question.
-    fn clear_box(&self, line: &Candidate) -> Result<()> {
+    /// Empties the box of an answered line. `undo` passes over this edit, and so brings back an open question.
+    fn clear_box(&self, line: &Candidate, answered: &mut Vec<u8>) -> Result<()> {
         if line.mark == CheckboxMark::Open {
             return Ok(());
         }
         let why =
             ChangeReason::new(Actor::Assistant, "an answer is carried out").trailer(BOOKKEEPING, &line.id);
         self.notes.editor.edit_with(&self.path(), &why, |bytes| {
-            EditPlan::Bytes(inbox_note::with_cleared_box(bytes, &line.id))
+            EditPlan::Bytes(inbox_note::with_cleared_box(bytes, answered))
         })?;
+        *answered = inbox_note::cleared_line(answered);
         fail::fail_point!("capture::keep::unticked");
         Ok(())
     }
@@ -261,20 +282,27 @@ impl<'a> Inbox<'a> {
         let mut settled = InboxOutcome::default();
         let origin = Origin::new(Actor::Assistant);
         let file = self.read()?;
-        for line in file.lines.iter().map(|line| &line.candidate) {
-            let link = format!("[[{}]]", line.source());
-            let on = if record_of(&file, &line.id).is_some_and(|it| it.on.as_deref() == Some(AUTO)) {
-                AUTO
-            } else {
-                HUMAN
+        for answered in &file.lines {
+            let line = &answered.candidate;
+            let is_answered = match line.mark {
+                // Its fact is in memory: a crash interrupted the keeping.
+                CheckboxMark::Open => {
+                    self.notes.is_kept(&escape_markup(&line.text), &format!("[[{}]]", line.source()))?
+                }
+                CheckboxMark::Ticked | CheckboxMark::Declined => true,
             };
+            // A line that was changed meanwhile is for the next run; two equal ones are one.
+            if !is_answered || !self.read()?.lines.iter().any(|line| line.text == answered.text) {
+                continue;
+            }
+            let is_auto = record_of(&file, &line.id).is_some_and(|it| it.on.as_deref() == Some(AUTO));
+            let (on, acted) = (if is_auto { AUTO } else { HUMAN }, answered.clone());
             let done = match line.mark {
                 CheckboxMark::Declined => {
-                    self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id))
+                    self.decline_line(acted, &origin).map(|gone| settled.dropped.push(gone.id))
                 }
-                CheckboxMark::Open if !self.notes.is_kept(&escape_markup(&line.text), &link)? => Ok(()),
                 CheckboxMark::Open | CheckboxMark::Ticked => {
-                    self.keep(&line.id, None, on, now, &origin).map(|kept| settled.kept.push(kept))
+                    self.keep_line(&file, acted, None, on, now, &origin).map(|kept| settled.kept.push(kept))
                 }
             };
             if let Err(error) = done {
@@ -284,11 +312,10 @@ impl<'a> Inbox<'a> {
         Ok(settled)
     }
 
-    /// The line that waits under an id.
-    fn open(&self, id: &str) -> Result<(InboxFile, Candidate)> {
+    /// The first line that waits under an id.
+    fn open(&self, id: &str) -> Result<(InboxFile, CandidateLine)> {
         let file = self.read()?;
-        let line = file.lines.iter().find(|line| line.candidate.id == id).map(|line| line.candidate.clone());
-        match line {
+        match file.lines.iter().find(|line| line.candidate.id == id).cloned() {
             Some(line) => Ok((file, line)),
             None => match record_of(&file, id) {
                 Some(record) => Err(InboxError::Over(id.to_owned(), record.kept.is_some())),

@@ -70,12 +70,13 @@ fn insert(out: &mut Vec<u8>, at: usize, text: &str) {
     out.splice(at..at, text.bytes());
 }
 
-/// The note without this question; with `kept`, its record says so.
-pub fn without_question(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
+/// The note without the answered lines, which are found by their bytes: a person may have copied or reworded the
+/// question. With `kept`, its record says so.
+pub fn without_line(bytes: &[u8], answered: &[u8], kept: Option<&Candidate>) -> Vec<u8> {
     let file = candidate::parse(bytes);
     let drop: Vec<usize> =
-        file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
-    let record = file.records.iter().find(|line| line.candidate.id == id);
+        file.lines.iter().filter(|line| line.text == answered).map(|line| line.line).collect();
+    let record = file.records.iter().find(|line| kept.is_some_and(|kept| line.candidate.id == kept.id));
     let mut out = Vec::with_capacity(bytes.len());
     for line in lines::lines(bytes) {
         if drop.contains(&line.number) {
@@ -123,11 +124,18 @@ pub fn with_moved_up(bytes: &[u8], ids: &[String]) -> Vec<u8> {
     out
 }
 
-/// The note with the box of this question empty again.
-pub fn with_cleared_box(bytes: &[u8], id: &str) -> Vec<u8> {
+/// A line with an empty box.
+pub fn cleared_line(line: &[u8]) -> Vec<u8> {
+    let mut cleared = line.to_vec();
+    cleared[3] = b' ';
+    cleared
+}
+
+/// The note with the box of this answered line empty again.
+pub fn with_cleared_box(bytes: &[u8], answered: &[u8]) -> Vec<u8> {
     let file = candidate::parse(bytes);
     let ours: Vec<usize> =
-        file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
+        file.lines.iter().filter(|line| line.text == answered).map(|line| line.line).collect();
     let mut out = bytes.to_vec();
     for line in lines::lines(bytes).filter(|line| ours.contains(&line.number)) {
         out[line.start + 3] = b' ';
@@ -219,18 +227,36 @@ mod tests {
         }
     }
 
+    fn one_line(note: &[u8], id: &str) -> Vec<u8> {
+        parse(note).lines.into_iter().find(|line| line.candidate.id == id).unwrap().text
+    }
+
     #[test]
     fn a_settled_question_leaves_its_record() {
         let note = with_questions(b"", &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
-        let dropped = without_question(&note, "cap_AAAAAAAAAAAA", None);
+        let line = |id: &str| one_line(&note, id);
+        let dropped = without_line(&note, &line("cap_AAAAAAAAAAAA"), None);
         assert_eq!(states(&dropped), [CandidateState::Dropped, CandidateState::Open]);
         let mut kept = one("cap_BBBBBBBBBBBB");
         kept.record.as_mut().unwrap().kept = Some("2026-11-22T11:00:00Z".parse().unwrap());
         assert_eq!(
-            states(&without_question(&dropped, "cap_BBBBBBBBBBBB", Some(&kept))),
+            states(&without_line(&dropped, &line("cap_BBBBBBBBBBBB"), Some(&kept))),
             [CandidateState::Dropped, CandidateState::Kept]
         );
         assert_eq!(with_questions(&dropped, &[one("cap_AAAAAAAAAAAA")]), dropped, "a no is a no");
+    }
+
+    #[test]
+    fn a_line_that_was_reworded_meanwhile_stays_and_is_a_question() {
+        let note = with_questions(b"", &[one("cap_AAAAAAAAAAAA")]);
+        let answered = one_line(&note, "cap_AAAAAAAAAAAA");
+        let reworded = String::from_utf8(note).unwrap().replacen("likes green tea", "likes bees", 1);
+        let mut kept = one("cap_AAAAAAAAAAAA");
+        kept.record.as_mut().unwrap().kept = Some("2026-11-22T11:00:00Z".parse().unwrap());
+        assert_eq!(without_line(reworded.as_bytes(), &answered, None), reworded.as_bytes());
+        let after = without_line(reworded.as_bytes(), &answered, Some(&kept));
+        assert_eq!(parse(&after).lines[0].candidate.text, "likes bees");
+        assert_eq!(states(&after), [CandidateState::Open]);
     }
 
     #[test]
@@ -262,7 +288,9 @@ mod tests {
     fn a_tick_is_taken_back() {
         let note = with_questions(b"", &[one("cap_AAAAAAAAAAAA")]);
         let ticked = String::from_utf8(note.clone()).unwrap().replacen("- [ ]", "- [x]", 1);
-        assert_eq!(with_cleared_box(ticked.as_bytes(), "cap_AAAAAAAAAAAA"), note);
+        let line = one_line(ticked.as_bytes(), "cap_AAAAAAAAAAAA");
+        assert_eq!(with_cleared_box(ticked.as_bytes(), &line), note);
+        assert_eq!(cleared_line(&line), one_line(&note, "cap_AAAAAAAAAAAA"));
     }
 
     #[test]

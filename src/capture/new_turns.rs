@@ -5,7 +5,7 @@
 //! note. A person's message becomes a [`PersonTurn`]; text of the assistant, of tools and of injected memories is
 //! skipped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -63,7 +63,15 @@ pub fn turns(path: &str, bytes: &[u8], from: Option<Resume>) -> (Vec<PersonTurn>
         }
     };
     let note = path.strip_suffix(".md").unwrap_or(path);
-    let out = blocks.iter().filter_map(|LogBlock { event, .. }| turn(note, event)).collect();
+    let mut changes: HashMap<&str, Option<&LogEvent>> = HashMap::new();
+    for LogBlock { event, .. } in &blocks {
+        if let Some((id, text)) = event.change() {
+            // What was deleted stays deleted; of several edits the last counts.
+            let known = changes.entry(id).or_insert(Some(event));
+            *known = known.and(text).map(|_| event);
+        }
+    }
+    let out = blocks.iter().filter_map(|LogBlock { event, .. }| turn(note, event, &changes)).collect();
     (out, resume)
 }
 
@@ -72,13 +80,17 @@ pub fn end(bytes: &[u8]) -> Resume {
     turns("", bytes, None).1
 }
 
-fn turn(note: &str, event: &LogEvent) -> Option<PersonTurn> {
-    let said = event.said();
-    let fits = event.kind == EventKind::User && !said.trim().is_empty() && said.len() <= MAX_MESSAGE_BYTES;
-    let id = event.id.as_ref().filter(|_| fits && !said.contains(log::INJECTED))?;
-    Some(PersonTurn {
+/// A person's message as it stands now: an edited one is said in the block of its edit, a deleted one is none.
+fn turn(note: &str, event: &LogEvent, changes: &HashMap<&str, Option<&LogEvent>>) -> Option<PersonTurn> {
+    let id = event.id.as_deref().filter(|_| event.kind == EventKind::User)?;
+    let (id, said) = match changes.get(id) {
+        Some(edit) => ((*edit)?.id.as_deref()?, (*edit)?.change()?.1?),
+        None => (id, event.said()),
+    };
+    let fits = !said.trim().is_empty() && said.len() <= MAX_MESSAGE_BYTES && !said.contains(log::INJECTED);
+    fits.then(|| PersonTurn {
         path: note.to_owned(),
-        block: id.clone(),
+        block: id.to_owned(),
         author: event.author.clone(),
         text: said.to_owned(),
         at: event.at,
@@ -167,6 +179,27 @@ mod tests {
         assert!(new[0].source().starts_with("logs/a#^"));
         assert_eq!(turns("logs/a.md", whole.as_bytes(), Some(after)).0, []);
         assert_eq!(turns("logs/a.md", b"cut", Some(after)).0, []);
+    }
+
+    #[test]
+    fn what_was_deleted_is_no_turn_and_what_was_edited_is_said_in_its_edit() {
+        let said = event(EventKind::User, "I live in Graz");
+        let id = log::parse(said.as_bytes()).blocks[0].event.id.clone().unwrap();
+        let edited = |text: &str| event(EventKind::System, &format!("edited [[logs/a#^{id}]]:\n{text}"));
+        let deleted = event(EventKind::System, &format!("deleted [[logs/a#^{id}]]"));
+        for (changes, now) in [
+            (edited("I live in Wien") + &edited("I live in Linz, now"), Some("I live in Linz, now")),
+            (deleted.clone(), None),
+            (deleted + &edited("I live in Wien"), None),
+        ] {
+            let bytes = said.clone() + &changes;
+            let found = turns("logs/a.md", bytes.as_bytes(), None).0;
+            assert_eq!(found.first().map(|turn| turn.text.as_str()), now);
+            for turn in found {
+                let block = log::parse(bytes.as_bytes()).blocks.pop().unwrap().event;
+                assert!(block.id.unwrap() == turn.block && block.content.contains(&turn.text));
+            }
+        }
     }
 
     #[test]

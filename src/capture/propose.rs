@@ -89,7 +89,8 @@ pub fn propose(
     let mut out: Vec<Proposal> = Vec::new();
     for place in dedup::first_of_duplicates(&vectors) {
         let (found, vector) = (&standing[place], &vectors[place]);
-        let section = section(found.about.as_deref().unwrap_or(&turn.author));
+        let own = section_of(&turn.author);
+        let section = found.about.as_deref().map_or_else(|| own.clone(), section_of);
         let facts: Vec<&KnownItem> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
         let mut asked = memory.asked.iter().filter(|asked| asked.is_about(&section));
         if let Some(asked) = asked.find(|asked| says_the_same(found, vector, asked)) {
@@ -98,7 +99,12 @@ pub fn propose(
         }
         let Some(change) = change(found, vector, &facts) else { continue };
         let scores = scores(found, vector, turn, &facts);
-        let admission = scores.verdict();
+        // Without a tick nobody changes what is said of others, or of nobody.
+        let is_own = crate::memory::is_section(&own, &section)
+            && change.as_ref().is_none_or(|change| {
+                facts.iter().any(|fact| fact.section.is_some() && fact.text == change.words())
+            });
+        let admission = scores.verdict().min(if is_own { Admission::In } else { Admission::Ask });
         let candidate = Candidate {
             mark: CheckboxMark::Open,
             category: found.category,
@@ -170,7 +176,7 @@ fn scores(found: &ExtractedFact, vector: &[f32], turn: &PersonTurn, facts: &[&Kn
 }
 
 /// The section for this person's statements: their name.
-fn section(author: &str) -> String {
+fn section_of(author: &str) -> String {
     let name: String = author.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim().trim_matches('#').trim();
     crate::memory::wording::section(name).unwrap_or_else(|_| crate::memory::DEFAULT_SECTION.to_owned())
@@ -262,6 +268,7 @@ mod tests {
             ExtractedFact { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
         let one = proposed(said, vec![about], &["lives in Graz"], &["lives in Vienna"]).pop().unwrap();
         assert_eq!((one.candidate.section.as_str(), one.candidate.change), ("Bob", None));
+        assert_eq!(one.admission, Admission::Ask, "nobody is spoken for without a tick");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! the turns before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note
 //! and recording the log's progress asks nothing twice.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
@@ -16,10 +18,10 @@ use super::propose::{KnownFacts, KnownItem, Proposal, propose};
 use crate::capture::{AUTO, ExtractedFact};
 use crate::config::{InboxSettings, Settings};
 use crate::embed::BuiltinTable;
-use crate::format::candidate::{Candidate, CheckboxMark};
+use crate::format::candidate::{Candidate, CandidateState, CheckboxMark};
 use crate::format::struck;
-use crate::memory::MemoryNotes;
 use crate::memory::keep_fact::without_decoration;
+use crate::memory::{MemoryNotes, normal};
 use crate::schedule::Zone;
 
 /// The bonus for each repetition, and the number of repetitions that count.
@@ -31,7 +33,7 @@ pub struct QuestionBuilder {
     table: BuiltinTable,
     memory: KnownFacts,
     /// The turns with a question about them: `logs/…#^id`.
-    sources: std::collections::HashSet<String>,
+    sources: HashSet<String>,
     /// The ids of questions whose words came up again, once for each time.
     again: Vec<String>,
     /// How many questions wait.
@@ -58,9 +60,13 @@ impl QuestionBuilder {
     /// A note can't be read.
     pub fn new(notes: MemoryNotes<'_>) -> Result<Self, InboxError> {
         let table = BuiltinTable::builtin();
-        let mut facts = Vec::new();
+        let (mut facts, mut over) = (Vec::new(), HashSet::new());
         for section in notes.list_long(None)? {
-            for memory in section.memories.iter().filter(|memory| struck::parse(&memory.text).is_none()) {
+            for memory in &section.memories {
+                if let Some(struck) = struck::parse(&memory.text) {
+                    over.insert(normal(&without_decoration(struck.words)));
+                    continue;
+                }
                 let at = memory.timestamp.as_deref().and_then(|stamp| instant(stamp, notes));
                 facts.push(KnownItem::new(
                     &table,
@@ -72,7 +78,11 @@ impl QuestionBuilder {
         }
         let file = Inbox::new(notes).read()?;
         let all = file.all();
-        let known = all.iter().map(|(_, one)| KnownItem::from_question(&table, one)).collect();
+        // What was kept and holds no longer may hold again.
+        let counts = |(state, one): &&(CandidateState, &Candidate)| {
+            *state != CandidateState::Kept || !over.contains(&normal(&one.text))
+        };
+        let known = all.iter().filter(counts).map(|(_, one)| KnownItem::from_question(&table, one)).collect();
         let sources = file.records.iter().map(|record| record.candidate.source()).collect();
         let open = file.lines.iter().filter(|line| line.candidate.mark == CheckboxMark::Open).count();
         let records = file.records.iter().filter_map(|line| line.candidate.record.as_ref());

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use super::save::{InsertAt, SavedMemory, addition, saved};
+use super::save::{InsertAt, SavedMemory, addition, is_section, saved};
 use crate::format::candidate::FactChange;
 use crate::format::struck;
 use crate::memory::item::{self, MemoryItem};
@@ -54,7 +54,8 @@ impl MemoryNotes<'_> {
             if items.iter().any(stands) {
                 return Ok((EditPlan::NOTHING, true));
             }
-            let known = fact.change.and_then(|change| Some((change, known_fact(&items, change.words())?)));
+            let known =
+                fact.change.and_then(|change| Some((change, known_fact(&items, change.words(), &section)?)));
             let after = match known {
                 Some((FactChange::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
                 Some((FactChange::Replaces(_), old)) => {
@@ -98,12 +99,13 @@ fn says_fact(item: &MemoryItem, says: &str) -> bool {
     wording::normal(&own) == says || parts.windows(count).any(|run| wording::normal(&run.join("; ")) == says)
 }
 
-/// The known fact with these words, if it holds.
-fn known_fact<'i>(items: &'i [MemoryItem], words: &str) -> Option<&'i MemoryItem> {
+/// The known fact with these words, if it holds: that of this section, if there are several.
+fn known_fact<'i>(items: &'i [MemoryItem], words: &str, section: &str) -> Option<&'i MemoryItem> {
     let says = wording::normal(&without_decoration(words));
-    items.iter().find(|item| {
+    let says_it = items.iter().filter(|item| {
         struck::parse(&item.text).is_none() && wording::normal(&without_decoration(&item.text)) == says
-    })
+    });
+    says_it.min_by_key(|item| item.section.as_deref().is_none_or(|own| !is_section(own, section)))
 }
 
 /// The words of both, and behind them the links and fields of the old one and the new link.
@@ -161,12 +163,14 @@ mod tests {
         let bytes =
             b"## Anna\n- ~~lives in Graz~~ until 2026-01-01\n- [2026-02-01] lives in Graz [[logs/a#^X]]\n";
         let items = item::parse(bytes, false);
-        let found = known_fact(&items, "Lives in Graz").unwrap();
+        let found = known_fact(&items, "Lives in Graz", "Bob").unwrap();
         assert_eq!(found.line, 3);
         let text = struck::strike(&found.text, "2026-05-01".parse().unwrap(), "[[logs/b#^Y]]");
         let after = String::from_utf8(with(bytes, found, &text)).unwrap();
         let last = "- [2026-02-01] ~~lives in Graz [[logs/a#^X]]~~ until 2026-05-01 [[logs/b#^Y]]\n";
         assert!(after.ends_with(last), "{after}");
-        assert!(known_fact(&items, "lives in Wien").is_none());
+        assert!(known_fact(&items, "lives in Wien", "Anna").is_none());
+        let two = b"## Anna\n- lives in Graz\n## Bob\n- lives in Graz\n";
+        assert_eq!(known_fact(&item::parse(two, false), "lives in Graz", "bob").unwrap().line, 4);
     }
 }

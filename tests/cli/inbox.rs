@@ -308,6 +308,41 @@ fn a_tick_keeps_what_is_ticked_and_drops_what_is_declined() {
 }
 
 #[test]
+fn each_line_of_a_question_that_was_copied_is_answered_for_itself() {
+    let tea = "I only drink green tea.";
+    for (first, second, kept) in
+        [("[x]", "[x]", &[tea, "I like bees."][..]), ("[-]", "[x]", &["I like bees."])]
+    {
+        let vault = scanned(TALK);
+        let inbox = vault.read("Inbox.md");
+        let line = inbox.lines().find(|line| line.contains(tea)).unwrap();
+        let copy = line.replace("[ ]", second).replacen(tea, "I like bees.", 1);
+        let both = format!("{}\n{copy}", line.replace("[ ]", first));
+        vault.write("Inbox.md", inbox.replacen(line, &both, 1));
+        let tick = vault.json(&["tick"]);
+        assert_eq!(tick["inbox"]["kept"].as_array().unwrap().len(), kept.len(), "{tick}");
+        assert!(kept.iter().all(|text| remembers(&vault, text)), "{}", vault.read("MEMORY.md"));
+        assert_eq!(vault.json(&["tick"])["inbox"], Value::Null, "once");
+    }
+}
+
+#[test]
+fn what_held_before_and_holds_again_is_asked_again() {
+    let vault = scanned(&talk(&["I live in Graz."]));
+    for (number, said, replaced) in
+        [(7, "I live in Vienna.", "I live in Graz."), (9, "I live in Graz.", "I live in Vienna.")]
+    {
+        let open = list(&vault).into_iter().find(|one| one["state"] == "open").unwrap();
+        let _ = vault.run(&["inbox", "keep", open["id"].as_str().unwrap()]).ok();
+        say(&vault, number, said);
+        let _ = vault.run(&["inbox", "scan"]).ok();
+        let asked = list(&vault).into_iter().find(|one| one["state"] == "open");
+        let asked = asked.unwrap_or_else(|| panic!("{said}: {}", vault.read("Inbox.md")));
+        assert_eq!((&asked["text"], &asked["replaces"]), (&said.into(), &replaced.into()));
+    }
+}
+
+#[test]
 fn what_undo_brings_back_of_a_no_is_a_question() {
     let vault = scanned(TALK);
     vault.write("Inbox.md", vault.read("Inbox.md").replacen("- [ ] [profile]", "- [-] [profile]", 1));

@@ -189,8 +189,10 @@ impl InboxFile {
         let mut out = Vec::new();
         for record in self.records.iter().map(|line| &line.candidate).filter(|one| seen.insert(&one.id)) {
             let is_kept = record.record.as_ref().is_some_and(|record| record.kept.is_some());
-            out.push(match lines.get(record.id.as_str()).copied().filter(is_open) {
-                _ if is_kept => (CandidateState::Kept, record),
+            let line = lines.get(record.id.as_str()).copied().filter(is_open);
+            // A line with other words than those that were kept is a question of its own.
+            out.push(match line.filter(|line| !is_kept || line.text != record.text) {
+                None if is_kept => (CandidateState::Kept, record),
                 Some(line) => (CandidateState::Open, line),
                 None if self.is_missed(record) => (CandidateState::Open, record),
                 None => (CandidateState::Dropped, record),
