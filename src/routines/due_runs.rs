@@ -28,6 +28,9 @@ use crate::sqlite::DatabaseError;
 use crate::turn::{TurnJournal, route};
 use crate::workspace::Workspace;
 
+/// A clock that goes back by more was wrong before.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+
 /// The result of one check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimReport {
@@ -57,8 +60,11 @@ pub fn claim_due_runs(
     let notes = routine_notes::read_all(workspace)?;
     let enabled: Vec<&RoutineNote> =
         notes.iter().filter(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled)).collect();
+    let names: Vec<&str> = enabled.iter().map(|note| note.name.as_str()).collect();
+    let mut gone = journal.gone_routines(&names)?;
+    gone.retain(|gone| notes.iter().all(|note| note.name != gone.name));
     if !dry {
-        journal.only_enabled(&enabled.iter().map(|note| note.name.as_str()).collect::<Vec<_>>())?;
+        journal.only_enabled(&names)?;
     }
     let open_runs: Vec<String> = journal.open_runs()?.into_iter().map(|run| run.routine).collect();
     for note in enabled {
@@ -68,11 +74,21 @@ pub fn claim_due_runs(
             continue;
         }
         let schedule = routine.schedule.to_string();
-        let since = || counted_from(note.changed, run_log::last_answered(workspace, &note.name), now);
-        let known = match (journal.known(&note.name, &schedule)?, dry) {
-            (Some(known), _) => known,
-            (None, true) => RoutineProgress { since: since(), handled: None, ran: None, baseline: None },
-            (None, false) => journal.enabled(&note.name, &schedule, since())?,
+        let known = match journal.known(&note.name, &schedule)? {
+            Some(known) if !is_ahead(&known, now) => known,
+            known => {
+                // A routine whose note is gone, with the same schedule, was renamed to this one.
+                let renamed =
+                    gone.iter().filter(|gone| gone.schedule == schedule).filter_map(|gone| gone.handled);
+                let answered = run_log::last_answered(workspace, &note.name);
+                let changed = if known.is_some() { Some(now) } else { note.changed };
+                let since = counted_from(changed, answered.max(renamed.max()), now);
+                if dry {
+                    RoutineProgress { since, handled: None, ran: None, baseline: None }
+                } else {
+                    journal.enabled(&note.name, &schedule, since, now)?
+                }
+            }
         };
         let Some(planned) = due(&workspace.zone, &routine.schedule, &known, now) else { continue };
         match run_material::gather((workspace, journal, turns), (&note.name, routine), &known, now) {
@@ -98,6 +114,12 @@ pub fn claim_due_runs(
     }
     claimed.open = journal.open_runs()?.into_iter().map(|run| run.key).collect();
     Ok(claimed)
+}
+
+/// Whether a routine was handled at a time that is still far: the clock was ahead then. Smaller steps of a clock make
+/// nothing due again.
+fn is_ahead(known: &RoutineProgress, now: Timestamp) -> bool {
+    known.handled.max(Some(known.since)).is_some_and(|at| at.duration_since(now) > AHEAD)
 }
 
 fn new_run(note: &RoutineNote, planned: &PlannedRun, found: &RunMaterial) -> NewRun {
@@ -169,8 +191,8 @@ pub struct PlannedRun {
 }
 
 /// The instant from which the occurrences of a new routine count. It is the last change of its note, rounded down to
-/// the minute, so that an occurrence of this minute is due; or the last occurrence that its logs show as `answered`, if
-/// that is later.
+/// the minute, so that an occurrence of this minute is due; or the last occurrence that is known as `answered`, by its
+/// logs or under its former name, if that is later.
 pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> Timestamp {
     let since = changed.map_or(now, |changed| changed.min(now));
     let minute = since.as_second().div_euclid(60) * 60;

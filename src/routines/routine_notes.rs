@@ -134,14 +134,16 @@ pub fn names(workspace: &Workspace) -> Result<Vec<String>, VaultError> {
     Ok(read_all(workspace)?.into_iter().map(|note| note.name).collect())
 }
 
-/// The routine of this name, in any letter case.
+/// The routine of this name; if there is none, that of this name in another letter case.
 ///
 /// # Errors
 /// There is none, or the notes can't be read.
 pub fn find(workspace: &Workspace, name: &str) -> Result<RoutineNote, EnableError> {
     let mut notes = read_all(workspace)?;
-    let wanted = name.trim().trim_end_matches(".md").to_lowercase();
-    if let Some(at) = notes.iter().position(|note| note.name.to_lowercase() == wanted) {
+    let exact = name.trim().trim_end_matches(".md");
+    let wanted = exact.to_lowercase();
+    let at = notes.iter().position(|note| note.name == exact);
+    if let Some(at) = at.or_else(|| notes.iter().position(|note| note.name.to_lowercase() == wanted)) {
         return Ok(notes.swap_remove(at));
     }
     let names: Vec<&str> = notes.iter().map(|note| note.name.as_str()).collect();

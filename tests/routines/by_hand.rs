@@ -63,6 +63,13 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     it.vault.run(&["status"]).says("routine   morning: next 08:00");
     drop(it.vault.run(&["routine", "disable", "morning"]).ok());
     assert_eq!(it.vault.read("routines/morning.md"), MORNING);
+    // Of two names that differ in their letter case the exact one is meant.
+    if !it.vault.has("routines/MORNING.md") {
+        it.routine("Morning", "schedule: daily 09:00\nenabled: false");
+        it.vault.run(&["routine", "enable", "morning"]).says("`morning` is now enabled");
+        drop(it.vault.run(&["routine", "disable", "morning"]).ok());
+        std::fs::remove_file(it.vault.path("routines/Morning.md")).unwrap();
+    }
     it.vault.run(&["routine", "enable", "mornin"]).exits(1).warns("did you mean `morning`?");
     assert_eq!(it.server.requests().len(), 0);
 }

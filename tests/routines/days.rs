@@ -91,6 +91,32 @@ fn after_an_absence_one_run_comes_and_says_so() {
 }
 
 #[test]
+fn a_renamed_routine_goes_on_where_it_was() {
+    let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
+    rig.routine("morning", "schedule: daily 08:00", "What is new?");
+    assert_eq!(rig.at("2026-12-01T08:00:00Z").step().driven.len(), 1);
+    std::fs::rename(rig.path("routines/morning.md"), rig.path("routines/dawn.md")).unwrap();
+    assert_eq!(rig.at("2026-12-01T10:00:00Z").step().outcomes(), Vec::<String>::new());
+    assert_eq!(rig.at("2026-12-02T08:00:00Z").step().outcomes(), ["dawn@2026-12-02T08:00: sent"]);
+    assert_eq!(rig.told()[1..], ["Nothing much."]);
+}
+
+#[test]
+fn a_clock_that_was_ahead_for_a_moment_stops_no_routine() {
+    let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
+    rig.routine("morning", "schedule: daily 08:00", "What is new?");
+    rig.step();
+    assert_eq!(rig.at("2030-01-05T08:00:30Z").step().driven.len(), 1);
+    for day in ["2026-12-01", "2026-12-02"] {
+        assert!(rig.at(&format!("{day}T07:30:00Z")).step().driven.is_empty());
+        let outcomes = rig.at(&format!("{day}T08:00:10Z")).step().outcomes();
+        assert_eq!(outcomes, [format!("morning@{day}T08:00: sent")]);
+        assert!(rig.at(&format!("{day}T08:10:00Z")).step().driven.is_empty());
+    }
+    assert_eq!(rig.told()[1..], ["Nothing much.", "Nothing much."]);
+}
+
+#[test]
 fn a_brain_that_is_down_for_a_day_is_answered_for_from_the_notes() {
     let rig = Rig::new("2026-12-01T00:00:00Z");
     rig.routine("noon", "schedule: \"0 */6 * * *\"", "What is due?");

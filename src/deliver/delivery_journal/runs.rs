@@ -32,6 +32,17 @@ pub struct RoutineProgress {
     pub baseline: Option<String>,
 }
 
+/// A routine that is enabled no more: its note was changed, deleted or renamed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoneRoutine {
+    /// Its name.
+    pub name: String,
+    /// Its schedule.
+    pub schedule: String,
+    /// The latest occurrence that was claimed, or had nothing to do.
+    pub handled: Option<Timestamp>,
+}
+
 /// A run to claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
@@ -111,18 +122,22 @@ pub(super) const COLUMNS: &str =
     "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome, waits";
 
 impl Journal {
-    /// The progress of an enabled routine. If it is new, or had another schedule, its occurrences count from `since`
-    /// on.
+    /// Records that a routine's occurrences count from `since` on: it is new, has another schedule, or was handled at a
+    /// time that has not come by `now`. Returns its progress.
     ///
     /// # Errors
     /// The journal can't be used.
-    pub fn enabled(&self, name: &str, schedule: &str, since: Timestamp) -> Result<RoutineProgress> {
-        if let Some(known) = self.known(name, schedule)? {
-            return Ok(known);
-        }
+    pub fn enabled(
+        &self,
+        name: &str,
+        schedule: &str,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<RoutineProgress> {
         let sql = "INSERT INTO routines (name, schedule, since_ms) VALUES (?1, ?2, ?3)
-                   ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3";
-        self.db.execute(sql, params![name, schedule, since.as_millisecond()])?;
+                   ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3,
+                   handled_ms = CASE WHEN handled_ms <= ?4 THEN handled_ms END";
+        self.db.execute(sql, params![name, schedule, since.as_millisecond(), now.as_millisecond()])?;
         let nothing = RoutineProgress { since, handled: None, ran: None, baseline: None };
         Ok(self.known(name, schedule)?.unwrap_or(nothing))
     }
@@ -143,18 +158,30 @@ impl Journal {
         })
     }
 
+    /// The routines that are enabled no more, since they aren't among these.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn gone_routines(&self, names: &[&str]) -> Result<Vec<GoneRoutine>> {
+        let sql = "SELECT name, schedule, handled_ms FROM routines WHERE schedule <> ''";
+        let mut gone: Vec<GoneRoutine> = self.db.rows(sql, [], |row| {
+            Ok(GoneRoutine { name: row.get(0)?, schedule: row.get(1)?, handled: instant(row.get(2)?) })
+        })?;
+        gone.retain(|routine| !names.contains(&routine.name.as_str()));
+        Ok(gone)
+    }
+
     /// Resets all routines but these: their occurrences count anew once they are enabled again.
     ///
     /// # Errors
     /// The journal can't be used.
     pub fn only_enabled(&self, names: &[&str]) -> Result<()> {
-        let sql = "SELECT name FROM routines WHERE schedule <> ''";
-        let mut gone: Vec<String> = self.db.rows(sql, [], |row| row.get(0))?;
-        gone.retain(|name| !names.contains(&name.as_str()));
+        let gone = self.gone_routines(names)?;
         if gone.is_empty() {
             return Ok(());
         }
-        self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", gone)
+        let names = gone.into_iter().map(|routine| routine.name);
+        self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", names)
     }
 
     /// Notes that a routine had nothing to do up to this occurrence.

@@ -23,7 +23,8 @@ fn new_run(local: &str) -> NewRun {
 fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
-    journal.enabled("morning", "daily 08:00", at("2026-12-01T00:00:00Z")).unwrap();
+    let first = at("2026-12-01T00:00:00Z");
+    journal.enabled("morning", "daily 08:00", first, first).unwrap();
     let run = new_run("2026-12-01T08:00");
     let now = at("2026-12-01T08:00:05Z");
     assert!(journal.claim_run(&run, now).unwrap());
@@ -76,14 +77,22 @@ fn another_schedule_counts_anew() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
     let (first, later) = (at("2026-12-01T00:00:00Z"), at("2026-12-01T10:00:00Z"));
-    journal.enabled("a", "daily 08:00", first).unwrap();
+    journal.enabled("a", "daily 08:00", first, first).unwrap();
     journal.claim_run(&NewRun { routine: "a".into(), ..new_run("2026-12-01T08:00") }, first).unwrap();
-    assert_eq!(journal.enabled("a", "daily 08:00", later).unwrap().since, first);
-    let other = journal.enabled("a", "daily 09:00", later).unwrap();
+    let other = journal.enabled("a", "daily 09:00", later, later).unwrap();
     let eight = Some(at("2026-12-01T08:00:00Z"));
     assert_eq!((other.since, other.handled, other.ran), (later, eight, Some(first)));
+    let gone = journal.gone_routines(&["b"]).unwrap();
+    assert_eq!(
+        (gone[0].name.as_str(), gone[0].schedule.as_str(), gone[0].handled),
+        ("a", "daily 09:00", eight)
+    );
     journal.only_enabled(&["b"]).unwrap();
+    assert_eq!(journal.gone_routines(&["b"]).unwrap(), []);
     assert_eq!(journal.known("a", "daily 09:00").unwrap(), None);
-    let again = journal.enabled("a", "daily 09:00", at("2026-12-02T00:00:00Z")).unwrap();
-    assert_eq!((again.since, again.ran), (at("2026-12-02T00:00:00Z"), Some(first)));
+    let next = at("2026-12-02T00:00:00Z");
+    let again = journal.enabled("a", "daily 09:00", next, next).unwrap();
+    assert_eq!((again.since, again.handled, again.ran), (next, eight, Some(first)));
+    // The clock had been ahead.
+    assert_eq!(journal.enabled("a", "daily 09:00", first, first).unwrap().handled, None);
 }
