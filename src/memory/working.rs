@@ -80,8 +80,10 @@ pub fn write_working(
     origin: &Origin,
 ) -> Result<WorkingMemory> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
-    // A summary that a model wrote is worth more than an odd character in it.
-    let text = wording::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
+    // A summary is worth more than an odd character in it.
+    let is_shown = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let shown: String = invisible::strip(text).chars().filter(is_shown).collect();
+    let text = wording::checked(cut(shown.trim(), budget(settings)))?;
     let days = i64::from(settings.memory.working_memory_ttl_days);
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);

@@ -111,10 +111,20 @@ fn a_new_window_writes_working_memory_by_a_brain() {
 fn without_a_brain_it_is_an_extract_and_without_a_namespace_nothing() {
     let (vault, _daemon) = ended("[memory]\nuser_namespace = \"user\"");
     until("working memory", || working(&vault).contains("tulips in bed nine"));
+    let paused = TestVault::new(&format!(
+        "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n//- {LOG}\n{SAID}"
+    ));
+    let _ = paused.run(&["pause"]).ok();
+    let _daemon_of_paused = paused.listening_daemon();
+    paused.write(LOG, format!("{SAID}{ENDED}"));
     let (off, _other) = ended("");
     // What the daemon does about the same note comes behind it.
     until("the note is found", || off.run(&["search", "tulips", "--json"]).stdout.contains("bed nine"));
     assert!(!off.path("user/working.md").exists());
+    // A window that ended in a pause is written about after it.
+    assert_eq!(working(&paused), "");
+    let _ = paused.run(&["resume"]).ok();
+    until("working memory", || working(&paused).contains("tulips in bed nine"));
 }
 
 #[test]

@@ -28,6 +28,14 @@ fn without_a_namespace_nothing_happens() {
 }
 
 #[test]
+fn a_control_in_a_conversation_keeps_no_working_memory_away() {
+    let rig = rig(ON, &[]);
+    let text = "- \u{1b}[31mred\u{7}\tand\r\n- blue";
+    let written = write_working(&rig.editor, &rig.settings, text, now(), &origin()).unwrap();
+    assert_eq!(written.text, "- [31mred\tand\n- blue");
+}
+
+#[test]
 fn a_session_is_given_profile_and_working_memory() {
     let notes =
         [("user/working.md", WORKING), ("user/profile.md", "---\ntags: me\n---\n# Anna\n- vegetarian\n")];

@@ -23,6 +23,8 @@ const END: u64 = 256 << 10;
 const LAST: u64 = 512;
 /// The age in which a summary counts as new.
 const JUST_NOW: SignedDuration = SignedDuration::from_mins(15);
+/// The interval at which the end of a pause is checked.
+const MINUTE: Duration = Duration::from_secs(60);
 /// The texts in a log's last events that mark the end of a window, or a compaction.
 const SIGNS: [&[u8]; 2] =
     [b"> This window ended here: `/new`.\n", b"> The host compacted the conversation here"];
@@ -35,26 +37,36 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let mut writer = make(&workspace)?;
     // The length of each log at its last check, so that one sign counts once.
     let mut seen: HashMap<NotePath, u64> = HashMap::new();
+    // The last conversation that ended, which waits for the end of a pause. One text is kept.
+    let mut last: Option<LogName> = None;
     loop {
-        let paths = match events.next().await {
-            Some(DaemonEvent::Changed(paths)) => paths,
-            Some(DaemonEvent::Settings(changed)) => {
-                match make(&changed) {
+        let minute = writer.workspace.clock.sleep(MINUTE);
+        let mut paths = Arc::default();
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::Changed(changed)) => paths = changed,
+                Some(DaemonEvent::Settings(changed)) => match make(&changed) {
                     Ok(made) => writer = made,
                     Err(error) => tracing::error!("working memory keeps its old settings: {error}"),
-                }
-                continue;
-            }
-            None => return Ok(()),
-            _ => continue,
-        };
-        if !is_on(&writer.workspace.settings) || writer.workspace.reason_for_rest().is_some() {
+                },
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            () = tokio::time::sleep(minute), if last.is_some() => {}
+        }
+        let workspace = &writer.workspace;
+        if !is_on(&workspace.settings) || workspace.left_to_other_machine().is_some() {
+            last = None;
             continue;
         }
-        let logs: Vec<LogName> =
-            paths.iter().filter_map(|path| log_to_note(&writer.workspace, path, &mut seen)).collect();
-        // One text is kept: the last conversation's.
-        let Some(log) = logs.last() else { continue };
+        let ended: Vec<LogName> =
+            paths.iter().filter_map(|path| log_to_note(workspace, path, &mut seen)).collect();
+        last = ended.into_iter().next_back().or(last);
+        if workspace.is_paused() {
+            continue;
+        }
+        let Some(log) = &last.take() else { continue };
         match writer.write(log, &stop).await {
             Ok(Some(written)) => board.set_part("working memory", format!("written at {}", written.updated)),
             Ok(None) => {}
