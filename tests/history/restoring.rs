@@ -35,6 +35,17 @@ fn a_file_a_folder_and_everything_come_back() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_folder_is_named() {
+    let room = Room::of(&[("d/f.md", "one\n")]);
+    room.tick();
+    std::fs::remove_dir_all(room.root().join("d")).unwrap();
+    room.write("d", "a file\n");
+    let report = room.restore("1 minute ago", &["d/f.md"], false);
+    assert!(report.skipped[0].reason.contains("`d` is no folder"), "{:?}", report.skipped);
+    assert_eq!(room.read("d"), "a file\n");
+}
+
+#[test]
 fn a_note_that_is_another_by_now_is_not_replaced() {
     let room = Room::of(&[("a.md", "one\n")]);
     room.save("a.md", "two\n");

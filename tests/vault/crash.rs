@@ -220,6 +220,48 @@ fn a_torn_file_that_a_person_has_rewritten_is_theirs() {
     assert_eq!(text(temp.path()).unwrap(), "mine\n");
 }
 
+/// A power cut leaves the temporary file empty or half written. Whatever a person does then stands, and no unfinished
+/// bytes of ours are taken for a late edit, also a minute later.
+#[test]
+fn a_person_who_writes_before_an_interrupted_swap_is_recovered_wins() {
+    let case = &cases()[1];
+    let before = case.before.clone().unwrap();
+    let mine = format!("{before}mine\n");
+    let saved_by_rename = |path: &Path| {
+        let beside = path.with_extension("new");
+        std::fs::write(&beside, &mine).unwrap();
+        std::fs::rename(beside, path).unwrap();
+    };
+    let appended = |path: &Path| std::fs::write(path, &mine).unwrap();
+    let deleted = |path: &Path| std::fs::remove_file(path).unwrap();
+    let acts: [(&dyn Fn(&Path), Option<&String>); 3] =
+        [(&appended, Some(&mine)), (&saved_by_rename, Some(&mine)), (&deleted, None)];
+    for point in &SWAP[1..5] {
+        for part in [0, 1, 2].into_iter().filter(|part| *part == 2 || point.ends_with("temp")) {
+            for (act, expected) in acts {
+                let temp = crashed(case, "swap", point);
+                let vault = temp.path().join("vault");
+                for name in names_in(&vault).into_iter().filter(|name| name.ends_with(".tmp")) {
+                    let file = std::fs::File::options().write(true).open(vault.join(name)).unwrap();
+                    let len = file.metadata().unwrap().len();
+                    file.set_len(len * part / 2).unwrap();
+                }
+                act(&vault.join(FILE));
+                let clock = Arc::new(vault_agent::clock::ManualClock::new(jiff::Timestamp::now()));
+                let editor = help::editor(temp.path(), clock.clone(), EditStrategy::Swap);
+                // A daemon may look for late writes before anything is recovered.
+                editor.follow_ups(clock.now());
+                let recovered = editor.recover().unwrap();
+                assert_eq!(recovered[0].outcome, RecoveryOutcome::PersonWins, "{point}, {part}");
+                clock.advance(jiff::SignedDuration::from_secs(61));
+                editor.follow_ups(clock.now());
+                assert_eq!(text(temp.path()).as_ref(), expected, "{point}, {part}");
+                assert!(names_in(&vault).iter().all(|name| name == FILE), "{point}, {part}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_next_edit_recovers_what_a_dead_process_left() {
     let case = &cases()[1];

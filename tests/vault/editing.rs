@@ -227,6 +227,21 @@ fn late_writes_into_a_displaced_file_are_carried_over() {
 }
 
 #[test]
+fn the_next_edit_lets_go_what_was_kept_for_its_minute() {
+    let room = Room::with(EditStrategy::Swap);
+    room.write(FILE, "a\n");
+    room.append(FILE, "b").unwrap();
+    room.append("other.md", "x").unwrap();
+    let displaced = room.state().join("edits/displaced");
+    std::fs::write(displaced.join("Reminders.md.vault-agent-abcdefgh.tmp.new-1"), "torn").unwrap();
+    assert_eq!(room.names().len(), 3);
+    room.clock.advance(SignedDuration::from_secs(61));
+    room.append("other.md", "y").unwrap();
+    assert!(room.names().iter().all(|name| !name.starts_with(&format!(".{FILE}"))), "{:?}", room.names());
+    assert_eq!(std::fs::read_dir(displaced).unwrap().count(), 1);
+}
+
+#[test]
 fn the_looks_afterwards() {
     let room = Room::new();
     room.write(FILE, "a\nb\n");

@@ -5,9 +5,12 @@
 //! beside the note. A record in `edits/displaced` of the state directory, made before the swap, holds the note's path,
 //! the bytes that were read and those that were written. As long as it exists,
 //! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file for changes, and
-//! merges (`plan::three_way`) the change into the note.
+//! merges (`plan::three_way`) the change into the note. Once the minute is over, the next edit of any note does so, too.
 
-use std::{fs::File, io, path::PathBuf, time::Instant};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{AtFlags, OFlags};
@@ -55,6 +58,18 @@ impl Record {
         let (base, ours) = bytes[end + 1..].split_at_checked(head.base_len)?;
         Some(Self { base: base.to_vec(), ours: ours.to_vec(), ..head })
     }
+
+    /// The record in a file, without its images.
+    fn head(file: &Path) -> Option<Self> {
+        let mut head = Vec::new();
+        BufReader::new(File::open(file).ok()?).read_until(b'\n', &mut head).ok()?;
+        serde_json::from_slice(&head).ok()
+    }
+
+    /// Whether its minute is over.
+    fn is_over(&self, now: Timestamp) -> bool {
+        now.duration_since(self.since).abs() >= KEPT
+    }
 }
 
 impl Editor {
@@ -78,7 +93,8 @@ impl Editor {
         let file = self.record_file(&record.name);
         let save = || -> io::Result<()> {
             json_file::replace(&file, &record.encode()?, true)?;
-            File::open(self.edits.join("displaced"))?.sync_all()
+            File::open(self.edits.join("displaced"))?.sync_all()?;
+            File::open(&self.edits)?.sync_all()
         };
         save().map_err(|source| EditError::Journal(file.clone(), source))
     }
@@ -117,25 +133,33 @@ impl Editor {
         }
     }
 
-    /// Checks all displaced files, or the one of that name: merges late writes to them, and deletes those that have
-    /// been unchanged for a minute.
-    pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, only: Option<&str>) -> Result<()> {
-        let files: Vec<PathBuf> = match only {
-            Some(name) => vec![self.record_file(name)],
-            None => match std::fs::read_dir(self.edits.join("displaced")) {
-                Ok(items) => items.flatten().map(|item| item.path()).collect(),
-                Err(_) => return Ok(()),
-            },
-        };
-        for file in
-            files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "record"))
-        {
-            match std::fs::read(file).ok().and_then(|bytes| Record::decode(&bytes)) {
-                Some(record) => self.carry_over_one(journal, record)?,
+    /// Checks the displaced files, perhaps only the `old` ones, whose minute is over: merges late writes to them, and
+    /// deletes those that have been unchanged for a minute.
+    pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, old: bool) -> Result<()> {
+        let Ok(items) = std::fs::read_dir(self.edits.join("displaced")) else { return Ok(()) };
+        let now = self.clock.now();
+        for file in items.flatten().map(|item| item.path()) {
+            // Under the lock nobody else writes a record: another ending is what a killed process left.
+            let head =
+                file.extension().filter(|extension| *extension == "record").and_then(|_| Record::head(&file));
+            match head {
+                Some(record) if old && !record.is_over(now) => {}
+                Some(_) => self.carry_over_record(journal, &file)?,
                 None => drop(std::fs::remove_file(file)),
             }
         }
         Ok(())
+    }
+
+    /// The same for the displaced file of one record.
+    pub(super) fn carry_over_record(&self, journal: &JournalLock<'_>, file: &Path) -> Result<()> {
+        match std::fs::read(file).ok().and_then(|bytes| Record::decode(&bytes)) {
+            Some(record) => self.carry_over_one(journal, record),
+            None => {
+                drop(std::fs::remove_file(file));
+                Ok(())
+            }
+        }
     }
 
     fn carry_over_one(&self, journal: &JournalLock<'_>, record: Record) -> Result<()> {
@@ -158,14 +182,15 @@ impl Editor {
             Err(_) => Some(false),
         };
         let now = self.clock.now();
-        let over = now.duration_since(record.since).abs() >= KEPT;
+        let over = record.is_over(now);
         // In the middle of a save the file may be empty or half there.
         if opened == Some(false) && !over {
             return Ok(());
         }
         let failed = EditError::write(&record.path, "looking at what was displaced");
         let Some(theirs) = read_in(&place.dir, &*record.name).map_err(failed)? else { return Ok(()) };
-        if theirs != record.base {
+        // Our own bytes are no late write: the edit was cut short before the exchange.
+        if theirs != record.base && theirs != record.ours {
             if is_half_saved(&record.base, &theirs) && !over {
                 return Ok(());
             }

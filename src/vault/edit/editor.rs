@@ -193,6 +193,15 @@ impl Editor {
         answer.expect("an edit is planned before it succeeds")
     }
 
+    /// The newest bytes of a note for a check before an edit: read as an edit reads them, so never from the middle of
+    /// another program's save. A missing file has none.
+    ///
+    /// # Errors
+    /// As [`Editor::edit`].
+    pub fn read_settled(&self, path: &NotePath) -> Result<Vec<u8>> {
+        Ok(self.edit(path, &[], &ChangeReason::new(crate::vault::Actor::Cli, "nothing"))?.after)
+    }
+
     /// Makes a note, and the folders above it, where there is none.
     ///
     /// # Errors
@@ -213,7 +222,7 @@ impl Editor {
     ///
     /// Also carries over late writes to files that a swap has displaced.
     pub fn follow_ups(&self, now: Timestamp) -> Vec<NotePath> {
-        if let Err(error) = self.with_journal(|journal| self.carry_over_late_writes(journal, None)) {
+        if let Err(error) = self.with_journal(|journal| self.carry_over_late_writes(journal, false)) {
             tracing::warn!(%error, "late writes could not be looked for");
         }
         lock(&self.follow_ups).due(now).into_iter().collect()

@@ -3,14 +3,16 @@
 //! Called on start, and before each edit, because another process of ours may have died meanwhile. The caller holds the
 //! journal's lock, so the edit of a living process is never touched.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use fail::fail_point;
+use rustix::fs::OFlags;
 
 use super::edit_journal::{EditKind, JournalEntry, JournalLock};
 use super::in_place::write_script;
 use super::lease::{LeaseGrant, WriteLease};
-use super::swap::{exchange, mend_exchange, read_in, remove, rename_new};
+use super::swap::{exchange, mend_exchange, open_in, read_in, remove, rename_new};
 use crate::vault::plan::{ImageState, classify};
 use crate::vault::{Actor, ChangeReason, EditError, Editor, NotePath, ObservedChange, Result, VaultError};
 
@@ -53,13 +55,13 @@ impl Editor {
             for entry in journal.set_aside_entries(None) {
                 recovered.push(self.recover_stuck(journal, entry)?);
             }
-            self.carry_over_late_writes(journal, None)?;
+            self.carry_over_late_writes(journal, false)?;
             Ok(recovered)
         })
     }
 
     /// Recovers an earlier edit before an edit of `path`. If it concerns another note and can't be recovered now, it is
-    /// set aside.
+    /// set aside. Displaced files that were kept for their minute are let go.
     pub(super) fn recover_before(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<()> {
         if let Err(error) = self.recover_open(journal) {
             match journal.entry()? {
@@ -72,6 +74,9 @@ impl Editor {
         }
         for entry in journal.set_aside_entries(Some(path)) {
             self.recover_stuck(journal, entry)?;
+        }
+        if let Err(error) = self.carry_over_late_writes(journal, true) {
+            tracing::warn!(%error, "late writes could not be looked for");
         }
         Ok(())
     }
@@ -184,36 +189,27 @@ impl Editor {
         mend_exchange(&place.dir, temp, &place.name).map_err(failed)?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         let beside = read_in(&place.dir, temp).map_err(failed)?;
-        let is_new = beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice());
-        if is_new && now.as_deref() == Some(pre.as_slice()) {
-            self.displace(&entry.path, temp, &pre, &post)?;
-            if exchange(&place.dir, temp, &place.name).map_err(failed)? {
-                rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
-                self.finished(&entry.change(Some(&pre), Some(&post)));
-                return Ok(RecoveryOutcome::Finished);
-            }
+        let (is_pre, is_post) =
+            (now.as_deref() == Some(pre.as_slice()), now.as_deref() == Some(post.as_slice()));
+        let is_whole = beside.as_deref() == Some(post.as_slice()) && !is_post;
+        // The record is on disk before the exchange, and after the temporary file: without it nothing was exchanged.
+        let is_recorded = self.record_file(temp).exists();
+        if is_recorded && is_whole && is_pre && exchange(&place.dir, temp, &place.name).map_err(failed)? {
+            rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
+            self.finished(&entry.change(Some(&pre), Some(&post)));
+            return Ok(RecoveryOutcome::Finished);
         }
-        // While the note still reads as before, the file beside it is our own, perhaps unfinished.
-        let is_begun = now.as_deref() == Some(pre.as_slice())
-            && beside.as_deref().is_none_or(|beside| post.starts_with(beside));
-        if is_new || is_begun {
+        // The file beside the note is our own, perhaps unfinished. Else it is the displaced one, and late writes to it
+        // still count.
+        if !is_recorded || is_whole {
             remove(&place.dir, temp);
             self.forget_displaced(temp);
-            return Ok(if is_begun {
-                RecoveryOutcome::TakenBack
-            } else {
-                self.person_wins(entry, now.as_deref())
-            });
         }
-        // Exchanged: the file beside it is the displaced one, and late writes to it still count.
-        if beside.is_some() {
-            self.displace(&entry.path, temp, &pre, &post)?;
-        }
-        if now.as_deref() == Some(post.as_slice()) {
+        if is_post {
             self.finished(&entry.change(Some(&pre), Some(&post)));
             return Ok(RecoveryOutcome::Done);
         }
-        Ok(self.person_wins(entry, now.as_deref()))
+        Ok(if is_pre { RecoveryOutcome::TakenBack } else { self.person_wins(entry, now.as_deref()) })
     }
 
     fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<RecoveryOutcome> {
@@ -224,6 +220,11 @@ impl Editor {
             place => place?,
         };
         let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
+        if whole {
+            // The process may have died before it did so.
+            let synced = open_in(&place.dir, temp, OFlags::empty()).map_err(io::Error::from);
+            synced.and_then(|file| file.sync_all()).map_err(failed)?;
+        }
         let named = whole && rename_new(&place.dir, temp, &place.name).map_err(failed)?;
         remove(&place.dir, temp);
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;

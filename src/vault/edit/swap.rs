@@ -36,6 +36,9 @@ impl Editor {
             Err(VaultError::NotFound(_)) => return self.attempt_absent(task),
             opened => opened?,
         };
+        if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
+            return Ok(EditAttempt::Busy);
+        }
         let before = self.vault.read_open(task.path, &file, stat.size)?;
         let planned = (task.plan)(Some(&before));
         if planned.after == FileAfter::Same {
@@ -43,9 +46,6 @@ impl Editor {
         }
         if stat.mode & 0o222 == 0 {
             return Err(EditError::write(task.path, "opening")(read_only()));
-        }
-        if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
-            return Ok(EditAttempt::Busy);
         }
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
@@ -107,7 +107,7 @@ impl Editor {
         let told = "vault::swap::told";
         let done = self.conclude(task, Some(&before), Some(after), outcomes, told)?;
         // Writes between the check and the exchange are carried over now, the rest later.
-        if let Err(error) = self.carry_over_late_writes(task.journal, Some(&temp)) {
+        if let Err(error) = self.carry_over_record(task.journal, &self.record_file(&temp)) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
         Ok(done)

@@ -254,7 +254,12 @@ impl Vault {
         self.create_parents(&parent)?;
         let place = self.locate(&parent)?;
         match rustix::fs::mkdirat(&place.dir, &place.name, Mode::from_raw_mode(0o777)) {
-            Ok(()) | Err(Errno::EXIST) => {}
+            Ok(()) => {}
+            Err(Errno::EXIST) => {
+                let words = format!("`{parent}` is no folder; move it out of the way");
+                self.open_raw(&parent, PATH_ONLY | OFlags::DIRECTORY)
+                    .map_err(|_| VaultError::Io(path.clone(), io::Error::other(words)))?;
+            }
             Err(error) => return Err(VaultError::io(&parent, error.into())),
         }
         rustix::fs::fsync(&place.dir).map_err(|error| VaultError::io(&parent, error.into()))
