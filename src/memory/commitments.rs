@@ -146,12 +146,13 @@ impl<'a> FollowUpNotes<'a> {
             return Err(MemoryError::BadPlace(crate::format::quote(scope)));
         }
         let expected = draft.expected.as_deref();
-        check(&self.path, &self.bytes()?, expected)?;
+        let bytes = self.editor.read_settled(&self.path)?;
+        check(&self.path, &bytes, expected)?;
         let standing = draft.normal_text(now);
-        if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft, &standing) {
+        if let Some(listed) = self.waiting(&commitment::parse(&bytes), &draft, &standing) {
             return Ok(AddedCommitment { listed, existing: true });
         }
-        let (_, planned) = self.planned(&self.bytes()?, &draft, now)?;
+        let (_, planned) = self.planned(&bytes, &draft, now)?;
         let subject = format!("promised: {}", wording::summary(&planned.text));
         let why = origin.why(subject).trailer("Commitment", planned.id.clone());
         // Computed again from the newest bytes, in case they have changed.
@@ -240,8 +241,9 @@ impl<'a> FollowUpNotes<'a> {
         Ok(meant.map(|block| listed(block, self.zone.tz())).collect())
     }
 
-    fn bytes(&self) -> Result<Vec<u8>> {
-        Ok(self.vault.read_or_empty(&self.path)?)
+    /// As [`Self::read`], for a change: never in the middle of another program's save.
+    fn read_settled(&self) -> Result<CommitmentsFile> {
+        Ok(commitment::parse(&self.editor.read_settled(&self.path)?))
     }
 
     /// Marks a waiting follow-up as delivered or cancelled: its status changes and no other byte.
@@ -249,7 +251,7 @@ impl<'a> FollowUpNotes<'a> {
     /// # Errors
     /// There is none with the id, it doesn't wait any more, or the note can't be written.
     pub fn set(&self, id: &str, to: CommitmentStatus, origin: &Origin) -> Result<ListedFollowUp> {
-        let file = self.read()?;
+        let file = self.read_settled()?;
         let block = self.pending(&file, id)?;
         let subject = format!("{to}: {}", wording::summary(&block.commitment.text));
         let why = origin.why(subject).trailer("Commitment", id);
@@ -288,7 +290,7 @@ impl<'a> FollowUpNotes<'a> {
         origin: &Origin,
     ) -> Result<ListedFollowUp> {
         let text = text.map(wording::checked).transpose()?;
-        let file = self.read()?;
+        let file = self.read_settled()?;
         let before = &self.pending(&file, id)?.commitment;
         let words = text.as_deref().unwrap_or(&before.text);
         let why = origin.why(format!("changed: {}", wording::summary(words))).trailer("Commitment", id);

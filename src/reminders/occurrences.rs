@@ -84,7 +84,7 @@ impl VaultReminders<'_> {
         now: Timestamp,
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
-        let file = self.read()?;
+        let file = self.read_settled()?;
         let again = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: msg.to_owned() };
         let line = match (self.find(&file, id), said) {
             (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
@@ -114,7 +114,7 @@ impl VaultReminders<'_> {
         now: Timestamp,
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
-        let file = self.read()?;
+        let file = self.read_settled()?;
         let line = self.find(&file, id)?;
         if line.reminder.recur == Recur::None {
             return self.change(id, &ReminderChanges::moved_to(to), origin);

@@ -8,7 +8,7 @@ use crate::format::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::reminders::Result;
 use crate::schedule::{self, Zone};
-use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault};
+use crate::vault::{self, DropReason, EditPlan, Editor, NotePath, OpOutcome, Operation, Origin, Vault};
 
 /// The reminders of a vault.
 #[derive(Debug, Clone)]
@@ -89,7 +89,12 @@ impl<'a> VaultReminders<'a> {
     /// # Errors
     /// The note can't be read.
     pub fn read(&self) -> Result<RemindersFile> {
-        Ok(reminder::parse(&self.bytes()?))
+        Ok(reminder::parse(&self.vault.read_or_empty(&self.path)?))
+    }
+
+    /// As [`Self::read`], for a change: never in the middle of another program's save.
+    pub(super) fn read_settled(&self) -> Result<RemindersFile> {
+        Ok(reminder::parse(&self.editor.read_settled(&self.path)?))
     }
 
     /// Adds a reminder at the end of the note.
@@ -97,13 +102,7 @@ impl<'a> VaultReminders<'a> {
     /// # Errors
     /// The message can't stand in a line, or the note can't be written.
     pub fn add(&self, draft: &ReminderDraft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
-        let bytes = self.bytes()?;
-        let plan = plan::add(draft, new_id(&reminder::parse(&bytes))?)?;
-        let (after, _) = vault::apply(std::slice::from_ref(&plan.operation), &bytes);
-        if reminder::parse(&after).reminders.iter().all(|line| line.reminder.id.as_ref() != Some(&plan.id)) {
-            return Err(ReminderError::EndsInside(self.path.clone()));
-        }
-        self.write(plan, &origin.into(), "added")
+        self.write(plan::add(draft, new_id(&self.read()?)?)?, &origin.into(), "added")
     }
 
     /// Changes the reminder with the id.
@@ -200,12 +199,12 @@ impl<'a> VaultReminders<'a> {
         Ok(lines.into_iter().map(preview).collect())
     }
 
-    /// The line with this id.
+    /// The line with this id, for a change of it.
     ///
     /// # Errors
-    /// None or several have it, or the note can't be read.
+    /// None or several have it, or the note can't be read, because another program keeps it open, too.
     pub fn line(&self, id: &str) -> Result<ReminderLine> {
-        self.find(&self.read()?, id).cloned()
+        self.find(&self.read_settled()?, id).cloned()
     }
 
     /// The line with this id among the reminders that were read, if it is as expected.
@@ -218,23 +217,28 @@ impl<'a> VaultReminders<'a> {
         Err(ReminderError::Changed(self.path.clone(), id.to_owned()))
     }
 
-    fn bytes(&self) -> Result<Vec<u8>> {
-        Ok(self.vault.read_or_empty(&self.path)?)
-    }
-
     pub(super) fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder> {
         let msg = match reminder::parse_line(plan.text.as_bytes()) {
             reminder::ParsedLine::Reminder(reminder) => reminder.msg,
             _ => plan.id.to_string(),
         };
         let why = origin.why(format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());
-        let report = self.editor.edit(&self.path, &[plan.operation], &why)?;
-        match report.outcomes.first() {
-            Some(OpOutcome::Dropped(DropReason::Gone | DropReason::Changed | DropReason::NotUnique)) => {
-                Err(ReminderError::Changed(self.path.clone(), plan.id.to_string()))
+        let is_added = matches!(plan.operation, Operation::Append { .. });
+        self.editor.try_edit_with(&self.path, &why, |bytes| {
+            let operations = vec![plan.operation.clone()];
+            let (after, outcomes) = vault::apply(&operations, bytes);
+            if let [OpOutcome::Dropped(DropReason::Gone | DropReason::Changed | DropReason::NotUnique)] =
+                outcomes[..]
+            {
+                return Err(ReminderError::Changed(self.path.clone(), plan.id.to_string()));
             }
-            _ => Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text }),
-        }
+            let is_there = |line: &ReminderLine| line.reminder.id == Some(plan.id);
+            if is_added && !reminder::parse(&after).reminders.iter().any(is_there) {
+                return Err(ReminderError::EndsInside(self.path.clone()));
+            }
+            Ok((EditPlan::Operations(operations), ()))
+        })?;
+        Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text })
     }
 
     /// Adds a reminder, unless exactly this line is there already.
@@ -248,7 +252,7 @@ impl<'a> VaultReminders<'a> {
             let r = &line.reminder;
             r.date.to_datetime(r.time) == draft.local && r.recur == draft.recur && r.msg == draft.msg
         };
-        if let Some(line) = self.read()?.reminders.iter().find(same)
+        if let Some(line) = self.read_settled()?.reminders.iter().find(same)
             && let Some(id) = &line.reminder.id
         {
             let line_text = String::from_utf8_lossy(&line.text).into_owned();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{TestVault, without_random};
+use crate::support::{TestVault, contains_all, without_random};
 
 /// 2026-12-01 09:30 in London.
 fn vault(reminders: &str) -> TestVault {
@@ -131,6 +131,32 @@ fn remind_add_refuses_what_makes_no_reminder() {
     --- exit 1
     error: `Reminders.md` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first
     ");
+}
+
+/// A note in the middle of another program's save is waited for, and never read as it stands then.
+#[test]
+fn a_note_that_is_half_saved_is_said_to_be_open() {
+    let one = "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"One\" id=rid_AAAAAAAAAAAA\n";
+    let vault = TestVault::new(&format!(
+        "//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{one}//- /COMMITMENTS.md\n---\nid: c-2026-12-01-001\nstatus: pending\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Bob\n"
+    ));
+    let halves = ["Reminders.md", "COMMITMENTS.md"].map(|note| {
+        let mut half = std::fs::File::create(vault.path(note)).unwrap();
+        std::io::Write::write_all(&mut half, b"%%\n").unwrap();
+        half
+    });
+    let commands: [&[&str]; 5] = [
+        &["remind", "rm", "rid_AAAAAAAAAAAA"],
+        &["remind", "edit", "rid_AAAAAAAAAAAA", "--message", "Two"],
+        &["remind", "add", "tomorrow", "x"],
+        &["commitment", "done", "c-2026-12-01-001"],
+        &["commitment", "add", "tomorrow", "Ask Bea"],
+    ];
+    for args in commands {
+        contains_all(vault.run(args).shown(), &["was open in another program"]);
+    }
+    drop(halves);
+    assert_eq!((&*vault.read("Reminders.md"), &*vault.read("COMMITMENTS.md")), ("%%\n", "%%\n"));
 }
 
 const LINES: &str = "\
