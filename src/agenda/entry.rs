@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::Serialize;
@@ -100,6 +100,9 @@ pub struct AgendaEntry {
     /// When it is or was due, as an instant.
     #[serde(skip)]
     pub instant: Timestamp,
+    /// The local time as its line has it: another than `time` where the clocks leave that out.
+    #[serde(skip)]
+    pub written: DateTime,
 }
 
 impl AgendaEntry {
@@ -125,6 +128,7 @@ impl AgendaEntry {
             state: EntryState::Coming,
             told: None,
             instant: at,
+            written: local,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
@@ -15,7 +15,7 @@ use crate::deliver::delivery_journal::{self, PastDelivery, PastDeliveryState};
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
 use crate::reminders::rfc3339;
-use crate::schedule::{self, DueInstant};
+use crate::schedule::{self, DueInstant, Occurrence};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{Scanner, is_task_id};
 use crate::workspace::Workspace;
@@ -75,12 +75,13 @@ fn add_reminders(
     for line in &reminders.reminders {
         let one = &line.reminder;
         let id = one.id.as_ref().map(ToString::to_string);
-        let entry = |at: Timestamp, state: EntryState| AgendaEntry {
+        let entry = |it: Occurrence, state: EntryState| AgendaEntry {
             path: workspace.settings.paths.reminders.clone(),
             line: Some(line.line),
             recur: (one.recur != Recur::None).then(|| one.recur.to_string()),
             state,
-            ..AgendaEntry::new(EntryKind::Reminder, id.clone(), one.msg.clone(), at, tz)
+            written: it.local,
+            ..AgendaEntry::new(EntryKind::Reminder, id.clone(), one.msg.clone(), it.at, tz)
         };
         if let Some(due) = moment.due(one)
             && window.holds(due.occurrence.at)
@@ -88,12 +89,12 @@ fn add_reminders(
                 .as_ref()
                 .is_some_and(|id| known.contains(&delivery_journal::key(id, due.occurrence.local, None)))
         {
-            entries.push(entry(due.occurrence.at, EntryState::Late));
+            entries.push(entry(due.occurrence, EntryState::Late));
         }
         let coming = schedule::occurrences_after(zone, one, window.before_coming());
         let left = (MOST_ENTRIES + 1).saturating_sub(entries.len());
         let coming = coming.take_while(|it| it.at < window.to).take(left);
-        entries.extend(coming.map(|it| entry(it.at, EntryState::Coming)));
+        entries.extend(coming.map(|it| entry(it, EntryState::Coming)));
         lines.extend(id.map(|id| (id, line.line)));
     }
     lines
@@ -133,11 +134,12 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
     let until =
         tz.to_datetime(window.to).min(tz.to_datetime(window.now).saturating_add(TASKS_AHEAD_DAYS.days()));
     for (path, found) in scanner.tasks() {
-        let entry = |id: Option<String>, state: EntryState, at: Timestamp| AgendaEntry {
+        let entry = |id: Option<String>, state: EntryState, at: Timestamp, written: DateTime| AgendaEntry {
             path: path.to_owned(),
             line: Some(found.line),
             recur: found.task.repeat.clone(),
             state,
+            written,
             ..AgendaEntry::new(EntryKind::Task, id, found.task.words.clone(), at, tz)
         };
         for notification_time in &found.task.notification_times {
@@ -149,13 +151,13 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
             }
             // A past one without a delivery was due before its form was turned on, or waits.
             let state = if at > window.now { EntryState::Coming } else { EntryState::Late };
-            agenda.entries.push(entry(Some(found.id.clone()), state, at));
+            agenda.entries.push(entry(Some(found.id.clone()), state, at, notification_time.at));
         }
         // A form would be about the time that stands in the note, so these have no id.
         let later = scanner.later(&workspace.vault, path, found, until).into_iter();
-        let later = later.map(|local| schedule::resolve(&workspace.zone, local));
-        let shown = later.filter(|at| *at > window.now && window.holds(*at));
-        agenda.entries.extend(shown.map(|at| entry(None, EntryState::IfDone, at)));
+        let later = later.map(|local| (schedule::resolve(&workspace.zone, local), local));
+        let shown = later.filter(|(at, _)| *at > window.now && window.holds(*at));
+        agenda.entries.extend(shown.map(|(at, local)| entry(None, EntryState::IfDone, at, local)));
     }
 }
 
@@ -189,7 +191,11 @@ fn past_entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
         by: row.places,
         outcome: row.error,
     };
+    let entry = AgendaEntry::new(kind, Some(fact.id), fact.msg, fact.due, tz);
+    // A follow-up's key has its time in UTC.
+    let key = row.key.rsplit_once('@').filter(|_| kind != EntryKind::FollowUp);
     AgendaEntry {
+        written: key.and_then(|(_, at)| at.get(..16)?.parse().ok()).unwrap_or(entry.written),
         path: fact.note.unwrap_or_else(|| own.clone()),
         recur: fact.recurring.then(|| "recurring".to_owned()),
         state: match row.state {
@@ -198,7 +204,7 @@ fn past_entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
             PastDeliveryState::NotTold => EntryState::NotTold,
         },
         told: Some(told),
-        ..AgendaEntry::new(kind, Some(fact.id), fact.msg, fact.due, tz)
+        ..entry
     }
 }
 

@@ -84,13 +84,21 @@ impl MemoryNotes<'_> {
     }
 
     /// Pins the memory, or the paragraph's line, that stands in a line of a note: its words, and a link to the note.
+    /// With `expect`, pins the memory with these words, on whichever line it is, and no other.
     ///
     /// # Errors
-    /// The path names no note, there is no such line or nothing in it, or the pins can't be written.
-    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<SavedMemory> {
+    /// The path names no note, there is no such line or nothing in it, no memory says that, or the pins can't be
+    /// written.
+    pub fn pin_line(
+        &self,
+        path: &str,
+        line: usize,
+        expect: Option<&str>,
+        origin: &Origin,
+    ) -> Result<SavedMemory> {
         let path = self.note_named(path)?;
         let bytes = with_lf(self.vault.read(&path)?);
-        let text = match self.item_at(&path, &bytes, line) {
+        let text = match self.item_meant(&path, &bytes, line, expect) {
             Ok(item) => item.text,
             Err(MemoryError::NoMemory { .. }) => self.get(path.as_str(), Some((line, line)))?.text,
             Err(error) => return Err(error),

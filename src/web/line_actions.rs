@@ -246,6 +246,6 @@ pub(super) fn in_words(visit: &Visit<'_>, line: &str) -> String {
 }
 
 /// `2026-12-01T09:30`: a local time as forms have it.
-fn minute(local: DateTime) -> String {
+pub(super) fn minute(local: DateTime) -> String {
     local.strftime("%Y-%m-%dT%H:%M").to_string()
 }

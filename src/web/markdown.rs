@@ -56,10 +56,37 @@ pub fn render_part(text: &str, part: Range<usize>, folder: &str) -> Markup {
         event => (event, range),
     });
     let shown = events.filter(|(_, range)| is_shown(range));
-    let shown = shown.map(|(event, _)| embedded(event, &mut embeds));
+    let mut shown: Vec<Event<'_>> = shown.map(|(event, _)| embedded(event, &mut embeds)).collect();
+    name_headings(&mut shown);
     let mut out = String::with_capacity(part.len() * 3 / 2);
-    html::push_html(&mut out, shown.map(|event| safe(event, folder)));
+    html::push_html(&mut out, shown.into_iter().map(|event| safe(event, folder)));
     PreEscaped(sanitizer().clean(&out).to_string())
+}
+
+/// Gives each heading the id that links to it name; of several with the same words the first.
+fn name_headings(events: &mut [Event<'_>]) {
+    let mut known = HashSet::new();
+    for at in 0..events.len() {
+        let Event::Start(Tag::Heading { .. }) = &events[at] else { continue };
+        let words = events[at..].iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+        let words = words.filter_map(|event| match event {
+            Event::Text(words) | Event::Code(words) => Some(&**words),
+            _ => None,
+        });
+        let name = anchor(&words.collect::<String>());
+        if let Event::Start(Tag::Heading { id, .. }) = &mut events[at]
+            && known.insert(name.clone())
+        {
+            *id = Some(name.into());
+        }
+    }
+}
+
+/// The id of a heading, or of a footnote: none that is the page's own.
+fn anchor(words: &str) -> String {
+    let words = words.to_lowercase();
+    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    format!("note-{}", words.collect::<Vec<_>>().join("-"))
 }
 
 /// Lets numbered lists that begin before what is shown go on with their numbers.
@@ -127,6 +154,10 @@ fn safe<'a>(event: Event<'a>, folder: &str) -> Event<'a> {
         Event::Start(Tag::Heading { level, id, classes, attrs }) => {
             Event::Start(Tag::Heading { level: lower(level), id, classes, attrs })
         }
+        Event::FootnoteReference(name) => Event::FootnoteReference(anchor(&name).into()),
+        Event::Start(Tag::FootnoteDefinition(name)) => {
+            Event::Start(Tag::FootnoteDefinition(anchor(&name).into()))
+        }
         Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
         event => event,
     }
@@ -184,6 +215,7 @@ fn sanitizer() -> &'static Builder<'static> {
         let mut builder = Builder::default();
         builder
             .url_schemes(HashSet::from(["http", "https", "mailto", "obsidian"]))
+            .add_generic_attributes(["id"])
             .link_rel(Some("noopener noreferrer"));
         builder
     })
@@ -195,17 +227,30 @@ fn link<'a>(to: &str, kind: LinkType, folder: &str) -> CowStr<'a> {
     if to.contains(char::is_control) {
         return "".into();
     }
-    if to.starts_with('#') || has_scheme(to) {
+    if has_scheme(to) {
         return to.to_owned().into();
     }
-    let (path, _) = to.split_once('#').unwrap_or((to, ""));
-    let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
     let is_wiki = matches!(kind, LinkType::WikiLink { .. });
-    let mut path = if is_wiki { path.into_owned() } else { beside(folder, &path) };
-    if !path.rsplit('/').next().is_some_and(|name| name.contains('.')) {
-        path.push_str(".md");
+    let (path, part) = to.split_once('#').unwrap_or((to, ""));
+    let path = path.split_once('?').filter(|_| !is_wiki).map_or(path, |(path, _)| path);
+    let [path, part] =
+        [path, part].map(|text| percent_encoding::percent_decode_str(text).decode_utf8_lossy());
+    // Of `#A#B` the innermost heading counts; `#^id` names a block.
+    let heading = part.rsplit('#').next().filter(|heading| !heading.is_empty() && !heading.starts_with('^'));
+    let heading = heading.map_or_else(String::new, |heading| format!("#{}", anchor(heading)));
+    let address = if path.is_empty() && to.starts_with('#') {
+        String::new()
+    } else {
+        let mut path = if is_wiki { path.into_owned() } else { beside(folder, &path) };
+        if !path.rsplit('/').next().is_some_and(|name| name.contains('.')) {
+            path.push_str(".md");
+        }
+        note_address(&path)
+    };
+    match part.strip_prefix('^') {
+        Some(block) => format!("{address}?block={}", encoded(block)).into(),
+        None => format!("{address}{heading}").into(),
     }
-    note_address(&path).into()
 }
 
 /// The address of a picture of the vault; pictures from elsewhere aren't fetched.
@@ -284,6 +329,27 @@ mod tests {
         assert!(html.contains("<img src=\"/files/Notes/pic.png\""), "{html}");
         assert_eq!(html.matches("<img").count(), 1, "{html}");
         assert!(html.contains("href=\"/notes/Other%20note.md\"") && html.contains(">the plan</a>"), "{html}");
+        assert!(html.contains("href=\"/notes/Plan.md#note-two\""), "{html}");
+    }
+
+    #[test]
+    fn links_lead_to_headings_footnotes_and_blocks() {
+        let text = "# My *great* `x` Head!\n\n# My great x head\n\na[^1]\n\n[^1]: b\n";
+        let html = render(text, "").into_string();
+        assert_eq!(html.matches("id=\"note-my-great-x-head\"").count(), 1, "{html}");
+        assert!(html.contains("href=\"#note-1\"") && html.contains("id=\"note-1\""), "{html}");
+        for (link, to) in [
+            ("[x](#my-great-x-head)", "#note-my-great-x-head"),
+            ("[[#My great x Head!]]", "#note-my-great-x-head"),
+            ("[[N#A#B c]]", "/notes/N.md#note-b-c"),
+            ("[x](n.md?x=1#B%20c)", "/notes/n.md#note-b-c"),
+            ("[[N#^01ab|x]]", "/notes/N.md?block=01ab"),
+            ("[[#^01ab]]", "?block=01ab"),
+            ("[x](<N.md#^01ab>)", "/notes/N.md?block=01ab"),
+        ] {
+            let html = render(link, "").into_string();
+            assert!(html.contains(&format!("href=\"{to}\"")), "{link}: {html}");
+        }
     }
 
     #[test]
@@ -306,7 +372,7 @@ mod tests {
             render_part(text, range, "").into_string().replace('\n', "")
         };
         assert_eq!(part("3. three", "4. four"), "<ol start=\"3\"><li>three</li></ol>");
-        assert_eq!(part("# Top", "2. two"), "<h2>Top</h2><ol><li>one</li></ol>");
+        assert_eq!(part("# Top", "2. two"), "<h2 id=\"note-top\">Top</h2><ol><li>one</li></ol>");
         assert_eq!(part("code 2", "end"), "<pre><code>code 2</code></pre>");
         assert_eq!(render_part(text, 0..text.len(), "").into_string(), render(text, "").into_string());
     }
@@ -318,7 +384,7 @@ mod tests {
             "Notes/sub",
         )
         .into_string();
-        assert!(html.contains("<h2>T</h2>"), "{html}");
+        assert!(html.contains("<h2 id=\"note-t\">T</h2>"), "{html}");
         assert!(html.contains("href=\"/notes/Notes/sub/b%20c.md\""), "{html}");
         assert!(html.contains("href=\"/notes/Other%20note.md\""), "{html}");
         assert!(html.contains("src=\"/files/Notes/img/x.png\"") && !html.contains("e.example"), "{html}");

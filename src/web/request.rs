@@ -38,7 +38,11 @@ pub(super) async fn handle(State(shared): State<Arc<PageShared>>, request: Reque
         false => html(found.code(), layout::closed(&found)),
     };
     let mut response = answer(shared, parts, body).await.unwrap_or_else(closed);
+    let is_refused_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;
     let headers = response.headers_mut();
+    if is_refused_method {
+        headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, POST"));
+    }
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -123,7 +127,8 @@ fn at_place(
     let path = parts.uri.path();
     let decoded = percent_encoding::percent_decode_str(path.trim_start_matches('/')).decode_utf8();
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
-    let outcome = query.non_blank("said").and_then(|id| shared.store.outcome(id, &session.id).ok().flatten());
+    let said = query.non_blank("said").map(|id| shared.store.outcome(id, &session.id));
+    let outcome = said.and_then(|outcome| outcome.ok().flatten().flatten());
     let name = path.split('/').nth(1).unwrap_or_default();
     let rest = decoded.as_deref().ok().and_then(|path| path.split_once('/')).map_or("", |(_, rest)| rest);
     let stale =

@@ -159,9 +159,9 @@ impl PageStore {
         self.db.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(drop)
     }
 
-    /// The outcome of a form of this session, in words.
-    pub(super) fn outcome(&self, id: &str, session: &str) -> Result<Option<String>> {
-        let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2 AND said IS NOT NULL";
+    /// The outcome of a form of this session, in words once there is one; `None` if the form is unknown.
+    pub(super) fn outcome(&self, id: &str, session: &str) -> Result<Option<Option<String>>> {
+        let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2";
         self.db.row(sql, [id, session], |row| row.get(0))
     }
 }
@@ -255,7 +255,7 @@ mod tests {
         store.release("a").unwrap();
         assert_eq!(store.claim("a", "s", "w", now).unwrap(), FormIdState::Done("/".into(), "added".into()));
         assert_eq!(store.claim("a", "s", "other", now).unwrap(), FormIdState::Other);
-        assert_eq!(store.outcome("a", "s").unwrap().as_deref(), Some("added"));
+        assert_eq!(store.outcome("a", "s").unwrap(), Some(Some("added".to_owned())));
         assert_eq!(store.outcome("a", "another").unwrap(), None);
     }
 }

@@ -202,6 +202,11 @@ pub fn line_address(path: &str, line: usize) -> String {
     format!("{}{page}#L{line}", note_address(path))
 }
 
+/// The address that leads to the line of a note with a block's id.
+pub fn block_address(path: &str, block: &str) -> String {
+    format!("{}?block={}", note_address(path), encoded(block))
+}
+
 /// A path as it stands in an address.
 pub fn encoded(path: &str) -> String {
     utf8_percent_encode(path, PLAIN).to_string()

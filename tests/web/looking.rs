@@ -101,7 +101,11 @@ fn links_to_where_something_was_said_and_done_lead_there() {
     let inbox = visitor.get("/inbox?all=1").is(200).text();
     let logs = links(&inbox, "/notes/logs/");
     assert!(!logs.is_empty(), "{inbox}");
-    logs.iter().for_each(|link| drop(visitor.get(link).is(200)));
+    for link in &logs {
+        let to = visitor.get(link).is(302).header("location").to_owned();
+        let (path, line) = to.split_once('#').expect("a line of the log");
+        assert!(visitor.get(path).is(200).text().contains(&format!("id=\"{line}\"")), "{to}");
+    }
     // Where a line is further down it is on a later page.
     let long: String = (1..=700).map(|at| format!("line {at}\n\n")).collect();
     sample.vault.write("long.md", long);

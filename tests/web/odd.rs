@@ -171,3 +171,27 @@ fn what_cannot_be_understood_is_said_as_the_command_says_it() {
         assert!(reply.text().contains("role=\"alert\""), "{path}: {}", reply.text());
     }
 }
+
+/// A file that is no note is shown as it stands, or named; what can't be shown has no link.
+#[test]
+fn other_files_are_no_notes_and_no_link_leads_nowhere() {
+    let vault = listening(
+        "//- /Notes/T.md\n# Same\na\n# Same\nb\n# Once\nc ^b1\n//- /Notes/q\\n.md\nx\n//- /.obsidian/app.json\n{}\n//- /Inbox.md\n",
+    );
+    std::fs::write(vault.path("pic.bin"), b"\x89PNG\0\x01").unwrap();
+    drop(vault.run(&["history"]).ok());
+    vault.write("Notes/T.md", vault.read("Notes/T.md") + "more\n");
+    drop(vault.run(&["history"]).ok());
+    let (_served, visitor) = Served::visited(&vault);
+    let page = |path: &str| visitor.get(path).is(200).text();
+    let settings = page("/notes/vault-agent.toml");
+    assert!(settings.contains("<pre>timezone") && !settings.contains("id=\"note-"), "{settings}");
+    assert!(page("/notes/pic.bin").contains("is no text"));
+    assert!(!page("/history").contains("href=\"/notes/.obsidian"));
+    assert!(!page("/notes/Notes").contains("q%5Cn"));
+    let then = page("/notes/Notes/T.md?n=2");
+    assert!(then.contains("section%3AOnce") && !then.contains("section%3ASame"), "{then}");
+    assert_eq!(visitor.get("/notes/Notes/T.md?block=b1").is(302).header("location"), "/notes/Notes/T.md#L6");
+    assert_eq!(visitor.get("/notes/T.md?block=b1").is(302).header("location"), "/notes/Notes/T.md?block=b1");
+    let _ = visitor.get("/?answer=zz").is(404);
+}

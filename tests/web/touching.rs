@@ -135,6 +135,65 @@ fn a_note_that_is_locked_is_told_and_nothing_is_lost() {
     assert!(sample.vault.read("MEMORY.md").contains("the key hangs in the hall"));
 }
 
+#[test]
+fn a_pin_of_a_stale_page_pins_its_own_fact_or_none() {
+    let (sample, _served, visitor) = Sample::still().visited();
+    let pin = visitor.form("/memory", "pin-line", "is allergic to peanuts");
+    let before = sample.vault.read("MEMORY.md");
+    let line = before.lines().find(|line| line.contains("is allergic to peanuts")).unwrap();
+    sample.vault.write("MEMORY.md", before.replace(line, &format!("- the neighbour's key\n{line}")));
+    let _ = visitor.submit(&pin).is(303);
+    let pins = sample.vault.read("Pinned.md");
+    assert!(pins.contains("is allergic to peanuts") && !pins.contains("neighbour"), "{pins}");
+    sample.vault.write("MEMORY.md", before.replace("is allergic to peanuts", "eats peanuts"));
+    let _ = visitor.submit(&pin.with("form", "aaaaaaaaaaaaaaaaaaaaaa")).is(409);
+    assert_eq!(sample.vault.read("Pinned.md"), pins);
+}
+
+/// An update of the page finds a fact again by its id: it is made of the words, and no two have the same.
+#[test]
+fn the_id_of_a_fact_is_of_its_words() {
+    let vault = listening(
+        "//- /daily/2026-11-29.md\n- tea\n- tea\n//- /daily/2026-11-30.md\n- tea\n//- /MEMORY.md\n- milk\n- bread\n",
+    );
+    let (_served, visitor) = Served::visited(&vault);
+    let ids = |path: &str| {
+        let page = visitor.get(path).is(200).text();
+        page.split("id=\"fact-")
+            .skip(1)
+            .map(|rest| rest[..rest.find('"').unwrap()].to_owned())
+            .collect::<Vec<_>>()
+    };
+    let days = ids("/memory?kind=days");
+    assert_eq!(days.iter().collect::<std::collections::BTreeSet<_>>().len(), 3, "{days:?}");
+    let before = ids("/memory");
+    vault.write("MEMORY.md", "- salt\n- milk\n- bread\n");
+    let after = ids("/memory");
+    assert!(before.len() == 2 && after.ends_with(&before), "{before:?}, {after:?}");
+}
+
+/// Where the clocks leave an hour out, an entry is shown at its real time, and its forms are about the written one.
+#[test]
+fn a_time_that_the_clocks_leave_out_is_skipped_and_moved() {
+    let reminder =
+        |id: &str| format!("- [ ] date=2027-03-28 time=01:59 recur=daily msg=\"{id}\" id=rid_{id}\n");
+    let (first, second) = (reminder("AAAAAAAAAAAA"), reminder("BBBBBBBBBBBB"));
+    let vault = TestVault::new(&format!(
+        "//- now: 2027-03-27T08:00:00Z\n//- /Home.md\n- [ ] rep 🔁 every day ⏰ 2027-03-28 01:15\n//- /Reminders.md\n{first}{second}"
+    ));
+    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
+    let (_served, visitor) = Served::visited(&vault);
+    const DAY: &str = "/calendar?week=2027-03-28";
+    visitor.submit(&visitor.form(DAY, "skip", "rid_AAAAAAAAAAAA")).is(303);
+    let moved = visitor.form(DAY, "move", "rid_BBBBBBBBBBBB").with("when", "2027-03-28 12:00");
+    visitor.submit(&moved).is(303);
+    visitor.submit(&visitor.form(DAY, "skip", "rep")).is(303);
+    let notes = vault.read("Reminders.md");
+    assert_eq!(notes.matches("date=2027-03-29 time=01:59").count(), 2, "{notes}");
+    contains_all(notes, &["date=2027-03-28 time=12:00"]);
+    contains_all(vault.read("Home.md"), &["2027-03-29 01:15"]);
+}
+
 /// Tasks of other plugins and follow-ups are moved, skipped, changed and removed as reminders are; so do the commands.
 #[test]
 fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {

@@ -140,7 +140,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let saved = match line {
                 Some(place) => {
                     let (path, line) = parse_note_line(place)?;
-                    memory.pin_line(path, line, &origin)?
+                    memory.pin_line(path, line, None, &origin)?
                 }
                 None => {
                     let target = link.as_deref().map(parse_link);

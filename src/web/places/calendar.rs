@@ -7,6 +7,7 @@ use jiff::{Span, Timestamp, ToSpan};
 
 use super::prelude::*;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
+use crate::web::line_actions::minute;
 
 /// So many entries of one day stand in a month; the week shows all.
 const IN_A_DAY: usize = 5;
@@ -237,7 +238,7 @@ fn told_words(told: &agenda::DeliveryDetail) -> String {
 fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup {
     let Some(id) = entry.id.as_deref().filter(|_| entry.kind != EntryKind::Routine) else { return html! {} };
     let was = lines.standing.get(id).map_or("", String::as_str);
-    let at = format!("{}T{}", entry.date, entry.time);
+    let at = minute(entry.written);
     let values = [("id", id), ("was", was), ("at", at.as_str())];
     let action = &visit.address_with(&[]);
     let typed = |what: &str, name: &str| visit.typed_of(what, &[("id", id)], name);

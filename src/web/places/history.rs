@@ -5,6 +5,7 @@ use crate::history::{
     Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, UndoPlan, UndoSelection,
     parse_time, turn_of,
 };
+use crate::vault::NotePath;
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -77,6 +78,11 @@ fn filters(visit: &Visit<'_>) -> Markup {
     }
 }
 
+/// Whether `/notes` shows the file at a path.
+pub(super) fn is_shown(path: &str) -> bool {
+    NotePath::new(path).is_ok_and(|path| !path.is_hidden())
+}
+
 fn row(visit: &Visit<'_>, entry: &SnapshotEntry) -> [Markup; 4] {
     let at = entry.time.parse().unwrap_or(visit.now);
     let (shown, left) = (entry.paths.iter().take(3), entry.paths.len().saturating_sub(3));
@@ -85,7 +91,10 @@ fn row(visit: &Visit<'_>, entry: &SnapshotEntry) -> [Markup; 4] {
         html! { (entry.actor) },
         html! { a href={ "/history/" (entry.id) } { (entry.subject) } },
         html! {
-            @for (at, path) in shown.enumerate() { @if at > 0 { ", " } (visit.note_link(path)) }
+            @for (at, path) in shown.enumerate() {
+                @if at > 0 { ", " }
+                @if is_shown(path) { (visit.note_link(path)) } @else { (path) }
+            }
             @if left > 0 { " and " (left) " more" }
         },
     ]
@@ -119,7 +128,7 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<PageView> {
                 None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "What would taking it back change?" } },
             }
             @for diff in &diffs {
-                h2 { (visit.note_link(&diff.path)) }
+                h2 { @if is_shown(&diff.path) { (visit.note_link(&diff.path)) } @else { (diff.path) } }
                 (differences(diff))
             }
             @if record.changes.len() > diffs.len() { p.soft { "and " (record.changes.len() - diffs.len()) " notes more" } }

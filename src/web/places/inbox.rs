@@ -4,6 +4,7 @@
 use super::prelude::*;
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::format::candidate::CandidateState;
+use crate::web::visit::block_address;
 
 /// So many on one page.
 const PER_PAGE: usize = 30;
@@ -32,8 +33,9 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
 
 fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     // As a link of the note: without its ending, with the block behind it.
-    let log = one.source.split('#').next().unwrap_or_default();
+    let (log, block) = one.source.split_once("#^").unwrap_or((&one.source, ""));
     let log = if log.ends_with(".md") { log.to_owned() } else { format!("{log}.md") };
+    let source = if block.is_empty() { note_address(&log) } else { block_address(&log, block) };
     let typed = visit.typed_of("edit", &[("id", &one.id)], "text").unwrap_or(&one.text);
     html! {
         article id=(one.id) {
@@ -42,7 +44,7 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
                 (parts::badge(&one.category.to_string(), "")) " for " (one.section)
                 @if let Some(by) = &one.by { ", found by " (by) }
             }
-            blockquote { p { (one.quote) } p { a href=(note_address(&log)) { (one.source) } } }
+            blockquote { p { (one.quote) } p { a href=(source) { (one.source) } } }
             @if let Some(old) = &one.replaces { p { "Instead of: " (old) } }
             @if let Some(old) = &one.joins { p { "Beside: " (old) } }
             @match one.state {

@@ -1,6 +1,8 @@
 //! Serves `/memory`: shows facts by section and scope, days and pins. Facts can be added, changed, forgotten and
 //! pinned.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::prelude::*;
@@ -116,11 +118,12 @@ fn long(visit: &Visit<'_>, sections: &[ListedSection], blame: Option<&Blame>) ->
         .filter(|(_, one)| with_struck || struck::parse(&one.text).is_none())
         .collect();
     let shown = parts::page_of(visit, &all, PER_PAGE);
+    let mut ids = FactIds::new();
     html! {
         @if all.is_empty() { (parts::empty("Nothing is remembered yet.")) }
         @for group in shown.chunk_by(|one, other| one.0 == other.0) {
             h2 { (group[0].0.unwrap_or("Without a section")) }
-            ul.plainlist { @for (_, one) in group { (fact(visit, path.as_str(), one, origin(blame, one.line))) } }
+            ul.plainlist { @for (_, one) in group { (fact(visit, &mut ids, path.as_str(), one, origin(blame, one.line))) } }
         }
         (parts::pager(visit, all.len(), PER_PAGE))
         p { (visit.note_link(path.as_str())) " " (visit.obsidian(path.as_str())) }
@@ -128,23 +131,36 @@ fn long(visit: &Visit<'_>, sections: &[ListedSection], blame: Option<&Blame>) ->
 }
 
 fn daily(visit: &Visit<'_>, days: &[ListedDay]) -> Markup {
+    let mut ids = FactIds::new();
     html! {
         @if days.is_empty() { (parts::empty("No day has a note yet.")) }
         @for day in parts::page_of(visit, days, PER_PAGE / 4) {
             h2 { a href=(note_address(day.path.as_str())) { (day.date) } }
-            ul.plainlist { @for one in &day.memories { (fact(visit, day.path.as_str(), one, None)) } }
+            ul.plainlist { @for one in &day.memories { (fact(visit, &mut ids, day.path.as_str(), one, None)) } }
         }
         (parts::pager(visit, days.len(), PER_PAGE / 4))
     }
 }
 
-fn fact(visit: &Visit<'_>, path: &str, one: &ListedMemory, origin: Option<&LineOrigin>) -> Markup {
+/// How often each fact stood on the page so far. Its id there is made of its words, not of its line: where lines come
+/// and go, an update of the page finds it again.
+type FactIds = HashMap<blake3::Hash, usize>;
+
+fn fact(
+    visit: &Visit<'_>,
+    ids: &mut FactIds,
+    path: &str,
+    one: &ListedMemory,
+    origin: Option<&LineOrigin>,
+) -> Markup {
+    let hash = blake3::hash(format!("{path}\n{}", one.text).as_bytes());
+    let count = ids.entry(hash).and_modify(|count| *count += 1).or_insert(1);
     let line = one.line.to_string();
     let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str())];
     let typed = visit.typed_of("edit", &[("path", path), ("line", &line)], "text");
     html! {
-        li id={ "line-" (line) } {
-            details.more id={ "fact-" (line) } open[typed.is_some()] {
+        li {
+            details.more id={ "fact-" (&hash.to_hex()[..16]) "-" (count) } open[typed.is_some()] {
                 summary {
                     @match struck::parse(&one.text) {
                         Some(old) => { del { (old.words) } " " (old.rest) },
@@ -208,7 +224,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
             (back, format!("Forgotten: {}", gone.text))
         }
         "pin-line" => {
-            let saved = memory.pin_line(path, line.ok_or_else(no_line)?, &origin)?;
+            let saved = memory.pin_line(path, line.ok_or_else(no_line)?, Some(form.get("was")), &origin)?;
             (PINS, format!("Pinned: {}", saved.text))
         }
         "pin" => (PINS, format!("Pinned: {}", memory.pin(text, None, &origin)?.text)),

@@ -18,7 +18,7 @@ use crate::history::{
 };
 use crate::vault::NotePath;
 use crate::web::markdown;
-use crate::web::visit::LINES_PER_PAGE;
+use crate::web::visit::{LINES_PER_PAGE, block_address, line_address};
 
 /// So many snapshots are on the slider.
 const SNAPSHOTS: usize = 100;
@@ -78,7 +78,17 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     if then.is_none() && snapshots.is_empty() {
         // A link of Obsidian's names a note of any folder by its name alone.
         let found = find_link_target(visit.workspace.vault.root(), &path);
-        return found.map(|found| PageView::Elsewhere(note_address(found.as_str()))).ok_or_else(missing);
+        let address = |found: NotePath| match visit.query("block") {
+            Some(block) => block_address(found.as_str(), block),
+            None => note_address(found.as_str()),
+        };
+        return found.map(|found| PageView::Elsewhere(address(found))).ok_or_else(missing);
+    }
+    if let Some(block) = visit.query("block").filter(|_| !visit.wants_json) {
+        let (text, id) = (text(then.as_ref()), format!("^{block}"));
+        let line = text.lines().position(|line| line.trim_end().ends_with(&id));
+        let address = |line| line_address(path.as_str(), line + 1);
+        return Ok(PageView::Elsewhere(line.map_or_else(|| note_address(path.as_str()), address)));
     }
     if let (true, Some(history), Some(_)) = (is_then, &history, &then) {
         blame = history.blame(&path, point.as_ref(), BlameBound::default()).ok();
@@ -125,6 +135,8 @@ fn page(
 ) -> Markup {
     let (now, count) = (text(bytes), shown.text.lines().count());
     let folder = shown.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_note = shown.path.ends_with(".md");
+    let is_binary = !is_note && shown.text.contains(['\0', char::REPLACEMENT_CHARACTER]);
     html! {
         p.soft { (visit.obsidian(&shown.path)) " · " a href={ "/history?note=" (crate::web::visit::encoded(&shown.path)) } { "All its changes" } }
         @if let Some(plan) = plan { (planned(visit, plan, bytes.map_or(&[], Vec::as_slice))) }
@@ -137,17 +149,21 @@ fn page(
                 a href=(parts::to_plan(visit, &[("plan", "note"), ("at", at), ("n", "")])) { "Bring the note back as it was" }
             }
             @if shown.text == now { (parts::empty("It is as it was.")) }
+            @else if is_binary { (parts::empty("It is another now.")) }
             @else if visit.query("view") == Some("side") { (side_by_side(&shown.text, &now)) }
             @else { (parts::diff(&shown.text, &now)) }
         }
-        h2 { "As it reads" }
-        @if count > LINES_PER_PAGE { p.soft { "Page " (visit.page_number()) " of its " (count) " lines." } }
-        @if shown.text.len() > MOST_READ { (parts::empty("It is too long to be shown as it reads; its lines are below.")) }
-        @else { div.note { (markdown::render_part(&shown.text, lines_of_page(visit, &shown.text), folder)) } }
-        h2 { "Line by line" }
-        (lines(visit, shown))
-        (parts::pager(visit, count, LINES_PER_PAGE))
-        (section_links(visit, shown))
+        @if is_binary { (parts::empty("This file is no text: it is not shown here.")) } @else {
+            h2 { "As it reads" }
+            @if count > LINES_PER_PAGE { p.soft { "Page " (visit.page_number()) " of its " (count) " lines." } }
+            @if shown.text.len() > MOST_READ { (parts::empty("It is too long to be shown as it reads; its lines are below.")) }
+            @else if is_note { div.note { (markdown::render_part(&shown.text, lines_of_page(visit, &shown.text), folder)) } }
+            @else { pre { (&shown.text[lines_of_page(visit, &shown.text)]) } }
+            h2 { "Line by line" }
+            (lines(visit, shown))
+            (parts::pager(visit, count, LINES_PER_PAGE))
+            @if is_note { (section_links(visit, shown)) }
+        }
     }
 }
 
@@ -229,11 +245,11 @@ fn when(visit: &Visit<'_>, origin: Option<&LineOrigin>) -> Markup {
 /// Links that bring one section back.
 fn section_links(visit: &Visit<'_>, shown: &NoteView) -> Markup {
     let Some(at) = &shown.at else { return html! {} };
-    let headings: Vec<String> = sections(shown.text.as_bytes())
-        .into_iter()
-        .map(|section| section.heading)
-        .take(LINES_PER_PAGE)
-        .collect();
+    let all: Vec<String> =
+        sections(shown.text.as_bytes()).into_iter().map(|section| section.heading).collect();
+    // A heading that stands twice names no section.
+    let is_one = |heading: &&String| all.iter().filter(|other| other == heading).count() == 1;
+    let headings: Vec<&String> = all.iter().take(LINES_PER_PAGE).filter(is_one).collect();
     html! {
         @if !headings.is_empty() {
             h2 { "Sections" }

@@ -78,7 +78,7 @@ fn form(visit: &Visit<'_>) -> Markup {
         form method="get" action="/search" role="search" {
             div.row {
                 label { span { "What to look for" } input type="search" name="q" value=(value("q")); }
-                label { span { "Only there (a folder, `logs`, `memory`, `project:ID`)" } input name="scope" value=(value("scope")) autocomplete="off"; }
+                label { span { (parts::sentence("Only there (a folder, `logs`, `memory`, `project:ID`)")) } input name="scope" value=(value("scope")) autocomplete="off"; }
                 button { "Search" }
             }
             label { input type="checkbox" name="exact" value="yes" checked[visit.query("exact").is_some()]; " Only these words and their forms" }
@@ -98,7 +98,7 @@ fn hits(visit: &Visit<'_>, found: &SearchView) -> Markup {
         CheckedBy::Nobody => "the vault could not be checked: this may be old",
     };
     html! {
-        @for note in answer.notes.iter().chain(&answer.freshness.warnings) { p.refused { (note) } }
+        @for note in answer.notes.iter().chain(&answer.freshness.warnings) { p.refused { (parts::sentence(note)) } }
         p.soft {
             (answer.hits.len()) @if answer.hits.len() == 1 { " hit" } @else { " hits" } "; " (checked)
             @if answer.freshness.read_directly > 0 { "; " (answer.freshness.read_directly) " newer notes were read directly" }

@@ -201,7 +201,11 @@ fn asked(visit: &Visit<'_>) -> Result<Option<AskedQuestion>> {
     let ended = turn.filter(|turn| turn.state.is_final()).map(|turn| {
         turn.answer.unwrap_or_else(|| "There is no answer: it was ended before. Ask again.".to_owned())
     });
-    let answer = visit.shared.store.outcome(id, &visit.session.id)?.or(ended);
+    let form = visit.shared.store.outcome(id, &visit.session.id)?;
+    if form.is_none() && state.is_none() {
+        return Err(PageError::not_found("no such question was asked here"));
+    }
+    let answer = form.flatten().or(ended);
     Ok(Some(AskedQuestion { turn: turn_of(id).to_string(), state, answer }))
 }
 

@@ -3,6 +3,7 @@
 //! Only names are read; hidden files and links are left out.
 
 use crate::history::LogFilter;
+use crate::web::places::history::is_shown;
 use crate::web::places::prelude::*;
 
 /// So many changes are looked through for notes that changed lately.
@@ -35,10 +36,10 @@ impl FolderListing {
         let mut folder = Self { path: path.to_owned(), folders: Vec::new(), notes: Vec::new(), more: false };
         for entry in std::fs::read_dir(at).ok()?.flatten() {
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
-            if name.starts_with('.') {
+            let inside = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            if !is_shown(&inside) {
                 continue;
             }
-            let inside = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
             if kind.is_dir() {
                 folder.folders.push(inside);
             } else if kind.is_file() && name.ends_with(".md") {
@@ -83,7 +84,7 @@ pub(super) fn recent_page(visit: &Visit<'_>) -> Result<PageView> {
         let filter = LogFilter { limit: Some(LATELY), ..LogFilter::default() };
         for record in history.records(&filter)? {
             let new = record.changes.iter().filter(|change| change.new.is_some()).map(|change| &change.path);
-            for path in new.filter(|path| path.ends_with(".md")).take(LATELY) {
+            for path in new.filter(|path| path.ends_with(".md") && is_shown(path)).take(LATELY) {
                 if !lately.contains(path) && lately.len() < LATELY {
                     lately.push(path.clone());
                 }
