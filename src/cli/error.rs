@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 
 use crate::agenda::AgendaError;
 use crate::capture::InboxError;
@@ -78,6 +79,14 @@ impl CommandError {
         Self { is_usage: true, ..Self::problem(message) }
     }
 
+    /// The file or folder at `path` can't be written.
+    pub fn unwritable(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| {
+            Self::problem(format!("can't write `{}`: {error}", path.display()))
+                .hint("free some space, or give yourself the right to write there")
+        }
+    }
+
     /// Adds what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -142,7 +151,7 @@ fn advice(error: &(dyn Error + 'static)) -> Advice {
         ConflictError::NoCopy(_) => usage("`vault-agent conflicts list` shows the copies"),
         ConflictError::History(error) => advice(error),
         HistoryError::When(when) => usage(when.hint()),
-        HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::Pattern(_) => hinted(true, None),
+        HistoryError::UnknownPoint(_) | HistoryError::Outside(..) => hinted(true, None),
         HistoryError::Empty => problem("`vault-agent run` takes snapshots; so does `history`"),
         HistoryError::NotInSnapshot(..) => problem("`vault-agent history PATH` shows when it was there"),
         HistoryError::Disabled => problem("set `[history] enabled = true` in `vault-agent.toml`"),

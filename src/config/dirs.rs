@@ -134,8 +134,7 @@ pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
 
 /// A readable name plus a hash of the canonical path, so that two vaults of one name stay apart.
 fn vault_name(root: &Path) -> Result<String, ConfigError> {
-    let canonical = root
-        .canonicalize()
+    let canonical = resolved(root)
         .map_err(|error| ConfigError::new(format!("can't open the vault `{}`: {error}", root.display())))?;
     let readable: String = canonical
         .file_name()
@@ -147,6 +146,20 @@ fn vault_name(root: &Path) -> Result<String, ConfigError> {
         .collect();
     let hash = blake3::hash(canonical.as_os_str().as_encoded_bytes());
     Ok(format!("{}-{}", if readable.is_empty() { "vault" } else { &readable }, &hash.to_hex()[..10]))
+}
+
+/// The absolute path of a folder, links resolved as far as it is there.
+///
+/// # Errors
+/// A folder above it can't be read.
+pub fn resolved(dir: &Path) -> std::io::Result<PathBuf> {
+    match (dir.canonicalize(), dir.parent(), dir.file_name()) {
+        (Err(error), Some(above), Some(name)) if error.kind() == std::io::ErrorKind::NotFound => {
+            let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+            Ok(resolved(above)?.join(name))
+        }
+        (path, ..) => path,
+    }
 }
 
 /// Whether `dir` is a vault: it holds `vault-agent.toml` or `.obsidian`.

@@ -94,6 +94,35 @@ pub(super) fn find_key(text: &str, key: &str) -> Option<(Range<usize>, Range<usi
     found
 }
 
+/// The error of a list in a table's place (`[[notify]]`), whose values serde would take by their positions.
+pub(super) fn doubled<T: DeserializeOwned>(text: &str) -> Option<ConfigError> {
+    let root = DeTable::parse(text).ok()?;
+    let mut open: Vec<(String, &DeTable<'_>)> = vec![(String::new(), root.get_ref())];
+    while let Some((above, table)) = open.pop() {
+        for (name, value) in table {
+            let key = format!("{above}{}", name.get_ref());
+            match value.get_ref() {
+                DeValue::Table(inner) => open.push((format!("{key}."), inner)),
+                DeValue::Array(_) if takes_table::<T>(&key) => {
+                    let error = ConfigError::new(format!("`{key}` is one table, not a list"));
+                    let hint = format!("write `[{key}]` with one pair of brackets, and its keys below it");
+                    return Some(error.suggest(hint).at(text, name.span().start));
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+/// Whether a table stands at this key: then an empty one is read, or lacks keys.
+fn takes_table<T: DeserializeOwned>(key: &str) -> bool {
+    match toml::from_str::<T>(&format!("{key} = {{}}")) {
+        Ok(_) => true,
+        Err(error) => error.message().starts_with("missing field"),
+    }
+}
+
 /// An error of reading TOML as a `T` in our words, with the nearest known name where a name is wrong.
 pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> ConfigError {
     let message = error.message();

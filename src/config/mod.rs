@@ -6,7 +6,8 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 //!
-//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults;
+//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`path_patterns`]: the
+//!   patterns in them;
 //! - [`add_allowed`], [`set_values`]: the changes that the program makes to the file. Pure;
 //! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`stray_keys`]:
 //!   errors with their place;
@@ -19,6 +20,7 @@ mod error;
 pub mod git_address;
 pub mod json_file;
 pub mod mcp_hosts;
+mod path_patterns;
 mod secret;
 mod set_values;
 mod settings;
@@ -27,9 +29,10 @@ mod tables;
 
 pub use self::add_allowed::with_allowed;
 pub(crate) use self::dirs::create_private;
-pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
+pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault, resolved};
 pub use self::error::ConfigError;
 pub(crate) use self::error::nearest;
+pub use self::path_patterns::PathPatterns;
 pub(crate) use self::secret::expand;
 pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,

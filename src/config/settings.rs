@@ -7,14 +7,14 @@ use std::path::Path;
 use jiff::civil;
 use serde::Deserialize;
 
-use super::error::{ConfigError, explain, find_key, line_and_column};
+use super::error::{ConfigError, doubled, explain, find_key, line_and_column};
 use super::tables::{
     self, AssistantSettings, BrainSettings, CaptureSettings, DiscordSettings, EditSettings, EmbedSettings,
     HistorySettings, HookSettings, InboxSettings, IndexSettings, MachineSettings, McpServer, MemorySettings,
     NotifySettings, PathSettings, RecallSettings, ReminderSettings, RerankSettings, Route, ScheduleSettings,
     SkillSettings, SummarySettings, Validation, WebSettings, ensure, in_range, settings, wrong,
 };
-use crate::config::FILE_NAME;
+use crate::config::{FILE_NAME, PathPatterns};
 use crate::format::candidate::Category;
 
 settings! {
@@ -102,7 +102,12 @@ impl Settings {
                     Ok(settings) => Ok((settings, text)),
                     Err(error) => Err(error.in_file(&path)),
                 },
-                Err(_) => Err(ConfigError::new("is not UTF-8 text").in_file(&path)),
+                Err(error) => {
+                    let valid = error.utf8_error().valid_up_to();
+                    let before = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+                    let wrong = ConfigError::new("is not UTF-8 text").at(&before, valid);
+                    Err(wrong.suggest("save it again as UTF-8").in_file(&path))
+                }
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Ok((Self::default(), String::new()))
@@ -117,6 +122,9 @@ impl Settings {
     /// As [`Settings::load`]; places are in `text`.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if let Some(error) = doubled::<Self>(text) {
+            return Err(error);
+        }
         let settings: Self = toml::from_str(text).map_err(|error| explain::<Self>(text, &error))?;
         settings.validate().map_err(|(key, error)| match find_key(text, &key) {
             Some((_, span)) => error.at(text, span.start),
@@ -204,6 +212,19 @@ impl Settings {
         let hint = "give the name that `hostname` prints on the machine that fires, or delete the line";
         ensure(is_named, "schedule.host", "`schedule.host` is empty", hint)?;
         self.reminders.validate()?;
+        let (history, index) = (&self.history, &self.index);
+        for (key, patterns) in [
+            ("history.include", &history.include),
+            ("history.exclude", &history.exclude),
+            ("index.include", &index.include),
+            ("index.exclude", &index.exclude),
+            ("reminders.from", &self.reminders.from),
+        ] {
+            if let Err((pattern, why)) = PathPatterns::new(patterns) {
+                let hint = "write `Projects` for a folder, `Projects/**/*.md` for its notes, `*.secret.md` for names at any depth, `[[]` for a bracket";
+                return wrong(key, format!("`{key}` holds `{pattern}`, which is no pattern: {why}"), hint);
+            }
+        }
         self.web.validate()?;
         self.machines.as_ref().map_or(Ok(()), MachineSettings::validate)?;
         let named = [

@@ -48,9 +48,6 @@ pub enum HistoryError {
     /// The editing engine refused.
     #[error("can't write `{0}`: {1}")]
     Edit(NotePath, EditError),
-    /// A pattern of the settings is wrong.
-    #[error("{0}")]
-    Pattern(String),
     /// `[history] enabled = false`.
     #[error("snapshots are turned off (`[history] enabled = false`)")]
     Disabled,

@@ -3,13 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use globset::{Glob, GlobSet};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use rayon::prelude::*;
 
 use super::{TaskSettings, plugins, rewrite, task_id};
-use crate::config::Settings;
+use crate::config::{PathPatterns, Settings};
 use crate::format::task::{self, PlacedTask, Rules, Task, TaskFormat};
 use crate::schedule::Zone;
 use crate::vault::{NotePath, Stat, Vault, VaultError, WalkEntry, WalkOptions};
@@ -153,22 +152,14 @@ fn read_all(vault: &Vault, notes: &[WalkEntry], rules: &Rules) -> Vec<Result<Vec
 
 /// The notes that may hold tasks, by the settings.
 pub fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<WalkEntry>, VaultError> {
-    let from = patterns(&settings.from);
+    let from = (!settings.from.is_empty()).then(|| PathPatterns::of(&settings.from));
     let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };
     let mut entries = vault.walk(&options)?.entries;
     entries.retain(|entry| {
-        from.as_ref().is_none_or(|from| from.is_match(entry.path.as_str()))
+        from.as_ref().is_none_or(|from| from.matches(entry.path.as_str()))
             && !crate::vault::conflict::is_conflict_copy(entry.path.file_name())
     });
     Ok(entries)
-}
-
-/// The patterns as one; none where all notes are meant. They were validated with the settings.
-fn patterns(from: &[String]) -> Option<GlobSet> {
-    if from.is_empty() {
-        return None;
-    }
-    GlobSet::new(from.iter().filter_map(|pattern| Glob::new(pattern).ok())).ok()
 }
 
 /// The number of open tasks with a date in forms that aren't enabled.

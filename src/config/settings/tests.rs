@@ -78,3 +78,49 @@ fn a_pause_is_a_local_time_or_until_it_is_resumed() {
         assert!(read(text).unwrap_err().contains("2026-12-24 18:00"), "{text}");
     }
 }
+
+#[test]
+fn a_list_in_a_table_s_place_is_refused() {
+    for (text, key) in [
+        ("[[notify]]\nkind = \"console\"\n", "notify"),
+        ("[[history]]\nenabled = true\n", "history"),
+        ("web = [true]\n", "web"),
+        ("notify = [\"desktop\"]\n", "notify"),
+        ("[notify]\nntfy = [\"t\"]\n", "notify.ntfy"),
+        ("[[machines]]\n", "machines"),
+    ] {
+        let error = Settings::parse(text).unwrap_err();
+        assert_eq!(error.message, format!("`{key}` is one table, not a list"), "{text}");
+        assert!(error.place.is_some() && error.suggestion.unwrap().contains(&format!("`[{key}]`")), "{text}");
+    }
+    let fine = "[reminders]\nfrom = [\"a\"]\n[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\n";
+    Settings::parse(fine).unwrap();
+}
+
+#[test]
+fn a_wrong_pattern_is_pointed_at() {
+    for (table, key) in [
+        ("history", "include"),
+        ("history", "exclude"),
+        ("index", "include"),
+        ("index", "exclude"),
+        ("reminders", "from"),
+    ] {
+        let said = problem(&format!("[{table}]\n{key} = [\"b\", \"Private/{{a,**\"]\n"));
+        let start = format!(
+            "Some((2, {})) `{table}.{key}` holds `Private/{{a,**`, which is no pattern: ",
+            key.len() + 4
+        );
+        assert!(said.starts_with(&start) && said.contains("for a folder"), "{said}");
+    }
+}
+
+#[test]
+fn text_that_is_no_utf_8_has_a_place_and_a_remedy() {
+    let temp = tempfile::tempdir().unwrap();
+    for (bytes, place) in [(&b"\xff\xfet\0"[..], (1, 1)), (b"# ok\n# caf\xe9\n", (2, 6))] {
+        std::fs::write(temp.path().join(FILE_NAME), bytes).unwrap();
+        let error = Settings::load(temp.path()).unwrap_err();
+        assert_eq!((error.place, error.suggestion.as_deref()), (Some(place), Some("save it again as UTF-8")));
+    }
+}

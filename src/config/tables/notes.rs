@@ -4,7 +4,7 @@
 use jiff::civil::Time;
 use serde::Deserialize;
 
-use super::{Validation, ensure, wrong};
+use super::{Validation, ensure};
 use crate::format::task::TaskFormat;
 
 settings! {
@@ -91,9 +91,9 @@ settings! {
     pub struct HistorySettings {
         /// Whether snapshots are taken.
         pub enabled: bool = true,
-        /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
+        /// [Patterns](crate::config::PathPatterns) of further files to keep, beside notes, canvases, bases and settings.
         pub include: Vec<String>,
-        /// Glob patterns of files to leave out.
+        /// Patterns of files and folders to leave out.
         pub exclude: Vec<String>,
         /// Larger files are left out and listed.
         pub max_file_bytes: u64 = 1 << 20,
@@ -123,7 +123,7 @@ settings! {
         pub also: Vec<TaskFormat>,
         /// The time of day, `HH:MM`, of a date without one.
         pub default_time: String = "09:00".to_owned(),
-        /// Glob patterns of the notes in which tasks are told; none means all notes.
+        /// [Patterns](crate::config::PathPatterns) of the notes in which tasks are told; none means all notes.
         pub from: Vec<String>,
     }
 }
@@ -141,14 +141,6 @@ impl ReminderSettings {
             "reminders.default_time",
             format!("`reminders.default_time` is `{time}`, which is no time of day"),
             "write hours and minutes, such as `09:00`",
-        )?;
-        for pattern in &self.from {
-            if let Err(error) = globset::Glob::new(pattern) {
-                let message =
-                    format!("`reminders.from` holds `{pattern}`, which is no pattern: {}", error.kind());
-                return wrong("reminders.from", message, "write a folder's notes as `Projects/**`");
-            }
-        }
-        Ok(())
+        )
     }
 }

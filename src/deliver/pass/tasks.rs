@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readiness};
 use super::{Pass, PassContext, PassMode, PassReport};
+use crate::config::PathPatterns;
 use crate::deliver::confirm::notice_once;
 use crate::deliver::delivery_journal::{self, LineHash, NotifiedTask};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
@@ -159,7 +160,7 @@ fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
 }
 
 /// A pattern of notes (`None` for all), and the forms that are notified there, each with its scope's name.
-type ScopePattern = (Option<globset::GlobMatcher>, Vec<(TaskFormat, String)>);
+type ScopePattern = (Option<PathPatterns>, Vec<(TaskFormat, String)>);
 
 /// The scopes that the settings name: a form, its filter, a pattern of notes.
 struct TaskScopes {
@@ -173,7 +174,7 @@ impl TaskScopes {
         let from = if settings.from.is_empty() { &all[..] } else { &settings.from[..] };
         let mut scopes = Self { names: Vec::new(), patterns: Vec::new() };
         for pattern in from {
-            let glob = globset::Glob::new(pattern).ok().filter(|_| !pattern.is_empty());
+            let glob = (!pattern.is_empty()).then(|| PathPatterns::of(std::slice::from_ref(pattern)));
             let own: Vec<(TaskFormat, String)> = settings
                 .on
                 .iter()
@@ -184,7 +185,7 @@ impl TaskScopes {
                 })
                 .collect();
             scopes.names.extend(own.iter().map(|(_, name)| name.clone()));
-            scopes.patterns.push((glob.map(|glob| glob.compile_matcher()), own));
+            scopes.patterns.push((glob, own));
         }
         scopes
     }
@@ -192,7 +193,7 @@ impl TaskScopes {
     /// The instant since when a form is notified in a note: by the oldest pattern that fits. `None` if it begins now.
     fn since(&self, format: TaskFormat, path: &str, known: &HashMap<String, Timestamp>) -> Option<Timestamp> {
         let fitting =
-            self.patterns.iter().filter(|(glob, _)| glob.as_ref().is_none_or(|glob| glob.is_match(path)));
+            self.patterns.iter().filter(|(glob, _)| glob.as_ref().is_none_or(|glob| glob.matches(path)));
         let names = fitting.flat_map(|(_, own)| own).filter(|(own, _)| *own == format);
         names.filter_map(|(_, name)| known.get(name).copied()).min()
     }

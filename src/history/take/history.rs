@@ -49,10 +49,10 @@ impl History {
     /// Opens the history of `vault` in the state directory, making it where there is none.
     ///
     /// # Errors
-    /// The repository can't be made or opened, or a pattern in the settings is wrong.
+    /// The repository can't be made or opened.
     pub fn open(vault: &Vault, settings: &Settings, state: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         let dir = state.join("history.git");
-        let selection = Selection::new(settings)?;
+        let selection = Selection::new(settings);
         let store = HistoryStore::open(&dir)?;
         let zone =
             Zone::get(&settings.timezone).or_else(|_| Zone::get("UTC")).expect("the bundled zones have UTC");

@@ -1,22 +1,15 @@
-//! Matches path patterns as people write them: `*` within a name, `**` across folders, `?` one character; a pattern
-//! without any of these is a folder, a file or a part of a path. Case and accents are ignored.
+//! Matches the path patterns of queries (`path:`): `*` within a name, `**` across folders, `?` one character; a pattern
+//! without any of these is a part of a path. Case and accents are ignored.
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::search::analyze::fold;
 
 /// A pattern for paths.
-#[derive(Clone)]
 pub struct Pattern {
     text: String,
     /// None for a plain one.
     glob: Option<GlobMatcher>,
-}
-
-impl std::fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.text.fmt(f)
-    }
 }
 
 impl Pattern {
@@ -31,16 +24,6 @@ impl Pattern {
     pub fn matches(&self, path: &str) -> bool {
         let path = fold(path);
         self.glob.as_ref().map_or_else(|| path.contains(&self.text), |glob| glob.is_match(&path))
-    }
-
-    /// Whether `path` fits as a setting's pattern: a plain pattern means that file or folder exactly.
-    pub fn covers(&self, path: &str) -> bool {
-        if self.glob.is_some() {
-            return self.matches(path);
-        }
-        let path = fold(path);
-        path.strip_prefix(self.text.trim_end_matches('/'))
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
@@ -77,9 +60,5 @@ mod tests {
             fits("[draft] *.md", "a/[Draft] x.md") && fits("{a}?\\*", "{a}b\\c") && !fits("[ab]*", "a.md")
         );
         assert!(fits("**", "a/b") && fits("a**", "a/b") == fits("a*", "a/b") && !fits("*.md", "a.md/b"));
-        let covers = |pattern: &str, path: &str| Pattern::new(pattern).covers(path);
-        assert!(
-            covers("archive/", "archive/x.md") && covers("a.md", "a.md") && !covers("arch", "archive/x.md")
-        );
     }
 }

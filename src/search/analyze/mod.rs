@@ -18,7 +18,6 @@ pub(in crate::search) mod glob;
 
 pub(in crate::search) use authors::{Authors, MARK, embedded, names_of, without_names, without_references};
 pub(in crate::search) use days::{About, Named, named_days};
-pub(in crate::search) use glob::Pattern;
 pub(in crate::search) use stems::{
     Piece, STOP, Shape, Terms, bit, each_piece, has_function_word, is_unspaced, signature, word_list, words,
 };

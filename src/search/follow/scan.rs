@@ -80,7 +80,7 @@ impl Index {
         let unread = skipped.iter().filter(|one| matches!(one.reason, SkipReason::Unreadable(_)));
         let unread = unread.map(|one| (one.path.to_string_lossy().into_owned(), one.reason.to_string()));
         // `folder/**` leaves out what is in the folder, which is all of it.
-        unread.filter(|(path, _)| !self.options.exclude.iter().any(|one| one.covers(&format!("{path}/_"))))
+        unread.filter(|(path, _)| !self.options.exclude.matches(&format!("{path}/_")))
     }
 
     /// The files that may differ from their rows in `conn`, including missing ones. Unreadable paths go into `unread`.

@@ -4,11 +4,11 @@
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.
 
+use crate::config::PathPatterns;
 use crate::format::lines::with_lf;
 use crate::format::tags::{code_spans, tags};
 use crate::format::{log, memory};
 use crate::memory::Scope;
-use crate::search::analyze::Pattern;
 use crate::search::read::block::{self, ParsedNote};
 use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
@@ -32,9 +32,9 @@ pub struct Options {
     /// The folder of summaries of transcripts, which say nothing that those don't: they aren't indexed.
     pub summaries: String,
     /// Further files to index, beside notes, canvases and bases.
-    pub include: Vec<Pattern>,
+    pub include: PathPatterns,
     /// Files to leave out.
-    pub exclude: Vec<Pattern>,
+    pub exclude: PathPatterns,
     /// Larger files are left out, in bytes.
     pub max_file_bytes: u64,
     /// The zone of dates without an offset.
@@ -51,7 +51,6 @@ impl Options {
     /// From the vault's settings.
     pub fn from_settings(settings: &crate::config::Settings, zone: jiff::tz::TimeZone) -> Self {
         let folder = |path: &str| path.trim_end_matches('/').to_owned();
-        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect();
         Self {
             memory: settings.paths.memory.clone(),
             pinned: settings.paths.pinned.clone(),
@@ -59,8 +58,8 @@ impl Options {
             daily: folder(&settings.paths.daily),
             logs: folder(&settings.paths.logs),
             summaries: folder(&settings.paths.summaries),
-            include: patterns(&settings.index.include),
-            exclude: patterns(&settings.index.exclude),
+            include: PathPatterns::of(&settings.index.include),
+            exclude: PathPatterns::of(&settings.index.exclude),
             max_file_bytes: settings.index.max_file_bytes,
             zone,
         }
@@ -76,11 +75,11 @@ impl Options {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let known = ["md", "markdown", "canvas", "base"].iter().any(|e| extension.eq_ignore_ascii_case(e));
-        let is_named = self.include.iter().any(|pattern| pattern.covers(path));
+        let is_named = self.include.matches(path);
         if (!known || is_below(path, &self.summaries)) && !is_named {
             return Ok(false);
         }
-        if self.exclude.iter().any(|pattern| pattern.covers(path)) {
+        if self.exclude.matches(path) {
             return Err("left out by `[index] exclude`");
         }
         Ok(true)

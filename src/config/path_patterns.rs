@@ -1,0 +1,105 @@
+//! Compiles the path patterns of the settings: `[history]` and `[index]` `include` and `exclude`, `[reminders] from`.
+//!
+//! A pattern names files or folders; a folder stands for all that is in it. Without a `/` it is found at any depth,
+//! else it begins at the vault's root. `*` and `?` stand for characters of a name, `**` for any folders, `{a,b}` for one
+//! of several, `[ab]` for one character; brackets and braces also stand for themselves. Case and accents are ignored.
+
+use std::fmt;
+
+use globset::{Glob, GlobBuilder, GlobSet};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Patterns of which one has to fit.
+#[derive(Clone, Default)]
+pub struct PathPatterns {
+    globs: Vec<Glob>,
+    set: GlobSet,
+}
+
+/// As a list of globs: an index is made anew where this text is another one.
+impl fmt::Debug for PathPatterns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.globs.iter().map(Glob::glob)).finish()
+    }
+}
+
+impl PathPatterns {
+    /// The patterns of settings that were read, and so are valid.
+    pub fn of(texts: &[String]) -> Self {
+        Self::new(texts).expect("the settings' patterns are validated when they are read")
+    }
+
+    /// # Errors
+    /// One is no pattern: it, and why.
+    pub(super) fn new(texts: &[String]) -> Result<Self, (String, String)> {
+        let mut globs = Vec::new();
+        for text in texts {
+            let wrong = |error: globset::Error| (text.clone(), error.kind().to_string());
+            let plain = fold(text.trim_start_matches("./").trim_matches('/'));
+            if plain.is_empty() {
+                return Err((text.clone(), "it names nothing".to_owned()));
+            }
+            let at_any_depth = if plain.contains('/') { "" } else { "**/" };
+            let plain = format!("{at_any_depth}{plain}");
+            globs.push(glob(&plain, true).map_err(wrong)?);
+            if plain.contains(['[', ']', '{', '}', '\\']) {
+                globs.push(glob(&literal(&plain), false).map_err(wrong)?);
+            }
+        }
+        let set = GlobSet::new(&globs).map_err(|error| (texts.join(", "), error.kind().to_string()))?;
+        Ok(Self { globs, set })
+    }
+
+    /// Whether one fits the file at `path`, or a folder that it is in.
+    pub fn matches(&self, path: &str) -> bool {
+        let path = if self.set.is_empty() { return false } else { fold(path) };
+        let mut ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        ends.any(|end| self.set.is_match(&path[..end]))
+    }
+}
+
+fn glob(text: &str, has_escapes: bool) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).literal_separator(true).backslash_escape(has_escapes).build()
+}
+
+/// The pattern with brackets and braces that stand for themselves.
+fn literal(text: &str) -> String {
+    let one = |c| if "[]{}".contains(c) { format!("[{c}]") } else { String::from(c) };
+    text.chars().map(one).collect()
+}
+
+fn fold(text: &str) -> String {
+    text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_the_same_in_every_table() {
+        let (page, secret) = ("Private/p.md", "Private/sub/x.secret.md");
+        for (pattern, fits, not) in [
+            ("{Private,Diary}/**", &[page, secret][..], &["private.md"][..]),
+            ("[PD]*/**", &[page, "diary/x.md"], &["Other/x.md"]),
+            ("Private", &[page, secret, "a/private/x.md", "Private"], &["Privately/x.md"]),
+            ("private/", &[page, secret], &["Privat/x.md"]),
+            ("private/*", &[page, secret], &["a/private/x.md"]),
+            ("*.secret.md", &[secret, "y.secret.md"], &[page]),
+            ("/É.md", &["e\u{301}.MD", "a/é.md"], &["f.md"]),
+            ("[draft] *.md", &["a/[Draft] x.md", "d y.md"], &["draft y.md"]),
+            ("a/**/{x}?.md", &["a/b/c/{x}y.md", "a/xy.md"], &["a/b/y.md"]),
+            ("**", &["a", "b/c.md"], &[]),
+        ] {
+            let one = PathPatterns::of(&[pattern.to_owned()]);
+            assert!(fits.iter().all(|path| one.matches(path)), "{pattern}");
+            assert!(!not.iter().any(|path| one.matches(path)), "{pattern}");
+        }
+        assert!(!PathPatterns::default().matches("a.md"));
+        assert_eq!(format!("{:?}", PathPatterns::default()), "[]");
+        for wrong in ["Private/{a,**", "a[", "", "/"] {
+            assert!(PathPatterns::new(&[wrong.to_owned()]).is_err(), "{wrong}");
+        }
+    }
+}
