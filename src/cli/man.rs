@@ -22,9 +22,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             return Err(error.hint("create it first"));
         }
         Some(dir) => {
-            clap_mangen::generate_to(command, dir)?;
-            let is_page = |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|it| it == "1");
-            let written = std::fs::read_dir(dir)?.filter_map(Result::ok).filter(is_page).count();
+            let written = pages(&command);
+            clap_mangen::generate_to(command, dir).map_err(CommandError::unwritable(dir))?;
             context.ui.json(&json!({ "dir": dir, "pages": written }));
             context.ui.line(format!("{written} pages written to {}", dir.display()));
         }
@@ -38,4 +37,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
     }
     Ok(Status::Fine)
+}
+
+/// The number of pages of a command and those below it.
+fn pages(command: &clap::Command) -> usize {
+    1 + command.get_subcommands().filter(|below| !below.is_hide_set()).map(pages).sum::<usize>()
 }

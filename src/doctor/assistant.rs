@@ -6,6 +6,8 @@ use super::{Check, Repair};
 use crate::agent::skills::Skills;
 use crate::agent::{self, brain_clients};
 use crate::config::{BashMode, BrainKind, McpServer, ToolGroup, address_problem, secret};
+use crate::format::Finding;
+use crate::reminders::PlacedFinding;
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
@@ -163,8 +165,8 @@ fn tools(server: &McpServer) -> String {
     }
 }
 
-/// A warning for each answer of a routine that can't be delivered, and for each brain, skill and MCP server that a
-/// routine names and that isn't there.
+/// A warning for each answer of a routine that can't be delivered, for each problem of a skill or a routine's note, and
+/// for each brain, skill and MCP server that a routine names and that isn't there.
 fn routines(workspace: &Workspace) -> Vec<Check> {
     let Ok(notes) = crate::routines::read_all(workspace) else { return Vec::new() };
     let settings = &workspace.settings;
@@ -176,7 +178,15 @@ fn routines(workspace: &Workspace) -> Vec<Check> {
     };
     let listed = crate::routines::list(workspace).unwrap_or_default();
     let mut checks: Vec<Check> = listed.iter().filter_map(undelivered).collect();
+    for PlacedFinding { path, line, reason, suggestion, .. } in skills.iter().flat_map(|one| &one.problems) {
+        checks.push(Check::warn("skills", format!("{path}:{line}: {reason}"), suggestion.as_str()));
+    }
     for note in notes {
+        let is_off = note.routine.as_ref().is_none_or(|routine| !routine.enabled);
+        for Finding { line, reason, suggestion, .. } in note.findings.iter().filter(|_| is_off) {
+            let detail = format!("{}:{line}: {reason}", note.path);
+            checks.push(Check::warn("routines", detail, suggestion.as_str()));
+        }
         let Some(routine) = note.routine else { continue };
         let mut warn = |what: &str, name: &str, fix: &str| {
             let detail = format!("{}: it names the {what} `{name}`, and there is none", note.path);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Check;
-use crate::embed::{self, EmbedPurpose};
+use crate::embed::{self, EmbedPurpose, StaticModel};
 use crate::workspace::Workspace;
 
 /// How long is waited for its answer.
@@ -21,9 +21,11 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
 /// How the model answered, in words.
 fn asked(workspace: &Workspace) -> anyhow::Result<String> {
     let named = &workspace.settings.embed.provider;
+    let (table, unread) = StaticModel::of(&workspace.settings, workspace.vault.root());
+    unread.map_or(Ok(()), Err)?;
     let Some(provider) = embed::open(&workspace.settings, workspace.vault.root())? else {
         return Ok(match named.as_str() {
-            "builtin" => format!("`builtin` answers ({})", embed::table::NAME),
+            "builtin" => format!("`builtin` answers ({})", table.name()),
             _ => "turned off in the settings".to_owned(),
         });
     };

@@ -101,8 +101,14 @@ pub fn notes(from: &Path) -> Result<SourceFolder> {
 /// Makes `memory/NAME/` equal to the folder's present content.
 ///
 /// # Errors
-/// The folder can't be read, or the vault can't be written.
+/// The folder and the vault lie in one another, the folder can't be read, or the vault can't be written.
 pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<FollowReport> {
+    let (root, source) = (workspace.vault.root(), from.canonicalize().unwrap_or_default());
+    anyhow::ensure!(
+        !source.starts_with(root) && !root.starts_with(&source) || source.as_os_str().is_empty(),
+        "`{}` and the vault lie in one another: name a folder outside of it in `[follow]`",
+        from.display()
+    );
     let prefix = format!("{FOLDER}/{name}/");
     let SourceFolder { notes, skipped } = notes(from)?;
     let there: BTreeMap<String, Vec<u8>> =
@@ -191,5 +197,27 @@ mod tests {
         ] {
             assert_eq!(step(last, here, there), what, "{last:?} {here:?} {there:?}");
         }
+    }
+
+    #[test]
+    fn the_vault_is_not_copied_into_itself() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let folder = |name: &str| std::fs::create_dir_all(root.join(name)).unwrap();
+        folder("vault/sub");
+        folder("other");
+        std::fs::write(root.join("vault/a.md"), "words\n").unwrap();
+        std::fs::write(root.join("other/b.md"), "words\n").unwrap();
+        let vault = crate::vault::Vault::open(&root.join("vault")).unwrap();
+        let dirs = crate::config::Dirs { state: root.join("state"), cache: root.join("cache") };
+        let clock = std::sync::Arc::new(crate::clock::SystemClock);
+        let workspace = Workspace::open_in(vault, dirs, clock).unwrap();
+        for inside in ["vault", "vault/sub", "", "other/../vault"] {
+            let said = follow(&workspace, "x", &root.join(inside)).unwrap_err().to_string();
+            assert!(said.contains("lie in one another"), "{said}");
+        }
+        assert_eq!(follow(&workspace, "x", &root.join("other")).unwrap().copied, 1);
+        assert!(follow(&workspace, "x", &root.join("none")).is_err());
+        assert!(!root.join("vault/memory/x/a.md").exists());
     }
 }

@@ -228,3 +228,21 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     assert_eq!(vault.read("memory/codex/1.md"), "note 1\n");
     assert_eq!(vault.read("memory/codex/raw_memories.md"), "mine\n");
 }
+
+#[test]
+fn hooks_and_memories_in_one_file_leave_nothing_and_the_backup_is_the_file_as_it_was() {
+    for own in [None, Some("{\n  \"model\": \"x\"\n}\n")] {
+        let (vault, project) = stage();
+        let file = project.join(".claude/settings.local.json");
+        let backup = project.join(".claude/settings.local.json.before-vault-agent");
+        if let Some(own) = own {
+            std::fs::create_dir(project.join(".claude")).unwrap();
+            std::fs::write(&file, own).unwrap();
+        }
+        let read = |path: &Path| std::fs::read_to_string(path).ok();
+        let _ = run(&vault, &project, &["hook", "install", "--local", "--memories"]).ok();
+        assert_eq!(read(&backup).as_deref(), own);
+        let _ = run(&vault, &project, &["hook", "uninstall", "--local"]).ok();
+        assert_eq!((read(&file).as_deref(), read(&backup).as_deref()), (own, own));
+    }
+}

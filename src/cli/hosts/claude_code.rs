@@ -84,7 +84,7 @@ pub(super) fn install(
     }
     let had = memories::default_folder(config, project).filter(|from| from.is_dir());
     let copied = had.map_or(Ok(0), |from| copy(context, &from, &inside))?;
-    std::fs::create_dir_all(&folder)?;
+    std::fs::create_dir_all(&folder).map_err(CommandError::unwritable(&folder))?;
     let is_changed = after != file.text();
     if is_changed {
         file.write(&after)?;
@@ -167,10 +167,7 @@ pub(super) fn uninstall(context: &Context, dry_run: bool) -> Result<()> {
     let here = std::env::current_dir()?;
     let path = settings_of(memories::project(&here));
     let Ok(file) = SettingsFile::read(&path) else { return Ok(()) };
-    let Ok(Some(folder)) = memories::configured_folder(file.text()) else { return Ok(()) };
-    if !folder.contains(&format!("/{}/", memories::FOLDER)) {
-        return Ok(());
-    }
+    let Some(folder) = memories::our_folder(file.text()) else { return Ok(()) };
     let after = memories::without_folder(file.text())
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())))?;
     context.show_change(&path, file.text(), &after);

@@ -1,5 +1,6 @@
 //! `mcp-config`: prints the configuration with which a host starts the MCP server.
 
+use super::claude_code::utf8;
 use crate::cli::prelude::*;
 use crate::config::{McpServer, Settings, mcp_hosts};
 use crate::mcp::hosts::{self, McpHost, ServerPurpose};
@@ -26,6 +27,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let vault = std::fs::canonicalize(&dir)
         .map_err(|error| CommandError::usage(format!("`{}`: {error}", dir.display())))?;
     let binary = std::env::current_exe()?;
+    [&vault, &binary].into_iter().try_for_each(|path| utf8(path).map(drop))?;
     let settings = args.others.as_ref().map(|_| Settings::load(&vault)).transpose()?.unwrap_or_default();
     let user = args.others.as_deref().unwrap_or_default();
     let is_known =

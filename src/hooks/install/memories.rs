@@ -28,6 +28,11 @@ pub fn configured_folder(text: &str) -> Result<Option<String>, SettingsError> {
     Ok(read(text)?.and_then(|root| Some(json::text(get(&root, KEY)?)?.to_owned())))
 }
 
+/// The folder that the settings name, if it is one of a vault.
+pub fn our_folder(text: &str) -> Option<String> {
+    configured_folder(text).ok()?.filter(|folder| folder.contains(&format!("/{FOLDER}/")))
+}
+
 /// The settings with this folder; all else stays byte for byte.
 ///
 /// # Errors

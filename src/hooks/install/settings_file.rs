@@ -8,7 +8,7 @@ use std::fs::Permissions;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::entries as install;
+use super::{entries as install, memories};
 use crate::config::json_file;
 
 /// A settings file as it was read.
@@ -58,9 +58,10 @@ impl SettingsFile {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// The backup of the file before our entries were added, if there is one.
+    /// The backup of the file before our entries were added, if there is one. Earlier versions made one of a file of
+    /// ours alone.
     pub fn before(&self) -> Option<String> {
-        std::fs::read_to_string(self.backup()).ok()
+        std::fs::read_to_string(self.backup()).ok().filter(|text| memories::our_folder(text).is_none())
     }
 
     /// Whether the whole file may be removed: it exists and is no link.
@@ -80,12 +81,19 @@ impl SettingsFile {
     /// The file was changed meanwhile, or can't be written; it is then as it was.
     pub fn write(&self, after: &str) -> io::Result<()> {
         let permissions = self.writable()?;
-        let is_clean = install::installed(self.text()).is_ok_and(|entries| entries.is_empty());
+        let is_clean = memories::our_folder(self.text()).is_none()
+            && install::installed(self.text()).is_ok_and(|entries| entries.is_empty());
+        let replace = |path: &Path, text: &str| {
+            json_file::replace_with(path, text.as_bytes(), true, permissions.as_ref()).map_err(|error| {
+                let words = format!("can't write `{}`: {error}; give yourself the right to write there, or name another file with `--settings FILE`", path.display());
+                io::Error::new(error.kind(), words)
+            })
+        };
         if let Some(text) = self.text.as_ref().filter(|_| is_clean) {
-            json_file::replace_with(&self.backup(), text.as_bytes(), true, permissions.as_ref())?;
+            replace(&self.backup(), text)?;
         }
         self.unchanged()?;
-        json_file::replace_with(&self.path, after.as_bytes(), true, permissions.as_ref())
+        replace(&self.path, after)
     }
 
     /// Removes the file.
