@@ -7,8 +7,9 @@ pub const SKILLS: &str = "skills";
 /// The settings file.
 pub const SETTINGS: &str = include_str!("../vault-template/vault-agent.toml");
 
-/// Every file by its place in the vault.
+/// Every file by its place in the vault. The settings come first: they may name other places.
 pub const TEMPLATE: &[(&str, &str)] = &[
+    ("vault-agent.toml", SETTINGS),
     (".obsidian/app.json", include_str!("../vault-template/.obsidian/app.json")),
     (".obsidian/appearance.json", include_str!("../vault-template/.obsidian/appearance.json")),
     (".obsidian/bookmarks.json", include_str!("../vault-template/.obsidian/bookmarks.json")),
@@ -38,7 +39,6 @@ pub const TEMPLATE: &[(&str, &str)] = &[
     ("skills/memory-search/SKILL.md", include_str!("../vault-template/skills/memory-search/SKILL.md")),
     ("skills/reminders/SKILL.md", include_str!("../vault-template/skills/reminders/SKILL.md")),
     ("user/profile.md", include_str!("../vault-template/user/profile.md")),
-    ("vault-agent.toml", SETTINGS),
 ];
 
 /// The notes among them.

@@ -29,6 +29,7 @@ use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
 use crate::vault::{ChangeReason, Editor, NotePath, Origin, Vault};
 
+pub use self::opening::had_settings;
 pub use self::settings_file::SettingsFileError;
 
 /// An opened vault.
@@ -242,8 +243,8 @@ impl Workspace {
 
     /// The pause that the settings on disk name; a daemon applies changed settings a moment later.
     pub fn pause_on_disk(&self) -> Option<Pause> {
-        Settings::load(self.vault.root())
-            .map_or_else(|_| self.pause(), |settings| pause_of(&settings, &self.zone))
+        self.settings_on_disk()
+            .map_or_else(|_| self.pause(), |(settings, zone, _)| pause_of(&settings, &zone))
     }
 
     /// Why no unasked work is done here now: another machine does it, or it is paused.

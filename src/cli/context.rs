@@ -116,13 +116,8 @@ impl Context {
     /// # Errors
     /// There is no vault, or its settings are wrong and were never valid.
     pub fn workspace_or_last(&self) -> Result<Workspace> {
-        let (workspace, wrong) = Workspace::open_or_last(&self.vault_dir()?, Arc::clone(&self.clock))?;
-        if let Some(error) = wrong {
-            let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-            self.ui.note(format!("the settings are wrong, the last good ones are used: {error}{hint}"));
-        }
-        workspace.editor.count_as_settled(self.is_typed());
-        Ok(workspace)
+        let opened = Workspace::open_or_last(&self.vault_dir()?, Arc::clone(&self.clock))?;
+        Ok(self.noted(opened))
     }
 
     /// Opens the vault with its settings.
@@ -130,9 +125,18 @@ impl Context {
     /// # Errors
     /// There is no vault, or its settings are wrong.
     pub fn workspace(&self) -> Result<Workspace> {
-        let workspace = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
+        let opened = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
+        Ok(self.noted(opened))
+    }
+
+    /// The vault, with a note where its settings aren't those on disk.
+    fn noted(&self, workspace: Workspace) -> Workspace {
+        if let Err(error) = workspace.settings_on_disk() {
+            let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+            self.ui.note(format!("the settings are wrong, the last good ones are used: {error}{hint}"));
+        }
         workspace.editor.count_as_settled(self.is_typed());
-        Ok(workspace)
+        workspace
     }
 
     /// Prints a result, as JSON or as lines for people. The exit code says whether it is fine.

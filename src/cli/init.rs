@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use crate::cli::prelude::*;
-use crate::config::FILE_NAME;
+use crate::config::{FILE_NAME, Settings};
 use crate::schedule::Zone;
 use crate::template::{SETTINGS, TEMPLATE};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, EditError, NotePath};
@@ -24,6 +24,13 @@ pub struct TemplateReport {
     pub kept: Vec<String>,
 }
 
+impl TemplateReport {
+    /// Whether the settings are new.
+    pub fn has_settings(&self) -> bool {
+        self.created.iter().any(|path| path == FILE_NAME)
+    }
+}
+
 /// Runs `init`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let dir = match (&args.dir, context.named_vault()) {
@@ -31,6 +38,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         (None, None) => std::env::current_dir()?,
     };
     let (workspace, written) = write_template(context, &dir, None)?;
+    print_zone(context, &workspace, written.has_settings());
     let created = written.created.iter().map(|path| format!("created {path}"));
     let lines = created.chain(written.kept.iter().map(|path| format!("kept    {path}")));
     let done = context.report(&written, lines, true);
@@ -63,14 +71,8 @@ pub fn write_template(
     let zone = if is_new { initial.map(|(zone, _)| zone.clone()).or_else(zone_here) } else { None };
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
     let settings = initial.map(|(_, settings)| settings);
-    let written = workspace.as_one_commit(&why, || write_missing(&workspace, &zone, settings, &why));
-    let written = written.map_err(|error| {
-        let said = CommandError::problem(format!("can't write into `{}`: {error}", dir.display()));
-        said.hint("give yourself the right to write there, or name another folder")
-    })?;
-    let workspace = workspace.reload()?.unwrap_or(workspace);
-    print_zone(context, &workspace, is_new);
-    Ok((workspace, written))
+    let written = workspace.as_one_commit(&why, || write_missing(dir, &workspace, &zone, settings, &why))?;
+    Ok((workspace.reload()?.unwrap_or(workspace), written))
 }
 
 /// Writes the settings with this machine's time zone into a vault that has neither settings nor a note with times.
@@ -79,8 +81,10 @@ pub fn write_template(
 /// The settings file can't be written.
 pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Result<Workspace> {
     let paths = &workspace.settings.paths;
+    // Those of a vault whose file is gone or empty stay.
+    let is_set = workspace.settings != Settings::default();
     let timed = [FILE_NAME, &paths.reminders, &paths.commitments, &paths.daily, &paths.routines, &paths.logs];
-    if timed.iter().any(|path| workspace.vault.exists(&workspace.note(path))) {
+    if is_set || timed.iter().any(|path| workspace.vault.exists(&workspace.note(path))) {
         print_zone(context, &workspace, false);
         return Ok(workspace);
     }
@@ -95,26 +99,47 @@ pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Resul
     Ok(workspace)
 }
 
+/// Writes the missing files, each where the settings have its like.
 fn write_missing(
+    dir: &Path,
     workspace: &Workspace,
     zone: &Zone,
     settings: Option<&str>,
     why: &ChangeReason,
 ) -> Result<TemplateReport> {
-    let mut written = TemplateReport::default();
-    for (path, text) in TEMPLATE {
-        let note = NotePath::new(path)?;
-        let text = match settings.filter(|_| *path == FILE_NAME) {
+    let (mut current, mut written) = (workspace.settings.clone(), TemplateReport::default());
+    for (usual, text) in TEMPLATE {
+        let path = place(&current, usual);
+        let text = match settings.filter(|_| *usual == FILE_NAME) {
             Some(settings) => settings.to_owned(),
             None => fill_template(text, workspace, zone),
         };
-        match workspace.editor.create(&note, text.as_bytes(), why) {
-            Ok(_) => written.created.push((*path).to_owned()),
-            Err(EditError::Exists(_)) => written.kept.push((*path).to_owned()),
-            Err(error) => return Err(error.into()),
+        match workspace.editor.create(&NotePath::new(&path)?, text.as_bytes(), why) {
+            Ok(_) => written.created.push(path),
+            Err(EditError::Exists(_)) => written.kept.push(path),
+            Err(error) => {
+                return Err(CommandError::problem(format!("can't write into `{}`: {error}", dir.display()))
+                    .hint("give yourself the right to write there, or name another folder"));
+            }
+        }
+        if *usual == FILE_NAME {
+            current = workspace.settings_on_disk()?.0;
         }
     }
     Ok(written)
+}
+
+/// The place of a file of the template, where the settings name another one.
+fn place(settings: &Settings, usual: &str) -> String {
+    let default = Settings::default();
+    let persona = (default.assistant.persona.as_str(), settings.assistant.persona.as_str());
+    let paths = default.paths.all().into_iter().zip(settings.paths.all());
+    let mut pairs = paths.map(|((_, from), (_, to))| (from, to)).chain([persona]);
+    let moved = pairs.find_map(|(from, to)| {
+        let rest = usual.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        Some(format!("{to}{rest}"))
+    });
+    moved.unwrap_or_else(|| usual.to_owned())
 }
 
 /// The text with the zone, and the sample reminder's time: the next whole minute.
@@ -122,14 +147,14 @@ fn fill_template(text: &str, workspace: &Workspace, zone: &Zone) -> String {
     let now = workspace.clock.now();
     let soon = now.saturating_add(SignedDuration::from_mins(1)).unwrap_or(now);
     let local = soon.to_zoned(zone.tz().clone());
-    let usual = format!("timezone = \"{}\"", crate::config::Settings::default().timezone);
+    let usual = format!("timezone = \"{}\"", Settings::default().timezone);
     text.replace(&format!("#{usual}"), &format!("timezone = \"{}\"", zone.name()))
         .replace("{{sample_date}}", &local.date().to_string())
         .replace("{{sample_time}}", &local.strftime("%H:%M").to_string())
 }
 
 /// Prints the zone of the vault's times: for a new vault, and where it isn't this machine's.
-fn print_zone(context: &Context, workspace: &Workspace, is_new: bool) {
+pub(super) fn print_zone(context: &Context, workspace: &Workspace, is_new: bool) {
     let (name, here) = (workspace.zone.name(), zone_here());
     let whose = match &here {
         Some(here) if here.name() == name && !is_new => return,

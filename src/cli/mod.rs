@@ -44,6 +44,8 @@ mod transfer;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::parser::ValueSource;
 use clap::{Args as _, CommandFactory, FromArgMatches, Parser};
 
 #[cfg(feature = "assistant")]
@@ -67,7 +69,7 @@ pub struct Cli {
 #[derive(Debug, clap::Args)]
 struct GlobalArgs {
     /// The vault; else the nearest parent folder that holds `vault-agent.toml` or `.obsidian`.
-    #[arg(long, global = true, value_name = "DIR", env = "VAULT_AGENT_VAULT")]
+    #[arg(long, global = true, value_name = "DIR", env = "VAULT_AGENT_VAULT", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     vault: Option<PathBuf>,
     /// One JSON document on standard output, and nothing else.
     #[arg(long, global = true)]
@@ -88,23 +90,26 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(code) = crate::agent::bash::vault_proxy::forward(&args) {
         return code;
     }
-    let is_hook = args.iter().any(|arg| arg == "hook");
-    #[cfg_attr(
-        not(all(unix, feature = "assistant")),
-        expect(unused_variables, reason = "anyone may call all")
-    )]
     let (cli, matches) = match parse(&args) {
         Ok(parsed) => parsed,
         Err(error) => {
             let code = print_usage_error(&error, args.iter().any(|arg| arg == "--json"));
             // To a host, 2 means that the prompt or the stop is refused: an option that this version doesn't
             // know must not do that.
-            return if is_hook { code.min(1) } else { code };
+            return if calls_hook(&args) { code.min(1) } else { code };
         }
     };
     let ui = Ui::begin(cli.global.json);
     logging::to_stderr(cli.global.verbose, cli.command.is_service());
-    let code = match Context::new(cli.global.vault.clone(), ui).and_then(|context| {
+    // An empty variable names nothing; an empty `--vault` is a script's mistake.
+    let vault = cli.global.vault.clone().filter(|dir| !dir.as_os_str().is_empty());
+    let is_typed = matches.value_source("vault") == Some(ValueSource::CommandLine);
+    let named = if vault.is_none() && is_typed {
+        Err(CommandError::usage("`--vault` is empty").hint("name a folder: `--vault DIR`"))
+    } else {
+        Context::new(vault, ui)
+    };
+    let code = match named.and_then(|context| {
         #[cfg(all(unix, feature = "assistant"))]
         context.check_permission(&matches)?;
         dispatch(&cli.command, &context)
@@ -121,6 +126,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code.max(1);
     }
     code
+}
+
+/// Whether the arguments are a host's call of a hook: `hook` is the command, and none of its own for people follows.
+fn calls_hook(args: &[OsString]) -> bool {
+    let mut words = args.iter().skip(1);
+    while let Some(word) = words.next() {
+        if word == "--vault" {
+            words.next();
+        } else if !word.as_encoded_bytes().starts_with(b"-") {
+            let mut further = words.filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
+            let of_people =
+                |word: &OsString| ["install", "uninstall", "archive"].iter().any(|own| word == own);
+            return word == "hook" && !further.next().is_some_and(of_people);
+        }
+    }
+    false
 }
 
 /// Prints the error of the arguments, or the help that they ask for, and returns the exit code.

@@ -134,6 +134,9 @@ pub fn examine(workspace: &Workspace, look: CheckExtent, further: &[ExtraCheck])
 
 /// Checks the text of the settings for keys below a commented-out header. The settings themselves are valid.
 fn settings(workspace: &Workspace) -> Vec<Check> {
+    if let Err(error) = workspace.settings_on_disk() {
+        return vec![settings_failure(&error)];
+    }
     let read = workspace.vault.read(&workspace.note(FILE_NAME)).unwrap_or_default();
     let warn = |stray: StrayKey| {
         let table =

@@ -27,37 +27,34 @@ impl Workspace {
         Self::open_in(vault, dirs, clock)
     }
 
-    /// Opens a vault whose state and cache are in `dirs`.
+    /// Opens a vault whose state and cache are in `dirs`. If its settings are suddenly missing or empty, the last valid
+    /// ones are used; [`Workspace::settings_on_disk`] then returns the fault.
     ///
     /// # Errors
     /// The settings are wrong, the directories can't be made, or the state is another vault's.
     pub fn open_in(vault: Vault, dirs: Dirs, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let read = read(vault.root())?;
+        let (read, _) = read(vault.root(), || last_good(&dirs.state))?;
         Self::open_with(vault, dirs, clock, read)
     }
 
-    /// Opens the vault at `dir`. If the settings on disk are wrong, the last valid ones are used, and the fault is
-    /// returned too.
+    /// Opens the vault at `dir`. If the settings on disk are wrong, the last valid ones are used too.
     ///
     /// # Errors
     /// As [`Workspace::open`]; the settings are wrong and were never valid.
-    pub fn open_or_last(
-        dir: &Path,
-        clock: Arc<dyn Clock>,
-    ) -> Result<(Self, Option<ConfigError>), ConfigError> {
-        let Ok(vault) = Vault::open(dir) else { return Ok((Self::open(dir, clock)?, None)) };
+    pub fn open_or_last(dir: &Path, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let Ok(vault) = Vault::open(dir) else { return Self::open(dir, clock) };
         let dirs = Dirs::for_vault(vault.root())?;
-        let (read, wrong) = match read(vault.root()) {
-            Ok(read) => (read, None),
+        let read = match read(vault.root(), || last_good(&dirs.state)) {
+            Ok((read, _)) => read,
             Err(error) => {
                 let zoned = |settings| Some((zone(&settings, vault.root()).ok()?, settings));
                 let Some((zone, settings)) = last_good(&dirs.state).and_then(zoned) else {
                     return Err(error);
                 };
-                ((settings, zone, String::new()), Some(error))
+                (settings, zone, String::new())
             }
         };
-        Ok((Self::open_with(vault, dirs, clock, read)?, wrong))
+        Self::open_with(vault, dirs, clock, read)
     }
 
     fn open_with(
@@ -81,15 +78,7 @@ impl Workspace {
     /// The settings on disk are wrong, or suddenly missing or empty: that is a half-finished save or sync, and with the
     /// defaults reminders would be sent at other times and elsewhere.
     pub fn reload(&self) -> Result<Option<Self>, ConfigError> {
-        let file = self.vault.root().join(FILE_NAME);
-        if self.settings != Settings::default()
-            && std::fs::metadata(&file).map_or(true, |meta| meta.len() == 0)
-        {
-            return Err(
-                ConfigError::new("is gone or empty; to go on without settings, start anew").in_file(&file)
-            );
-        }
-        let (settings, zone, text) = read(self.vault.root())?;
+        let (settings, zone, text) = self.settings_on_disk()?;
         keep(&self.dirs.state, &text);
         if settings == self.settings {
             return Ok(None);
@@ -99,6 +88,15 @@ impl Workspace {
         let machines = if is_same { self.machines.clone() } else { initial_machines(&settings) };
         let clock = Arc::clone(&self.clock);
         Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), clock, machines)))
+    }
+
+    /// The present settings on disk with their zone and text.
+    ///
+    /// # Errors
+    /// As [`Workspace::reload`].
+    pub fn settings_on_disk(&self) -> Result<ReadSettings, ConfigError> {
+        let (read, gone) = read(self.vault.root(), || Some(self.settings.clone()))?;
+        gone.map_or(Ok(read), Err)
     }
 
     /// The vault of `held` with the present settings on disk, which `held` then has. If these are invalid, the last
@@ -122,11 +120,26 @@ fn initial_machines(settings: &Settings) -> Machines {
     if settings.machines.is_some() { Machines::beside() } else { Machines::alone() }
 }
 
-/// The settings on disk with their zone and text.
-fn read(root: &Path) -> Result<(Settings, Zone, String), ConfigError> {
+/// Settings with their zone and the text of their file.
+pub type ReadSettings = (Settings, Zone, String);
+
+/// The settings on disk. If their file is missing or empty and they were others before, these, and the fault.
+fn read(
+    root: &Path,
+    before: impl FnOnce() -> Option<Settings>,
+) -> Result<(ReadSettings, Option<ConfigError>), ConfigError> {
     let (settings, text) = Settings::read(root)?;
+    if text.is_empty()
+        && let Some(before) = before().filter(|before| *before != settings)
+    {
+        let zone = zone(&before, root)?;
+        let gone = ConfigError::new("is gone or empty; if the defaults are meant, write a comment into it")
+            .in_file(&root.join(FILE_NAME))
+            .suggest("bring it back with `vault-agent restore vault-agent.toml`");
+        return Ok(((before, zone, text), Some(gone)));
+    }
     let zone = zone(&settings, root)?;
-    Ok((settings, zone, text))
+    Ok(((settings, zone, text), None))
 }
 
 /// The zone of the settings, or an error that points at it.
@@ -201,6 +214,11 @@ fn keep(state: &Path, text: &str) {
         return;
     }
     let _ = json_file::replace(&path, text.as_bytes(), false);
+}
+
+/// Whether a vault with this state directory had settings that were understood.
+pub fn had_settings(state: &Path) -> bool {
+    state.join(COPY).exists()
 }
 
 /// The settings of the copy, if there is one.

@@ -228,8 +228,10 @@ fn what_prints_a_document_prints_json_when_asked() {
     assert!(unit["unit"].as_str().unwrap().contains("run --vault") && unit["path"].is_string());
     let pages = vault.home().join("pages");
     std::fs::create_dir(&pages).unwrap();
+    std::fs::write(pages.join("other.1"), "another program's\n").unwrap();
     let written = vault.json(&["man", "--out", pages.to_str().unwrap()]);
-    assert!(written["pages"].as_u64().unwrap() > 20 && pages.join("vault-agent-run.1").is_file());
+    let there = std::fs::read_dir(&pages).unwrap().count() - 1;
+    assert!(written["pages"] == there && there > 20 && pages.join("vault-agent-run.1").is_file());
     let installed = vault.run(&["--json", "service", "install"]).json();
     assert!(installed["path"].is_string() && installed["running"].is_boolean());
     assert_eq!(vault.json(&["service", "uninstall"])["removed"], true);
@@ -259,4 +261,120 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
     assert_eq!(vault.run(&["audit"]).code, 0);
     let again = vault.json(&["tick"]);
     assert_eq!(again["fired"], serde_json::json!([]), "undone, but never told twice: {again}");
+}
+
+#[test]
+fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
+    let line = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"New York morning\" id=rid_AAAAAAAAAAAA\n";
+    let vault = TestVault::new(&format!(
+        "//- now: 2026-12-01T09:00:00Z\n//- zone: America/New_York\n//- /Reminders.md\n{line}"
+    ));
+    let tick = ["tick", "--now", "2026-12-01T10:00:00Z"];
+    let own = vault.read("vault-agent.toml");
+    vault.run(&tick).ok().warns_not("last good");
+    for is_gone in [false, true] {
+        match is_gone {
+            true => std::fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
+            false => vault.write("vault-agent.toml", ""),
+        }
+        for args in [&tick[..], &["remind", "list"]] {
+            vault.run(args).ok().warns("gone or empty").warns("vault-agent restore vault-agent.toml");
+        }
+        assert_eq!(
+            (vault.read("Reminders.md"), vault.doctor("settings")[0]["status"].as_str()),
+            (line.to_owned(), Some("fail"))
+        );
+        let _ = vault.run(&["restore", "--yes", "vault-agent.toml"]).ok();
+        assert_eq!(vault.read("vault-agent.toml"), own);
+    }
+    // With a comment, the defaults are meant.
+    vault.write("vault-agent.toml", "# none\n");
+    vault.run(&tick).ok().says("New York morning").warns_not("last good");
+}
+
+#[test]
+fn a_vault_that_is_not_mounted_is_not_made_anew() {
+    for (zone, made) in [("//- zone: UTC\n", false), ("//- zone: UTC\n", true), ("", false), ("", true)] {
+        let vault = TestVault::new(&format!("{zone}//- /a.md\nwords\n"));
+        let _ = vault.run(&["history"]).ok();
+        let root = vault.root();
+        std::fs::rename(&root, root.with_extension("away")).unwrap();
+        if made {
+            std::fs::create_dir(&root).unwrap();
+        }
+        let at = |args: &[&str]| {
+            let mut command = vault.command(&[&["--vault", root.to_str().unwrap()], args].concat());
+            Run::of(command.current_dir(vault.home()))
+        };
+        at(&["run"]).exits(2).warns("is missing or empty, and had notes before").warns("vault-agent init");
+        assert!(std::fs::read_dir(&root).map_or(!made, |mut names| made && names.next().is_none()));
+        let _ = at(&["init", root.to_str().unwrap()]).ok();
+    }
+}
+
+#[test]
+fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() {
+    let vault = TestVault::new("//- /file.md\nwords\n//- /plain/a.md\nwords\n");
+    for (place, why) in [("file.md", "is no folder"), ("plain", "is no vault"), ("none", "is not there")] {
+        let run = vault.run(&["--vault", place, "service", "install"]);
+        run.exits(2).warns(why).warns("hint: ");
+    }
+    let installed = vault.run(&["--json", "service", "install"]).json();
+    let unit = std::path::PathBuf::from(
+        installed["path"].as_str().unwrap().replace("[HOME]", vault.home().to_str().unwrap()),
+    );
+    assert!(unit.is_file());
+    let root = vault.root();
+    std::fs::rename(&root, root.with_extension("away")).unwrap();
+    let mut command = vault.command(&["--vault", root.to_str().unwrap(), "service", "uninstall"]);
+    let _ = Run::of(command.current_dir(vault.home())).ok();
+    assert!(!unit.exists());
+}
+
+#[test]
+fn what_can_not_be_written_is_named() {
+    let vault = TestVault::new("");
+    for folder in [".config", "Library"] {
+        std::fs::write(vault.home().join(folder), "no folder\n").unwrap();
+    }
+    std::fs::create_dir_all(vault.home().join(".claude/settings.json.before-vault-agent/x")).unwrap();
+    std::fs::write(vault.home().join(".claude/settings.json"), "{}\n").unwrap();
+    for args in [&["service", "install"][..], &["hook", "install", "--no-memories"]] {
+        let run = vault.run(args);
+        assert!(run.code == 1 && run.stderr.contains("can't write `[HOME]/"), "{args:?}: {run:?}");
+        assert!(run.stderr.contains("the right to write there"), "{args:?}: {run:?}");
+    }
+    let pages = vault.home().join("pages");
+    std::fs::create_dir_all(pages.join("vault-agent.1")).unwrap();
+    let said = vault.run(&["man", "--out", pages.to_str().unwrap()]);
+    said.exits(1).warns("can't write `[HOME]/pages`: ");
+}
+
+#[test]
+fn an_empty_variable_names_no_vault_and_hook_is_a_command() {
+    let mut vault = TestVault::new("//- /a.md\nwords\n");
+    vault.env("VAULT_AGENT_VAULT", "");
+    let _ = vault.run(&["search", "words"]).ok();
+    let _ = vault.run_with(&["hook", "stop"], "{}").ok();
+    vault.run(&["--vault", "", "search", "words"]).exits(2).warns("`--vault` is empty");
+    for (args, code) in [
+        (&["search", "hook", "--bogus"][..], 2),
+        (&["--vault", "hook", "search", "--bogus"], 2),
+        (&["hook", "install", "--bogus"], 2),
+        (&["hook", "stop", "--bogus"], 1),
+        (&["--vault", ".", "hook", "--bogus", "user-prompt-submit"], 1),
+    ] {
+        vault.run(args).exits(code);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_utf_8_is_in_no_configuration() {
+    use std::os::unix::ffi::OsStrExt;
+    let vault = TestVault::new("");
+    let odd = vault.home().join(std::ffi::OsStr::from_bytes(b"v\xff"));
+    std::fs::create_dir_all(odd.join(".obsidian")).unwrap();
+    let mut command = vault.command(&["mcp-config", "recall"]);
+    Run::of(command.env("VAULT_AGENT_VAULT", &odd)).exits(2).warns("isn't UTF-8");
 }

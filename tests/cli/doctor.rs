@@ -66,6 +66,7 @@ fn a_model_for_vectors_that_gives_none_is_said() {
         ("provider = \"hal\"".to_owned(), "it takes `builtin`"),
         ("provider = \"openai\"".to_owned(), "OPENAI_API_KEY"),
         ("provider = \"local:models/none\"".to_owned(), "models/none"),
+        ("table = \"/nope\"".to_owned(), "is no directory"),
         (
             format!("provider = \"ollama\"\nmodel = \"m\"\nurl = \"http://127.0.0.1:{port}\""),
             "can't be reached",
@@ -77,7 +78,7 @@ fn a_model_for_vectors_that_gives_none_is_said() {
         assert_eq!(found["status"], "fail", "{settings}: {found}");
         assert!(found["detail"].as_str().unwrap().contains(why), "{settings}: {found}");
     }
-    vault.write("vault-agent.toml", "");
+    vault.write("vault-agent.toml", "# none\n");
     assert_eq!(vault.doctor("embeddings")[0]["status"], "ok");
 }
 
@@ -212,5 +213,24 @@ fn what_needs_no_decision_is_mended_and_said() {
         vault.write("vault-agent.toml", with);
         vault.run(&["doctor", "--fix"]).says(format!("fixed: `~/{name}` is yours alone now"));
         assert_eq!(mode(file), 0o600);
+    }
+}
+
+#[cfg(feature = "assistant")]
+#[test]
+fn a_routine_that_can_never_run_and_a_broken_skill_are_said() {
+    let vault = TestVault::new(
+        "//- /routines/a.md\n---\nschedule: sometimes\nenabled: true\n---\nTell me.\n\
+         //- /routines/b.md\n---\nschedule: daily 09:00\nenabled: true\n---\n//- /skills/s/SKILL.md\nno head\n",
+    );
+    for (check, words) in [
+        ("routines", "routines/a.md:2: "),
+        ("routines", "routines/b.md:1: the note says nothing"),
+        ("skills", "skills/s/SKILL.md:1: "),
+    ] {
+        let found = vault.doctor(check);
+        let is_it =
+            |one: &Value| one["status"] == "warn" && one["detail"].as_str().unwrap().starts_with(words);
+        assert!(found.iter().any(is_it), "{words}: {found:?}");
     }
 }

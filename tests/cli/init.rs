@@ -79,3 +79,20 @@ fn a_file_in_the_place_of_the_folder_is_an_error() {
     vault.run(&["init", "note.md"]).exits(1).warns("can't make the folder `note.md`");
     assert_eq!(vault.read("note.md"), "hello\n");
 }
+
+#[test]
+fn notes_are_written_where_the_settings_have_them() {
+    let vault = TestVault::new(
+        "//- /vault-agent.toml\n[paths]\nreminders = \"x/R.md\"\nroutines = \"plans\"\nskills = \"x/s\"\n[assistant]\npersona = \"Me.md\"\n",
+    );
+    vault.run(&["init", "."]).ok().says("created x/R.md").says("kept    vault-agent.toml");
+    for (there, usual) in [
+        ("x/R.md", "Reminders.md"),
+        ("plans/morning.md", "routines"),
+        ("x/s/reminders/SKILL.md", "skills"),
+        ("Me.md", "Assistant.md"),
+    ] {
+        assert!(vault.has(there) && !vault.has(usual), "{there}");
+    }
+    let _ = vault.run(&["check"]).ok();
+}

@@ -268,7 +268,8 @@ fn settings_that_are_there_are_added_to_and_nothing_else_changes() {
     let answers = vault.home().join("a.toml");
     let text = format!("vault = \"{}\"\nnotify = \"console\"\n", vault.root().display());
     std::fs::write(&answers, text).unwrap();
-    let _ = vault.run(&["setup", "--answers", answers.to_str().unwrap()]).ok();
+    let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]).ok();
+    run.warns_not("are meant in Europe/London");
     let after = vault.read("vault-agent.toml");
     assert_eq!(after, "timezone = \"Asia/Tokyo\"\n# mine\n[notify] # who\nkind = \"console\"\n");
     assert_eq!(vault.read("Reminders.md"), "my own\n");

@@ -218,7 +218,7 @@ fn a_task_that_is_no_utf_8_is_named() {
     }
     vault.write("Old.md", [&bytes[..], b"1. [ ] na\xefve [due:: 2026-12-02]\n"].concat());
     vault.run(&["check"]).says("Old.md:1:10: 2 tasks with dates are not told, from this line on");
-    vault.write("vault-agent.toml", "");
+    vault.write("vault-agent.toml", "# none\n");
     assert!(!vault.run(&["check"]).ok().stdout.contains("UTF-8"), "nobody is promised that they are told");
 }
 

@@ -585,7 +585,7 @@ fn doctor_says_whether_anything_keeps_them() {
     assert_eq!(status(), "warn");
     assert_eq!(vault.run(&["hook", "install"]).code, 0);
     assert_eq!(status(), "ok");
-    vault.write("vault-agent.toml", "");
+    vault.write("vault-agent.toml", "# none\n");
     assert_eq!(status(), Value::Null);
 }
 

@@ -187,7 +187,7 @@ fn a_vault_is_searched_with_its_own_table_and_made_anew_with_another() {
     let without = ask("miezekatze");
     assert_eq!(without["hits"], before["hits"]);
     assert!(without["notes"][0].as_str().unwrap().contains("the built-in table is used"), "{without}");
-    vault.write("vault-agent.toml", "");
+    vault.write("vault-agent.toml", "# none\n");
     assert_eq!(ask("Brot")["hits"].as_array().unwrap().len(), 1);
 }
 

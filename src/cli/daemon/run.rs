@@ -2,13 +2,15 @@
 
 use crate::cli::init;
 use crate::cli::prelude::*;
+use crate::config::Dirs;
 use crate::daemon;
+use crate::workspace::had_settings;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
 ///
 /// In a vault of Obsidian's that has nothing of ours yet, its times are meant in this machine's zone: the settings
 /// file that says so is written. A folder of notes that is no vault is left alone: `vault-agent init` adds what is
-/// missing.
+/// missing. So is an empty folder that had notes before: it may not be mounted.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
@@ -27,17 +29,31 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
 
 /// The vault, or a new one where the folder is missing or holds nothing but an Obsidian configuration.
 fn open_or_create(context: &Context, dir: &Path) -> Result<Workspace> {
-    let empty = match std::fs::read_dir(dir) {
-        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".obsidian")),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    let names = match std::fs::read_dir(dir) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
     };
-    if !empty {
+    let Some(names) = names.ok().filter(|names| names.iter().all(|name| name == ".obsidian")) else {
         // The daemon reports errors of the settings.
-        let (workspace, _) = Workspace::open_or_last(&context.vault_dir()?, Arc::clone(&context.clock))?;
+        let workspace = Workspace::open_or_last(&context.vault_dir()?, Arc::clone(&context.clock))?;
         workspace.editor.count_as_settled(true);
         return init::ensure_time_zone(context, workspace);
+    };
+    // A folder with Obsidian's configuration may have a history of that alone.
+    let state = Dirs::for_vault(dir)?.state;
+    if had_settings(&state) || (names.is_empty() && state.join("history.git").exists()) {
+        let shown = init::shell_word(dir);
+        return Err(CommandError::usage(format!(
+            "the vault {shown} is missing or empty, and had notes before"
+        ))
+        .hint("mount its folder, or bring it back")
+        .hint(format!(
+            "to begin anew: `vault-agent init {shown}`; `vault-agent restore --at TIME` has the old notes"
+        )));
     }
     let (workspace, written) = init::write_template(context, dir, None)?;
+    init::print_zone(context, &workspace, true);
     let root = workspace.vault.root().display();
     context.ui.note(format!("made a new vault in {root} ({} files)", written.created.len()));
     Ok(workspace)

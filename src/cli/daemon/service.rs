@@ -6,6 +6,7 @@
 use std::process::Command;
 
 use crate::cli::prelude::*;
+use crate::config;
 use etcetera::BaseStrategy;
 
 /// Installs the daemon as a service of this user, or removes it.
@@ -23,7 +24,11 @@ pub enum Args {
 
 /// Runs `service`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let unit = Unit::for_folder(&context.folder()?)?;
+    let unit = match args {
+        // What `run` refuses would fail at every start.
+        Args::Install { .. } => Unit::for_folder(&context.vault_dir()?)?,
+        Args::Uninstall => Unit::for_folder(&context.folder()?)?,
+    };
     let is_done = match args {
         Args::Install { print: true } => {
             let document = json!({ "path": unit.path, "unit": unit.text });
@@ -59,13 +64,10 @@ struct Unit {
 
 impl Unit {
     fn for_folder(dir: &Path) -> Result<Self> {
-        let vault = dir.canonicalize().map_err(|error| {
+        // The vault may be gone when its service is removed.
+        let vault = config::resolved(dir).map_err(|error| {
             CommandError::problem(format!("can't open the vault `{}`: {error}", dir.display()))
         })?;
-        Self::for_vault(&vault)
-    }
-
-    fn for_vault(vault: &Path) -> Result<Self> {
         let text = vault.to_str().ok_or_else(|| {
             CommandError::usage("the vault's path isn't UTF-8, which a service file can't name")
         })?;
@@ -115,11 +117,9 @@ fn launchd(label: &str, program: &str, vault: &str) -> String {
 
 /// Writes the unit and starts it; true where it runs now.
 fn install(context: &Context, unit: &Unit) -> Result<bool> {
-    if let Some(parent) = unit.path.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    std::fs::write(&unit.path, &unit.text)
-        .map_err(|error| CommandError::problem(format!("can't write `{}`: {error}", unit.path.display())))?;
+    let made = unit.path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| std::fs::write(&unit.path, &unit.text))
+        .map_err(CommandError::unwritable(&unit.path))?;
     context.ui.line(format!("wrote {}", unit.path.display()));
     let path = unit.path.to_string_lossy();
     let commands: &[&[&str]] = if cfg!(target_os = "macos") {
@@ -142,7 +142,7 @@ fn uninstall(context: &Context, unit: &Unit) -> Result<()> {
         false => &["systemctl", "--user", "disable", "--now", &unit.name],
     };
     run_tool(context, command);
-    std::fs::remove_file(&unit.path)?;
+    std::fs::remove_file(&unit.path).map_err(CommandError::unwritable(&unit.path))?;
     context.ui.line(format!("removed {}", unit.path.display()));
     Ok(())
 }

@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if let Some(text) = &args.now {
         let now = instant(text, &workspace)?;
         let clock = Arc::new(ManualClock::new(now));
-        workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?.0;
+        workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?;
         workspace.editor.count_as_settled(true);
     }
     if !args.dry_run {

@@ -185,14 +185,14 @@ fn machine(context: &Context) -> Result<MachineFacts> {
 fn write(context: &Context, plan: &SetupPlan) -> CommandResult {
     let settings = plan.settings.clone().map_err(CommandError::problem)?;
     for secret in &plan.secrets {
-        write_secret(secret).map_err(|error| {
-            CommandError::problem(format!("can't write `{}`: {error}", secret.path.display()))
-        })?;
+        write_secret(secret).map_err(CommandError::unwritable(&secret.path))?;
     }
-    let (workspace, written) = init::write_template(context, &plan.root, Some((&plan.zone, &settings)))?;
+    let (mut workspace, written) = init::write_template(context, &plan.root, Some((&plan.zone, &settings)))?;
     if let Some(before) = plan.before.as_ref().filter(|before| **before != settings) {
         replace_settings(&workspace, before, &settings)?;
+        workspace = workspace.reload()?.unwrap_or(workspace);
     }
+    init::print_zone(context, &workspace, written.has_settings());
     context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
     let runs = plan.service && service::install_for(context, &plan.root)?;
     print_next_steps(context, plan, runs);

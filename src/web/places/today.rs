@@ -309,7 +309,7 @@ const NAMED: usize = 5;
 fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>> {
     let workspace = visit.workspace;
     let mut out = Vec::new();
-    if let Err(error) = workspace.reload() {
+    if let Err(error) = workspace.settings_on_disk() {
         out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
     }
     if DaemonLock::holder(&workspace.dirs.state).is_none() {
