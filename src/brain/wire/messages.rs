@@ -76,6 +76,7 @@ fn answer(
     endpoint: &str,
     ids: &mut CallIds,
 ) -> Vec<Value> {
+    ids.open.clear();
     if let Some(items) = echo(raw, NAME, endpoint) {
         ids.used.extend(calls.iter().map(|call| call.id.clone()));
         return items.to_vec();
