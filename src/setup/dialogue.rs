@@ -8,9 +8,7 @@ use super::{
     ApiBase, CheckResult, DiscordBot, DiscordChannel, HeldSecret, MachineFacts, QuestionKey, SetupCheck,
     SetupPlan, SetupQuestion, VaultFolder, vault_folder,
 };
-use crate::config::{
-    self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, address_problem, git_address,
-};
+use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
 use crate::redact;
 use crate::schedule::Zone;
 
@@ -227,7 +225,7 @@ impl Dialogue {
             }
             QuestionKey::Brain => self.take_brain(&typed)?,
             QuestionKey::BrainUrl => {
-                if let Some(problem) = address_problem(&typed) {
+                if let Some(problem) = config::address_problem(&typed) {
                     return Err(problem);
                 }
                 self.chosen.url = Some(typed);
