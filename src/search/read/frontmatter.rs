@@ -40,10 +40,8 @@ pub fn read(yaml: &str, offset: usize, zone: &TimeZone, note: &mut ParsedNote) {
         }
     }
     if !yaml.trim().is_empty() {
-        let mut block =
-            Block::new(Kind::Properties, offset, offset + yaml.trim_end().len(), yaml.trim_end().to_owned());
-        block.time = note.time;
-        note.blocks.push(block);
+        let yaml = yaml.trim_end();
+        note.blocks.push(Block::new(Kind::Properties, offset, offset + yaml.len(), yaml.to_owned()));
     }
 }
 

@@ -110,7 +110,14 @@ impl Walk<'_> {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag, range),
-            Event::Text(text) => self.push(&text),
+            Event::Text(text) => {
+                // An escaped `#` begins no tag.
+                let is_escaped = text.starts_with('#') && self.text[..range.start].ends_with('\\');
+                if let Some(leaf) = self.leaves.last_mut().filter(|_| is_escaped) {
+                    leaf.code.push(leaf.text.len()..leaf.text.len() + 1);
+                }
+                self.push(&text);
+            }
             Event::Code(text) => {
                 if let Some(leaf) = self.leaves.last_mut() {
                     let from = leaf.text.len();
@@ -199,6 +206,7 @@ impl Walk<'_> {
                             leaf.text = callout_text(&leaf.text);
                             self.close(leaf, range.end);
                         }
+                        self.go_on(range.end);
                     }
                 }
             }
@@ -226,6 +234,7 @@ impl Walk<'_> {
                 if let Some(leaf) = self.leaves.pop() {
                     let end = if leaf.text.is_empty() { range.start } else { range.end };
                     self.close(leaf, end);
+                    self.go_on(range.end);
                 }
             }
             _ => {}
@@ -259,6 +268,15 @@ impl Walk<'_> {
             let rest = Leaf::new(leaf.kind, at);
             let said = std::mem::replace(leaf, rest);
             self.close(said, at);
+        }
+    }
+
+    /// A block inside an item has ended: what the item says further begins behind it.
+    fn go_on(&mut self, end: usize) {
+        if let Some(leaf) = self.leaves.last_mut().filter(|leaf| leaf.text.trim().is_empty()) {
+            let behind = &self.text[end..];
+            leaf.start = end + behind.len() - behind.trim_start().len();
+            leaf.end = leaf.end.max(leaf.start);
         }
     }
 

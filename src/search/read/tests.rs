@@ -20,8 +20,13 @@ fn memory_and_daily_bullets_say_what_they_belong_to() {
     );
     let parsed = parse("daily/2026-11-20.md", b"- 14:02 saw the dentist\n", &Options::default()).unwrap();
     let block = &parsed.blocks[0];
+    let time = |text: &str| text.parse().ok().map(jiff::Timestamp::as_second);
     assert_eq!(block.text, "2026-11-20 14:02 saw the dentist");
-    assert_eq!(block.time, "2026-11-20T14:02:00Z".parse().ok().map(jiff::Timestamp::as_second));
+    assert_eq!(block.time, time("2026-11-20T14:02:00Z"));
+    // The day is that of the note's name, for its header, too.
+    let dated = b"---\ndate: 2026-01-12\n---\nwords\n";
+    let parsed = parse("daily/2026-11-20.md", dated, &Options::default()).unwrap();
+    assert!(parsed.blocks.iter().all(|block| block.time == time("2026-11-20T00:00:00Z")), "{parsed:?}");
 }
 
 #[test]
@@ -35,11 +40,11 @@ fn all_parts_of_a_bullet_bear_its_scopes() {
     let expected = [
         "top project/p1 project/p2",
         "code #user/x project/p1 project/p2",
-        "#project/p1 #tea project/p1 tea",
         "sub project/p1 project/p2",
         "a project/p1 project/p2",
         "b project/p1 project/p2",
         "hidden project/p1 project/p2",
+        "#project/p1 #tea project/p1 tea",
         "other #project/p2 project/p2",
         "plain ",
         "after ",
@@ -48,7 +53,7 @@ fn all_parts_of_a_bullet_bear_its_scopes() {
     for path in ["MEMORY.md", "Pinned.md"] {
         assert_eq!(marked(path, text), expected, "{path}");
     }
-    assert_eq!(marked("daily/2026-11-20.md", text)[3], "2026-11-20 sub project/p1 project/p2");
+    assert_eq!(marked("daily/2026-11-20.md", text)[2], "2026-11-20 sub project/p1 project/p2");
     let long = format!("- {}#project/p1\n", "A sentence that goes on. ".repeat(100));
     let parts = marked("MEMORY.md", &long);
     assert!(parts.len() > 1 && parts.iter().all(|part| part.ends_with(" project/p1")), "{parts:?}");

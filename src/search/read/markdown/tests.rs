@@ -59,6 +59,29 @@ fn links_tags_ids_and_embeds_are_fields() {
 }
 
 #[test]
+fn what_stands_behind_a_nested_block_has_its_own_line() {
+    for (nested, ends) in
+        [("- nested", 2), ("```\n  code\n  ```", 4), ("> [!tip] T\n  > t", 3), ("| a |\n  |---|\n  | b |", 4)]
+    {
+        let shown = show(&format!("- item\n  {nested}\n\n  tail delta\n- next"));
+        let tail = format!("item {0}-{0} [-] tail delta", ends + 2);
+        assert!(shown.contains(&tail), "{nested}: {shown:?}");
+        assert!(shown.contains(&"item 1-1 [-] item".to_owned()), "{nested}: {shown:?}");
+    }
+}
+
+#[test]
+fn an_escaped_hash_begins_no_tag() {
+    let text = "- scope \\#project/garden and #tea \\\\#no\n";
+    let mut found = Vec::new();
+    blocks(text, 0, &Lines::of(text), &mut found);
+    assert_eq!(
+        (found[0].text.as_str(), &found[0].tags[..]),
+        ("scope #project/garden and #tea \\#no", &["tea".to_owned()][..])
+    );
+}
+
+#[test]
 fn html_gives_its_words() {
     assert_eq!(show("<div align=\"center\">\n<b>Hello</b> you\n</div>\n"), ["paragraph 1-3 [-] Hello you"]);
 }
