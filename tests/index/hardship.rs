@@ -54,6 +54,25 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_the_database_is_damage_that_is_mended() {
+    for seal in [true, false] {
+        let vault = TestVault::new("//- a.md\nfirst\n");
+        assert_eq!(vault.find("first").len(), 1);
+        let database = vault.cache().join("index.sqlite");
+        std::fs::remove_file(&database).unwrap();
+        std::fs::create_dir_all(database.join("in it")).unwrap();
+        if !seal {
+            std::fs::remove_file(vault.cache().join("index.seal")).unwrap();
+        }
+        for is_mended in [true, false] {
+            let answer = vault.index().search(&Query::new("first")).unwrap();
+            let said = answer.freshness.warnings.join("; ");
+            assert_eq!((answer.hits.len(), said.contains("was made anew")), (1, is_mended), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_crash_in_a_checkpoint_is_no_damage() {
     if !alone(&a_crash_in_a_checkpoint_is_no_damage) {
         return;

@@ -84,22 +84,20 @@ pub(in crate::search) fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Store {
     /// Opens the cache at `root`, making it where it is missing, of another version or damaged.
     pub fn open(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
-        match Self::open_writable(root, fingerprint) {
-            Ok(store) => Ok(store),
+        let opened = match Self::open_writable(root, fingerprint) {
             Err(error) if error.is_damage() => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
-                mend(root, fingerprint, &error)?;
-                let store = Self::open_writable(root, fingerprint)?;
-                store.set_mended(&error);
-                Ok(store)
+                let mended = mend(root, fingerprint, &error);
+                mended
+                    .and_then(|()| Self::open_writable(root, fingerprint))
+                    .inspect(|store| store.set_mended(&error))
             }
-            Err(error) if error.is_full_or_read_only() => {
-                match Self::open_read_only(root, fingerprint, &error) {
-                    Ok(store) => Ok(store),
-                    Err(_) => Self::in_memory(root, fingerprint, error.to_string()),
-                }
-            }
-            Err(error) => Err(error),
+            opened => opened,
+        };
+        match opened {
+            Err(error) if error.is_full_or_read_only() => Self::open_read_only(root, fingerprint, &error)
+                .or_else(|_| Self::in_memory(root, fingerprint, error.to_string())),
+            opened => opened,
         }
     }
 

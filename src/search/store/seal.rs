@@ -18,7 +18,8 @@ use crate::search::IndexError;
 
 /// The database's file.
 pub const DATABASE: &str = "index.sqlite";
-const NAME: &str = "index.seal";
+/// The file of its seal.
+pub const NAME: &str = "index.seal";
 
 /// The length, checksum and stat of a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,8 +133,11 @@ impl Sealed {
     /// It is not what it was.
     pub fn look(root: &Path, deep: bool) -> Result<DatabaseState, IndexError> {
         let damaged = || IndexError::Torn(format!("`{DATABASE}` is not what it was"));
-        if !root.join(DATABASE).exists() {
+        let database = root.join(DATABASE);
+        if !database.exists() {
             return Ok(DatabaseState::Nothing);
+        } else if database.is_dir() {
+            return Err(damaged());
         }
         let text = match std::fs::read_to_string(root.join(NAME)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DatabaseState::Unsealed),
@@ -144,7 +148,7 @@ impl Sealed {
         };
         let is_new_start = sealed.boot != boot_id();
         let is_settled = !is_new_start && !sealed.is_changing;
-        match sealed.database.check(&root.join(DATABASE), deep || is_new_start) {
+        match sealed.database.check(&database, deep || is_new_start) {
             None if is_new_start || !sealed.is_changing => Err(damaged()),
             Some(now) if now == sealed.database && is_settled => Ok(DatabaseState::Whole),
             _ => Ok(DatabaseState::Doubtful),
@@ -163,11 +167,6 @@ impl Sealed {
     pub fn write(&self, root: &Path) -> Result<(), IndexError> {
         let path = root.join(NAME);
         replace(&path, &signed(&json(self))).map_err(|error| IndexError::cache(&path, error))
-    }
-
-    /// Removes it.
-    pub fn remove(root: &Path) -> io::Result<()> {
-        std::fs::remove_file(root.join(NAME))
     }
 }
 

@@ -69,21 +69,21 @@ fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
 
 /// Removes all that the index keeps under `root`.
 fn wipe(root: &Path) -> Result<(), IndexError> {
-    remove(std::fs::remove_file(root.join(DATABASE)), &root.join(DATABASE))?;
+    remove(&root.join(DATABASE))?;
     drop_logs(root)?;
-    remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
+    remove(&root.join("tantivy"))
 }
 
 /// Removes the files that belong to a missing database.
 pub(super) fn drop_logs(root: &Path) -> Result<(), IndexError> {
-    for name in ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
-        remove(std::fs::remove_file(root.join(name)), &root.join(name))?;
-    }
-    remove(Sealed::remove(root), root)
+    let logs = ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal", seal::NAME];
+    logs.iter().try_for_each(|name| remove(&root.join(name)))
 }
 
-fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {
-    match result {
+/// Removes what stands at `path`: a file, or a folder that came in its place.
+fn remove(path: &Path) -> Result<(), IndexError> {
+    let is_folder = path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
+    match if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) } {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
         _ => Ok(()),
     }
