@@ -64,6 +64,12 @@ fn a_search_that_finds_nothing_names_what_was_not_searched() {
     let said = vault.run(&["search", "wheels"]).ok().stderr;
     assert!(!said.contains("not searched"), "{said}");
     assert_eq!(vault.json(&["search", "zebra"])["freshness"]["not_searched"], 2);
+    // Without a cache, too: none can be made below a file.
+    let mut vault = vault;
+    vault.env("VAULT_AGENT_CACHE_DIR", &vault.path("Small.md").join("cache").to_string_lossy().into_owned());
+    let said = vault.run(&["search", "zebra"]).ok().stderr;
+    assert!(said.contains("2 files were not searched: `Long.md` ("), "{said}");
+    assert_eq!(vault.json(&["search", "zebra"])["freshness"]["not_searched"], 2);
 }
 
 #[test]

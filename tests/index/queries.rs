@@ -250,6 +250,16 @@ fn queries_on_standard_input_are_answered_in_order() {
 }
 
 #[test]
+fn answers_have_the_vault_s_days_and_nothing_invisible() {
+    let vault = TestVault::new(
+        "//- vault-agent.toml\ntimezone = \"Europe/London\"\n//- daily/2026-07-01.md\n# The \u{202e}garden\n\nthe gnu \u{202e}walks\n",
+    );
+    let run = vault.run(&["search", "gnu"]).ok();
+    run.says("daily/2026-07-01.md:3  The garden  2026-07-01 00:00\n    the gnu walks\n").lacks("\u{202e}");
+    vault.run(&["--json", "search", "gnu"]).ok().lacks("\u{202e}").lacks("\\u202e");
+}
+
+#[test]
 fn reindex_and_stats_say_what_is_there() {
     let vault = TestVault::new(FIXTURE);
     vault.write("binary.md", [0u8, 1, 2, 3].repeat(50));

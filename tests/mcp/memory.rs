@@ -62,6 +62,16 @@ fn what_is_saved_is_what_stands_in_the_note() {
     let found = client.call("memory_search", json!({"query": "which language does Kyle prefer?"})).ok();
     assert!(found.text().contains("TypeScript"), "{}", found.text());
     assert_eq!(client.does("memory_list", json!({"scope": "long"}))["sections"][1]["name"], "Kyle");
+    // Days are those of the vault.
+    vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n");
+    vault.write("daily/2026-07-01.md", "# Gnus\n\nthe gnu walks\n");
+    let found = client.call("memory_search", json!({"query": "gnu"})).ok();
+    assert!(
+        found.text().contains("daily/2026-07-01.md:3 (Gnus, 2026-07-01): the gnu walks"),
+        "{}",
+        found.text()
+    );
+    std::fs::remove_file(vault.path("daily/2026-07-01.md")).unwrap();
     let days = client.does("memory_list", json!({"scope": "daily"}));
     assert_eq!(days["days"][0]["date"], "2026-12-01");
 }

@@ -161,6 +161,124 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     );
 }
 
+/// The paths of hits that have a typed word, and what was said of the query.
+fn typed(recall: &Recall, query: &Query) -> (Vec<String>, String) {
+    let answer = recall.search(query).unwrap();
+    let typed = answer.hits.iter().filter(|hit| !hit.alike);
+    (typed.map(|hit| hit.path.clone()).collect(), answer.notes.join("; "))
+}
+
+#[test]
+fn korean_words_with_particles_and_lone_characters_are_found() {
+    let lines = [
+        "서울에서 만나자",
+        "회의록을 정리했다",
+        "犬と遊ぶ",
+        "我喜欢喝茶",
+        "ﾃｽﾄ文書 ﾊﾞﾅﾅ",
+        "私は猫が好き",
+        "ขนมปังอร่อย",
+    ];
+    let (_dir, recall) = in_vault(|root| {
+        for (at, line) in lines.iter().enumerate() {
+            std::fs::write(root.join(format!("n{at}.md")), line).unwrap();
+        }
+    });
+    for (query, found) in [
+        ("서울", &["n0.md"][..]),
+        ("\"서울\"", &["n0.md"]),
+        ("서*", &["n0.md"]),
+        ("회의록", &["n1.md"]),
+        ("회의록*", &["n1.md"]),
+        ("犬", &["n2.md"]),
+        ("\"犬\"", &["n2.md"]),
+        ("茶", &["n3.md"]),
+        ("\"茶\"", &["n3.md"]),
+        ("猫 kettle", &["n5.md"]),
+        ("テスト", &["n4.md"]),
+        ("バナナ", &["n4.md"]),
+        ("猫", &["n5.md"]),
+        ("猫 茶", &["n3.md", "n5.md"]),
+        ("ขนมปัง", &["n6.md"]),
+        ("鳥", &[]),
+        ("부산", &[]),
+    ] {
+        for exact in [false, true] {
+            let (mut paths, notes) = typed(&recall, &Query { exact, ..Query::new(query) });
+            paths.sort_unstable();
+            assert_eq!(paths, found, "{query}");
+            let named = query.split(' ').any(|word| notes.contains(&format!("`{word}` stands nowhere")));
+            assert!(!named || query.contains("kettle") || found.is_empty(), "{query}: {notes}");
+        }
+    }
+}
+
+#[test]
+fn accents_of_titles_headings_and_names_don_t_count() {
+    let (_dir, recall) = in_vault(|root| {
+        let write = |path: &str, text: &str| std::fs::write(root.join(path), text).unwrap();
+        write("Häuser Öltrund.md", "the roof\n");
+        write("a.md", "# Müller\n\ncalls at noon\n");
+        write("b.md", "---\naliases: [Çelik]\n---\nthe steel\n");
+        write("Gro\u{308}ßenwahn U\u{308}berquol.md", "too much\n");
+        write("c.md", "# Zu\u{308}rich\n\nby tram\n");
+    });
+    for (query, text) in [
+        ("oltrund", "the roof"),
+        ("öltrund", "the roof"),
+        ("muller", "calls at noon"),
+        ("celik", "the steel"),
+        ("größenwahn", "too much"),
+        ("grossenwahn", "too much"),
+        ("zürich", "by tram"),
+        ("zurich", "by tram"),
+    ] {
+        let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
+        assert!(texts(&answer).contains(&(text, false)), "{query}: {answer:?}");
+        assert_eq!(answer.notes, [""; 0], "{query}");
+        // A heading's word is no word of what stands below it.
+        assert!(recall.search(&Query::new(format!("{text} -{query}"))).unwrap().hits[0].text == text);
+    }
+}
+
+#[test]
+fn signs_bind_in_phrases_and_exclusions() {
+    let (_dir, recall) = in_vault(|root| {
+        std::fs::write(root.join("a.md"), "party 🎉 tonight\n\nparty plain\n\n- [ ] rent 📅 2026-11-20\n")
+            .unwrap();
+    });
+    for (query, found) in [
+        ("party -🎉", &["party plain"][..]),
+        ("party -\"🎉\"", &["party plain"]),
+        ("\"party 🎉\"", &["party 🎉 tonight"]),
+        ("\"party tonight\"", &["party 🎉 tonight"]),
+        ("\"party 🎈\"", &[]),
+        ("🎉", &["party 🎉 tonight"]),
+        ("📅", &["rent 📅 2026-11-20"]),
+        ("🎈", &[]),
+    ] {
+        let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
+        assert_eq!(texts(&answer), found.iter().map(|text| (*text, false)).collect::<Vec<_>>(), "{query}");
+    }
+    let notes = recall.search(&Query::new("party 🎉")).unwrap().notes;
+    assert_eq!(notes, ["a sign beside words is searched for in quotes alone: `\"🎉\"`"]);
+}
+
+#[test]
+fn the_operators_of_a_long_query_hold() {
+    let (_dir, recall) = in_vault(|root| {
+        std::fs::write(root.join("a.md"), "party mirtol\n\nparty with a mirtol\n\nparty\n").unwrap();
+    });
+    let long = "party ".repeat(1500);
+    for (query, found) in
+        [(format!("{long}-mirtol"), &["party"][..]), (format!("{long}\"party mirtol\""), &["party mirtol"])]
+    {
+        let answer = recall.search(&Query::new(query)).unwrap();
+        assert_eq!(texts(&answer), found.iter().map(|text| (*text, false)).collect::<Vec<_>>());
+        assert!(answer.notes.join("").contains("only its first 4000 bytes are ranked"), "{:?}", answer.notes);
+    }
+}
+
 #[test]
 fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
     let (_dir, recall) = in_vault(|root| {

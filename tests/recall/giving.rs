@@ -127,6 +127,65 @@ fn pinned_memories_come_first() {
 }
 
 #[test]
+fn pins_that_come_along_silence_no_find() {
+    const FACT: &str = "The kumquat jam recipe needs 300 grams of sugar";
+    for (count, words) in [(8, ""), (20, ""), (8, "that goes on and on, far too long for its line ")] {
+        let pins: String =
+            (0..count).map(|at| format!("- pinned thing number {at} {}\n", words.repeat(20))).collect();
+        let vault = TestVault::new(&format!("//- Pinned.md\n{pins}//- MEMORY.md\n- {FACT}\n"));
+        let question = "how much sugar does the kumquat jam recipe need?";
+        vault.run(&["recall", question]).says(FACT).lacks("pinned thing");
+        let json = vault.json(&["recall", "--inject", question]);
+        let given = json["injected"]["memories"].as_array().unwrap();
+        assert!(given[0]["path"] == "Pinned.md" && given.iter().any(|one| one["excerpt"] == FACT), "{json}");
+        assert_eq!(json["hits"].as_array().unwrap().len(), 9, "eight pins and the fact");
+    }
+}
+
+#[test]
+fn a_bound_holds_for_what_is_injected() {
+    let vault = vault("//- MEMORY.md\n- Ann adopted the kitten Biscuit\n");
+    let question = "Did Ann adopt a kitten?";
+    let whole = vault.run(&["recall", "--inject", question]).stdout;
+    let short = vault.run(&["recall", "--inject", "--max-chars", "600", question]).stdout;
+    assert!(
+        whole.chars().count() > 600 && short.contains("kitten") && short.chars().count() <= 600,
+        "{short}"
+    );
+    assert_eq!(vault.run(&["recall", "--inject", "--max-chars", "20", question]).stdout, "");
+}
+
+#[test]
+fn what_a_tool_said_is_found_by_its_words_and_never_given() {
+    let vault = vault(
+        "//- logs/discord-channel/7/20260802T090000Z_0001.md
+[!user] 2026-08-02T09:00:00Z Ann: who fixed the sink? ^01K1J000000000000000000011
+[!tool]- 2026-08-02T09:00:10Z read_file: invoice 4711 plumber Hendrickson, paid by card ^01K1J000000000000000000012
+",
+    );
+    for query in [
+        "Hendrickson",
+        "plumber",
+        "\"invoice 4711\"",
+        "\"invoice 4711 plumber Hendrickson\"",
+        "\"invoice 4711 plumber Hendrickson, paid\"",
+        "role:tool Hendrickson",
+        "role:tool invoice of the plumber, paid by card",
+        "Hendrick*",
+    ] {
+        for exact in [&[][..], &["--exact"]] {
+            let found = vault.json(&[&["search", query], exact].concat());
+            let first = &found["hits"][0];
+            assert!(first["role"] == "tool" && first["alike"].is_null(), "{query}: {found}");
+        }
+    }
+    let both = vault.json(&["search", "kitten"]);
+    let roles: Vec<&Value> = both["hits"].as_array().unwrap().iter().map(|hit| &hit["role"]).collect();
+    assert!(roles[0] == "user" && roles.contains(&&json!("tool")), "{both}");
+    assert_eq!(vault.run(&["recall", "Who is the plumber Hendrickson?"]).stdout.trim(), "NONE");
+}
+
+#[test]
 fn the_cache_is_worth_nothing() {
     let vault = vault("//- note.md\n# Pets\n\nBiscuit likes tuna.\n\n- the vet is in Mill Road\n");
     let questions = ["Where did Ann get her cat?", "vet", "tuna", "Biscuit"];

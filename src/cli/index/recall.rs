@@ -13,9 +13,9 @@ pub struct Args {
     /// The question or prompt.
     #[arg(required = true)]
     query: Vec<String>,
-    /// The digest's length at most, in characters.
-    #[arg(long, default_value_t = 800, value_name = "N")]
-    max_chars: usize,
+    /// The digest's length at most, in characters (800 where nothing is said); with `--inject` the block's.
+    #[arg(long, value_name = "N")]
+    max_chars: Option<usize>,
     /// Prints the block that stands before a prompt: a marked line, then JSON.
     #[arg(long)]
     inject: bool,
@@ -47,11 +47,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if !needs_recall(&query) {
         return context.report(&RecallAnswer::default(), (!args.inject).then_some("NONE"), true);
     }
-    let found = client.recall(&MemoryPrompt {
+    let mut found = client.recall(&MemoryPrompt {
         scope: expand_here(args.scope.as_deref())?,
         expand: args.expand,
-        ..MemoryPrompt::new(query, args.max_chars)
+        ..MemoryPrompt::new(query, args.max_chars.unwrap_or(800))
     })?;
+    let (injection, most) = (&mut found.injection, args.max_chars.unwrap_or(usize::MAX));
+    while injection.to_text().chars().count() > most && injection.memories.pop().is_some() {}
     for word in found.notes.iter().chain(&found.freshness.warnings) {
         context.ui.note(word);
     }

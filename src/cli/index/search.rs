@@ -83,7 +83,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
         context.ui.note(word);
     }
-    show(context, &answer, client.workspace().vault.root());
+    show(context, &answer, client.workspace());
     Ok(Status::Fine)
 }
 
@@ -132,15 +132,17 @@ fn reply(client: &SearchClient, args: &Args, asked: Line) -> Reply {
 }
 
 /// The hits. On a terminal that takes links each place opens its note in Obsidian; the words are the same.
-fn show(context: &Context, answer: &Answer, root: &Path) {
+fn show(context: &Context, answer: &Answer, workspace: &Workspace) {
     use anstyle::AnsiColor::{Cyan, Green};
+    let (root, zone) = (workspace.vault.root(), workspace.zone.tz());
     let vault = root.file_name().map(|name| name.to_string_lossy()).filter(|_| takes_links());
     let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
     let head = Cyan.on_default();
     for hit in &answer.hits {
         let section = hit.section.iter().map(|section| format!("  {head}{section}{head:#}"));
         let who = hit.author.iter().map(|author| format!("  {author}"));
-        let when = hit.timestamp.iter().map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")));
+        let when = hit.timestamp.map(|at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M"));
+        let when = when.map(|when| format!("  {dim}{when}{dim:#}"));
         let pin = hit.pinned.then(|| "  (pinned)".to_owned());
         let more: String = section.chain(who).chain(when).chain(pin).collect();
         let place = format!("{path}{}{path:#}:{}", hit.path, hit.line);

@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
-use crate::format::invisible;
 use crate::hooks::recall_gate::needs_recall;
 use crate::mcp::arguments::{Argument, MEMORY_SCOPE, QUESTION, flag, line, text, whole};
 use crate::mcp::failure::ToolFailure;
@@ -90,19 +90,14 @@ impl From<search::Hit> for Hit {
             line: hit.line,
             end_line: hit.end_line,
             kind: hit.kind.to_string(),
-            section: hit.section.as_deref().map(visible),
+            section: hit.section,
             timestamp: hit.timestamp.map(|at| at.to_string()),
-            author: hit.author.as_deref().map(visible),
+            author: hit.author,
             score: hit.score,
-            snippet: visible(&hit.snippet),
+            snippet: hit.snippet,
             alike: hit.alike,
         }
     }
-}
-
-/// A text without invisible characters.
-fn visible(text: &str) -> String {
-    invisible::strip(text).into_owned()
 }
 
 fn search(call: &McpCall<'_>) -> ToolOutcome {
@@ -116,7 +111,7 @@ fn search(call: &McpCall<'_>) -> ToolOutcome {
     let answer = if arguments.flag("deep") { client.deep(&query)? } else { client.search(&query)? };
     let mut notes = answer.notes;
     notes.extend(answer.freshness.warnings);
-    let mut words = shown(&answer.hits);
+    let mut words = shown(&answer.hits, call.workspace.zone.tz());
     for note in &notes {
         let _ = write!(words, "\n({note})");
     }
@@ -226,14 +221,14 @@ fn place(text: &str, workspace: &Workspace) -> Result<String, ToolFailure> {
     }
 }
 
-/// `1. daily/2026-11-20.md:3 (Section, Ann, 2026-11-20): text`, one a line.
-fn shown(hits: &[search::Hit]) -> String {
+/// `1. daily/2026-11-20.md:3 (Section, Ann, 2026-11-20): text`, one a line. Days are those of `zone`.
+fn shown(hits: &[search::Hit], zone: &TimeZone) -> String {
     if hits.is_empty() {
         return "Nothing found.".to_owned();
     }
     let mut out = String::new();
     for (at, hit) in hits.iter().enumerate() {
-        let day = hit.timestamp.map(|at| at.strftime("%Y-%m-%d").to_string());
+        let day = hit.timestamp.map(|at| at.to_zoned(zone.clone()).date().to_string());
         let about: Vec<String> = [hit.section.clone(), hit.author.clone(), day]
             .into_iter()
             .flatten()

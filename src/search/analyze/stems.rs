@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::{FxHashMap, FxHashSet};
+use unicode_normalization::char::is_combining_mark;
 
 use crate::embed::cut;
 
@@ -86,7 +87,7 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
     let mut word = String::new();
     let mut run: Vec<char> = Vec::new();
     for c in text.chars().chain(std::iter::once(' ')) {
-        if is_unspaced(c) {
+        if c >= '\u{e00}' && is_unspaced(c) {
             flush(&mut word, &mut emit);
             run.push(c);
             continue;
@@ -128,9 +129,24 @@ fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
     }
 }
 
-/// Whether `c` is of a script whose words have no spaces between them.
+/// Whether `c` is of a script whose words have no spaces between them, or particles at their ends (Korean): Thai to
+/// Khmer, kana, ideographs, hangul.
 pub(in crate::search) fn is_unspaced(c: char) -> bool {
-    matches!(u32::from(c), 0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff)
+    let is_of_script = matches!(c, '\u{e00}'..='\u{eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1100}'..='\u{11ff}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{3105}'..='\u{312f}'
+        | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}'
+        | '\u{20000}'..='\u{3ffff}');
+    is_of_script && (c.is_alphanumeric() || is_combining_mark(c) || c == '\u{30fc}')
 }
 
 /// The kinds of content in a turn, as bits, such as a time, a number or a place.

@@ -65,11 +65,6 @@ pub fn forms(exact: &str, stem: &str) -> [String; 4] {
     [exact.to_owned(), stem.to_owned(), format!("{STEM}{stem}"), format!("{exact}'s")]
 }
 
-/// Whether the words that ranking counts begin and end at the same places of `text` as its terms.
-pub(in crate::search) fn is_split_alike(text: &str) -> bool {
-    text.is_ascii() || !text.chars().any(|c| class(c) == Class::Spaceless && !is_unspaced(c))
-}
-
 /// Whether `folded` is no other than `raw` in lower case, up to the form of apostrophes.
 fn is_lower_case(raw: &str, folded: &str) -> bool {
     let straight = |c| if c == '\u{2019}' { '\'' } else { c };
@@ -89,8 +84,7 @@ pub(in crate::search) fn other_stem<'s>(stems: &'s mut Terms, word: &str) -> Opt
 
 impl Splitter {
     /// Calls `emit` with every exact term of `text`, in order. The flag is true if the words that ranking counts equal
-    /// the term or make it up; it is valid if the text [is split alike](is_split_alike). A [`Form::Word`] may have a
-    /// stem.
+    /// the term or make it up. A [`Form::Word`] may have a stem.
     pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str, bool)) {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -248,6 +242,11 @@ fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests;
 
+/// Whether `c` is a sign that phrases and exclusions take for a word: an arrow, a shape, an emoji.
+pub fn is_sign(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}') && !c.is_alphanumeric()
+}
+
 /// `text` with Unicode forms, case and accents folded, as terms are.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
@@ -304,27 +303,7 @@ fn class(c: char) -> Class {
     }
     match c {
         '\u{2019}' => Class::Connector,
-        // Thai to Khmer, then kana, the unified ideographs, hangul, and the planes of rarer ideographs.
-        '\u{e00}'..='\u{eff}'
-        | '\u{1000}'..='\u{109f}'
-        | '\u{1780}'..='\u{17ff}'
-        | '\u{3005}'..='\u{3007}'
-        | '\u{3041}'..='\u{30ff}'
-        | '\u{3105}'..='\u{312f}'
-        | '\u{31f0}'..='\u{31ff}'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{1100}'..='\u{11ff}'
-        | '\u{ac00}'..='\u{d7af}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{ff66}'..='\u{ff9d}'
-        | '\u{20000}'..='\u{3ffff}' => {
-            if c.is_alphanumeric() || is_combining_mark(c) || c == '\u{30fc}' {
-                Class::Spaceless
-            } else {
-                Class::Other
-            }
-        }
+        c if is_unspaced(c) => Class::Spaceless,
         c if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
         _ => Class::Other,
     }

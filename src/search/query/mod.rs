@@ -12,6 +12,6 @@ pub mod syntax;
 pub(in crate::search) mod strip_phrases;
 pub(in crate::search) mod translations;
 
-pub(in crate::search) use question::{LONGEST, QueryTerm, Question, Wants};
+pub(in crate::search) use question::{LONGEST, LONGEST_QUERY, QueryTerm, Question, Wants, beginning};
 pub(in crate::search) use strip_phrases::{is_phrases_alone, is_polite};
 pub(in crate::search) use syntax::{Filter, Item, MOST_HITS, SearchScope, Syntax};

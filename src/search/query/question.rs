@@ -13,6 +13,8 @@ use crate::search::query::strip_phrases::strip_phrases;
 
 /// Questions longer than this (in bytes) are cut: a pasted page is answered by its beginning.
 pub const LONGEST: usize = 4000;
+/// Of a longer query (in bytes) the operators aren't read either.
+pub const LONGEST_QUERY: usize = 10_000;
 /// Terms beyond this many say nothing new.
 const MOST_TERMS: usize = 48;
 
@@ -70,12 +72,7 @@ impl Question {
     pub fn new(text: &str, today: Date) -> Self {
         // Notes have a letter and its accent as one character nearly always.
         let whole: String = text.trim().nfc().collect();
-        let mut text = cut(&whole, LONGEST);
-        // A word cut in two is another word.
-        if text.len() < whole.len() {
-            text = text.rsplit_once(char::is_whitespace).map_or(text, |(before, _)| before);
-        }
-        let bare = strip_phrases(text);
+        let bare = strip_phrases(beginning(&whole, LONGEST));
         let text = bare.as_str();
         let all = word_list(text);
         let (mut terms, mut analyzer, table) =
@@ -95,10 +92,10 @@ impl Question {
                 }
             }
             let mut others = Vec::new();
-            analyzer.terms(word, &mut |form, exact, stem| {
-                if form == Form::Word {
-                    others.extend(forms(exact, stem.unwrap_or(exact)));
-                }
+            analyzer.terms(word, &mut |form, exact, stem| match form {
+                Form::Word => others.extend(forms(exact, stem.unwrap_or(exact))),
+                Form::Pair if exact.chars().nth(1).is_some() => others.push(exact.to_owned()),
+                Form::Pair | Form::Whole => {}
             });
             found.push(QueryTerm { stem: term, word: word.clone(), forms: others, near });
         }
@@ -107,6 +104,15 @@ impl Question {
         let is_one_line = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
         let is_plain = is_one_line && !asks_twice(&whole);
         Self { text: text.to_owned(), is_plain, words: all, terms: found, dates, wants }
+    }
+}
+
+/// `text` cut to at most `most` bytes, between words: a word cut in two is another word.
+pub fn beginning(text: &str, most: usize) -> &str {
+    let part = cut(text, most);
+    match part.rsplit_once(char::is_whitespace).filter(|_| part.len() < text.len()) {
+        Some((before, _)) => before,
+        None => part,
     }
 }
 

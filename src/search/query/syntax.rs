@@ -6,6 +6,7 @@
 //! scopes of its tags, or to `global` if it has no such tag ([`crate::memory::Scope`]).
 
 use crate::memory::Scope;
+use crate::search::analyze::{is_sign, is_unspaced};
 use crate::search::read::{Kind, Role};
 
 /// One thing to look for.
@@ -108,17 +109,35 @@ pub fn parse(query: &str) -> Syntax {
         } else if let Some(stem) =
             text.strip_suffix('*').filter(|stem| stem.chars().any(char::is_alphanumeric))
         {
-            Item::Prefix(stem.to_owned())
+            // Where words have no spaces between them, what begins so is what has it; two characters are a term.
+            let is_run = stem.chars().all(is_unspaced) && stem.chars().nth(2).is_some();
+            if is_run { Item::Phrase(stem.to_owned()) } else { Item::Prefix(stem.to_owned()) }
         } else {
             Item::Words(text.to_owned())
         };
         if negative { syntax.not.push(item) } else { syntax.items.push(item) }
+    }
+    let has_others = !syntax.items.iter().all(is_sign_alone);
+    for sign in syntax.items.iter_mut().filter(|item| is_sign_alone(item)) {
+        if has_others {
+            syntax
+                .notes
+                .push(format!("a sign beside words is searched for in quotes alone: `\"{}\"`", sign.text()));
+        } else {
+            *sign = Item::Phrase(sign.text().to_owned());
+        }
     }
     if syntax.items.is_empty() && syntax.filters.is_empty() && !syntax.not.is_empty() {
         syntax.notes.push("nothing to look for beside what to leave out; searched as plain words".to_owned());
         syntax.items = std::mem::take(&mut syntax.not);
     }
     syntax
+}
+
+/// Whether an item is a sign without a word, such as an emoji.
+fn is_sign_alone(item: &Item) -> bool {
+    let text = item.text();
+    matches!(item, Item::Words(_)) && text.contains(is_sign) && !text.contains(char::is_alphanumeric)
 }
 
 /// Parses a question in words. Its filters and exclusions hold as in any query, but a quoted title and a `*` are plain

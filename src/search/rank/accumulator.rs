@@ -131,7 +131,7 @@ impl<'p> Scores<'p> {
     }
 
     /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best
-    /// first; equals in the order of path and line.
+    /// first; equals in the order of path and line. For what a tool said only typed words speak.
     pub fn best(&self, scope: CorpusScope<'_>, bounds: Bounds<'_>, most: usize) -> Vec<u32> {
         let CorpusScope { corpus, candidates, .. } = scope;
         let Bounds { typed: first, allowed } = bounds;
@@ -148,7 +148,9 @@ impl<'p> Scores<'p> {
                 .filter(|slot| allowed.is_none_or(|allowed| allowed.contains(*slot)))
                 .collect(),
         };
-        slots.retain(|slot| (self.speaks(*slot) || is_first(*slot)) && corpus.is_turn(*slot));
+        slots.retain(|slot| {
+            is_first(*slot) && corpus.is_said(*slot) || self.speaks(*slot) && corpus.is_turn(*slot)
+        });
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (corpus.path_at(slot), corpus.meta(slot).line);
             let is_first = is_first(*b).cmp(&is_first(*a));

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::format::one_line;
+use crate::format::{invisible, one_line};
 use crate::search::analyze::Analyzer;
 use crate::search::query::syntax;
 use crate::search::read::{Block, Kind, names_of_path};
@@ -136,14 +136,14 @@ impl HitMaker {
             line: block.line,
             end_line: block.end_line,
             kind: block.kind,
-            section: block.section.as_deref().map(str::to_owned),
+            section: block.section.as_deref().map(visible),
             timestamp: block.time.and_then(|time| jiff::Timestamp::from_second(time).ok()),
             score: (score * 1e6).round() / 1e6,
             relevance: None,
-            snippet: snippet(&mut self.analyzer, &text, &self.stems),
+            snippet: visible(&snippet(&mut self.analyzer, &text, &self.stems)),
             text,
             role: block.role,
-            author: block.author.as_deref().map(str::to_owned),
+            author: block.author.as_deref().map(visible),
             context_id: block.context_id.as_deref().map(str::to_owned),
             block_id: block.block_id,
             tags: block.tags,
@@ -151,6 +151,11 @@ impl HitMaker {
             alike,
         })
     }
+}
+
+/// A text without invisible characters, as each answer shows it.
+fn visible(text: &str) -> String {
+    invisible::strip(text).into_owned()
 }
 
 /// Longer texts are cut, in bytes.

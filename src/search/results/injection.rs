@@ -12,13 +12,13 @@ use crate::search::rank::memory_formulas;
 pub use crate::format::log::INJECTED as MARK;
 /// Characters that count as one token.
 pub const CHARS_PER_TOKEN: usize = 4;
-/// More memories than this dilute each other.
+/// More memories than this dilute each other; so do more pins that have nothing to do with the question.
 pub const MOST_MEMORIES: usize = 8;
 /// The lines of a digest.
 pub const DIGEST_LINES: usize = 3;
 /// Further ones may come behind these, up to so many lines in all, as far as there is room for lines of so many
 /// characters.
-const MOST_LINES: usize = 6;
+pub(super) const MOST_LINES: usize = 6;
 const LINE: usize = 130;
 
 /// A memory that may be given.
@@ -40,6 +40,13 @@ pub struct Memory {
     pub similarity: f64,
     /// Its vector, for telling repeats.
     pub vector: Vec<f32>,
+}
+
+impl Memory {
+    /// Whether it comes along only because it is pinned.
+    pub(super) fn is_idle(&self) -> bool {
+        self.pinned && self.similarity == 0.0
+    }
 }
 
 /// The order in which memories are given: pinned ones first (most similar first), then by MMR.
@@ -112,38 +119,26 @@ pub struct Injected {
 }
 
 impl Injection {
-    /// The memories, in the given order, that fit `budget` tokens, each cut to `each` tokens.
-    pub fn new<'m>(memories: impl Iterator<Item = &'m Memory>, budget: usize, each: usize) -> Self {
+    /// The memories, in the given order, that fit `budget` tokens, each cut to `each` tokens. Pins that come along leave
+    /// up to half of the budget to what is no pin.
+    pub fn new<'m>(memories: impl Iterator<Item = &'m Memory> + Clone, budget: usize, each: usize) -> Self {
         let mut this = Self { budget_tokens_est: budget, memories: Vec::new() };
-        let mut left = budget * CHARS_PER_TOKEN;
+        let (mut left, most) = (budget * CHARS_PER_TOKEN, each * CHARS_PER_TOKEN);
+        let mut reserved = 0;
+        for find in memories.clone().filter(|memory| !memory.pinned) {
+            let Some((_, cost)) = Injected::within(find, most, left / 2 - reserved) else { break };
+            reserved += cost;
+        }
         for memory in memories {
-            let injected = |most: usize| {
-                let (excerpt, truncated) = excerpt(&memory.text, most);
-                Injected {
-                    path: memory.path.clone(),
-                    line: memory.line,
-                    excerpt,
-                    truncated,
-                    author: memory.author.as_deref().map(|who| invisible::strip(who).into_owned()),
-                    when: memory.time.and_then(instant),
+            let room = if memory.is_idle() { left.saturating_sub(reserved) } else { left };
+            match Injected::within(memory, most, room) {
+                Some((one, cost)) => {
+                    left -= cost;
+                    this.memories.push(one);
                 }
-            };
-            let cost = |one: &Injected| {
-                serde_json::to_string(one).map_or(usize::MAX, |text| text.chars().count() + 1)
-            };
-            let most = each * CHARS_PER_TOKEN;
-            let frame = cost(&injected(0));
-            let mut one = injected(most.min(left.saturating_sub(frame)));
-            // Escapes may make the JSON longer than the text.
-            if cost(&one) > left {
-                one = injected((left.saturating_sub(frame)) / 2);
+                None if memory.is_idle() => {}
+                None => break,
             }
-            // A stump says nothing.
-            if cost(&one) > left || (one.truncated && one.excerpt.chars().count() < 24) {
-                break;
-            }
-            left -= cost(&one);
-            this.memories.push(one);
         }
         this
     }
@@ -155,6 +150,35 @@ impl Injection {
         }
         let json = serde_json::to_string_pretty(self).unwrap_or_default();
         format!("{MARK}\n{json}\n")
+    }
+}
+
+impl Injected {
+    /// A memory with at most `most` characters of its text, in `room` characters of JSON, and how many of these it takes;
+    /// none where there is room for a stump alone.
+    fn within(memory: &Memory, most: usize, room: usize) -> Option<(Self, usize)> {
+        let injected = |most: usize| {
+            let (excerpt, truncated) = excerpt(&memory.text, most);
+            Self {
+                path: memory.path.clone(),
+                line: memory.line,
+                excerpt,
+                truncated,
+                author: memory.author.as_deref().map(|who| invisible::strip(who).into_owned()),
+                when: memory.time.and_then(instant),
+            }
+        };
+        let cost =
+            |one: &Self| serde_json::to_string(one).map_or(usize::MAX, |text| text.chars().count() + 1);
+        let for_text = room.saturating_sub(cost(&injected(0)));
+        let mut one = injected(most.min(for_text));
+        // Escapes may make the JSON longer than the text.
+        if cost(&one) > room {
+            one = injected(for_text / 2);
+        }
+        let cost = cost(&one);
+        let is_stump = one.truncated && one.excerpt.chars().count() < 24;
+        (cost <= room && !is_stump).then_some((one, cost))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::search::parallel::share;
 use crate::search::query::{Item, QueryTerm, Question, Syntax};
 use crate::search::rank::RankedNote;
 use crate::search::results::{Tier, find_block};
-use crate::search::retrieve::{CorpusScope, Filters};
+use crate::search::retrieve::{CorpusScope, DocumentSets, Filters, WordMatcher};
 use crate::search::store::Corpus;
 use crate::search::weights::COMMENT;
 use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
@@ -207,7 +207,14 @@ fn as_typed<'t>(text: &'t str, word: &'t str) -> &'t str {
 
 /// The blocks of a scope that have a word of the `question` as typed, before typing errors are corrected. Function
 /// words count only if there are no other words. The order `is_strict` if there are few words, or if `is_asked`.
-pub(super) fn find_typed_words(scope: CorpusScope<'_>, question: &Question, is_asked: bool) -> TypedWords {
+///
+/// # Errors
+/// tantivy's.
+pub(super) fn find_typed_words(
+    scope: CorpusScope<'_>,
+    question: &Question,
+    is_asked: bool,
+) -> Result<TypedWords, IndexError> {
     let skipped = function_words::of(&question.words);
     let is_content = |term: &&QueryTerm| !skipped.contains(&term.word.as_str());
     let mut words: Vec<&QueryTerm> = question.terms.iter().filter(is_content).collect();
@@ -218,15 +225,22 @@ pub(super) fn find_typed_words(scope: CorpusScope<'_>, question: &Question, is_a
     let mut found = TypedWords::default();
     for (term, of_word) in words.iter().zip(blocks) {
         let slots = of_word.blocks.iter().map(|block| block.slot);
-        found.slots |= RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order");
+        let mut slots: RoaringBitmap =
+            RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order");
+        // A lone character begins pairs.
+        if term.word.starts_with(is_unspaced) && term.word.chars().nth(1).is_none() {
+            let begun = DocumentSets::new(scope.corpus).with(&WordMatcher::Prefix(term.word.clone()))?;
+            slots.extend(begun.into_iter().filter(|slot| scope.candidates.has(*slot)));
+        }
         let typed = as_typed(&question.text, &term.word);
-        if of_word.blocks.is_empty() && !found.missing.iter().any(|known| known == typed) {
+        if slots.is_empty() && !found.missing.iter().any(|known| known == typed) {
             found.missing.push(typed.to_owned());
         }
+        found.slots |= slots;
     }
     found.is_strict = is_asked || words.len() <= FEW && !question.text.trim_end().ends_with('?');
     found.only = Some(words).filter(|words| words.len() == 1).map(|words| words[0].word.clone());
-    found
+    Ok(found)
 }
 
 /// Says the tier of blocks.

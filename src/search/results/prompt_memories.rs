@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::search::query::{LONGEST, MOST_HITS, SearchScope, Syntax, syntax};
+use crate::search::query::{LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, beginning, syntax};
 use crate::search::rank::{Measured, RecallCounts, Standing};
 use crate::search::read::{is_below, names_of_path};
 use crate::search::recall::{CorpusState, Recall};
@@ -158,7 +158,8 @@ impl Recall {
                 hit.score = 0.0;
             }
             if seen.insert((hit.path.clone(), hit.line)) {
-                let similarity = highest * by_place(place) * self.standing(&hit, &uses, &state.corpus);
+                let standing = || self.standing(&hit, &uses, &state.corpus);
+                let similarity = if helps { highest * by_place(place) * standing() } else { 0.0 };
                 add(hit, similarity, slot, rating == Rating::Said);
             }
         }
@@ -200,15 +201,23 @@ impl Recall {
         }
     }
 
-    /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.
+    /// The order in which memories are given: those that were only `said` in talk with the agent behind all others. Pins
+    /// that come along take no place of a find's in the digest.
     fn order(&self, memories: &[Memory], said: &[bool]) -> Vec<usize> {
         let now = self.now().as_second();
+        let (mut pins, finds): (Vec<usize>, Vec<usize>) =
+            (0..memories.len()).partition(|at| memories[*at].pinned);
+        pins.sort_by(|a, b| memories[*b].similarity.total_cmp(&memories[*a].similarity));
+        pins.truncate(injection::MOST_MEMORIES);
+        let all = [pins, finds].concat();
+        let idle = all.iter().filter(|at| memories[**at].is_idle()).count();
+        let most = injection::MOST_MEMORIES.max(idle + injection::MOST_LINES.min(all.len() - idle));
         let mut order = Vec::new();
         for is_said in [false, true] {
             let is_one = |at: &usize| (said[*at] && !memories[*at].pinned) == is_said;
-            let these: Vec<usize> = (0..memories.len()).filter(is_one).collect();
+            let these: Vec<usize> = all.iter().copied().filter(is_one).collect();
             let own: Vec<Memory> = these.iter().map(|at| memories[*at].clone()).collect();
-            let room = injection::MOST_MEMORIES - order.len();
+            let room = most - order.len();
             order.extend(injection::order(&own, now, room).into_iter().map(|at| these[at]));
         }
         order
@@ -300,7 +309,7 @@ fn of_digest<'m>(memories: &'m [Memory], hits: &[Hit], order: &[usize]) -> impl 
 /// typed as a query: its colons and dashes are its own.
 fn operators(text: &str) -> Syntax {
     let text = text.trim();
-    if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }
+    if text.contains('\n') { Syntax::default() } else { syntax::question(beginning(text, LONGEST_QUERY)) }
 }
 
 /// The weight of a find's place among all; the first has 1: finds keep the ranking's order, unless one repeats

@@ -8,8 +8,12 @@ use jiff::Timestamp;
 use roaring::RoaringBitmap;
 
 use crate::memory::working::expired;
+use crate::search::analyze::Analyzer;
 use crate::search::query::strip_phrases::strip_phrases;
-use crate::search::query::{Item, MOST_HITS, Question, SearchScope, Syntax, is_phrases_alone, syntax};
+use crate::search::query::{
+    Filter, Item, LONGEST, LONGEST_QUERY, MOST_HITS, Question, SearchScope, Syntax, beginning,
+    is_phrases_alone, syntax,
+};
 use crate::search::rank::turn_signals::{Candidates, CosineThreshold, RankingInput, Scores, Vectors};
 use crate::search::rank::{ExpandedWord, Measured, NoteRanking, RankedNote, expand_words, measures};
 use crate::search::recall::{CorpusState, QuestionVector, Recall};
@@ -18,10 +22,10 @@ use crate::search::results::merge::{
 };
 use crate::search::results::{find_block, outdated_facts};
 use crate::search::retrieve::{
-    Bounds, CorpusScope, MANY, Nearest, Occurrences, correct_typos, nearest_blocks,
+    Bounds, CorpusScope, MANY, Nearest, Occurrences, WordMatcher, correct_typos, matchers, nearest_blocks,
 };
 use crate::search::weights::{NEAR, NEAR_SPREADS, weights};
-use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Snapshot};
+use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Role, Snapshot};
 use crate::vault::NotePath;
 
 /// A scope's best blocks.
@@ -52,12 +56,18 @@ impl Recall {
         let within = SearchScope::of(query.scope.as_deref());
         let limit = query.limit.min(MOST_HITS);
         let place = Query { scope: within.place.clone(), limit, ..query.clone() };
-        let syntax = syntax_of(crate::embed::cut(&query.text, crate::search::query::question::LONGEST));
+        let mut syntax = syntax_of(beginning(&query.text, LONGEST_QUERY));
         let text = if syntax.is_filtered() { words_of(&syntax, &query.text) } else { query.text.clone() };
         // Of words that ranking leaves out, the index knows more.
         let is_ranked = limit > 0
-            && !syntax.items.iter().any(|item| matches!(item, Item::Prefix(_)))
+            && !has_beginnings(&syntax.items)
+            && !syntax.filters.contains(&(Filter::Role(Role::Tool), false))
             && syntax.phrases().all(|phrase| !Question::new(phrase, self.today()).terms.is_empty());
+        if query.text.len() > LONGEST_QUERY || text.len() > LONGEST {
+            syntax.notes.push(format!(
+                "it is very long: only its first {LONGEST} bytes are ranked, and operators in the first {LONGEST_QUERY} hold"
+            ));
+        }
         let question =
             is_ranked.then(|| Question::new(&text, self.today())).filter(|it| !it.terms.is_empty());
         let (mut answer, freshness) = match &question {
@@ -99,7 +109,9 @@ impl Recall {
             return Ok((Vec::new(), syntax.notes.clone(), None));
         }
         let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
-        let typed = find_typed_words(scope, &question, place.exact);
+        // What has a phrase has all its words, however many they are.
+        let is_strict = place.exact || syntax.phrases().next().is_some();
+        let typed = find_typed_words(scope, &question, is_strict)?;
         let ranker = Ranker::new(self, state, scope, question);
         let most = if filters.needs_text() { usize::MAX } else { place.limit };
         let bounds = Bounds { typed: typed.first(), allowed: filters.allowed.as_ref() };
@@ -211,6 +223,17 @@ fn answer(
 pub(in crate::search) fn syntax_of(text: &str) -> Syntax {
     let asks = syntax::is_question(text) || syntax::is_question(&strip_phrases(text));
     if asks { syntax::question(text) } else { syntax::parse(text) }
+}
+
+/// Whether a prefix was typed, or nothing but lone characters of a script without spaces, which begin words, too.
+fn has_beginnings(items: &[Item]) -> bool {
+    let mut analyzer = Analyzer::default();
+    let mut begins = |item: &Item| {
+        let words = matchers(&mut analyzer, item);
+        !words.is_empty() && words.iter().all(|word| matches!(word, WordMatcher::Prefix(_)))
+    };
+    let is_bound = |item: &&Item| !matches!(item, Item::Words(_));
+    items.iter().filter(is_bound).any(&mut begins) || !items.is_empty() && items.iter().all(begins)
 }
 
 /// The words of `text` without its filters, which `syntax` has.

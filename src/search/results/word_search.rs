@@ -1,18 +1,17 @@
 //! Answers by the index alone ([`crate::search::Index::search`]): hits for a query's words, phrases, prefixes and
 //! filters.
 
+use std::collections::BTreeMap;
+
 use unicode_normalization::UnicodeNormalization;
 
 use crate::memory::Scope;
 use crate::search::follow::Snapshot;
-use crate::search::query::{Item, MOST_HITS, SearchScope, Syntax, syntax};
+use crate::search::query::{Item, LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, beginning, syntax};
 use crate::search::results::{FoundBlock, HitMaker, find_block};
 use crate::search::retrieve::{Clause, DocumentSets, Filters, clauses, top};
 use crate::search::store::catalog;
 use crate::search::{Answer, AnswerSource, Hit, Index, IndexError, Options, Query};
-
-/// Longer queries are cut, in bytes.
-const LONGEST: usize = 10_000;
 
 /// So many files that were not searched are named.
 const NAMED: usize = 3;
@@ -95,10 +94,10 @@ impl Snapshot<'_> {
         within: &SearchScope,
         most: usize,
     ) -> Result<(Vec<FoundBlock>, Vec<String>), IndexError> {
-        let text = crate::embed::cut(&query.text, LONGEST);
+        let text = beginning(&query.text, LONGEST_QUERY);
         let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
         if text.len() < query.text.len() {
-            syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
+            syntax.notes.push(format!("only the first {LONGEST_QUERY} bytes were searched for"));
         }
         let prefixes = self.scope(within.place.as_deref())?;
         if syntax.items.is_empty() && !syntax.is_filtered() {
@@ -175,12 +174,13 @@ impl Snapshot<'_> {
     /// As [`Snapshot::scope`].
     pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>), IndexError> {
         let prefixes = self.scope(scope)?;
-        let known = catalog::left_out(self.database())?.into_iter();
-        let known = known.filter(|(path, _)| !self.corpus.hidden.contains(path));
+        let mut known: BTreeMap<String, String> = catalog::left_out(self.database())?.into_iter().collect();
+        known.retain(|path, _| !self.corpus.hidden.contains(path));
+        known.extend(self.corpus.left_out.iter().cloned());
         let is_in = |path: &str| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
         };
-        let files: Vec<_> = known.filter(|(path, _)| is_in(path)).collect();
+        let files: Vec<_> = known.iter().filter(|(path, _)| is_in(path)).collect();
         let named: Vec<String> =
             files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
         let words = match files.len() {
@@ -243,6 +243,6 @@ impl Snapshot<'_> {
     /// # Errors
     /// SQLite's.
     pub fn maker(&self, query: &str) -> Result<HitMaker, IndexError> {
-        Ok(HitMaker::new(crate::embed::cut(query, LONGEST), self.pins()?))
+        Ok(HitMaker::new(beginning(query, LONGEST_QUERY), self.pins()?))
     }
 }

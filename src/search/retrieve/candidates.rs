@@ -121,6 +121,11 @@ impl Candidates {
         self.notes.iter().flat_map(|own| own.slots.clone())
     }
 
+    /// Whether the block in `slot` is one.
+    pub(in crate::search) fn has(&self, slot: u32) -> bool {
+        self.reaching(slot).is_some_and(|own| own.slots.contains(&slot))
+    }
+
     /// The first note that ends after `slot`.
     #[inline(always)]
     pub(in crate::search) fn reaching(&self, slot: u32) -> Option<&NoteSlots> {

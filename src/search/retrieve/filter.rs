@@ -8,7 +8,7 @@ use roaring::{MultiOps, RoaringBitmap};
 
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::{Analyzer, Form, fold, glob};
+use crate::search::analyze::{Analyzer, Form, fold, glob, is_sign};
 use crate::search::query::{Filter, Item, Syntax};
 use crate::search::read::Block;
 use crate::search::retrieve::document_sets::has_all;
@@ -146,7 +146,7 @@ impl<'s> Filters<'s> {
                     *kept &= sets.with(&WordMatcher::of(word))?;
                 }
             }
-            self.checks.phrases.push((flat(text), true));
+            self.checks.phrases.push((text.to_owned(), true));
         }
         for item in &syntax.not {
             match (item, &matchers(self.analyzer.get_mut(), item)[..]) {
@@ -154,7 +154,7 @@ impl<'s> Filters<'s> {
                 (Item::Words(_) | Item::Prefix(_), [WordMatcher::Prefix(prefix)]) => {
                     self.checks.no_prefixes.push(prefix.clone());
                 }
-                _ => self.checks.phrases.push((flat(item.text()), false)),
+                _ => self.checks.phrases.push((item.text().to_owned(), false)),
             }
         }
         Ok(())
@@ -169,7 +169,7 @@ fn instant(date: jiff::civil::Date, zone: &TimeZone) -> i64 {
 /// The conditions that only a block's text can tell.
 #[derive(Debug, Default)]
 struct TextChecks {
-    /// Phrases that it has, and such that it has not, [`flat`].
+    /// Phrases that it has, and such that it has not.
     phrases: Vec<(String, bool)>,
     /// It has one of these, where there are some.
     any: Vec<WordMatcher>,
@@ -187,9 +187,10 @@ impl TextChecks {
 
     /// Whether a block passes, by its text, its extra words and the headings above it.
     fn pass(&self, analyzer: &mut Analyzer, texts: [&str; 2], section: &str) -> bool {
-        let flattened: Vec<String> =
-            if self.phrases.is_empty() { Vec::new() } else { texts.map(flat).to_vec() };
-        let holds = |phrase: &str| flattened.iter().any(|text| contains(text, phrase));
+        let holds = |phrase: &str| {
+            let with_signs = phrase.contains(is_sign);
+            texts.iter().any(|text| contains(&flat(text, with_signs), &flat(phrase, with_signs)))
+        };
         if !self.phrases.iter().all(|(phrase, is_wanted)| holds(phrase) == *is_wanted) {
             return false;
         }
@@ -206,14 +207,19 @@ impl TextChecks {
     }
 }
 
-/// Folded, with one space between words.
-fn flat(text: &str) -> String {
+/// Folded, with one space between words, of which each sign is one or none.
+fn flat(text: &str, with_signs: bool) -> String {
     let mut flat = String::with_capacity(text.len());
     for c in fold(text).chars() {
         if c.is_alphanumeric() {
             flat.push(c);
-        } else if !flat.ends_with(' ') {
+            continue;
+        }
+        if !flat.ends_with(' ') {
             flat.push(' ');
+        }
+        if with_signs && is_sign(c) {
+            flat.extend([c, ' ']);
         }
     }
     flat

@@ -307,6 +307,8 @@ impl Delta {
             }
         }
         after.hidden.extend(self.removed.iter().chain(&self.replaced).cloned());
+        let skipped = self.files.iter().filter_map(|file| Some((file.path.clone(), file.skipped.clone()?)));
+        after.left_out.extend(skipped);
         if let Some(segment) = &self.segment {
             let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
             let memory = self.files.iter().filter(new).cloned().collect();

@@ -32,6 +32,8 @@ pub struct Corpus {
     pub totals: Totals,
     /// Paths of the files that this corpus sees otherwise than the catalog, or not at all any more.
     pub hidden: HashSet<String>,
+    /// Paths and reasons of the files that are left out and that the catalog doesn't know as such.
+    pub left_out: Vec<(String, String)>,
     /// The segments; [`Corpus::add`] adds one.
     pub(in crate::search) segs: Vec<Seg>,
     /// The first slot of each segment.

@@ -5,10 +5,11 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rustc_hash::FxHashMap;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::embed::{Embedder, StaticModel};
 use crate::search::Role;
-use crate::search::analyze::{About, Shape, Terms, embedded, names_of, without_references, words};
+use crate::search::analyze::{About, Shape, Terms, embedded, fold, names_of, without_references, words};
 use crate::search::read::{Block, Kind};
 use crate::search::store::segment::block_meta::{ROLE_BITS, role_code};
 use crate::search::store::segment::rows::count;
@@ -159,7 +160,13 @@ impl WordCache {
     ) -> (&'w mut Vec<u32>, usize) {
         if let Some(head) = head.filter(|head| self.head.0 != *head) {
             self.found.clear();
-            self.add(head, postings);
+            if head.is_ascii() {
+                self.add(head, postings);
+            } else {
+                // Its words count with and without their accents.
+                self.add(&head.nfc().collect::<String>(), postings);
+                self.add(&fold(head), postings);
+            }
             self.found.sort_unstable();
             self.found.dedup();
             self.head.1.clone_from(&self.found);

@@ -27,7 +27,7 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::store::{Compressor, ZstdCompressor};
 
 use crate::memory::Scope;
-use crate::search::analyze::{Analyzer, Form, MARK, STEM, has_function_word, is_split_alike, other_stem};
+use crate::search::analyze::{Analyzer, Form, MARK, STEM, has_function_word, other_stem};
 use crate::search::read::Block;
 use crate::search::store::Postings;
 
@@ -108,8 +108,7 @@ impl TextTerms {
     /// Puts the numbers of a block's terms that aren't in [`RANK`] into `found`.
     pub fn find(&mut self, analyzer: &mut Analyzer, block: &Block, found: &mut Vec<u32>) {
         // Ranking leaves references out.
-        let is_ranked = is_split_alike(&block.text) && !block.text.contains(MARK);
-        self.of_text(analyzer, &block.text, is_ranked, found);
+        self.of_text(analyzer, &block.text, !block.text.contains(MARK), found);
         self.of_text(analyzer, &block.extra, false, found);
     }
 
