@@ -11,15 +11,17 @@
 mod finder;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 use crate::format::changes::{self, body, differences};
-use crate::history::{History, HistoryError, LogFilter};
+use crate::format::reminder::split_id;
+use crate::history::{CommitRecord, History, HistoryError, LogFilter};
 use crate::vault::{
-    EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
-    WalkOptions, conflict, three_way_merge,
+    Actor, EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault,
+    VaultError, WalkOptions, conflict, three_way_merge,
 };
 
 pub use self::finder::Finder;
@@ -128,13 +130,14 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
     let states = states(history, &copy.note, &note_before)?;
-    let chosen = choose_base(states.iter().map(|(_, bytes)| bytes.as_slice()), &copy_before);
-    let base = chosen.map(|at| with_line_ends_of(&note_before, &states[at].1));
+    let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), &copy_before);
+    let base = chosen.map(|at| known_to_copy(&states[at..], &copy_before));
+    let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
     let merged =
         three_way_merge(base.as_deref(), &note_before, &with_line_ends_of(&note_before, &copy_before));
     Ok(MergePlan {
         copy,
-        base: chosen.map(|at| states[at].0),
+        base: chosen.map(|at| states[at].time),
         note_before,
         note_after: merged.bytes,
         copy_before,
@@ -142,19 +145,26 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     })
 }
 
+/// A state of a note that history keeps.
+struct NoteState {
+    time: jiff::Timestamp,
+    bytes: Vec<u8>,
+    /// Whether no other machine makes the same change: a person made it, here.
+    is_own: bool,
+}
+
 /// The states of a note that history keeps, newest first, without the one that stands there now.
-fn states(
-    history: &History,
-    note: &NotePath,
-    now: &[u8],
-) -> Result<Vec<(jiff::Timestamp, Vec<u8>)>, ConflictError> {
+fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<Vec<NoteState>, ConflictError> {
     let filter = LogFilter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..LogFilter::default() };
-    let mut states: Vec<(jiff::Timestamp, Vec<u8>)> = Vec::new();
-    history.log(&filter, |record| {
-        if let Some(bytes) = history.read_at(&record.commit, note.as_str())?
+    let mut states: Vec<NoteState> = Vec::new();
+    history.log(&filter, |CommitRecord { commit, .. }| {
+        if let Some(bytes) = history.read_at(&commit, note.as_str())?
             && bytes != now
         {
-            states.push((record.commit.time, bytes));
+            let message = &commit.message;
+            let is_shared = [Actor::Scheduler, Actor::Restore].map(Actor::as_str).contains(&message.actor());
+            let is_own = !is_shared && message.trailer(MERGES).is_none();
+            states.push(NoteState { time: commit.time, bytes, is_own });
         }
         Ok(ControlFlow::Continue(()))
     })?;
@@ -195,8 +205,7 @@ pub fn execute(
 /// line with `copy`.
 ///
 /// Sync tools don't name the base. It is the state from which the copy differs in the fewest lines, and the oldest of
-/// several such. A base that is too old only brings a removed line back, but one that is too new removes a person's
-/// line.
+/// several such; see [`known_to_copy`].
 fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Option<usize> {
     let copy = lines(copy);
     let mut best: Option<(usize, usize)> = None;
@@ -210,6 +219,49 @@ fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Optio
         }
     }
     best.map(|(_, at)| at)
+}
+
+/// The lines of the base (the first of `states`, newest first) that the copy surely had. All others count as added to
+/// the note afterwards, so they stay.
+///
+/// The base may be too new, since machines change a note alike. So the copy surely had a line that stands in it, changed
+/// or not, and one that stands in all states back to one that the copy's machine surely had: a person added lines to it,
+/// and the copy has all of them. Without such a state it is the oldest. At worst a line comes back that was removed.
+fn known_to_copy(states: &[NoteState], copy: &[u8]) -> Vec<u8> {
+    let copy = KnownLines::of(copy);
+    let known: Vec<KnownLines> = states.iter().map(|state| KnownLines::of(&state.bytes)).collect();
+    let was_there = |at: &usize| {
+        let state = lines(&states[*at].bytes).into_iter();
+        let mut new = state.filter(|line| known.get(at + 1).is_none_or(|older| !older.has(line))).peekable();
+        states[*at].is_own && new.peek().is_some() && new.all(|line| copy.has(line))
+    };
+    let shared = &known[..=(0..known.len()).find(was_there).unwrap_or(known.len() - 1)];
+    let base = changes::lines(&states[0].bytes).into_iter();
+    let is_known = |line: &[u8]| copy.has(line) || shared.iter().all(|state| state.has(line));
+    base.filter(|line| is_known(body(line))).collect::<Vec<_>>().concat()
+}
+
+/// The lines of a text: reminders without their ids, and the ids by themselves.
+struct KnownLines(HashSet<Vec<u8>>);
+
+impl KnownLines {
+    fn of(text: &[u8]) -> Self {
+        let mut known = HashSet::new();
+        for line in lines(text) {
+            match split_id(line) {
+                Some((rest, id)) => known.extend([rest, id.to_owned()]),
+                None => known.extend([line.to_owned()]),
+            }
+        }
+        Self(known)
+    }
+
+    /// Whether the line stands there, perhaps changed or without its id. Blank lines stand everywhere.
+    fn has(&self, line: &[u8]) -> bool {
+        line.trim_ascii().is_empty()
+            || self.0.contains(line)
+            || split_id(line).is_some_and(|(rest, id)| self.0.contains(&rest) || self.0.contains(id))
+    }
 }
 
 /// The lines without their ends.
@@ -255,6 +307,35 @@ mod tests {
         assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\n"), Some(1), "as far from both");
         assert_eq!(chosen(&["x\n"], "a\n"), None);
         assert_eq!(chosen(&[], "a\n"), None);
+    }
+
+    /// States, newest first: whether a person made it here, and its text.
+    #[test]
+    fn a_line_that_the_copy_may_never_have_had_stays_in_the_note() {
+        let known = |states: &[(bool, &str)], copy: &str| {
+            let state = |&(is_own, text): &(bool, &str)| NoteState {
+                time: jiff::Timestamp::UNIX_EPOCH,
+                bytes: text.into(),
+                is_own,
+            };
+            let states: Vec<NoteState> = states.iter().map(state).collect();
+            String::from_utf8(known_to_copy(&states, copy.as_bytes())).unwrap()
+        };
+        let (a, b) = ("a id=rid_AAAAAAAAAAAA\n", "b id=rid_BBBBBBBBBBBB\n");
+        for (states, copy, kept) in [
+            // The ids were given on both machines; `b` was written here.
+            (&[(false, &*format!("{a}{b}")), (true, "a\nb\n"), (true, "x\n")][..], a, a),
+            (&[(false, &format!("{a}b\n")), (true, "a\nb\n"), (true, "x\n")], a, a),
+            // The copy had it: it has what was written later.
+            (&[(false, &format!("{a}{b}")), (true, "a\nb\n"), (true, "b\n")], a, &format!("{a}{b}")),
+            (&[(true, "b\nc\n\n"), (true, "b\n"), (true, "x\n")], "c\n", "b\nc\n\n"),
+            (&[(true, "b\nc\n\n"), (true, "x\n")], "c\n", "c\n\n"),
+            // It has it still, changed.
+            (&[(false, "B id=rid_BBBBBBBBBBBB\n"), (true, "x\n")], b, "B id=rid_BBBBBBBBBBBB\n"),
+            (&[(true, "b\n")], "", "b\n"),
+        ] {
+            assert_eq!(known(states, copy), kept, "{states:?} {copy:?}");
+        }
     }
 
     #[test]

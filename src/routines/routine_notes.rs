@@ -76,22 +76,29 @@ fn read(workspace: &Workspace, path: NotePath) -> Result<Option<RoutineNote>, Va
     let bytes = workspace.vault.read(&path)?;
     let stat = workspace.vault.stat(&path)?;
     let changed = stat.and_then(|stat| Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok());
-    let (routine, findings) = parse_and_check(workspace, &bytes);
+    let (routine, findings) = parse_and_check(workspace, &path, &bytes);
     if routine.is_none() && findings.is_empty() {
         return Ok(None);
     }
     Ok(Some(RoutineNote { name: name_of(workspace, &path), path, bytes, changed, routine, findings }))
 }
 
-fn parse_and_check(workspace: &Workspace, bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
+/// The routine of a note with its findings. A conflict copy has none: its original runs.
+fn parse_and_check(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     let (routine, mut findings) = routine::parse(bytes);
+    if routine.is_some() && workspace.vault.is_conflict_copy(path) {
+        let reason =
+            "the note is named as a conflict copy of another one, which runs in its place".to_owned();
+        let suggestion = "merge it with `vault-agent conflicts merge`, or rename it".to_owned();
+        return (None, vec![Finding { line: 1, column: 1, reason, suggestion }]);
+    }
     (routine.map(|routine| check(workspace, routine, &mut findings)), findings)
 }
 
 /// The finding that would stop a routine if it were enabled.
-fn obstacle(workspace: &Workspace, bytes: &[u8]) -> Option<Finding> {
-    let enabled = routine::with_enabled(bytes, true)?;
-    let (routine, findings) = parse_and_check(workspace, &enabled);
+fn obstacle(workspace: &Workspace, note: &RoutineNote) -> Option<Finding> {
+    let enabled = routine::with_enabled(&note.bytes, true)?;
+    let (routine, findings) = parse_and_check(workspace, &note.path, &enabled);
     findings.into_iter().next().filter(|_| !routine.is_some_and(|routine| routine.enabled))
 }
 
@@ -162,7 +169,7 @@ pub fn set_enabled(
     actor: Actor,
 ) -> Result<(RoutineNote, bool), EnableError> {
     let note = find(workspace, name)?;
-    if let Some(finding) = obstacle(workspace, &note.bytes).filter(|_| enabled) {
+    if let Some(finding) = obstacle(workspace, &note).filter(|_| enabled) {
         return Err(EnableError::NotUnderstood(note.path, finding));
     }
     let verb = if enabled { "enabled" } else { "disabled" };

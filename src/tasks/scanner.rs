@@ -157,7 +157,7 @@ pub fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<WalkEntry>, V
     let mut entries = vault.walk(&options)?.entries;
     entries.retain(|entry| {
         from.as_ref().is_none_or(|from| from.matches(entry.path.as_str()))
-            && !crate::vault::conflict::is_conflict_copy(entry.path.file_name())
+            && !vault.is_conflict_copy(&entry.path)
     });
     Ok(entries)
 }

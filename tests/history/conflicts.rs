@@ -104,11 +104,59 @@ fn without_a_history_nothing_is_removed() {
     assert!(run.code == 1 && vault.has(COPY), "{run:?}");
 }
 
+/// Both machines gave the same ids, so the state after that resembles the copy most; a line was written here before.
+#[test]
+fn a_line_that_was_written_here_before_both_changed_alike_stays() {
+    let line =
+        |day: u32, msg: &str| format!("- [ ] date=2026-12-0{day} time=09:30 recur=none msg=\"{msg}\"\n");
+    let common: String = ["one", "two", "three"].map(|msg| line(5, msg)).concat();
+    let machine = |own: String| {
+        let vault = TestVault::new("//- zone: Europe/London\n//- /Reminders.md\n# Reminders\n\n");
+        let _ = vault.run(&["history"]).ok();
+        vault.write("Reminders.md", format!("# Reminders\n\n{common}{own}"));
+        let _ = vault.run(&["tick"]).ok();
+        vault
+    };
+    let (here, there) = (machine(line(8, "here")), machine(line(9, "there")));
+    here.write("Reminders.md", here.read("Reminders.md") + "later\n");
+    let _ = here.run(&["history"]).ok();
+    let copy = "Reminders.sync-conflict-20261121-093000-ABCDEFG.md";
+    here.write(copy, there.read("Reminders.md"));
+    let _ = here.run(&["conflicts", "merge", "--yes", copy]).ok();
+    let merged = here.read("Reminders.md");
+    for one in ["\"one\"", "\"two\"", "\"three\"", "\"here\"", "\"there\"", "later"] {
+        assert_eq!(merged.matches(one).count(), 1, "{one} in {merged}");
+    }
+}
+
+/// The ends of the names of copies.
+pub const COPIES: [&str; 5] = [
+    ".sync-conflict-20261121-093000-ABCDEFG",
+    " (Ann's conflicted copy 2026-11-21)",
+    " 2",
+    " (1)",
+    "-DESKTOP-ABC1234",
+];
+
 #[test]
 fn nothing_is_told_from_a_copy() {
-    let line = |id: &str| format!("- [ ] date=2026-12-01 time=09:00 recur=none msg=\"{id}\"\n");
-    let vault =
-        TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{}", line("mine")));
-    vault.write("Reminders.sync-conflict-20261121-093000-ABCDEFG.md", line("strange"));
-    vault.run(&["tick"]).lacks("strange").warns_not("strange");
+    let reminder = |id: &str| format!("- [ ] date=2026-12-01 time=09:00 recur=none msg=\"{id}\"\n");
+    let task = |id: &str| format!("- [ ] {id} 📅 2026-12-01 09:00\n");
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\n[reminders]\nalso = [\"tasks\"]\n",
+    );
+    vault.write("Reminders.md", reminder("my reminder"));
+    vault.write("Todo.md", task("my task"));
+    for copy in COPIES {
+        vault.write(&format!("Reminders{copy}.md"), reminder("strange"));
+        vault.write(&format!("Todo{copy}.md"), task("strange"));
+    }
+    // A number at the end of a name without a namesake is a name.
+    vault.write("Plan 2.md", task("planned"));
+    let run = vault.run(&["tick"]);
+    run.says("my reminder")
+        .says("2 overdue already")
+        .says("Plan 2.md (1)")
+        .says("Todo.md (1)")
+        .lacks("strange");
 }

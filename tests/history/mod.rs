@@ -3,7 +3,7 @@
 mod agent;
 mod auditing;
 mod cli;
-mod conflicts;
+pub mod conflicts;
 mod crash;
 mod properties;
 mod renaming;

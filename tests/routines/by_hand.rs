@@ -44,6 +44,25 @@ impl Served {
 }
 
 #[test]
+fn a_conflict_copy_of_a_routine_never_runs_and_is_said() {
+    let it = served("2026-12-01T08:30:00Z", "");
+    let enabled = MORNING.replace("enabled: false", "enabled: true").replace("only_if: due\n", "");
+    it.vault.write("routines/morning.md", &enabled);
+    for copy in crate::history::conflicts::COPIES {
+        it.vault.write(&format!("routines/morning{copy}.md"), &enabled);
+    }
+    it.vault.write("routines/evening 2.md", &enabled);
+    let coming = it.vault.json(&["routine", "preview", "--count", "1"]);
+    let names: Vec<&str> =
+        coming.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["evening 2", "morning"], "a number at the end of a name without a namesake is a name");
+    let said = "is named as a conflict copy of another one";
+    it.vault.run(&["routine", "list"]).exits(1).warns(format!("morning 2: line 1: the note {said}"));
+    it.vault.run(&["check"]).exits(1).says(said);
+    it.vault.run(&["routine", "enable", "morning 2"]).exits(1).warns(said);
+}
+
+#[test]
 fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     let it = served("2026-12-01T07:00:00Z", "");
     let list = |it: &Served| it.vault.json(&["routine", "list"]);

@@ -22,7 +22,7 @@ use super::lines::{self, LiveLines};
 use super::{Finding, Line, listed};
 use crate::words::words;
 
-pub use syntax::{with_id, with_schedule};
+pub use syntax::{split_id, with_id, with_schedule};
 
 /// The content of a reminder line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

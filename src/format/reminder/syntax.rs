@@ -205,6 +205,13 @@ pub fn with_id(line: &[u8], id: &ReminderId) -> Vec<u8> {
     }
 }
 
+/// The line without its ` id=rid_…`, and the id; none where it has none.
+pub fn split_id(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let at = memchr::memmem::find(line, b" id=rid_")?;
+    let end = memchr::memchr(b' ', &line[at + 1..]).map_or(line.len(), |length| at + 1 + length);
+    Some(([&line[..at], &line[end..]].concat(), &line[at + 1..end]))
+}
+
 /// The line with this date, this time (if given) and this `day=` (removed, if `None`), each changed in
 /// place. A new `day=` comes after `recur`. A line that isn't a valid reminder comes back as it is.
 pub fn with_schedule(line: &[u8], date: Date, time: Option<Time>, day: Option<i8>) -> Vec<u8> {

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines};
+use crate::format::reminder::split_id;
 
 /// So many lines beside a removed one are compared at most.
 const MOST_CONTEXT: usize = 16;
@@ -35,7 +36,7 @@ fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
     let (mut standing, mut by_words) = (HashSet::new(), HashMap::new());
     for line in lines(current).into_iter().map(body) {
         standing.insert(line);
-        if let Some(words) = without_id(line) {
+        if let Some((words, _)) = split_id(line) {
             // Of two that differ by their ids alone it can't be told which one it is.
             by_words.entry(words).and_modify(|known| *known = None).or_insert(Some(line));
         }
@@ -70,13 +71,6 @@ fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> 
     }
     out.extend(&old[at..]);
     out.concat()
-}
-
-/// The line without its id; none where it has none.
-fn without_id(line: &[u8]) -> Option<Vec<u8>> {
-    let at = memchr::memmem::find(line, b" id=rid_")?;
-    let end = memchr::memchr(b' ', &line[at + 1..]).map_or(line.len(), |length| at + 1 + length);
-    Some([&line[..at], &line[end..]].concat())
 }
 
 /// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before`

@@ -34,6 +34,8 @@ pub struct Overlap {
 /// nothing counts as removed.
 pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> ThreeWayMerge {
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
+    let end = line_end(first);
+    let lines = |bytes| lines(bytes, end);
     let (first, second) = (lines(first), lines(second));
     let base = base.map_or_else(
         || {
@@ -45,12 +47,14 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Thre
     );
     let mut overlaps = Vec::new();
     let bytes = by_regions(&base, &first, &second, ends, |region, sides| {
-        let (mut first_side, second_side) = match sides {
-            (None, second_side) => return second_side.unwrap_or_default(),
-            (Some(first_side), second_side) => (first_side, second_side.unwrap_or_default()),
+        let (first_side, second_side) = match sides {
+            (None, one) | (one, None) => return one.unwrap_or_default(),
+            (Some(first_side), Some(second_side)) => (first_side, second_side),
         };
         let old: Vec<&[u8]> = base[region.clone()].iter().map(|line| &**line).collect();
-        let more = missing(&first_side, &second_side, &old);
+        let mut first_side = without(&first_side, &without(&old, &second_side));
+        let mut more = without(&second_side, &first_side);
+        more.retain(|line| !old.contains(line));
         if !old.is_empty() && !first_side.is_empty() && !more.is_empty() {
             overlaps.push(Overlap { first: first_side.concat(), second: more.concat() });
         }
@@ -60,28 +64,34 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Thre
     ThreeWayMerge { bytes, overlaps }
 }
 
-/// The lines of `second` that are neither `old` nor in `first`, each as often as it is missing.
-fn missing<'a>(first: &[&[u8]], second: &[&'a [u8]], old: &[&[u8]]) -> Vec<&'a [u8]> {
+/// The lines of `text` that `other` doesn't have, each as often as it is missing there.
+fn without<'a>(text: &[&'a [u8]], other: &[&[u8]]) -> Vec<&'a [u8]> {
     let mut there: BTreeMap<&[u8], usize> = BTreeMap::new();
-    for line in first {
+    for line in other {
         *there.entry(line).or_default() += 1;
     }
-    let is_missing = |line: &&'a [u8]| {
-        let count = there.entry(*line).or_default();
-        let is_there = *count > 0;
-        *count = count.saturating_sub(1);
-        !is_there && !old.contains(line)
+    let is_missing = |line: &&'a [u8]| match there.get_mut(*line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
     };
-    second.iter().copied().filter(is_missing).collect()
+    text.iter().copied().filter(is_missing).collect()
 }
 
-/// The lines with their terminators; a last one without gets one, so that adding after it is no
-/// change of it.
-fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
+/// The line end of a text, by its first line.
+fn line_end(text: &[u8]) -> &'static [u8] {
+    let first = text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    if first.ends_with(b"\r\n") { b"\r\n" } else { b"\n" }
+}
+
+/// The lines with their terminators; a last one without gets `end`, so that adding after it is no change of it.
+fn lines<'t>(bytes: &'t [u8], end: &[u8]) -> Vec<Cow<'t, [u8]>> {
     let mut lines: Vec<Cow<'_, [u8]>> =
         bytes.split_inclusive(|byte| *byte == b'\n').map(Cow::Borrowed).collect();
     if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
-        last.to_mut().push(b'\n');
+        last.to_mut().extend_from_slice(end);
     }
     lines
 }
@@ -93,6 +103,8 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
         return late.to_vec();
     }
     let ends = late.is_empty() || late.ends_with(b"\n") || now.ends_with(b"\n") && now != base;
+    let end = line_end(late);
+    let lines = |bytes| lines(bytes, end);
     let (base, late, ours, now) = (lines(base), lines(late), lines(ours), lines(now));
     let in_now: Vec<DiffOp> = differences(&base, &now).collect();
     // Carried over before, and the two changes were taken for one then?
@@ -147,7 +159,7 @@ fn by_regions<'a>(
     merged.extend(base[at..].iter().map(|line| &**line));
     let mut bytes = merged.concat();
     if !ends && bytes.ends_with(b"\n") {
-        bytes.pop();
+        bytes.truncate(bytes.strip_suffix(b"\r\n").map_or(bytes.len() - 1, <[u8]>::len));
     }
     bytes
 }
@@ -215,6 +227,24 @@ mod tests {
         assert_eq!(merged(Some("a\n"), "a\nx\n", "a\nx\n"), ("a\nx\n".to_owned(), 0));
         assert_eq!(merged(Some("a\nb\n"), "a\n", "a\nbb\n"), ("a\nbb\n".to_owned(), 0));
         assert_eq!(merged(Some("a\nb"), "a\nB", "a\nbb"), ("a\nB\nbb".to_owned(), 1));
+    }
+
+    #[test]
+    fn what_one_side_alone_removed_or_changed_beside_a_change_of_the_other_goes() {
+        let base = Some("a\nb\nc\n");
+        assert_eq!(merged(base, "A\nb\nc\n", "aa\nc\n"), ("A\naa\nc\n".to_owned(), 1));
+        assert_eq!(merged(base, "A\nb\nc\n", "aa\nB\nc\n"), ("A\naa\nB\nc\n".to_owned(), 1));
+        assert_eq!(merged(base, "aa\nc\n", "A\nb\nc\n"), ("aa\nA\nc\n".to_owned(), 1));
+        assert_eq!(merged(Some("a\nb\nb\n"), "A\nb\nb\n", "aa\nb\n"), ("A\naa\nb\n".to_owned(), 1));
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_gets_the_texts_own() {
+        let base = Some("a\r\nb");
+        assert_eq!(merged(base, "a\r\nb", "a\r\nb\r\nc"), ("a\r\nb\r\nc".to_owned(), 0));
+        assert_eq!(merged(base, "a\r\nb\r\nc", "a\r\nb\r\nd\r\n"), ("a\r\nb\r\nc\r\nd\r\n".to_owned(), 0));
+        assert_eq!(merged(None, "a\r\nb", "a\r\nc"), ("a\r\nb\r\nc".to_owned(), 0));
+        assert_eq!(carried("a\r\nb", "a\r\nb\r\nlate", "a", "a"), "a\r\nlate");
     }
 
     #[test]

@@ -132,6 +132,14 @@ impl Vault {
         matches!(self.stat(path), Ok(Some(_)))
     }
 
+    /// Whether the file is a sync tool's conflict copy: by its name alone, or because the note that the name leads to is
+    /// there. Nothing is told from a copy.
+    pub fn is_conflict_copy(&self, path: &NotePath) -> bool {
+        let name = path.file_name();
+        let original = || path.beside(&conflict::original_of(name)?);
+        conflict::is_conflict_copy(name) || original().is_some_and(|note| self.exists(&note))
+    }
+
     /// The path with its names as on disk, where an accent may be one character instead of two, or the reverse. If
     /// there is no such name, the path is returned as it is.
     #[must_use]
