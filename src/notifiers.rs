@@ -2,11 +2,13 @@
 //!
 //! The first one of `[notify] kinds` is the primary notifier: its outcome decides whether an item counts as sent. If it
 //! can't be used, the console takes its place and states the reason. A further notifier that can't be used is left out,
-//! and `doctor` reports it. Discord's notifiers are in its own room, so only front doors make notifiers here.
+//! and `doctor` reports it. If several machines share the vault, each of both keeps its name, so that its claims are
+//! the same on all machines, and is left to the others. Discord's notifiers are in its own room, so only front doors make notifiers here.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use secrecy::SecretString;
 
 use crate::clock::Clock;
@@ -16,7 +18,7 @@ use crate::config::{
 };
 use crate::deliver::{
     Console, DeliveryOrder, Desktop, Email, NoteLinks, Notifier, NotifierContext, NotifyRules, NtfyNotifier,
-    SignedWebhook, takes_links,
+    OutgoingMessage, SendOutcome, SignedWebhook, takes_links,
 };
 use crate::workspace::Workspace;
 
@@ -42,11 +44,26 @@ impl Workspace {
     pub fn delivery_order_with(&self, console: Arc<dyn Notifier>) -> DeliveryOrder {
         let mut all = self.settings.notify.all().into_iter();
         let first = all.next().unwrap_or_default();
-        let usable =
-            |kind| self.notifier(kind, &console).inspect_err(|error| tracing::error!("{error}")).ok();
+        let is_alone = self.settings.machines.is_none();
+        let usable = |kind: NotifyKind| match self.notifier(kind, &console) {
+            Ok(notifier) => Some(notifier),
+            Err(error) => {
+                tracing::error!("{error}");
+                let unusable = || Arc::new(Unusable { name: kind.as_str(), why: not_telling(kind, &error) });
+                (!is_alone).then(|| unusable() as Arc<dyn Notifier>)
+            }
+        };
         let primary = usable(first).unwrap_or_else(|| Arc::clone(&console));
         let others = all.filter_map(usable).collect();
         DeliveryOrder { primary, fallback: console, others }
+    }
+
+    /// Why this machine leaves notifications to the others of `[machines]`: a notifier can't be made.
+    pub fn reason_for_not_telling(&self) -> Option<String> {
+        self.settings.machines.as_ref()?;
+        let console: Arc<dyn Notifier> = Arc::new(Console::stderr(self.zone.tz().clone()));
+        let mut all = self.settings.notify.all().into_iter();
+        all.find_map(|kind| Some(not_telling(kind, &self.notifier(kind, &console).err()?)))
     }
 
     /// The notifier of one kind, by the settings.
@@ -91,6 +108,31 @@ impl Workspace {
             }
         }
     }
+}
+
+/// Stands in for a notifier that can't be made on this machine.
+struct Unusable {
+    name: &'static str,
+    why: String,
+}
+
+#[async_trait]
+impl Notifier for Unusable {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn obstacle(&self) -> Option<&str> {
+        Some(&self.why)
+    }
+
+    async fn send(&self, _: &OutgoingMessage) -> SendOutcome {
+        SendOutcome::Retry { after: None, reason: self.why.clone() }
+    }
+}
+
+fn not_telling(kind: NotifyKind, error: &ConfigError) -> String {
+    format!("this machine doesn't tell by `{kind}`: {error}")
 }
 
 /// The parts of a notifier that sends over the network.

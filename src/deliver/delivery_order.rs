@@ -64,6 +64,21 @@ impl DeliveryOrder {
         self.of(to).map(Notifier::name)
     }
 
+    /// Why this machine can't use the notifier that a message is for, if so.
+    pub(super) fn obstacle(&self, to: &Recipient) -> Option<&str> {
+        self.of(to)?.obstacle()
+    }
+
+    /// The name of the notifier that a message is for, if this machine can use it.
+    pub(super) fn usable_name(&self, to: &Recipient) -> Option<&'static str> {
+        self.name(to).filter(|_| self.obstacle(to).is_none())
+    }
+
+    /// Whether this machine can use all notifiers.
+    pub fn is_usable(&self) -> bool {
+        std::iter::once(&self.primary).chain(&self.others).all(|notifier| notifier.obstacle().is_none())
+    }
+
     /// The longest text that one message to this recipient takes, in UTF-16 units.
     pub(super) fn limit(&self, to: &Recipient) -> usize {
         self.of(to).map_or(crate::deliver::split::DEFAULT_LIMIT, Notifier::limit)

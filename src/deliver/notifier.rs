@@ -23,6 +23,11 @@ pub trait Notifier: Send + Sync {
     /// The name that the settings, `status`, `doctor` and the journal have for it: `console`, `discord`, `ntfy`.
     fn name(&self) -> &'static str;
 
+    /// Why it can't be used on this machine, if so: other machines send what it would.
+    fn obstacle(&self) -> Option<&str> {
+        None
+    }
+
     /// The longest text that one message takes, in UTF-16 units; longer ones come in chunks.
     fn limit(&self) -> usize {
         crate::deliver::split::DEFAULT_LIMIT

@@ -77,10 +77,14 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
         let late = whole.and_then(Result::ok);
         let late = late.map_or(0, |(all, _)| all.iter().filter(|one| one.kind != EntryKind::Task).count());
         let overdue = if late > 0 { format!("; overdue and not told: {late}") } else { String::new() };
-        return warn(
-            format!("not running: nothing fires by itself{overdue}"),
-            "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`",
-        );
+        // A `tick` remembers nothing of the other machines.
+        let fix = match workspace.settings.machines {
+            Some(_) => "start `vault-agent run`, or install it with `vault-agent service install`",
+            None => {
+                "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`"
+            }
+        };
+        return warn(format!("not running: nothing fires by itself{overdue}"), fix);
     };
     let Some(status) = DaemonStatus::read(&workspace.dirs.state) else {
         return ok(format!("process {pid} has just started"));
@@ -181,7 +185,8 @@ pub(super) fn notifiers(workspace: &Workspace) -> Vec<Check> {
             Ok(_) => Check::ok("notify", format!("`{kind}` has all that it needs")),
             Err(error) => {
                 let fix = error.suggestion.as_deref().unwrap_or("see [notify] in vault-agent.toml");
-                Check::fail("notify", format!("`{kind}` can't be used: {}", error.message), fix)
+                let others = workspace.settings.machines.as_ref().map_or("", |_| ", so other machines tell");
+                Check::fail("notify", format!("`{kind}` can't be used{others}: {}", error.message), fix)
             }
         })
         .collect()

@@ -35,6 +35,11 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
                 .fixed_by(Repair::Interrupted),
         );
     }
+    let not_pushed =
+        crate::history::not_pushed(&workspace.dirs.state, workspace.settings.history.remote.as_deref());
+    checks.extend(not_pushed.map(|why| {
+        warn(format!("not pushed: {why}"), "mend `[history] remote`; it is tried again by itself")
+    }));
     let left_out = history.left_out().unwrap_or_default();
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
         let detail = format!("`{}` is not kept: {}", file.path, file.reason);

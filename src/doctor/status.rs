@@ -52,6 +52,9 @@ pub struct StatusReport {
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
     pub left_out: Vec<crate::history::LeftOut>,
+    /// Why the history could not be pushed to `[history] remote`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_pushed: Option<String>,
     /// Mass deletions in the folders of coding agents' memories.
     pub lost: Vec<super::losses::NoteLoss>,
 }
@@ -141,7 +144,7 @@ pub fn report(
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,
         approvals: asked(workspace)?,
-        read_only: settings.read_only,
+        read_only: settings.read_only.or_else(|| workspace.reason_for_not_telling()),
         pause: Paused::of(workspace),
         #[cfg(feature = "assistant")]
         brains: crate::agent::brains::listed(workspace),
@@ -156,6 +159,10 @@ pub fn report(
             _ => None,
         },
         left_out: crate::history::left_out_in(&workspace.dirs.state),
+        not_pushed: crate::history::not_pushed(
+            &workspace.dirs.state,
+            workspace.settings.history.remote.as_deref(),
+        ),
         lost: super::losses::recent(workspace),
     })
 }

@@ -34,7 +34,7 @@ pub use self::read::{
     Blame, BlameBound, BlamedLine, CommitRecord, DiffStyle, FileDiff, LineOrigin, LineWriter, LogFilter,
     SnapshotEntry, diff_stat, parse_time, render as render_diff,
 };
-pub use self::remote::push;
+pub use self::remote::{not_pushed, push};
 pub use self::restore::{
     Interrupted, LineTarget, OperationUndo, RestorePlan, RestoreReport, UndoPlan, UndoReport, UndoSelection,
     sections,

@@ -16,12 +16,36 @@ use crate::vault::{Actor, BOOKKEEPING, ChangeReason};
 
 const FETCHED: &str = "refs/remotes/remote/main";
 
-/// Pushes the branch `main` of the repository `dir` to `remote`.
+/// Pushes the branch `main` of the repository `dir` to `remote`. Of several machines with one remote the first one has
+/// its `main`; the history of another `machine`, which can't follow it, becomes the branch `main-MACHINE`.
 ///
 /// # Errors
 /// There is no git, or it failed; its own last words are in the error.
-pub fn push(dir: &Path, remote: &str) -> Result<()> {
-    git(dir, &["push", "--quiet", "--", remote, &format!("{BRANCH}:{BRANCH}")])
+pub fn push(dir: &Path, remote: &str, machine: Option<&str>) -> Result<()> {
+    let to = |branch: &str| git(dir, &["push", "--quiet", "--", remote, &format!("{BRANCH}:{branch}")]);
+    let safe = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    match (to(BRANCH), machine) {
+        (Err(_), Some(machine)) => to(&format!("{BRANCH}-{}", safe(machine))),
+        (pushed, _) => pushed,
+    }
+}
+
+/// The file in the history's folder that says why it could not be pushed.
+const PUSH_ERROR: &str = "push-error";
+
+/// Why the history in the state directory `state` could not be pushed to its `remote` last; nothing where it could.
+pub fn not_pushed(state: &Path, remote: Option<&str>) -> Option<String> {
+    remote?;
+    std::fs::read_to_string(state.join("history.git").join(PUSH_ERROR)).ok()
+}
+
+fn record_push(dir: &Path, pushed: &Result<()>) {
+    let file = dir.join(PUSH_ERROR);
+    // Only a report suffers from a full disk.
+    let _ = match pushed {
+        Ok(()) => std::fs::remove_file(file),
+        Err(error) => std::fs::write(file, error.to_string()),
+    };
 }
 
 /// Fetches the branch `main` of `remote` into the repository `dir` and names its newest commit.
@@ -106,14 +130,15 @@ impl PushBackoff {
 pub(crate) struct Pusher {
     dir: PathBuf,
     remote: String,
+    machine: Option<String>,
     backoff: PushBackoff,
     running: Option<JoinHandle<(Option<Oid>, Result<()>)>>,
     pushed: Option<Oid>,
 }
 
 impl Pusher {
-    pub(crate) fn new(dir: PathBuf, remote: String) -> Self {
-        Self { dir, remote, backoff: PushBackoff::default(), running: None, pushed: None }
+    pub(crate) fn new(dir: PathBuf, remote: String, machine: Option<String>) -> Self {
+        Self { dir, remote, machine, backoff: PushBackoff::default(), running: None, pushed: None }
     }
 
     /// Starts a push if there is something new and no push is running; never waits.
@@ -126,9 +151,14 @@ impl Pusher {
         if head.is_none() || head == self.pushed {
             return;
         }
-        let (dir, remote) = (self.dir.clone(), self.remote.clone());
+        let (dir, remote, machine) = (self.dir.clone(), self.remote.clone(), self.machine.clone());
         let thread = std::thread::Builder::new().name("history-push".into());
-        self.running = thread.spawn(move || (head, push(&dir, &remote))).ok();
+        let work = move || {
+            let pushed = push(&dir, &remote, machine.as_deref());
+            record_push(&dir, &pushed);
+            (head, pushed)
+        };
+        self.running = thread.spawn(work).ok();
     }
 
     fn collect(&mut self, now: Timestamp) {

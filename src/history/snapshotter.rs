@@ -131,9 +131,10 @@ pub struct Snapshotter {
 }
 
 impl Snapshotter {
-    /// Snapshots into `history`, pushed to `remote` where one is set.
-    pub fn new(history: Arc<History>, remote: Option<&str>) -> Self {
-        let pusher = remote.map(|remote| Pusher::new(history.dir().to_owned(), remote.to_owned()));
+    /// Snapshots into `history`, pushed to `remote` where one is set, as `machine` where there are several.
+    pub fn new(history: Arc<History>, remote: Option<&str>, machine: Option<&str>) -> Self {
+        let (dir, machine) = (history.dir().to_owned(), machine.map(str::to_owned));
+        let pusher = remote.map(|remote| Pusher::new(dir, remote.to_owned(), machine));
         Self { history, batch: PendingChanges::default(), pusher }
     }
 

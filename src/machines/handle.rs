@@ -339,6 +339,11 @@ impl Machines {
         Some((name, Timestamp::from_second(at).ok()?))
     }
 
+    /// The other machine whose copy lost the line of the claim with this key.
+    pub fn dropped_by(&self, key: &str) -> Option<String> {
+        self.member()?.state().protocol.dropped_by(key)
+    }
+
     /// Whether this machine sends without the store (`on_partition = "tell"`).
     pub fn tells_cut_off(&self) -> bool {
         self.member().is_some_and(|member| member.joining.tells_cut_off)

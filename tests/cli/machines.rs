@@ -63,7 +63,7 @@ fn a_machine_joins_and_leaves() {
     assert!(id.contains("\nvault = \"v-"), "{id}");
     // Once more: the id stays, and all is well.
     let again = server.run(&["machines", "join", "--json"]).ok().json();
-    assert_eq!((again["ok"].as_bool(), again["checks"].as_array().unwrap().len()), (Some(true), 5));
+    assert_eq!((again["ok"].as_bool(), again["checks"].as_array().unwrap().len()), (Some(true), 6));
     assert_eq!(server.read("vault-agent.toml"), id);
 
     let _ = server.run(&["tick"]).ok();

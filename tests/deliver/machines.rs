@@ -2,6 +2,7 @@
 
 use vault_agent::deliver::PassMode;
 use vault_agent::deliver::delivery_journal::{DeliveryState, key};
+use vault_agent::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
 use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
 use vault_agent::machines::protocol::Timing;
 use vault_agent::machines::{JoinConfig, Machines};
@@ -298,14 +299,16 @@ fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
     };
     look(&mut several, 1);
     several.all[1].write("");
-    // It isn't believed at once: the note may be in the middle of being saved.
-    for now in ["08:10:00", "08:10:05"] {
+    // It isn't believed at once: the note may be in the middle of being saved, and one that lost more than half for longer.
+    for now in ["08:10:00", "08:11:00"] {
         look(several.at(now), 1);
     }
     for now in ["09:29:00", "09:30:00", "09:40:00"] {
         look(several.at(now), 0);
     }
     assert_eq!((several.told().len(), several.all[0].read()), (0, tea()));
+    let waits = several.all[0].journal().open_deliveries().unwrap()[0].error.clone().unwrap();
+    assert!(waits.starts_with("`m1` lacks its line: "), "{waits}");
     // A person writes it again.
     several.all[1].write(tea());
     for _ in 0..2 {
@@ -315,6 +318,63 @@ fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
         several.all[1].tick();
     }
     assert_eq!(several.told().len(), 1);
+}
+
+/// Of a machine that is off before it sees the rest arrive no claim stays dropped.
+#[test]
+fn a_note_that_arrives_cut_short_or_with_a_conflict_copy_silences_no_other_machine() {
+    for copy in [false, true] {
+        let mut several = Several::new(2, "09:28:00", &(tea() + "# The end\n"));
+        several.all[1].pass(PassMode::Daemon);
+        let kept = format!(
+            "# A heading that is as long as the line that isn't here, or longer than that {}\n",
+            "#".repeat(60)
+        );
+        several.all[1].write(if copy { kept.as_str() } else { "# The end\n" });
+        if copy {
+            several.all[1].folder.write("Reminders.sync-conflict-20261201-093000-ABCDEFG.md", &tea());
+        }
+        for now in ["09:28:10", "09:28:20", "09:29:05"] {
+            several.at(now).all[1].pass(PassMode::Daemon);
+            several.ask(1);
+        }
+        for now in ["09:29:10", "09:30:00"] {
+            several.at(now).look(0);
+            several.all[0].tick();
+        }
+        assert_eq!(several.told().len(), 1, "{copy}");
+    }
+}
+
+/// A machine without its webhook's secret: the other one tells, and while that one is away nobody does, and it is said.
+#[test]
+fn a_machine_that_cannot_use_the_notifier_leaves_it_to_the_others() {
+    let mut several = Several::new(2, "09:29:00", &tea());
+    several.all[0].notifier = Some(Arc::new(Unusable));
+    several.at("09:29:00").settle();
+    several.at("09:30:00").all[0].tick();
+    let waits = several.all[0].journal().open_deliveries().unwrap()[0].error.clone().unwrap();
+    assert_eq!(waits, "it waits for the other machines: no secret");
+    several.settle();
+    assert_eq!(several.settle(), 1);
+    assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Sent, Some("m1".to_owned()))));
+}
+
+struct Unusable;
+
+#[async_trait::async_trait]
+impl Notifier for Unusable {
+    fn name(&self) -> &'static str {
+        "place"
+    }
+
+    fn obstacle(&self) -> Option<&str> {
+        Some("no secret")
+    }
+
+    async fn send(&self, _: &OutgoingMessage) -> SendOutcome {
+        panic!("it is sent")
+    }
 }
 
 #[test]

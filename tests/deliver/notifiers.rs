@@ -174,6 +174,7 @@ fn what_http_servers_answer_is_told_apart() {
         (Fault::Status(429, until), "retry"),
         (Fault::Cut, "unknown"),
         (Fault::LostAnswer, "unknown"),
+        (Fault::CutBody, "sent"),
     ] {
         web.fault(fault.clone());
         let outcome = send(&*hook);
@@ -269,6 +270,7 @@ fn what_a_mail_server_says_is_told_apart() {
         (MailFault::Says("AUTH", "535 5.7.8 wrong password"), "refused"),
         (MailFault::Says("MAIL", "451 later"), "retry"),
         (MailFault::Says("RCPT", "550 5.1.1 nobody here"), "refused"),
+        (MailFault::Says("RCPT TO:<YOU", "550 5.1.1 nobody here"), "sent"),
         (MailFault::Says("RCPT", "450 4.2.0 greylisted"), "retry"),
         (MailFault::CutsAt("EHLO"), "retry"),
         (MailFault::CutsAt("AUTH"), "retry"),

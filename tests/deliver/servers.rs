@@ -13,6 +13,8 @@ pub enum Fault {
     Status(u16, &'static str),
     /// Does it, and cuts the connection in the middle of its answer.
     LostAnswer,
+    /// Does it, and cuts the connection in the middle of its answer's body.
+    CutBody,
     /// Cuts the connection before it does anything.
     Cut,
     /// Says nothing, and does nothing.
@@ -47,6 +49,7 @@ impl Web {
                     headers.fold(reply, |reply, (name, value)| reply.header(name, value))
                 }
                 Some(Fault::LostAnswer) => done().fault(models::Fault::CutHead(20)),
+                Some(Fault::CutBody) => done().fault(models::Fault::Cut(1)),
                 Some(Fault::Cut) => Reply::hang().fault(models::Fault::CutHead(0)),
                 Some(Fault::Silent) => Reply::hang(),
                 Some(Fault::DoneAndSilent) => done().fault(models::Fault::Hang),

@@ -311,8 +311,8 @@ fn a_new_machine_gets_the_vault_back() {
     room.save("sub/b.md", "two\n");
     room.agent_appends("a.md", "agent");
     let url = remote.to_str().unwrap();
-    push(room.history.dir(), url).unwrap();
-    push(room.history.dir(), url).unwrap();
+    push(room.history.dir(), url, None).unwrap();
+    push(room.history.dir(), url, None).unwrap();
 
     let new = TestVault::new("");
     new.run(&["restore", "--from-remote", url, "--yes"]).exits(0);
@@ -327,16 +327,21 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
     let Some(remote) = remote(&room) else { return };
     room.save("a.md", "theirs\n");
     let url = remote.to_str().unwrap();
-    push(room.history.dir(), url).unwrap();
+    push(room.history.dir(), url, None).unwrap();
 
     let other = Room::of(&[("mine.md", "mine\n")]);
-    let refused = push(other.history.dir(), url).unwrap_err();
+    let refused = push(other.history.dir(), url, None).unwrap_err();
     assert!(refused.to_string().starts_with("`git push` failed: "), "{refused}");
+    // Of several machines with one remote each has its branch.
+    push(other.history.dir(), url, Some("m/1")).unwrap();
+    let branches =
+        Command::new("git").args(["-C", url, "branch", "--format=%(refname:short)"]).output().unwrap();
+    assert_eq!(String::from_utf8(branches.stdout).unwrap(), "main\nmain-m-1\n");
     let newest = other.history.adopt_remote(url).unwrap();
     let point = other.history.point(&newest.to_string()).unwrap();
     other.history.restore(&other.editor, &point, &[], false).unwrap();
     assert_eq!((other.read("a.md").as_str(), other.read("mine.md").as_str()), ("theirs\n", "mine\n"));
-    push(other.history.dir(), url).unwrap();
+    push(other.history.dir(), url, None).unwrap();
     // The restore is taken back, and nothing that this machine had before.
     let plan = other.plan_undo(5);
     let undone: Vec<&str> = plan.writes.iter().map(|it| it.commit.message.subject.as_str()).collect();
@@ -348,7 +353,7 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
 fn without_git_or_a_remote_the_words_are_clear() {
     let room = Room::of(&[("a.md", "x")]);
     let nowhere = room.dir().join("nowhere.git");
-    let failed = push(room.history.dir(), nowhere.to_str().unwrap()).unwrap_err().to_string();
+    let failed = push(room.history.dir(), nowhere.to_str().unwrap(), None).unwrap_err().to_string();
     assert!(failed.contains("`git push` failed") || failed.contains("could not be started"), "{failed}");
 
     let mut vault = TestVault::new("//- /a.md\nx\n");

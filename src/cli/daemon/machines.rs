@@ -24,7 +24,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Checks that this machine may take part: the store, the rights, the clock, the name. Writes the vault's id into
+    /// Checks that this machine may take part: the store, the rights, the clock, the name, the notifiers. Writes the vault's id into
     /// the settings, where it isn't there yet.
     Join {
         /// Takes a store as it is that was restored or overwritten: what was told since may be told again.
@@ -164,6 +164,9 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         })?;
         checks.push(JoinCheck::passed("settings", format!("the vault's id `{id}` stands in `[machines]`")));
     }
+    let usable = || JoinCheck::passed("notify", "this machine can use what `[notify]` names");
+    let unusable = workspace.reason_for_not_telling().map(|why| JoinCheck::failed("notify", why));
+    checks.push(unusable.unwrap_or_else(usable));
     print_checks(context, &checks, &[])
 }
 

@@ -136,6 +136,7 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
         };
         out.push(format!("not kept  {} ({}){more}", first.path, first.reason));
     }
+    out.extend(report.not_pushed.iter().map(|why| format!("history   not pushed: {why}")));
     out
 }
 

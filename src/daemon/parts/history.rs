@@ -86,5 +86,5 @@ fn finish(workspace: &Workspace) {
 
 fn open(workspace: &Workspace) -> anyhow::Result<Option<Snapshotter>> {
     let remote = workspace.settings.history.remote.as_deref();
-    Ok(workspace.history()?.map(|history| Snapshotter::new(history, remote)))
+    Ok(workspace.history()?.map(|history| Snapshotter::new(history, remote, workspace.machines.name())))
 }

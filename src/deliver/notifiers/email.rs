@@ -143,8 +143,19 @@ impl Email {
         let failed = |error: lettre::transport::smtp::Error| self.failed(&error);
         let from = Some(self.from.email.clone());
         connection.command(Mail::new(from, options)).await.map_err(failed)?;
+        // An address that is refused for good doesn't keep the mail from the others.
+        let mut refused = Vec::new();
         for to in &self.to {
-            connection.command(Rcpt::new(to.email.clone(), Vec::new())).await.map_err(failed)?;
+            match connection.command(Rcpt::new(to.email.clone(), Vec::new())).await {
+                Err(error) if error.is_permanent() => refused.push(failed(error)),
+                outcome => drop(outcome.map_err(failed)?),
+            }
+        }
+        if let Some(SendOutcome::Refused { reason }) = refused.first() {
+            tracing::error!("{} of {} addresses get no mail: {reason}", refused.len(), self.to.len());
+        }
+        if refused.len() == self.to.len() {
+            return Err(refused.remove(0));
         }
         connection.command(Data).await.map(drop).map_err(failed)
     }

@@ -39,14 +39,18 @@ pub(super) fn client(authority: Option<&[u8]>) -> Result<Client, ConfigError> {
 
 /// Sends a request: the body of a 2xx answer, else the outcome of the attempt. `who` names the place in an error.
 pub(super) async fn perform(who: &str, request: reqwest::RequestBuilder) -> Result<Vec<u8>, SendOutcome> {
+    read(accepted(who, request).await?).await.map_err(|error| broken(who, error))
+}
+
+/// Sends a request: the 2xx answer with its body unread, else the outcome of the attempt.
+pub(super) async fn accepted(who: &str, request: reqwest::RequestBuilder) -> Result<Response, SendOutcome> {
     let response = request.send().await.map_err(|error| broken(who, error))?;
     let status = response.status();
-    let after = retry_after(response.headers());
-    let body = read(response).await;
     if status.is_success() {
-        return body.map_err(|error| broken(who, error));
+        return Ok(response);
     }
-    Err(refused(who, status, after, &body.unwrap_or_default()))
+    let after = retry_after(response.headers());
+    Err(refused(who, status, after, &read(response).await.unwrap_or_default()))
 }
 
 /// The beginning of a body; the rest is left unread.

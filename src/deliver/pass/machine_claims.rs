@@ -42,15 +42,25 @@ pub(super) async fn allowed(
     for message in due {
         let Some(place) = pass.delivery_order.name(&message.to) else { continue };
         let judged = DeliveriesByRight::of(pass.machines, &message, place);
-        for delivery in &judged.never {
+        for delivery in judged.never.iter().filter(|_| !message.to.is_copy()) {
             // Another machine told it, or it is not to be told. A copy that is settled is left out.
-            if !message.to.is_copy() && are_copies_settled(pass, delivery)? {
+            if let Some(name) = pass.machines.dropped_by(&claim_key(&delivery.0, place)) {
+                let why = format!(
+                    "`{name}` lacks its line: it was taken out there, or that copy is not whole; \
+                     change its time here to be told"
+                );
+                waits(pass, delivery, &why, report)?;
+            } else if are_copies_settled(pass, delivery)? {
                 record_sender(pass, delivery, place)?;
             }
         }
+        let obstacle = pass.delivery_order.obstacle(&message.to).map(str::to_owned);
+        let why = obstacle.or_else(|| pass.machines.problem());
+        let why = why.map(|why| format!("it waits for the other machines: {why}"));
         let waits = |deliveries: &[KeyedFact], report: &mut PassReport| {
             let mut counting = deliveries.iter().filter(|_| !message.to.is_copy());
-            counting.try_for_each(|delivery| waits(pass, delivery, report))
+            let Some(why) = &why else { return Ok(()) };
+            counting.try_for_each(|delivery| waits(pass, delivery, why, report))
         };
         waits(&judged.elsewhere, report)?;
         if !judged.waiting.is_empty() {
@@ -148,12 +158,10 @@ fn are_copies_settled(pass: Pass<'_>, (key, _, fact): &KeyedFact) -> Result<bool
     Ok(true)
 }
 
-/// Records and reports why a due item isn't sent yet, if the machines can't agree.
-fn waits(pass: Pass<'_>, (key, line, fact): &KeyedFact, report: &mut PassReport) -> Result<()> {
-    let Some(why) = pass.machines.problem() else { return Ok(()) };
-    let why = format!("it waits for the other machines: {why}");
-    if pass.journal.record_wait(key, line, fact, &why)? {
-        report.failed(std::slice::from_ref(fact), None, &why);
+/// Records and reports why a due item isn't sent yet.
+fn waits(pass: Pass<'_>, (key, line, fact): &KeyedFact, why: &str, report: &mut PassReport) -> Result<()> {
+    if pass.journal.record_wait(key, line, fact, why)? {
+        report.failed(std::slice::from_ref(fact), None, why);
     }
     Ok(())
 }
@@ -219,7 +227,7 @@ pub(super) fn announce_sends(pass: Pass<'_>, notes: &PassNotes, plan: Option<&Pa
         let mut messages = messages::counting(pass, fires, &none)?;
         messages.extend(messages::copies(pass, fires, &none)?);
         for message in messages {
-            let Some(place) = pass.delivery_order.name(&message.to) else { continue };
+            let Some(place) = pass.delivery_order.usable_name(&message.to) else { continue };
             let within = (message.kind == MessageKind::Digest).then_some(message.key);
             for (key, _, fact) in &message.deliveries {
                 push(claim_key(key, place), fact.due, within.clone());
@@ -238,7 +246,7 @@ pub(super) fn announce_sends(pass: Pass<'_>, notes: &PassNotes, plan: Option<&Pa
     for message in pass.journal.messages()? {
         // A message that waits for another attempt is free until then: another machine may get through.
         let is_ready = message.retry.is_none_or(|at| at <= pass.now);
-        if let Some(place) = pass.delivery_order.name(&message.to).filter(|_| is_ready) {
+        if let Some(place) = pass.delivery_order.usable_name(&message.to).filter(|_| is_ready) {
             for (key, _, fact) in pass.journal.deliveries_in(&message.key)? {
                 push(claim_key(&key, place), fact.due, None);
             }

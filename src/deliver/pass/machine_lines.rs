@@ -21,6 +21,9 @@ use crate::sqlite::Result;
 /// How long a line must be missing to count as removed: a note may lack it for a moment while it is saved.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 
+/// The interval between checks of a line that is missing from a note that may lack lines.
+const DOUBT: SignedDuration = SignedDuration::from_secs(30);
+
 /// The longest wait for lines of other machines, if they stay the same. Long before that, the voice has rewritten the
 /// lines of a machine that is away, see [`AWAY`](crate::machines::protocol::AWAY).
 const PATIENCE: SignedDuration = SignedDuration::from_mins(20);
@@ -129,6 +132,13 @@ pub(super) fn check_lines(
         }
         open.extend(plan.open);
     }
+    let [reminders, commitments] =
+        [&pass.settings.reminders, &pass.settings.commitments].map(|path| pass.editor.may_lack_lines(path));
+    let is_in_doubt = |kind: MessageKind| match kind {
+        MessageKind::Commitment => commitments,
+        MessageKind::Task => false,
+        _ => reminders,
+    };
     let before = near.replace(HashMap::new());
     let came =
         found.iter().filter(|(key, _)| before.as_ref().is_some_and(|before| !before.contains_key(*key)));
@@ -141,7 +151,10 @@ pub(super) fn check_lines(
             found.insert(key, one);
         } else if one.due.duration_until(now).abs() <= DAY && !was_sent(pass, &key)? {
             let gone_at = one.missing_since.get_or_insert(now).saturating_add(STILL).unwrap_or(now);
-            if gone_at <= now {
+            if is_in_doubt(one.kind) {
+                report.request_pass(pass.later(DOUBT));
+                found.insert(key, one);
+            } else if gone_at <= now {
                 one.claims.iter().for_each(|claim| pass.machines.line_removed(claim));
             } else {
                 report.request_pass(gone_at);

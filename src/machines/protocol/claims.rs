@@ -310,11 +310,14 @@ impl Protocol {
         if self.told.contains(key) || self.went.contains(key) {
             return None;
         }
-        if let Some(held) = self.held.get(key) {
-            // Made again when its usable time is over and no other machine took it.
-            return (!held.lasts.is_zero()).then(|| held.from + usable(held.lasts));
-        }
         let voice = || self.voice_epoch(clock);
+        if let Some(held) = self.held.get(key) {
+            // Made again when its usable time is over, or with the next epoch of this voice, and no other machine took it.
+            return match held.lasts.is_zero() {
+                true => voice().filter(|epoch| held.epoch < *epoch).map(|_| clock),
+                false => Some(held.from + usable(held.lasts)),
+            };
+        }
         if self.known.value(key).is_none() {
             return match wanted.right {
                 Eligibility::Any { due_in } => self.first_at(due_in, clock),

@@ -114,6 +114,13 @@ impl Protocol {
         (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
     }
 
+    /// The other machine whose copy lost the line of the claim with this key.
+    pub fn dropped_by(&self, key: &str) -> Option<String> {
+        let claim = Claim::read(self.known.value(key)?)?;
+        let is_other = claim.machine != self.me.machine;
+        (claim.state == ClaimState::Dropped && is_other).then_some(claim.by)
+    }
+
     /// The vault's id, where the settings name one.
     pub fn set_vault(&mut self, vault: Option<String>) {
         self.vault = vault;

@@ -10,16 +10,14 @@ fn machine(at: u32) -> Protocol {
 }
 
 fn turn(machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&str]) {
+    turn_as(Eligibility::Any { due_in: 0 }, machine, entries, seconds, keys);
+}
+
+fn turn_as(right: Eligibility, machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&str]) {
     let clock = Duration::from_secs(seconds);
     machine.record_entries(entries.clone(), clock);
-    let wanted: Vec<ClaimRequest> = keys
-        .iter()
-        .map(|key| ClaimRequest {
-            key: (*key).to_owned(),
-            right: Eligibility::Any { due_in: 0 },
-            within: None,
-        })
-        .collect();
+    let wanted: Vec<ClaimRequest> =
+        keys.iter().map(|key| ClaimRequest { key: (*key).to_owned(), right, within: None }).collect();
     let mut count = 0;
     let name = machine.me.name.clone();
     let mut nonce = || {
@@ -109,6 +107,29 @@ fn a_voice_that_is_asked_for_falls_silent_before_the_next_one_speaks() {
     turn(&mut one, &mut entries, 50, &[]);
     turn(&mut two, &mut entries, 51, &[]);
     assert!(two.is_voice(at_second(51)) && !one.is_voice(at_second(51)));
+}
+
+/// No other machine began what the voice had claimed, so the voice of the next epoch goes on with it.
+#[test]
+fn a_voice_that_is_the_voice_again_goes_on_with_what_it_had_claimed() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    let key = "claim/morning@2026-12-01T08:00/run";
+    turn(&mut one, &mut entries, 0, &[]);
+    turn_as(Eligibility::Voice, &mut one, &mut entries, 1, &[key]);
+    assert!(matches!(one.send_right(key, at_second(2)), SendRight::Yes { ask: false, .. }));
+    two.take_voice();
+    turn(&mut two, &mut entries, 10, &[]);
+    turn(&mut one, &mut entries, 20, &[]);
+    turn(&mut one, &mut entries, 50, &[]);
+    turn(&mut two, &mut entries, 51, &[]);
+    one.take_voice();
+    turn(&mut one, &mut entries, 60, &[]);
+    turn(&mut two, &mut entries, 70, &[]);
+    turn(&mut two, &mut entries, 100, &[]);
+    turn(&mut one, &mut entries, 101, &[]);
+    assert_eq!((one.is_voice(at_second(102)), one.send_right(key, at_second(102))), (true, SendRight::Wait));
+    turn_as(Eligibility::Voice, &mut one, &mut entries, 102, &[key]);
+    assert!(matches!(one.send_right(key, at_second(103)), SendRight::Yes { ask: true, .. }));
 }
 
 /// A machine that slept for days between two looks can't say when what it sees now was written: its clock may have gone

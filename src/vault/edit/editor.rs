@@ -343,6 +343,23 @@ impl Editor {
         })
     }
 
+    /// Whether lines that a note lacks may still be on their way: it was cut to less than half its length within the last
+    /// minute, or a conflict copy lies beside it. Otherwise its length is recorded.
+    pub fn may_lack_lines(&self, path: &NotePath) -> bool {
+        let now = self.clock.now();
+        let Ok(Some(stat)) = self.vault.stat(path) else { return true };
+        let is_short = {
+            let mut known = lock(&self.known);
+            let is_short = known.check(path, &stat, now).is_err();
+            if !is_short {
+                known.accept(path, stat.size, now);
+            }
+            is_short
+        };
+        let has_copy = || self.vault.locate(path).is_ok_and(|at| guard::check_copies(path, &at.dir).is_err());
+        is_short || has_copy()
+    }
+
     /// Refuses a file with these bytes if it is a note that is never written.
     pub(super) fn check_content(
         &self,
