@@ -111,6 +111,27 @@ impl Dirs {
     }
 }
 
+impl Dirs {
+    /// The state directory, beside this one, of a vault that is gone and was perhaps this one before it was moved: it had
+    /// the same folder, or a folder of the same name. Returns a sentence, and how to go on with that state.
+    pub fn left_behind(&self, root: &Path) -> Option<(String, String)> {
+        let own = StateOwner::of(root)?;
+        let others = std::fs::read_dir(self.state.parent()?).ok()?.flatten().map(|entry| entry.path());
+        let (other, vault) = others.filter(|other| *other != self.state).find_map(|other| {
+            let known: StateOwner = json_file::load(&other.join(OWNER))?;
+            let is_alike = known.folder == own.folder || known.path.file_name() == own.path.file_name();
+            (is_alike && !known.path.exists()).then_some((other, known.path))
+        })?;
+        let (own, other) = (self.state.display(), other.display());
+        let found = format!("`{other}` is the state of a vault that is no more at `{}`", vault.display());
+        let fix = format!(
+            "if that vault was moved here: stop the daemon, remove `{own}`, rename `{other}` to it and remove `vault` in \
+             it; its history, `undo` and what was told are there"
+        );
+        Some((found, fix))
+    }
+}
+
 fn another(state: &Path, known: &Path, own: &Path, file: &Path) -> ConfigError {
     ConfigError::new(format!(
         "the state directory `{}` belongs to the vault `{}`, not to `{}`",
@@ -213,6 +234,31 @@ mod tests {
         assert!(dirs.bind(&root.join("aside")).is_err());
         std::fs::write(root.join("state/vault"), "torn").unwrap();
         dirs.bind(&root.join("aside")).unwrap();
+    }
+
+    #[test]
+    fn the_state_of_a_vault_that_was_moved_is_found() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let state = |name: &str| Dirs { state: root.join("state").join(name), cache: root.join("cache") };
+        let (old, new) = (root.join("old"), root.join("new"));
+        for vault in [&old, &root.join("another")] {
+            std::fs::create_dir(vault).unwrap();
+            let dirs = state(vault.file_name().unwrap().to_str().unwrap());
+            dirs.create().unwrap();
+            dirs.bind(vault).unwrap();
+        }
+        assert_eq!(state("another").left_behind(&root.join("another")), None);
+        std::fs::rename(&old, &new).unwrap();
+        let (found, fix) = state("new").left_behind(&new).unwrap();
+        assert!(
+            found.contains("state/old`") && found.contains("/old`") && fix.contains("state/new`"),
+            "{found}"
+        );
+        // It is gone on with: the state is where the program looks, and is this vault's.
+        std::fs::rename(root.join("state/old"), root.join("state/new")).unwrap();
+        state("new").bind(&new).unwrap();
+        assert_eq!(state("new").left_behind(&new), None);
     }
 
     #[test]

@@ -29,6 +29,8 @@ const YEARS_AHEAD: u32 = 2;
 
 pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = vec![directories(workspace), daemon(workspace, look)];
+    let left_behind = workspace.dirs.left_behind(workspace.vault.root());
+    checks.extend(left_behind.map(|(found, fix)| Check::warn("directories", found, fix)));
     checks.extend(all(deliveries(workspace)));
     checks.extend(firing(workspace));
     checks.extend(secrets(workspace));

@@ -59,6 +59,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // `status` lists what is late.
     ("cli", 7250),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
+    // The state of a vault that was moved is found.
     ("config", 2300),
     ("confine", 1750),
     // A line counts as removed only where the copy surely had it.
@@ -70,7 +71,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("deliver", 5900),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     ("discord", 4750),
-    // It says why the history is not pushed.
+    // It names the state of a vault that was moved, and why the history is not pushed.
     ("doctor", 1150),
     ("embed", 1300),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless

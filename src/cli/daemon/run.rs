@@ -20,6 +20,9 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     let workspace = Arc::new(open_or_create(context, &dir)?.joined()?);
     // A note that shrinks while the daemon runs may be a failed save or sync.
     workspace.editor.count_as_settled(false);
+    if let Some((found, fix)) = workspace.dirs.left_behind(workspace.vault.root()) {
+        context.ui.note(format!("{found}; {fix}"));
+    }
     on_workers(async {
         let stop = daemon::stop_on_signals()?;
         daemon::serve(workspace, context.ui, stop).await?;
