@@ -273,16 +273,19 @@ impl Approvals for VaultApprovals {
         asking: ApprovalRequest<'_>,
         before: Option<OpenApproval>,
     ) -> Result<AskOutcome, String> {
-        if self.waiting != Waiter::Turn {
+        if self.waiting == Waiter::Nothing {
             return self.ask(asking).await.map(AskOutcome::Decided);
         }
         let ApprovalRequest { subject, caller, .. } = asking;
-        if let Some(verdict) = decide_without_asking(&self.workspace(), subject, caller)? {
-            return Ok(AskOutcome::Decided(verdict));
-        }
         // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
         let question = ApprovalSubject { reusable: true, ..subject.clone() };
         let asking = ApprovalRequest { subject: &question, ..asking };
+        if self.waiting == Waiter::Call {
+            return self.ask(asking).await.map(AskOutcome::Decided);
+        }
+        if let Some(verdict) = decide_without_asking(&self.workspace(), subject, caller)? {
+            return Ok(AskOutcome::Decided(verdict));
+        }
         let (line, over) = self.ask_once(asking, turn_of(caller), before).await?;
         let open = || AskOutcome::Open(OpenApproval { id: line.id, until: line.until });
         Ok(over.map_or_else(open, AskOutcome::Decided))
