@@ -41,7 +41,8 @@ pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
         SendOutcome::Sent { .. } => Ok(()),
         SendOutcome::Unknown { reason }
         | SendOutcome::Retry { reason, .. }
-        | SendOutcome::Refused { reason } => Err(reason),
+        | SendOutcome::Refused { reason }
+        | SendOutcome::Never { reason } => Err(reason),
     }
 }
 

@@ -29,7 +29,7 @@ pub use self::confirm::{confirm, notice_once, send_test};
 pub use self::delivery_journal::Journal;
 pub use self::delivery_order::DeliveryOrder;
 pub use self::notifier::{
-    MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier, OutgoingMessage, SendOutcome,
+    IsFree, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier, OutgoingMessage, SendOutcome,
 };
 pub use self::notifiers::{
     Console, Desktop, Email, NotifierContext, NtfyNotifier, SignedWebhook, takes_links,

@@ -17,6 +17,9 @@ use crate::words::words;
 /// The longest nonce in characters: Discord's limit, which all notifiers accept.
 pub const MAX_NONCE: usize = 25;
 
+/// Whether a message of a place, named by its id, isn't counted for another chunk.
+pub type IsFree<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+
 /// Sends messages to the user at one place.
 #[async_trait]
 pub trait Notifier: Send + Sync {
@@ -43,8 +46,13 @@ pub trait Notifier: Send + Sync {
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome;
 
     /// Looks for a message that an earlier attempt may have left, by its nonce or its exact text,
-    /// among those since `since`. Most channels can't be asked.
-    async fn find(&self, _message: &OutgoingMessage, _since: Timestamp) -> MessageLookup {
+    /// among those since `since` whose ids are free, since several may have the same text. Most channels can't be asked.
+    async fn find(
+        &self,
+        _message: &OutgoingMessage,
+        _since: Timestamp,
+        _is_free: IsFree<'_>,
+    ) -> MessageLookup {
         MessageLookup::CannotAsk
     }
 }
@@ -165,6 +173,11 @@ pub enum SendOutcome {
     /// It did not arrive and never will with these settings: forbidden, unknown channel.
     Refused {
         /// The failure, in words that say what to change.
+        reason: String,
+    },
+    /// An answer or a question that its place will not take, whatever a person changes: its channel was deleted.
+    Never {
+        /// The failure.
         reason: String,
     },
 }

@@ -42,6 +42,7 @@ pub async fn run(
         known_to: known_to.unwrap_or_else(|| snowflake::first_at(started)),
         blind: gateway.blind(),
         closing: CancellationToken::new(),
+        interactions: Mutex::default(),
         name: tokio::sync::OnceCell::new(),
         application: AtomicU64::new(0),
         status,
@@ -97,8 +98,11 @@ impl Bot {
         match kind {
             Ok(Some(kind)) => self.open_lane(id, kind, items),
             Ok(None) => drop(self.foreign.insert(id)),
-            // The next catch-up brings it, if it is ours.
-            Err(error) => tracing::debug!(channel = id, %error, "a channel could not be looked up"),
+            // A round of catch-up brings its messages, if it is ours.
+            Err(error) => {
+                tracing::debug!(channel = id, %error, "a channel could not be looked up");
+                self.catch_up.now();
+            }
         }
     }
 

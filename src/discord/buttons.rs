@@ -5,7 +5,7 @@
 //! the action, the reminder's id, its local due time, and the nonce, which also tells apart two notifications with the
 //! same words. The id under an approval holds the line's id and its digest, so that it never works for a changed line.
 //! The text of a reminder comes from the delivery journal, else from the note, else from the message above the button.
-//! A second press changes nothing.
+//! A second press changes nothing: the delivery journal has the answer to a first press that would act again.
 
 use std::error::Error;
 
@@ -161,6 +161,13 @@ pub struct PressOutcome {
     pub changed: bool,
     /// A further remark.
     pub remark: Option<String>,
+}
+
+impl NotificationPress {
+    /// Whether a second press would act again. Done, and all actions on a task, look for what they change.
+    pub fn adds_up(&self) -> bool {
+        self.action != ButtonAction::Done && !is_task_id(&self.id)
+    }
 }
 
 /// Carries out a press. `msg` is the reminder's text.

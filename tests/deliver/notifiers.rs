@@ -78,7 +78,7 @@ fn shown(outcome: &SendOutcome) -> (&'static str, &str) {
         SendOutcome::Sent { .. } => ("sent", ""),
         SendOutcome::Unknown { reason } => ("unknown", reason),
         SendOutcome::Retry { reason, .. } => ("retry", reason),
-        SendOutcome::Refused { reason } => ("refused", reason),
+        SendOutcome::Refused { reason } | SendOutcome::Never { reason } => ("refused", reason),
     }
 }
 
@@ -333,7 +333,7 @@ fn a_topic_of_ntfy_is_asked_and_not_guessed() {
     let server = NtfyServer::start(true, true);
     let notifier = ntfy(&server.web.url);
     let found = |notifier: &NtfyNotifier| {
-        block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap()))
+        block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap(), &|_| true))
     };
     assert_eq!(found(&notifier), MessageLookup::NotFound);
     server.web.fault(Fault::Status(500, ""));

@@ -1,9 +1,9 @@
 //! A vault, a clock, a notifier that behaves as Discord does, and passes over them.
 
 use vault_agent::deliver::{
-    DeliveryOrder, Journal, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier, NotifyRules,
-    OutgoingMessage, PassContext, PassError, PassMode, PassReport, PassSettings, PassState, SendOutcome,
-    notifier::nonce, pass,
+    DeliveryOrder, IsFree, Journal, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier,
+    NotifyRules, OutgoingMessage, PassContext, PassError, PassMode, PassReport, PassSettings, PassState,
+    SendOutcome, notifier::nonce, pass,
 };
 use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
@@ -116,14 +116,15 @@ impl Notifier for Place {
         }
     }
 
-    async fn find(&self, message: &OutgoingMessage, since: Timestamp) -> MessageLookup {
+    async fn find(&self, message: &OutgoingMessage, since: Timestamp, is_free: IsFree<'_>) -> MessageLookup {
         let arrived = self.arrived.lock().unwrap();
-        let found = arrived.iter().position(|known| {
+        let is_it = |known: &Arrived| {
             known.at >= since && (known.nonce == message.nonce || known.text == message.text)
-        });
-        found.map_or(MessageLookup::NotFound, |index| MessageLookup::Found {
-            message_id: self.message_id(index),
-        })
+        };
+        let found = arrived.iter().enumerate().filter(|(_, known)| is_it(known));
+        let mut ids = found.map(|(index, _)| self.message_id(index));
+        ids.find(|id| is_free(id))
+            .map_or(MessageLookup::NotFound, |message_id| MessageLookup::Found { message_id })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::fake::{Access, Fault, GatewayFault};
 use super::rig::*;
 use vault_agent::discord::{DiscordError, GatewayStatus};
+use vault_agent::turn::TurnState;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_way_to_lose_the_connection_loses_no_message() {
@@ -187,4 +188,29 @@ async fn it_stops_at_once_even_before_a_first_connection_and_comes_back_after_an
     rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
     rig.say("back");
     rig.wait_said(CHANNEL, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn a_question_that_people_reply_to_before_it_is_read_is_answered() {
+    let (rig, running) = Rig::running().await;
+    running.crash().await;
+    let dm = rig.fake.world().dm(ALICE);
+    let reply = |channel: u64, author: u64, to: u64| {
+        let reference = json!({ "message_id": to.to_string() });
+        rig.fake.post(channel, author, json!({ "content": "hurry, please", "message_reference": reference }))
+    };
+    let questions = [ALICE, MALLORY].map(|author| {
+        let question = rig.ask("the dentist?");
+        reply(CHANNEL, author, question);
+        question
+    });
+    let asked = rig.fake.say(dm, ALICE, "the dentist?");
+    let again = reply(dm, ALICE, asked);
+    let _running = rig.run().await;
+    rig.wait_done(4).await;
+    for question in questions.into_iter().chain([asked, again]) {
+        assert_eq!(rig.turn_journal().turn(question).unwrap().unwrap().state, TurnState::Done);
+    }
+    assert_eq!(rig.answers().len(), 2);
 }

@@ -1,5 +1,6 @@
 //! Slash commands, buttons, and what is offered while somebody types.
 
+use super::fake::{Fault, GatewayFault};
 use super::rig::*;
 use crate::deliver::world::{fact, message};
 use vault_agent::deliver::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
@@ -244,4 +245,72 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     assert_eq!(std::fs::read_to_string(&home).unwrap(), text);
     let listed = rig.command("reminders", &[]).await;
     contains_all(&listed, &["1 tasks of other plugins:", "Bins · Home.md:2 (tasks)"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn an_interaction_that_comes_twice_is_carried_out_once() {
+    let (rig, _running) = Rig::running().await;
+    rig.say("old");
+    rig.wait_said(CHANNEL, 1).await;
+    rig.fake.gateway(GatewayFault::Double);
+    rig.command("new", &[]).await;
+    rig.command("status", &[]).await;
+    rig.say("new");
+    rig.wait_said(CHANNEL, 2).await;
+    assert_eq!(rig.log_files().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn a_second_press_says_what_the_first_said_and_changes_nothing() {
+    let (rig, clock) = Rig::clocked().await;
+    let _running = rig.run().await;
+    rig.write(
+        "Reminders.md",
+        "- [ ] date=2026-11-21 time=09:30 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n",
+    );
+    let message = notify(&rig, MessageKind::Reminder, "Pill", "rid_AAAAAAAAAAAB", true).await;
+    rig.fake.fault("PATCH", "/channels/2000/messages", Fault::Status(502, json!({})), 1);
+    for label in ["Skip", "10 min"] {
+        let first = rig.press(&message, label).await;
+        let after = reminders(&rig);
+        rig.advance(&clock, SignedDuration::from_mins(1));
+        assert_eq!(rig.press(&message, label).await, first);
+        assert_eq!(reminders(&rig), after);
+    }
+    assert!(reminders(&rig).contains("date=2026-11-22"), "{}", reminders(&rig));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn a_list_says_what_it_leaves_out_and_a_reminder_is_removed_by_its_words() {
+    let (rig, _running) = Rig::running().await;
+    let msg = "word ".repeat(20);
+    let line = |n: usize| format!("- [ ] date=2030-12-01 time=09:30 recur=none msg=\"Number {n} {msg}\"\n");
+    rig.write("Reminders.md", (0..151).map(line).collect::<String>());
+    rig.fake.interact(slash(ALICE, "reminders", &[])).await;
+    let all = || {
+        rig.fake
+            .world()
+            .interactions
+            .values()
+            .flat_map(|one| one.edited.iter().chain(&one.followups).cloned().collect::<Vec<_>>())
+            .map(|part| part["content"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    rig.wait("five messages", || all().len() == 5).await;
+    let (shown, last) = (all().join("\n"), all().pop().unwrap());
+    let left = last.rsplit_once("-# ").unwrap().1.strip_suffix(" more lines don't fit here.").unwrap();
+    assert_eq!(shown.matches("Number ").count() + left.parse::<usize>().unwrap(), 151);
+    for (words, reply) in [
+        ("number 150", "Removed:\n"),
+        ("number 14", "That didn't work: "),
+        ("nothing", "That didn't work: "),
+        ("number 149", "Removed:\n"),
+    ] {
+        let said = rig.command("unremind", &[("reminder", words)]).await;
+        assert!(said.starts_with(reply), "{words}: {said}");
+    }
+    assert_eq!(reminders(&rig).lines().count(), 149);
 }

@@ -26,7 +26,11 @@ async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
     let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));
     rig.say(&format!("the build needs {token}, doesn't it?"));
     rig.say("DB_PASSWORD=corr-ect works");
+    rig.fake.world().add_thread(3000, CHANNEL, &format!("plans {token}"), true);
+    rig.fake.say(3000, ALICE, "in the thread");
     rig.wait_said(CHANNEL, 2).await;
+    rig.wait_said(3000, 1).await;
+    assert!(rig.log_files().iter().all(|file| !std::fs::read_to_string(file).unwrap().contains(&token)));
     let events = rig.events(CHANNEL);
     assert_eq!(events[0].event.content, "the build needs [masked: github token], doesn't it?");
     assert_eq!(events[1].event.content, "DB_PASSWORD=[masked: password] works");

@@ -157,3 +157,21 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     drop(daemon);
     assert!(rig.fake.world().identifies <= 2, "a wrong token must not be tried over and over");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn changed_settings_let_a_running_answer_end() {
+    let rig = Rig::new().await;
+    rig.set(&rig.brains(&[("one", "chat")]));
+    rig.server.script(vec![Reply::text("Kept.").after(Duration::from_secs(4))]);
+    rig.server.respond(|_| Reply::text("Begun anew."));
+    let _daemon = Daemon::run(&rig).await;
+    rig.ask("well?");
+    rig.server.wait_for(1).await;
+    rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");
+    rig.wait("the next bot", || rig.fake.world().identifies == 2).await;
+    assert!(rig.answers().is_empty(), "it came too early to prove anything");
+    rig.wait_done(1).await;
+    assert_eq!(rig.answers(), ["Kept."]);
+    assert_eq!(rig.server.requests().len(), 1);
+}

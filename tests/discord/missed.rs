@@ -215,3 +215,17 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
     assert_eq!(kept, [format!("{id}-1-list.txt"), format!("{id}-2-_.._.._escape.md.txt")]);
     assert_eq!(std::fs::read(rig.path(&folder).join(&kept[0])).unwrap(), b"xxx");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn a_channel_that_could_not_be_looked_up_is_read_soon() {
+    let rig = Rig::new().await;
+    let dm = rig.fake.world().dm(ALICE);
+    let oops = || Fault::Status(500, json!({}));
+    rig.fake.fault("POST", "/users/@me/channels", oops(), 1);
+    let _running = rig.run().await;
+    rig.fake.fault("GET", &format!("/channels/{dm}"), oops(), 1);
+    rig.fake.say(dm, ALICE, "the dentist?");
+    // The sweep comes every ten minutes only.
+    rig.wait_done(1).await;
+}

@@ -118,18 +118,22 @@ async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() 
             fake.say(CHANNEL, ALICE, &format!("chatter {n}"));
         }
         fake.say(CHANNEL, ALICE, "take the pill");
-        assert_eq!(bot.find(&ours, since).await, MessageLookup::NotFound, "nonces in history: {nonces}");
+        assert_eq!(
+            bot.find(&ours, since, &|_| true).await,
+            MessageLookup::NotFound,
+            "nonces in history: {nonces}"
+        );
         assert!(sent(&bot.send(&ours).await));
-        assert!(matches!(bot.find(&ours, since).await, MessageLookup::Found { .. }));
+        assert!(matches!(bot.find(&ours, since, &|_| true).await, MessageLookup::Found { .. }));
         let mut plain = notification(3, "a digest");
         plain.kind = MessageKind::Digest;
         assert!(sent(&bot.send(&plain).await));
-        assert!(matches!(bot.find(&plain, since).await, MessageLookup::Found { .. }));
+        assert!(matches!(bot.find(&plain, since, &|_| true).await, MessageLookup::Found { .. }));
         let later = Timestamp::now() + SignedDuration::from_mins(10);
-        assert_eq!(bot.find(&plain, later).await, MessageLookup::NotFound);
+        assert_eq!(bot.find(&plain, later, &|_| true).await, MessageLookup::NotFound);
         fake.fault("GET", "/messages", Fault::Garbage, 1);
         assert!(
-            matches!(bot.find(&plain, since).await, MessageLookup::Later { .. }),
+            matches!(bot.find(&plain, since, &|_| true).await, MessageLookup::Later { .. }),
             "an odd page proves nothing"
         );
     }
@@ -162,7 +166,7 @@ async fn a_webhook_alone_sends_and_can_not_be_asked() {
     let message = notification(1, "hello @everyone");
     assert!(sent(&webhook.send(&message).await));
     assert_eq!(fake.world().pings, Vec::<String>::new());
-    assert_eq!(webhook.find(&message, Timestamp::now()).await, MessageLookup::CannotAsk);
+    assert_eq!(webhook.find(&message, Timestamp::now(), &|_| true).await, MessageLookup::CannotAsk);
     fake.fault("POST", "/webhooks", Fault::LoseAnswer, 1);
     assert!(matches!(webhook.send(&message).await, SendOutcome::Unknown { .. }));
     let address = SecretString::from("https://discord.com/api/webhooks/700/another");

@@ -281,6 +281,7 @@ impl Rig {
             approvals,
             answers: Arc::new(answers),
             channel_lock: Arc::default(),
+            cut_off: CancellationToken::new(),
             clock: self.clock.clone(),
             state: self.state(),
             sweep: self.sweep,

@@ -1,5 +1,6 @@
 //! A question's way to its answer by a brain, over a model server of our own.
 
+use super::fake::Fault;
 use super::rig::*;
 use crate::models::Asked;
 use tokio::sync::Semaphore;
@@ -321,4 +322,68 @@ async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
     rig.answer("here?", 1).await;
     assert_eq!(rig.fake.messages(CHANNEL).len(), 2, "the question here and its answer alone");
     assert_eq!(rig.turns(TurnState::Answered), 1, "the other one waits");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() {
+    for is_killed in [false, true] {
+        let mut rig = Rig::with(&[("one", "chat")]).await;
+        rig.pace = ProgressTimes { after: Duration::ZERO, every: Duration::from_millis(20) };
+        let tool = Look::on(&mut rig, 0);
+        rig.server.script(vec![look(), Reply::text("Done.")]);
+        let running = rig.run().await;
+        rig.fake.fault("POST", "/channels/2000/messages", Fault::StatusAfter(502, json!({})), 1);
+        let failures = if is_killed { 100 } else { 1 };
+        rig.fake.fault("DELETE", "/messages", Fault::Status(502, json!({})), failures);
+        rig.ask("work!");
+        rig.wait("what is going on", || !rig.answers().is_empty()).await;
+        let posts = || rig.fake.requests("POST", "/channels/2000/messages").len();
+        rig.wait("a second attempt", || posts() == 2).await;
+        tool.gate.add_permits(1);
+        rig.wait_done(1).await;
+        if is_killed {
+            running.crash().await;
+            rig.fake.heal();
+            let _running = rig.run().await;
+            rig.wait("it goes", || rig.answers() == ["Done."]).await;
+        } else {
+            rig.wait("it goes", || rig.answers() == ["Done."]).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn an_answer_that_looks_like_progress_is_logged() {
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.server.script(vec![Reply::text("-# ⏳ asking one")]);
+    let _running = rig.run().await;
+    rig.answer("what do you say meanwhile?", 1).await;
+    assert_eq!(rig.said(CHANNEL).last().unwrap(), "-# ⏳ asking one");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn equal_chunks_of_an_answer_are_told_apart_without_nonces() {
+    let mut rig = Rig::new().await;
+    let clock = Arc::new(ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap()));
+    rig.clock = clock.clone();
+    rig.advance(&clock, SignedDuration::ZERO);
+    rig.write("vault-agent.toml", rig.brains(&[("one", "chat")]));
+    rig.fake.world().nonce_in_history = false;
+    rig.fake.world().nonce_window = Duration::ZERO;
+    rig.server.script(vec![Reply::text("word ".repeat(1200))]);
+    let _running = rig.run().await;
+    rig.fake.fault("POST", "/channels/2000/messages", Fault::Slow(Duration::ZERO), 1);
+    rig.fake.fault("POST", "/channels/2000/messages", Fault::LoseAnswer, 1);
+    let question = rig.ask("go on");
+    rig.wait("two chunks", || rig.answers().len() == 2).await;
+    rig.wait("the clock", || {
+        rig.advance(&clock, SignedDuration::from_mins(3));
+        rig.turns(TurnState::Done) == 1
+    })
+    .await;
+    let chunks = rig.turn_journal().turn(question).unwrap().unwrap().chunks;
+    assert_eq!(rig.answers().len(), chunks as usize);
 }

@@ -1,8 +1,10 @@
 //! What goes wrong with brains, questions and notes: each has one visible, plain outcome, and nothing else changes.
 
+use super::fake::{Access, Fault, Record};
 use super::rig::*;
 use super::turns::Look;
 use vault_agent::agent::OtherBrains;
+use vault_agent::discord::ProgressTimes;
 use vault_agent::turn::TurnState;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -166,4 +168,55 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
         let wanted: Vec<bool> = (0..3).map(|other| other <= n).collect();
         assert_eq!(seen, wanted, "{body}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn without_the_permission_to_read_history_an_answer_is_no_reply() {
+    let mut rig = Rig::with(&[("one", "chat")]).await;
+    rig.pace = ProgressTimes { after: Duration::ZERO, every: Duration::from_millis(20) };
+    rig.server.respond(|_| Reply::text("Yes.").after(Duration::from_millis(400)));
+    let _running = rig.run().await;
+    rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;
+    assert_eq!(rig.answer("may I?", 1).await, "Yes.");
+    assert!(rig.fake.messages(CHANNEL).pop().unwrap()["message_reference"].is_null());
+    rig.wait("what was going on goes", || rig.answers() == ["Yes."]).await;
+    let posts = rig.fake.requests("POST", "/channels/2000/messages");
+    let has_shown =
+        |post: &Record| post.status == 200 && post.body["content"].as_str().unwrap().starts_with("-# ⏳");
+    assert!(posts.iter().any(|post| has_shown(post)), "{posts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn an_answer_that_discord_refuses_for_good_holds_no_other_one_up() {
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.server.script(vec![Reply::text("Bad words."), Reply::text("Gone."), Reply::text("Fine.")]);
+    let _running = rig.run().await;
+    rig.fake.fault("POST", "/channels/2000/messages", Fault::refuse(400, 200_000, "Blocked"), 1);
+    let said = rig.answer("one?", 1).await;
+    assert_eq!(said, "Discord refused this answer (200000: Blocked); it stands in the log.");
+    assert_eq!(rig.said(CHANNEL).last().unwrap(), "Bad words.");
+    rig.fake.fault("POST", "/channels/2000/messages", Fault::refuse(404, 10_003, "Unknown Channel"), 2);
+    rig.answer("two?", 2).await;
+    rig.wait("its text", || rig.noted("This answer could not be shown:\nGone.") == 1).await;
+    assert_eq!(rig.answer("three?", 3).await, "Fine.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+
+async fn an_answer_that_waits_for_permissions_can_be_stopped() {
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.server.script(vec![Reply::text("Kept back."), Reply::text("Fine.")]);
+    let _running = rig.run().await;
+    rig.fake.world().channel_mut(CHANNEL).access = Access::NoSend;
+    let question = rig.ask("one?");
+    rig.wait("a refusal", || !rig.fake.requests("POST", "/channels/2000/messages").is_empty()).await;
+    while rig.command("stop", &[]).await != "Stopped." {
+        assert!(!rig.is_over(question));
+    }
+    rig.wait("the end of the turn", || rig.is_over(question)).await;
+    rig.fake.world().channel_mut(CHANNEL).access = Access::Full;
+    assert_eq!(rig.answer("two?", 1).await, "Fine.");
+    assert_eq!(rig.answers(), ["Fine."]);
 }

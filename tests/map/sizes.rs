@@ -73,6 +73,12 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("discord", 4750),
     // It names the state of a vault that was moved, and why the history is not pushed.
     ("doctor", 1150),
+    // A place that refuses an answer for good ends it; a button acts once.
+    ("deliver", 5900),
+    // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
+    // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
+    ("discord", 4900),
+    ("doctor", 1100),
     ("embed", 1300),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question

@@ -16,13 +16,17 @@ use crate::turn::{Responder, TurnJournal};
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
-    let kept = BotMemory {
+    let mut kept = BotMemory {
         assistant: Arc::new(AssistantService::new(&workspace, turns, permits)),
         channel_lock: Arc::default(),
+        cut_off: stop.child_token(),
     };
     kept.assistant.approvals.expire_questions().await;
     loop {
-        let shutdown = stop.child_token();
+        if kept.cut_off.is_cancelled() {
+            kept.cut_off = stop.child_token();
+        }
+        let shutdown = kept.cut_off.child_token();
         let is_voice = workspace.machines.is_voice();
         let bot = is_voice.then(|| {
             tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()))
@@ -31,7 +35,9 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             board.set_part("discord", "not connected here: another machine is the voice");
         }
         let changed = next_settings(&workspace, is_voice, &kept.assistant, &mut events).await;
-        shutdown.cancel();
+        // With other settings alone, a running turn keeps those that it began with.
+        let ending = if workspace.machines.is_voice() == is_voice { &shutdown } else { &kept.cut_off };
+        ending.cancel();
         if let Some(bot) = bot {
             // The bot's tasks end with their channel; one that hangs is left behind.
             let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
@@ -48,6 +54,8 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 struct BotMemory {
     assistant: Arc<AssistantService>,
     channel_lock: Arc<ChannelLock>,
+    /// Cancelled when running turns are to end, also those of a bot that had other settings.
+    cut_off: CancellationToken,
 }
 
 fn has_bot(workspace: &Workspace) -> bool {
@@ -154,6 +162,7 @@ fn parts(
         approvals: Arc::clone(&kept.assistant.approvals),
         answers: Arc::new(answers),
         channel_lock: Arc::clone(&kept.channel_lock),
+        cut_off: kept.cut_off.clone(),
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
         sweep: BotParts::SWEEP,

@@ -1,5 +1,6 @@
 //! Records facts about lines of notes: ids that were chosen for reminder lines, problems that were reported, a brain's
-//! phrases for reminders that are soon due, and task lines that were notified. Also records notices that are sent once.
+//! phrases for reminders that are soon due, and task lines that were notified. Also records notices that are sent once,
+//! and buttons that act once.
 //!
 //! The rows outlive a crash, so the next pass gives the same ids and reports nothing twice. A phrase belongs to one
 //! occurrence (its key) and to the line that it was made from (the line's hash); a changed line has no phrase. A
@@ -8,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use jiff::{Timestamp, civil};
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
@@ -18,6 +19,9 @@ use crate::sqlite::{instant, json};
 
 /// The days for which a phrase and the name of a notice are kept.
 const KEEP_DAYS: i64 = 3;
+
+/// The days for which the press of a button is kept.
+const KEEP_PRESSES: i64 = 60;
 
 /// A task whose notification was sent, or may have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +39,33 @@ impl Journal {
     pub fn unfinished_deliveries(&self) -> Result<Vec<DeliveryRow>> {
         let sql = format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
         self.db.rows(&sql, [], row_of)
+    }
+
+    /// Records that a button is pressed, before the press acts. Returns the answer to an earlier press of it, if there
+    /// was one; an empty one if its end isn't known.
+    pub fn begin_press(&self, button: &str, now: Timestamp) -> Result<Option<String>> {
+        self.db.write(|tx| {
+            let (at, day) = (now.as_millisecond(), 24 * 60 * 60 * 1000);
+            tx.execute("DELETE FROM presses WHERE at_ms < ?1", [at - KEEP_PRESSES * day])?;
+            let earlier =
+                tx.query_row("SELECT words FROM presses WHERE button = ?1", [button], |row| row.get(0));
+            let earlier = earlier.optional()?;
+            if earlier.is_none() {
+                tx.execute("INSERT INTO presses VALUES (?1, '', ?2)", params![button, at])?;
+            }
+            Ok(earlier)
+        })
+    }
+
+    /// Records the answer to a press; none if it failed, so that the button works again.
+    pub fn end_press(&self, button: &str, answer: Option<&str>) -> Result<()> {
+        match answer {
+            Some(words) => {
+                self.db.execute("UPDATE presses SET words = ?2 WHERE button = ?1", [button, words])
+            }
+            None => self.db.execute("DELETE FROM presses WHERE button = ?1", [button]),
+        }
+        .map(drop)
     }
 
     /// The id that was given to a line without one, if any.

@@ -13,7 +13,8 @@
 //!
 //! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages and answers with their chunks, and their
 //!   states;
-//! - [`runs`]: runs of routines; [`lines`]: ids given to lines, reported problems, phrases of a brain, task lines;
+//! - [`runs`]: runs of routines; [`lines`]: ids given to lines, reported problems, phrases of a brain, task lines,
+//!   presses of buttons;
 //! - [`recipients`]: copies to further notifiers, pauses and refusals of places; [`deliveries`]: past and open
 //!   deliveries, and those of other machines;
 //! - `migrations/`: the tables, one file for each version of the schema.
@@ -73,7 +74,12 @@ static KIND: StateFileKind = StateFileKind {
         include_str!("migrations/8_tellers.sql"),
         include_str!("migrations/9_waits.sql"),
     ],
-    each_time: |_| Ok(()),
+    // A program of an earlier version doesn't miss it.
+    each_time: |db| {
+        db.execute_batch(
+            "CREATE TABLE IF NOT EXISTS presses (button TEXT PRIMARY KEY, words TEXT NOT NULL, at_ms INTEGER NOT NULL)",
+        )
+    },
 };
 
 /// The columns that [`row_of`] reads.

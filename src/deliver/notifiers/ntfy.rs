@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{NotifierContext, http};
 use crate::config::{self, ConfigError};
-use crate::deliver::notifier::{MessageLookup, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::notifier::{IsFree, MessageLookup, Notifier, OutgoingMessage, SendOutcome};
 use crate::deliver::words::compose;
 
 /// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.
@@ -147,18 +147,18 @@ impl Notifier for NtfyNotifier {
         }
     }
 
-    async fn find(&self, message: &OutgoingMessage, since: Timestamp) -> MessageLookup {
+    async fn find(&self, message: &OutgoingMessage, since: Timestamp, is_free: IsFree<'_>) -> MessageLookup {
         let request = self.authorized(self.client.get(self.topic_url(since)));
         match http::perform("the ntfy server", request).await {
             Ok(lines) => lines
                 .split(|byte| *byte == b'\n')
                 .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
-                .find(|line| self.is_it(line, message))
-                .map_or(MessageLookup::NotFound, |line| MessageLookup::Found {
-                    message_id: line["id"].as_str().unwrap_or(&message.nonce).to_owned(),
-                }),
+                .filter(|line| self.is_it(line, message))
+                .map(|line| line["id"].as_str().unwrap_or(&message.nonce).to_owned())
+                .find(|id| is_free(id))
+                .map_or(MessageLookup::NotFound, |message_id| MessageLookup::Found { message_id }),
             // A token that may only write.
-            Err(SendOutcome::Refused { .. }) => MessageLookup::CannotAsk,
+            Err(SendOutcome::Refused { .. } | SendOutcome::Never { .. }) => MessageLookup::CannotAsk,
             Err(SendOutcome::Retry { reason, .. } | SendOutcome::Unknown { reason }) => {
                 MessageLookup::Later { reason }
             }

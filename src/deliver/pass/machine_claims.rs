@@ -193,7 +193,7 @@ async fn ask_for_digests(
         };
         let since = deliveries.iter().map(|(_, _, fact)| fact.due).min().unwrap_or(pass.now).min(pass.now);
         let since = since.saturating_sub(CLOCKS_DIFFER).unwrap_or(since);
-        let found = match at.notifier.find(&outgoing, since).await {
+        let found = match at.notifier.find(&outgoing, since, &|_| true).await {
             MessageLookup::Found { message_id } => Some(message_id),
             MessageLookup::NotFound | MessageLookup::CannotAsk => continue,
             MessageLookup::Later { .. } => None,
@@ -349,7 +349,7 @@ impl MessageClaims {
             let Some(first) = chunk.first else { continue };
             let outgoing = message.outgoing(at, place.scope);
             if !matches!(
-                place.notifier.find(&outgoing, first).await,
+                place.notifier.find(&outgoing, first, &|_| true).await,
                 MessageLookup::NotFound | MessageLookup::CannotAsk
             ) {
                 return false;

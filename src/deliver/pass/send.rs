@@ -210,6 +210,7 @@ impl<'c> Sender<'c> {
                 SendOutcome::Retry { after, reason } => {
                     return self.postponed(&message, chunk, &place.name(), after, &reason);
                 }
+                SendOutcome::Never { reason } => return self.give_up(&message, &reason),
                 SendOutcome::Refused { reason } => {
                     let rerouted = self.refused(&message, chunk, &place.name(), &reason)?;
                     let Some(rerouted) = rerouted else { return Ok(SendEnd::NotSent) };
@@ -320,8 +321,11 @@ impl<'c> Sender<'c> {
             let age = first.duration_until(now);
             if age.is_negative() || age >= place.notifier.nonce_window() {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
-                match place.notifier.find(outgoing, since).await {
-                    MessageLookup::Found { message_id } if !self.pass.journal.is_counted(&message_id)? => {
+                let journal = self.pass.context.journal;
+                // A failed read is reported below.
+                let is_free = |id: &str| !journal.is_counted(id).unwrap_or_default();
+                match place.notifier.find(outgoing, since, &is_free).await {
+                    MessageLookup::Found { message_id } if !journal.is_counted(&message_id)? => {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
                     MessageLookup::Later { reason } => return Ok(SendOutcome::Unknown { reason }),

@@ -140,6 +140,23 @@ impl DiscordApi {
         self.call(Request::new(route, method).body(Some(bytes))).await
     }
 
+    /// Posts a message. A reply that Discord refuses as a reply, since the bot may not read the history, is posted
+    /// without its reference.
+    ///
+    /// # Errors
+    /// As [`ApiError`] tells them apart.
+    pub async fn post(&self, channel: u64, mut body: Value) -> Result<Value, ApiError> {
+        let route = || Route::ChannelMessages { channel_id: channel.into() };
+        let posted = self.send(LightMethod::Post, route(), &body).await;
+        let mut take_reference = || body.as_object_mut().and_then(|body| body.remove("message_reference"));
+        match posted.as_ref().err().and_then(ApiError::code) {
+            Some(50_035 | 160_002 | 160_009) if take_reference().is_some() => {
+                self.send(LightMethod::Post, route(), &body).await
+            }
+            _ => posted,
+        }
+    }
+
     /// Any request.
     ///
     /// # Errors

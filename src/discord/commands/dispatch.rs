@@ -5,7 +5,9 @@
 //! result is an edit of that first answer, which only the asking person sees. People who aren't owners get one
 //! sentence.
 
+use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
@@ -16,8 +18,9 @@ use super::interaction_reply::InteractionReply;
 use super::{completion, definitions, inbox, program};
 use crate::agent::turn_memory;
 use crate::deliver::{self, delivery_journal};
+use crate::discord::api::ApiError;
 use crate::discord::api::message::IncomingMessage;
-use crate::discord::buttons::{self, NotificationPress, Press};
+use crate::discord::buttons::{self, NotificationPress, Press, PressOutcome};
 use crate::discord::shared::{BotParts, BotState, LaneItem, VaultOperations};
 use crate::format::fenced;
 use crate::format::reminder::Recur;
@@ -32,6 +35,9 @@ const STRANGER: &str = "Only the owner of this vault may use me.";
 
 /// Answers one interaction.
 pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Interaction) {
+    if !shared.is_new_interaction(interaction.id().get()) {
+        return;
+    }
     match interaction {
         Interaction::Command(command) => run_command(&shared, &command).await,
         Interaction::Autocomplete(command) => completion::answer(&shared, &command).await,
@@ -77,9 +83,7 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         "reminders" => shared.blocking(list).await,
         "unremind" => {
             let id = required_option(command, "reminder")?;
-            let removed = shared
-                .blocking(move |operations| operations.vault_reminders().remove(id.trim(), Actor::Discord))
-                .await?;
+            let removed = shared.blocking(move |operations| operations.unremind(id.trim())).await?;
             confirm(shared, "Removed", &removed.line_text).await;
             Ok(format!("Removed:\n{}", fenced(&removed.line_text)))
         }
@@ -289,29 +293,47 @@ async fn press_notification(
     call: &InteractionReply<'_>,
     press: NotificationPress,
 ) {
-    let words = component.message.content.clone();
+    let (words, button) = (component.message.content.clone(), component.data.custom_id.clone());
     let result = shared
         .blocking(move |operations| {
+            let journal = operations.journal()?;
+            let earlier = match press.adds_up() {
+                true => journal.begin_press(&button, operations.clock.now())?,
+                false => None,
+            };
+            if let Some(answer) = earlier {
+                let unknown = "This was pressed already; see its note for what came of it.";
+                let text = if answer.is_empty() { unknown.to_owned() } else { answer };
+                return Ok((text, None));
+            }
             let in_note = || operations.line(&press.id).ok().flatten().map(|line| line.reminder.msg);
             let key = delivery_journal::key(&press.id, press.due, None);
-            let known = operations.journal().and_then(|journal| journal.row(&key)).ok().flatten();
+            let known = journal.row(&key).ok().flatten();
             let msg =
                 known.map(|row| row.fact.msg).or_else(in_note).unwrap_or_else(|| buttons::msg_of(&words));
-            buttons::act(operations, &press, &msg)
+            let pressed = buttons::act(operations, &press, &msg);
+            let answer = pressed.as_ref().ok().map(answer_to_press);
+            journal.end_press(&button, answer.as_deref())?;
+            let pressed = pressed?;
+            Ok::<_, Box<dyn Error>>((answer.unwrap_or_default(), Some(pressed)))
         })
         .await;
     match result {
-        Ok(pressed) => {
-            let line = pressed.line.as_deref().map(|line| format!(":\n{}", fenced(line))).unwrap_or_default();
-            let remark = pressed.remark.as_deref().map(|remark| format!("\n{remark}")).unwrap_or_default();
-            call.answer(&format!("{}{line}{remark}", pressed.text)).await;
-            disable(shared, component, &pressed.text).await;
-            if let (true, Some(line)) = (pressed.changed, &pressed.line) {
-                confirm(shared, &pressed.text, line).await;
+        Ok((answer, pressed)) => {
+            call.answer(&answer).await;
+            if let Some(PressOutcome { text, line: Some(line), changed: true, .. }) = &pressed {
+                confirm(shared, text, line).await;
             }
+            disable(shared, component, &answer).await;
         }
         Err(problem) => call.answer(&format!("That didn't work: {problem}")).await,
     }
+}
+
+fn answer_to_press(pressed: &PressOutcome) -> String {
+    let line = pressed.line.as_deref().map(|line| format!(":\n{}", fenced(line))).unwrap_or_default();
+    let remark = pressed.remark.as_deref().map(|remark| format!("\n{remark}")).unwrap_or_default();
+    format!("{}{line}{remark}", pressed.text)
 }
 
 /// Disables the buttons; they stay visible.
@@ -322,7 +344,12 @@ async fn disable(shared: &BotState, component: &ComponentInteraction, words: &st
     let body = json!({ "components": rows, "allowed_mentions": { "parse": [] } });
     let route =
         Route::ChannelMessage { channel_id: component.message.channel_id, message_id: component.message.id };
-    if let Err(error) = shared.api.send(LightMethod::Patch, route, &body).await {
+    for pause in [1, 4, 16, 0] {
+        let Err(error) = shared.api.send(LightMethod::Patch, route, &body).await else { return };
         tracing::debug!(%error, words, "the buttons could not be switched off");
+        if matches!(error, ApiError::Refused { .. }) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_secs(pause)).await;
     }
 }

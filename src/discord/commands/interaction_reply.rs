@@ -16,6 +16,9 @@ pub(super) const EPHEMERAL: u64 = 1 << 6;
 /// The most messages of one answer.
 pub(super) const MAX_MESSAGES: usize = 5;
 
+/// The space for a remark on what doesn't fit, in units.
+const REMARK_ROOM: usize = 60;
+
 /// One interaction, and the data to answer it.
 pub(super) struct InteractionReply<'a> {
     shared: &'a BotState,
@@ -42,9 +45,8 @@ impl<'a> InteractionReply<'a> {
     /// Acknowledges; the answer follows. False if Discord doesn't know the interaction any more.
     pub(super) async fn defer(&self) -> bool {
         let done = self.callback(&json!({ "type": 5, "data": { "flags": EPHEMERAL } })).await;
-        // Answered already: by us, before a lost answer.
-        let known = done.as_ref().err().and_then(ApiError::code) == Some(40060);
-        let go_on = done.is_ok() || known || matches!(done, Err(ApiError::Unknown(_)));
+        // Code 40060, answered already: another delivery of it was carried out.
+        let go_on = matches!(done, Ok(()) | Err(ApiError::Unknown(_)));
         self.logged(done);
         go_on
     }
@@ -57,10 +59,15 @@ impl<'a> InteractionReply<'a> {
     /// The same with rows of buttons, in as many messages as it needs; the buttons hang on the last.
     pub(super) async fn answer_with(&self, text: &str, rows: &[Value]) {
         let text = if text.trim().is_empty() { "Nothing to say." } else { text };
-        let chunks = split::split(text, CONTENT_LIMIT);
-        for (index, chunk) in chunks.iter().take(MAX_MESSAGES).enumerate() {
+        let mut chunks = split::split(text, CONTENT_LIMIT - REMARK_ROOM);
+        let left: usize = chunks.iter().skip(MAX_MESSAGES).map(|chunk| chunk.lines().count()).sum();
+        chunks.truncate(MAX_MESSAGES);
+        if let Some(last) = chunks.last_mut().filter(|_| left > 0) {
+            last.push_str(&format!("\n-# {left} more lines don't fit here."));
+        }
+        for (index, chunk) in chunks.iter().enumerate() {
             let mut body = json!({ "content": chunk, "allowed_mentions": { "parse": [] } });
-            if !rows.is_empty() && index + 1 == chunks.len().min(MAX_MESSAGES) {
+            if !rows.is_empty() && index + 1 == chunks.len() {
                 body["components"] = json!(rows);
             }
             let (application_id, token) = (self.application.into(), self.token);

@@ -99,11 +99,16 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
         let found = granted(get(shared, Route::Channel { channel_id: id.into() }).await)?;
         places.extend(found.and_then(|found| Some((id, shared.lane_kind(&found)?))));
     }
+    let mut failed = None;
     for owner in shared.owners.ids() {
-        // A person who takes no DMs has none to read.
-        if let Ok(channel) = dm_channel(&shared.api, *owner).await {
-            let title = Some("Direct messages".to_owned());
-            places.push((channel, LaneKind { surface: Surface::Channel, dm: true, title }));
+        // A person who takes no DMs has none to read. After another failure the round is repeated.
+        match granted(dm_channel(&shared.api, *owner).await) {
+            Ok(Some(channel)) => {
+                let title = Some("Direct messages".to_owned());
+                places.push((channel, LaneKind { surface: Surface::Channel, dm: true, title }));
+            }
+            Ok(None) => {}
+            Err(error) => failed = Some(error),
         }
     }
     let mut waiting = vec![];
@@ -116,7 +121,7 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
         // A lane that could not read all of its history reads it again by itself.
         let _ = tried.await;
     }
-    Ok(())
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// The channels with an unanswered question, however old.

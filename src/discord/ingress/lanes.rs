@@ -239,7 +239,11 @@ impl ChannelLane {
         for message in messages {
             let unseen = self.is_blind() && message.is_blank();
             let policy = self.policy(message);
-            let passing = policy == MessagePolicy::Own
+            let is_own = policy == MessagePolicy::Own;
+            let answer = if is_own { worker::logged_text(&self.shared, message) } else { None };
+            // An answer may look like a progress message.
+            let passing = is_own
+                && answer.is_none()
                 && (conversation::is_progress(&message.content)
                     || approvals::is_question(&self.shared, message));
             if !message.is_text() || unseen || passing || policy == MessagePolicy::Dropped {
@@ -260,10 +264,7 @@ impl ChannelLane {
             firsts.push(Some(entries.len()));
             let at = entries.len();
             entries.extend(log::entries(message, bot, answered.as_deref(), is_late));
-            if policy == MessagePolicy::Own
-                && let (Some(text), Some(entry)) =
-                    (worker::logged_text(&self.shared, message), entries.get_mut(at))
-            {
+            if let (Some(text), Some(entry)) = (answer, entries.get_mut(at)) {
                 entry.content = text;
             }
         }

@@ -41,8 +41,8 @@ pub(super) struct ChannelLog {
     pub shown: CurrentTexts,
     /// Messages whose answer is complete.
     pub answered: BTreeSet<u64>,
-    /// The bot's messages whose facts name their question.
-    pub with_facts: BTreeSet<u64>,
+    /// The bot's messages without facts: the links of these alone name an answered question.
+    pub without_facts: BTreeSet<u64>,
     /// Questions by a slash command, whose ids no message has.
     pub commands: BTreeSet<u64>,
     /// When the bot last spoke or was addressed here.
@@ -65,28 +65,28 @@ impl ChannelLog {
         let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
         self.known.insert((message, part), window);
         shown.add_event(message, part, event.at, facts::split(&event.content).0);
-        self.note_answer(message, &event.content, part);
+        self.note_answer(message, event.kind, &event.content, part);
         if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
             self.bound_at = self.bound_at.max(Some(event.at));
         }
     }
 
     /// Records answered questions: those that the facts of an answer's last chunk name and, if a message of
-    /// ours has no facts, the one that it replies to.
-    pub(super) fn note_answer(&mut self, message: u64, content: &str, part: BlockEvent) {
-        if part == BlockEvent::Message
-            && let (_, Some(facts)) = facts::split(content)
-        {
-            self.with_facts.insert(message);
+    /// ours has no facts, the one that it replies to. Other people's facts and replies answer nothing.
+    pub(super) fn note_answer(&mut self, message: u64, kind: EventKind, content: &str, part: BlockEvent) {
+        if part == BlockEvent::Message && kind == EventKind::Agent {
+            let Some(facts) = facts::split(content).1 else {
+                self.without_facts.insert(message);
+                return;
+            };
             let questions = facts.with.iter().chain(&facts.turn).filter(|_| !facts.is_partial());
             let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
             self.answered.extend(ids.map(|(message, _)| message));
         }
-        if part != BlockEvent::About || self.with_facts.contains(&message) {
-            return;
-        }
-        if content == BY_COMMAND {
+        if part == BlockEvent::About && content == BY_COMMAND {
             self.commands.insert(message);
+        }
+        if part != BlockEvent::About || !self.without_facts.contains(&message) {
             return;
         }
         let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
@@ -101,7 +101,7 @@ impl ChannelLog {
         let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
         self.known = self.known.split_off(&(middle + 1, BlockEvent::Message));
         self.answered = self.answered.split_off(&(middle + 1));
-        self.with_facts = self.with_facts.split_off(&(middle + 1));
+        self.without_facts = self.without_facts.split_off(&(middle + 1));
         self.commands = self.commands.split_off(&(middle + 1));
         self.shown.0 = self.shown.0.split_off(&(middle + 1));
         self.floor = middle;
@@ -270,6 +270,21 @@ pub(super) const EDITED: &str = "edited [[";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_answers_of_ours_answer() {
+        let question = snowflake::block_id(7, BlockEvent::Message);
+        let (facts, link) =
+            (format!("hm\n%% brain=x turn={question} %%"), format!("{ANSWERS}x#^{question}]]"));
+        for (kind, is_ours) in [(EventKind::User, false), (EventKind::Agent, true)] {
+            for (text, about) in [(facts.as_str(), ""), ("hm", link.as_str())] {
+                let mut log = ChannelLog::default();
+                log.note_answer(8, kind, text, BlockEvent::Message);
+                log.note_answer(8, EventKind::System, about, BlockEvent::About);
+                assert_eq!(log.answered.contains(&7), is_ours, "{kind:?}: {text} {about}");
+            }
+        }
+    }
 
     #[test]
     fn only_another_and_newer_text_is_news() {

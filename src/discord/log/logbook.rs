@@ -64,7 +64,7 @@ impl Logbook {
         let windows = self.windows(surface, id);
         let mut context = ChannelLog {
             surface,
-            title: title.map(str::to_owned),
+            title: title.map(|title| self.redactor.apply(title).into_owned()),
             windows: windows.clone(),
             ..ChannelLog::default()
         };
@@ -145,7 +145,7 @@ impl Logbook {
             context.known.insert((entry.message, entry.part), index);
             let text = facts::split(&entry.content).0;
             context.shown.add_event(entry.message, entry.part, entry.at, text);
-            context.note_answer(entry.message, &entry.content, entry.part);
+            context.note_answer(entry.message, entry.kind, &entry.content, entry.part);
             if entry.kind == EventKind::Agent {
                 context.bound_at = context.bound_at.max(Some(entry.at));
             }

@@ -20,7 +20,9 @@ use serde_json::{Value, json};
 use serenity::http::{LightMethod, Request, Route};
 use tokio::sync::OnceCell;
 
-use crate::deliver::{MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::{
+    IsFree, MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome,
+};
 use crate::discord::api::{ApiError, DiscordApi, DiscordError, message, snowflake};
 use crate::discord::buttons;
 use crate::discord::shared::access::Owners;
@@ -75,13 +77,7 @@ impl BotNotifier {
 
     async fn post(&self, message: &OutgoingMessage) -> Result<Value, ApiError> {
         let channel = self.place(message.scope).await.map_err(before_posting)?;
-        self.api
-            .send(
-                LightMethod::Post,
-                Route::ChannelMessages { channel_id: channel.into() },
-                &self.body(message),
-            )
-            .await
+        self.api.post(channel, self.body(message)).await
     }
 
     fn body(&self, message: &OutgoingMessage) -> Value {
@@ -114,11 +110,11 @@ fn is_same_message(found: &message::IncomingMessage, sought: &OutgoingMessage) -
     match (&found.nonce, found.custom_ids.first()) {
         (Some(nonce), _) => *nonce == sought.nonce,
         (None, Some(id)) => id.ends_with(&sought.nonce),
-        // Two questions may get the same answer: a reply also has to answer the same message.
+        // Two questions may get the same answer: a reply also has to answer the same message, if it is one still.
         (None, None) => {
             buttons::rows(sought).is_empty()
                 && found.content.trim() == sought.text.trim()
-                && sought.reply_to.is_none_or(|to| found.reply_to == Some(to))
+                && sought.reply_to.zip(found.reply_to).is_none_or(|(sought, found)| sought == found)
         }
     }
 }
@@ -175,6 +171,20 @@ fn refusal(status: u16, code: i64, message: &str) -> SendOutcome {
     SendOutcome::Refused { reason }
 }
 
+/// Discord's code and words, if it refused a message for good: for its text, or because its channel was deleted. Any
+/// other refusal ends when a person changes the channel or the settings.
+fn refused_for_good(error: &ApiError) -> Option<String> {
+    match error {
+        // No direct messages; an archived or a locked thread.
+        ApiError::Refused { code: 50_007 | 50_083 | 160_005, .. } => None,
+        ApiError::Refused { status: 400, code, message }
+        | ApiError::Refused { status: 404, code: code @ 10_003, message } => {
+            Some(format!("{code}: {message}"))
+        }
+        _ => None,
+    }
+}
+
 #[async_trait]
 impl Notifier for BotNotifier {
     fn name(&self) -> &'static str {
@@ -186,16 +196,26 @@ impl Notifier for BotNotifier {
     }
 
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
-        outcome(self.post(message).await)
+        let mut posted = self.post(message).await;
+        let refused = |posted: &Result<Value, ApiError>| posted.as_ref().err().and_then(refused_for_good);
+        if let (MessageKind::Answer, Some(why)) = (message.kind, refused(&posted)) {
+            let text = format!("Discord refused this answer ({why}); it stands in the log.");
+            posted = self.post(&OutgoingMessage { text, ..message.clone() }).await;
+        }
+        match (message.kind, refused(&posted)) {
+            (MessageKind::Answer | MessageKind::Approval, Some(reason)) => SendOutcome::Never { reason },
+            _ => outcome(posted),
+        }
     }
 
-    async fn find(&self, message: &OutgoingMessage, since: Timestamp) -> MessageLookup {
+    async fn find(&self, message: &OutgoingMessage, since: Timestamp, is_free: IsFree<'_>) -> MessageLookup {
         let search = async {
             let channel = self.place(message.scope).await?;
             let me = self.me().await?;
             let after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
-            let is_it =
-                |found: &message::IncomingMessage| found.author.id == me && is_same_message(found, message);
+            let is_it = |found: &message::IncomingMessage| {
+                found.author.id == me && is_same_message(found, message) && is_free(&found.id.to_string())
+            };
             self.api.find(channel, after, PAGES, is_it).await
         };
         match search.await {

@@ -1,6 +1,6 @@
 //! Holds the state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +25,9 @@ use crate::discord::api::{ApiError, DiscordApi, DiscordError, GatewayStatus, mes
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::{Logbook, Surface};
 use crate::turn::{NewTurn, Responder, TurnJournal};
+
+/// How many interactions are remembered.
+const KEPT_INTERACTIONS: usize = 500;
 
 /// The times of the progress message.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +66,8 @@ pub struct BotParts {
     pub answers: Arc<AnswerSender>,
     /// Outlives a bot that restarts with other settings.
     pub channel_lock: Arc<ChannelLock>,
+    /// Cancelled when running turns are to end with the bot: at the daemon's end, and when another machine takes over.
+    pub cut_off: CancellationToken,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The state directory.
@@ -89,8 +94,10 @@ impl BotParts {
 pub(in crate::discord) struct BotState {
     pub parts: BotParts,
     pub owners: Owners,
-    /// Cancelled when the bot ends.
+    /// Cancelled when the bot ends; a brain that was asked may still answer.
     pub closing: CancellationToken,
+    /// The newest interactions that were taken up, each of which Discord may deliver twice.
+    pub(in crate::discord) interactions: Mutex<VecDeque<u64>>,
     pub(in crate::discord) name: tokio::sync::OnceCell<String>,
     pub cursors: Cursors,
     pub application: AtomicU64,
@@ -123,6 +130,19 @@ impl BotState {
 
     pub fn set_identity(&self, change: impl FnOnce(&mut BotIdentity)) {
         change(&mut self.identity.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Takes up an interaction; false if it was taken up before.
+    pub fn is_new_interaction(&self, id: u64) -> bool {
+        let mut known = self.interactions.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(&id) {
+            return false;
+        }
+        if known.len() == KEPT_INTERACTIONS {
+            known.pop_front();
+        }
+        known.push_back(id);
+        true
     }
 
     /// The bot's own name, looked up once.

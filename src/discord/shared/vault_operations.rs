@@ -10,7 +10,7 @@ use crate::format::ReminderId;
 use crate::format::pinned::LinkTarget;
 use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{MemoryError, Origin};
-use crate::reminders::{ReminderDraft, ReminderError, WrittenReminder};
+use crate::reminders::{ReminderDraft, ReminderError, WrittenReminder, new_id};
 use crate::vault::Actor;
 use crate::when::{self, Meaning, WhenError};
 use crate::workspace::Workspace;
@@ -57,6 +57,35 @@ impl VaultOperations {
         msg: &str,
     ) -> Result<WrittenReminder, ReminderError> {
         self.vault_reminders().add_once(&ReminderDraft { local, recur, msg: msg.to_owned() }, Actor::Discord)
+    }
+
+    /// Removes the reminder with this id or, if there is none, the one whose message is these words or alone contains
+    /// them.
+    ///
+    /// # Errors
+    /// None or several have the words, or the note can't be written.
+    pub fn unremind(&self, words: &str) -> Result<WrittenReminder, String> {
+        let reminders = self.vault_reminders();
+        let unknown = match reminders.remove(words, Actor::Discord) {
+            Err(error @ ReminderError::NoSuchId { .. }) => error,
+            done => return done.map_err(|error| error.to_string()),
+        };
+        let file = reminders.read().map_err(|error| error.to_string())?;
+        let words = words.to_lowercase();
+        let said = |line: &ReminderLine| line.reminder.msg.to_lowercase();
+        let mut found: Vec<_> = file.reminders.iter().filter(|line| said(line) == words).collect();
+        if found.is_empty() {
+            found = file.reminders.iter().filter(|line| said(line).contains(&words)).collect();
+        }
+        let [line] = found[..] else {
+            return Err(match found.len() {
+                0 => unknown.to_string(),
+                count => format!("{count} reminders say that; give the id of one"),
+            });
+        };
+        let id = line.reminder.id.map_or_else(|| new_id(&file), Ok);
+        let removed = id.and_then(|id| reminders.remove_line(line, id, Actor::Discord));
+        removed.map_err(|error| error.to_string())
     }
 
     /// Removes the reminder that a notification was about.

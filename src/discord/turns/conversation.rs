@@ -13,15 +13,15 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use serenity::http::{LightMethod, Request, Route};
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::approvals;
 use crate::deliver::MessageKind;
 use crate::deliver::notifier::nonce;
 use crate::discord::api::snowflake::BlockEvent;
-use crate::discord::api::{DiscordApi, message};
+use crate::discord::api::{ApiError, DiscordApi, message};
 use crate::discord::log::logbook::LogEntry;
-use crate::discord::shared::{BotState, END_TIME, LaneItem};
+use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, LaneItem};
 use crate::format::approval::Approval;
 use crate::format::log::EventKind;
 use crate::turn::{Conversation, TurnNote, TurnRow};
@@ -74,14 +74,17 @@ const MARK: &str = "-# ⏳ ";
 /// The stored id of a message that may have been posted; its nonce decides.
 const POSTING: u64 = 0;
 
+/// The pause after a first failed attempt to post or delete it; it doubles until it is longer than [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
 /// Whether a text of ours is such a message.
 pub(in crate::discord) fn is_progress(text: &str) -> bool {
     text.starts_with(MARK)
 }
 
-/// Shows the progress until it is ended.
+/// Shows the progress until it is ended or dropped.
 pub(super) struct ProgressMessage {
-    ended: CancellationToken,
+    ended: DropGuard,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -90,12 +93,12 @@ impl ProgressMessage {
     pub fn start(shared: Arc<BotState>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
         let ended = CancellationToken::new();
         let task = tokio::spawn(show(shared, channel, turn, words, ended.clone()));
-        Self { ended, task }
+        Self { ended: ended.drop_guard(), task }
     }
 
     /// Deletes the message, if there is one.
     pub async fn end(self) {
-        self.ended.cancel();
+        drop(self.ended);
         let _ = tokio::time::timeout(END_TIME, self.task).await;
     }
 }
@@ -116,7 +119,6 @@ async fn show(
         if before.is_none() {
             tokio::select! {
                 () = ended.cancelled() => return,
-                () = shared.closing.cancelled() => return,
                 () = tokio::time::sleep(shared.pace.after) => {}
             }
             note(&shared, turn, Some(POSTING));
@@ -125,32 +127,72 @@ async fn show(
         first["nonce"] = Value::from(nonce(MessageKind::Notice, &format!("progress:{turn}"), 0, 0));
         first["enforce_nonce"] = Value::from(true);
         first["message_reference"] = json!({ "message_id": turn.to_string(), "fail_if_not_exists": false });
-        let route = Route::ChannelMessages { channel_id: channel.into() };
-        let Ok(posted) = shared.api.send(LightMethod::Post, route, &first).await else { return };
-        shown = message::id(&posted["id"]);
+        shown = post(&shared, channel, first, before.is_some(), &ended).await;
         note(&shared, turn, shown);
     }
     let Some(id) = shown else { return };
-    let own = || Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
+    let own = Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
     loop {
         let over = async { tokio::join!(tokio::time::sleep(shared.pace.every), words.changed()).1.is_err() };
         let over = tokio::select! {
             () = ended.cancelled() => break,
-            () = shared.closing.cancelled() => break,
             over = over => over,
         };
         if over {
             break;
         }
         let now = body(&text(&words.borrow_and_update()));
-        if let Err(error) = shared.api.send(LightMethod::Patch, own(), &now).await {
+        if let Err(error) = shared.api.send(LightMethod::Patch, own, &now).await {
             tracing::debug!(channel, %error, "what is going on could not be shown");
         }
     }
-    if let Err(error) = shared.api.call(Request::new(own(), LightMethod::Delete)).await {
-        tracing::debug!(channel, %error, "a word on what was going on could not be taken away");
+    remove(&shared, channel, turn, id).await;
+}
+
+/// Posts the message: its id, if it stands there. `may_stand`: whether an earlier attempt may have posted it. After an
+/// unknown outcome the next attempt with the same nonce finds it, so that it can be deleted.
+async fn post(
+    shared: &BotState,
+    channel: u64,
+    first: Value,
+    mut may_stand: bool,
+    ended: &CancellationToken,
+) -> Option<u64> {
+    let mut pause = FIRST_PAUSE;
+    while pause < LONGEST_PAUSE && (may_stand || !ended.is_cancelled()) {
+        match shared.api.post(channel, first.clone()).await {
+            Ok(posted) => return message::id(&posted["id"]),
+            Err(ApiError::Refused { .. }) => return None,
+            Err(error) => may_stand |= matches!(error, ApiError::Unknown(_)),
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
     }
-    note(&shared, turn, None);
+    None
+}
+
+/// Deletes a progress message, in several attempts. Its id stays in the journal until it is gone.
+async fn remove(shared: &BotState, channel: u64, turn: u64, id: u64) {
+    let own = Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
+    let mut pause = FIRST_PAUSE;
+    while pause < LONGEST_PAUSE {
+        match shared.api.call(Request::new(own, LightMethod::Delete)).await {
+            Ok(_) => return note(shared, turn, None),
+            Err(error) if matches!(error.code(), Some(10_003 | 10_008)) => return note(shared, turn, None),
+            Err(error) => {
+                tracing::debug!(channel, %error, "a word on what was going on could not be taken away")
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+}
+
+/// Deletes the progress messages that finished turns left in a channel.
+pub(super) async fn remove_left(shared: Arc<BotState>, channel: u64) {
+    for (turn, id) in shared.turns.left_progress_messages(channel).unwrap_or_default() {
+        remove(&shared, channel, turn, id).await;
+    }
 }
 
 fn note(shared: &BotState, turn: u64, shown: Option<u64>) {

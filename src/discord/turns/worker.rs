@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::scope;
-use super::conversation::{ChannelConversation, ProgressMessage, Typing, entry};
+use super::conversation::{ChannelConversation, ProgressMessage, Typing, entry, remove_left};
 use super::turn_claim;
 use crate::deliver::delivery_journal::answer_key;
 use crate::deliver::{AnswerOutcome as Delivered, split};
@@ -36,7 +36,8 @@ pub(in crate::discord) fn start(
     lane: mpsc::WeakUnboundedSender<LaneItem>,
 ) -> mpsc::UnboundedSender<()> {
     let (sender, mut wake) = mpsc::unbounded_channel::<()>();
-    let worker = Worker { shared: shared.clone(), channel, lane, began: shared.clock.now() };
+    let (began, answering) = (shared.clock.now(), tokio::sync::Mutex::default());
+    let worker = Worker { shared: shared.clone(), channel, lane, began, answering };
     tokio::spawn(async move {
         let channel_lock = Arc::clone(&shared.channel_lock);
         let place = channel_lock.channel(channel);
@@ -65,9 +66,15 @@ pub(in crate::discord) fn start(
                 }
             }
         };
+        // A brain that was asked keeps the settings that it began with; the next bot sends its answer.
+        let closed = async {
+            shared.closing.cancelled().await;
+            drop(worker.answering.lock().await);
+        };
         tokio::select! {
             () = work => {}
-            () = shared.closing.cancelled() => {}
+            () = closed => {}
+            () = shared.cut_off.cancelled() => {}
         }
         channel_lock.end(channel);
     });
@@ -79,6 +86,8 @@ struct Worker {
     channel: u64,
     lane: mpsc::WeakUnboundedSender<LaneItem>,
     began: Timestamp,
+    /// Held from the question to a brain until its answer is fixed.
+    answering: tokio::sync::Mutex<()>,
 }
 
 /// The result of one step of a turn. An error: something can't be read or written now.
@@ -88,6 +97,7 @@ impl Worker {
     /// Marks turns that waited for long while the program was down, and finished claims.
     fn resume(&self) {
         turn_claim::mark_left_open(&self.shared);
+        tokio::spawn(remove_left(Arc::clone(&self.shared), self.channel));
         let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
         for turn in open.iter().filter(|turn| self.began.duration_since(turn.started) > AWAY) {
             if let Err(error) = self.shared.turns.mark_away(turn.question.message) {
@@ -141,7 +151,7 @@ impl Worker {
                 Ok(()) => pause = PAUSE,
                 Err(why) => {
                     tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
-                    self.wait(message, pause).await;
+                    self.wait(message, tokio::time::sleep(pause)).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
@@ -169,6 +179,7 @@ impl Worker {
     /// Asks for the answer and fixes it.
     async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> StepResult {
         let message = turn.question.message;
+        let _answering = self.answering.lock().await;
         let stop = self.begin(message);
         let place =
             ChannelConversation { lane: self.lane.clone(), turn, text: words.clone(), shared: &self.shared };
@@ -197,17 +208,20 @@ impl Worker {
         stop
     }
 
-    /// Waits before a turn goes on. While it has no answer yet, `/stop` ends it here as it does while a brain is asked,
-    /// and an edited question begins again.
-    async fn wait(&self, message: u64, pause: Duration) {
+    /// Waits before a turn goes on. `/stop` ends it here as it does while a brain is asked; an edited question begins
+    /// again while it has no answer.
+    async fn wait(&self, message: u64, pause: impl Future<Output = ()>) {
         let turn = self.shared.turns.turn(message).ok().flatten();
-        let Some(turn) = turn.filter(|turn| turn.state < TurnState::Answered) else {
-            return tokio::time::sleep(pause).await;
+        let Some(turn) = turn.filter(|turn| turn.state <= TurnState::Answered) else {
+            return pause.await;
         };
-        let stop = self.begin(message);
+        let stop = match turn.state {
+            TurnState::Answered => self.shared.channel_lock.begin(self.channel, vec![message]),
+            _ => self.begin(message),
+        };
         tokio::select! {
             () = stop.cancelled() => {}
-            () = tokio::time::sleep(pause) => {}
+            () = pause => {}
         }
         match self.shared.channel_lock.end(self.channel) {
             Some(Interruption::Stopped(who)) => drop(self.stopped(&turn, &who)),
@@ -221,6 +235,9 @@ impl Worker {
         let said = LogEntry::remark(message, BlockEvent::Stopped, now, format!("{who} stopped the answer."));
         if let Some(lane) = self.lane.upgrade() {
             let _ = lane.send(LaneItem::Write { entries: vec![said], done: None });
+        }
+        if turn.state == TurnState::Answered {
+            return self.advance(message, TurnState::Dropped, "stopped while it waited to be sent");
         }
         let (brain, block) = (crate::config::MEMORY.to_owned(), turn.question.block_id().map(str::to_owned));
         let facts = Facts { brain, turn: block, ..Facts::default() };
@@ -267,11 +284,16 @@ impl Worker {
                 step
             }
             Delivered::Later(at) => {
-                self.shared.wait_until(at).await;
+                self.wait(message, self.shared.wait_until(at)).await;
                 Ok(())
             }
             Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
+                let said = format!("This answer could not be shown:\n{text}");
+                let said = LogEntry::remark(message, BlockEvent::Stopped, self.shared.clock.now(), said);
+                if let Some(lane) = self.lane.upgrade() {
+                    let _ = lane.send(LaneItem::Write { entries: vec![said], done: None });
+                }
                 // The question was answered, so its turn ends, though the answer can't be shown.
                 let _ = self.advance(message, TurnState::Sent, &why);
                 self.advance(message, TurnState::Done, &why)

@@ -10,6 +10,9 @@ use crate::sqlite::Result;
 /// The step for the progress message: its id, or nothing after the message was deleted.
 pub(super) const PROGRESS_STEP: &str = "shown";
 
+/// Among how many of the latest turns a progress message is looked for that still stands.
+const LATEST_TURNS: i64 = 1000;
+
 /// The step of a call that was left with a person; its detail is the call's number, the line's id and its end.
 const SUSPENDED_STEP: &str = "left";
 
@@ -99,6 +102,20 @@ impl TurnJournal {
     /// The progress message, if there is one.
     pub fn progress_message(&self, message: u64) -> Result<Option<u64>> {
         Ok(self.last_detail(message, PROGRESS_STEP)?.and_then(|detail| detail.parse().ok()))
+    }
+
+    /// The progress messages that still stand though their turns have ended, among a channel's latest: turn and id.
+    pub fn left_progress_messages(&self, channel: u64) -> Result<Vec<(u64, u64)>> {
+        let sql = "SELECT message, detail FROM steps WHERE detail <> '' AND number IN (
+                     SELECT max(number) FROM steps WHERE step = ?2 AND message IN (
+                       SELECT message FROM turns WHERE channel = ?1 AND state IN ('done', 'dropped')
+                       AND number > (SELECT max(number) FROM turns) - ?3)
+                     GROUP BY message)";
+        let values = params![channel.to_string(), PROGRESS_STEP, LATEST_TURNS];
+        let rows: Vec<(String, String)> =
+            self.db.rows(sql, values, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let ids = rows.into_iter().filter_map(|(turn, id)| Some((turn.parse().ok()?, id.parse().ok()?)));
+        Ok(ids.filter(|(_, id)| *id != 0).collect())
     }
 
     /// Records that the turn is suspended at this call until a person has answered its question, or its time is up.

@@ -197,6 +197,9 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
         Err(refused) => return refused,
         Ok(Access::NoSend) => return error(403, 50013, "Missing Permissions"),
         Ok(Access::DmRefused) => return error(403, 50007, "Cannot send messages to this user"),
+        Ok(Access::NoHistory) if !request.body["message_reference"].is_null() => {
+            return error(403, 160_002, "Cannot reply without permission to read message history");
+        }
         Ok(_) => {}
     }
     if world.channels[&channel].locked {

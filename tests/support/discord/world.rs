@@ -41,7 +41,7 @@ pub enum Access {
     Hidden,
     /// 403, 50013 on posting
     NoSend,
-    /// An empty history, with no error.
+    /// An empty history, with no error; 403, 160002 on a reply.
     NoHistory,
     /// 403, 50007: the person takes no DMs.
     DmRefused,
