@@ -45,8 +45,8 @@ pub trait Notifier: Send + Sync {
     /// Sends one message, once. The caller retries, with the same nonce.
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome;
 
-    /// Looks for a message that an earlier attempt may have left, by its nonce or its exact text,
-    /// among those since `since` whose ids are free, since several may have the same text. Most channels can't be asked.
+    /// Looks for a message that an earlier attempt may have left, by its nonce or its exact text, among those since
+    /// `since` whose ids are free; several may have the same text. Most channels can't be asked.
     async fn find(
         &self,
         _message: &OutgoingMessage,
