@@ -89,8 +89,7 @@ pub fn propose(
     let mut out: Vec<Proposal> = Vec::new();
     for place in dedup::first_of_duplicates(&vectors) {
         let (found, vector) = (&standing[place], &vectors[place]);
-        let own = section_of(&turn.author);
-        let section = found.about.as_deref().map_or_else(|| own.clone(), section_of);
+        let section = section_of(found.about.as_deref().unwrap_or(&turn.author));
         let facts: Vec<&KnownItem> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
         let mut asked = memory.asked.iter().filter(|asked| asked.is_about(&section));
         if let Some(asked) = asked.find(|asked| says_the_same(found, vector, asked)) {
@@ -100,7 +99,7 @@ pub fn propose(
         let Some(change) = change(found, vector, &facts) else { continue };
         let scores = scores(found, vector, turn, &facts);
         // Without a tick nobody changes what is said of others, or of nobody.
-        let is_own = crate::memory::is_section(&own, &section)
+        let is_own = crate::memory::is_section(&section_of(&turn.author), &section)
             && change.as_ref().is_none_or(|change| {
                 facts.iter().any(|fact| fact.section.is_some() && fact.text == change.words())
             });

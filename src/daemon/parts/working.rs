@@ -40,7 +40,6 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     // The last conversation that ended, which waits for the end of a pause. One text is kept.
     let mut last: Option<LogName> = None;
     loop {
-        let minute = writer.workspace.clock.sleep(MINUTE);
         let mut paths = Arc::default();
         tokio::select! {
             biased;
@@ -53,7 +52,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 Some(_) => {}
                 None => return Ok(()),
             },
-            () = tokio::time::sleep(minute), if last.is_some() => {}
+            () = tokio::time::sleep(writer.workspace.clock.sleep(MINUTE)), if last.is_some() => {}
         }
         let workspace = &writer.workspace;
         if !is_on(&workspace.settings) || workspace.left_to_other_machine().is_some() {

@@ -3,7 +3,6 @@
 //! The summaries are extracts, which need no model and can't fail; the brains of a running daemon write better ones
 //! ([`crate::summary`]). Text that no summary covers yet is extracted on the spot.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::format::log;
@@ -29,20 +28,19 @@ const MAX_TOKENS: u64 = 20_000;
 pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) -> Result<usize, SummaryError> {
     let summaries = Summaries::of(workspace);
     let Some(name) = name_of(workspace, &summaries, session) else { return Ok(0) };
-    let mut written = HashSet::new();
+    let mut written = 0;
     loop {
         let read = workspace.clock.now();
-        let mut due = summaries.due(&name, DueScope::Pressed)?;
-        due.retain(|one| !written.contains(&one.id));
+        let due = summaries.due(&name, DueScope::Pressed)?;
         if due.is_empty() {
-            return Ok(written.len());
+            return Ok(written);
         }
         for one in due {
             if until.is_some_and(|until| Instant::now() >= until) {
-                return Ok(written.len());
+                return Ok(written);
             }
             summaries.write(&name, &one, &SummaryText::extract(&one), read)?;
-            written.insert(one.id);
+            written += 1;
         }
     }
 }
