@@ -57,10 +57,12 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What `undo` brings back of a "no" is a question, too.
     ("capture", 1750),
     // `status` lists what is late.
-    ("cli", 7250),
+    // `run` knows a vault that isn't mounted, and what can't be written is named.
+    ("cli", 7350),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
-    ("config", 2300),
+    // The patterns of three tables are read here, and a list in a table's place is refused.
+    ("config", 2400),
     ("confine", 1750),
     // A line counts as removed only where the copy surely had it.
     ("conflicts", 300),
@@ -85,7 +87,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
     ("history", 5450),
-    ("hooks", 3500),
+    // A setting of ours is told from the file as it was.
+    ("hooks", 3550),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
     ("listen", 150),
@@ -123,7 +126,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     ("web", 4750),
     ("when", 1650),
-    ("workspace", 200),
+    // The last good settings are told from defaults that are meant.
+    ("workspace", 250),
 ];
 
 #[test]
