@@ -51,7 +51,8 @@ fn a_file_has_no_more_lines_than_one_reads() {
 const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
     // A request that no brain answered is made again from the journal; one that can't be made again says why.
-    ("agent", 5500),
+    // What others said, in logs and in memories, counts as read.
+    ("agent", 5550),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     ("brain", 3950),
     // What `undo` brings back of a "no" is a question, too.
@@ -82,7 +83,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
-    ("format", 6250),
+    // Halves of a character in two events of an answer are joined.
+    ("format", 6300),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
