@@ -66,7 +66,7 @@ fn a_search_that_finds_nothing_names_what_was_not_searched() {
     assert_eq!(vault.json(&["search", "zebra"])["freshness"]["not_searched"], 2);
     // Without a cache, too: none can be made below a file.
     let mut vault = vault;
-    vault.env("VAULT_AGENT_CACHE_DIR", &vault.path("Small.md").join("cache").to_string_lossy().into_owned());
+    vault.env("VAULT_AGENT_CACHE_DIR", &vault.path("Small.md").join("cache").to_string_lossy());
     let said = vault.run(&["search", "zebra"]).ok().stderr;
     assert!(said.contains("2 files were not searched: `Long.md` ("), "{said}");
     assert_eq!(vault.json(&["search", "zebra"])["freshness"]["not_searched"], 2);

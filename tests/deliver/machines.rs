@@ -332,7 +332,7 @@ fn a_note_that_arrives_cut_short_or_with_a_conflict_copy_silences_no_other_machi
         );
         several.all[1].write(if copy { kept.as_str() } else { "# The end\n" });
         if copy {
-            several.all[1].folder.write("Reminders.sync-conflict-20261201-093000-ABCDEFG.md", &tea());
+            several.all[1].folder.write("Reminders.sync-conflict-20261201-093000-ABCDEFG.md", tea());
         }
         for now in ["09:28:10", "09:28:20", "09:29:05"] {
             several.at(now).all[1].pass(PassMode::Daemon);

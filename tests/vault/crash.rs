@@ -234,8 +234,8 @@ fn a_person_who_writes_before_an_interrupted_swap_is_recovered_wins() {
     };
     let appended = |path: &Path| std::fs::write(path, &mine).unwrap();
     let deleted = |path: &Path| std::fs::remove_file(path).unwrap();
-    let acts: [(&dyn Fn(&Path), Option<&String>); 3] =
-        [(&appended, Some(&mine)), (&saved_by_rename, Some(&mine)), (&deleted, None)];
+    type Act<'a> = (&'a dyn Fn(&Path), Option<&'a String>);
+    let acts: [Act<'_>; 3] = [(&appended, Some(&mine)), (&saved_by_rename, Some(&mine)), (&deleted, None)];
     for point in &SWAP[1..5] {
         for part in [0, 1, 2].into_iter().filter(|part| *part == 2 || point.ends_with("temp")) {
             for (act, expected) in acts {

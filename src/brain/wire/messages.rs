@@ -33,7 +33,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
                 ("assistant", answer(text, tool_calls, raw.as_ref(), endpoint, &mut ids))
             }
             Message::ToolResults { results } => {
-                ("user", results.iter().map(|one| result(one, ids.result(&one.call_id))).collect::<Vec<_>>())
+                ("user", results.iter().map(|one| result(one, &ids.result(&one.call_id))).collect::<Vec<_>>())
             }
         };
         if request.cache_after == Some(at) || (at == last && matches!(message, Message::ToolResults { .. })) {
@@ -98,7 +98,7 @@ fn answer(
     content
 }
 
-fn result(result: &crate::brain::ToolResult, id: String) -> Value {
+fn result(result: &crate::brain::ToolResult, id: &str) -> Value {
     let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": result.text});
     if result.is_error {
         block["is_error"] = true.into();

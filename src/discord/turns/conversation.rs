@@ -180,7 +180,7 @@ async fn remove(shared: &BotState, channel: u64, turn: u64, id: u64) {
             Ok(_) => return note(shared, turn, None),
             Err(error) if matches!(error.code(), Some(10_003 | 10_008)) => return note(shared, turn, None),
             Err(error) => {
-                tracing::debug!(channel, %error, "a word on what was going on could not be taken away")
+                tracing::debug!(channel, %error, "a word on what was going on could not be taken away");
             }
         }
         tokio::time::sleep(pause).await;
