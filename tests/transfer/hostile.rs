@@ -158,7 +158,7 @@ fn a_note_that_ends_in_a_comment_takes_nothing() {
     --- exit 1
     line 1: left out: the note ends, or the section does, inside a comment or a code block
     line 2: left out: the note ends, or the section does, inside a comment or a code block
-    line 4: left out: `daily/2026-12-01.md`: Not a directory (os error 20)
+    line 4: left out: `daily/2026-12-01.md`: `daily` is no folder; move it out of the way
     line 3: left out: the note ends inside a comment or a code block; close it first
     ");
     assert_eq!(vault.tree(), before);
