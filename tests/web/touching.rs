@@ -150,6 +150,22 @@ fn a_pin_of_a_stale_page_pins_its_own_fact_or_none() {
     assert_eq!(sample.vault.read("Pinned.md"), pins);
 }
 
+#[test]
+fn a_question_that_was_reworded_is_not_decided_by_a_stale_page() {
+    let (sample, _served, visitor) = Sample::still().visited();
+    let inbox = sample.vault.read("Inbox.md");
+    sample.vault.write("Inbox.md", inbox.replace("I live in Graz", "I live in Linz"));
+    let reworded = sample.vault.read("Inbox.md");
+    assert_ne!(reworded, inbox);
+    let forms = ["keep", "drop", "edit"].map(|name| visitor.form("/inbox", name, "I live in Linz"));
+    sample.vault.write("Inbox.md", reworded.replace("I live in Linz", "I live in Wien"));
+    let before = sample.vault.read("Inbox.md");
+    for form in forms {
+        assert!(visitor.submit(&form).is(409).text().contains("I live in Wien"));
+    }
+    assert_eq!(sample.vault.read("Inbox.md"), before);
+}
+
 /// An update of the page finds a fact again by its id: it is made of the words, and no two have the same.
 #[test]
 fn the_id_of_a_fact_is_of_its_words() {

@@ -37,6 +37,8 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     let log = if log.ends_with(".md") { log.to_owned() } else { format!("{log}.md") };
     let source = if block.is_empty() { note_address(&log) } else { block_address(&log, block) };
     let typed = visit.typed_of("edit", &[("id", &one.id)], "text").unwrap_or(&one.text);
+    let was = words(one);
+    let values = [("id", one.id.as_str()), ("was", was.as_str())];
     html! {
         article id=(one.id) {
             h2 { (one.text) }
@@ -49,12 +51,12 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
             @if let Some(old) = &one.joins { p { "Beside: " (old) } }
             @match one.state {
                 CandidateState::Open => {
-                    (parts::button(visit, "/inbox", "keep", &[("id", &one.id)], "Keep"))
-                    (parts::button(visit, "/inbox", "drop", &[("id", &one.id)], "Drop"))
+                    (parts::button(visit, "/inbox", "keep", &values, "Keep"))
+                    (parts::button(visit, "/inbox", "drop", &values, "Drop"))
                     details.more id={ "edit-" (one.id) } {
                         summary { "In other words" }
                         (parts::form(visit, "/inbox", "edit", &html! {
-                            (parts::hidden_values(&[("id", &one.id)]))
+                            (parts::hidden_values(&values))
                             label { span { "What is remembered" } textarea name="text" rows="2" { (typed) } }
                         }, "Keep that"))
                     }
@@ -66,9 +68,27 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     }
 }
 
+/// What a person decides about: the words, and the section that they go to.
+fn words(one: &ListedCandidate) -> String {
+    format!("{}: {}", one.section, one.text)
+}
+
+/// Refuses a form whose question says something else than on the form's page.
+fn check_unchanged(inbox: &Inbox<'_>, form: &FormData) -> Result<()> {
+    let listed = inbox.list()?;
+    let open = listed.iter().find(|one| one.id == form.get("id") && one.state == CandidateState::Open);
+    let (Some(open), Some(was)) = (open, form.non_blank("was")) else { return Ok(()) };
+    if words(open) == was {
+        return Ok(());
+    }
+    let now = crate::format::quote(&open.text);
+    Err(PageError::changed(format!("this question was changed meanwhile: it says {now} now")))
+}
+
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let inbox = Inbox::new(visit.workspace.memory());
     let (id, origin) = (form.get("id"), visit.origin());
+    check_unchanged(&inbox, form)?;
     let said = match form.get("do") {
         "keep" => format!("Kept: {}", inbox.keep(id, None, HUMAN, visit.now, &origin)?.saved.text),
         "edit" => {

@@ -224,7 +224,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
             (back, format!("Forgotten: {}", gone.text))
         }
         "pin-line" => {
-            let saved = memory.pin_line(path, line.ok_or_else(no_line)?, Some(form.get("was")), &origin)?;
+            let saved = memory.pin_line(path, line.ok_or_else(no_line)?, form.non_blank("was"), &origin)?;
             (PINS, format!("Pinned: {}", saved.text))
         }
         "pin" => (PINS, format!("Pinned: {}", memory.pin(text, None, &origin)?.text)),
