@@ -9,7 +9,14 @@ use crate::search::IndexError;
 
 /// A held lock; released when dropped.
 #[derive(Debug)]
-pub struct Lock(#[allow(dead_code, reason = "held, not read")] File);
+pub struct Lock(File);
+
+impl Drop for Lock {
+    /// Closing the file isn't enough: a process that was forked meanwhile has it open until it runs its program.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
 
 impl Lock {
     /// Takes the lock if it is free.
@@ -31,7 +38,11 @@ impl Lock {
 
     /// Whether the lock is held.
     pub fn is_held(path: &Path) -> bool {
-        File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        File::open(path).is_ok_and(|file| {
+            let tried = file.try_lock_shared();
+            let _ = file.unlock();
+            matches!(tried, Err(TryLockError::WouldBlock))
+        })
     }
 }
 
