@@ -32,7 +32,7 @@ pub(crate) use self::dirs::create_private;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault, resolved};
 pub use self::error::ConfigError;
 pub(crate) use self::error::nearest;
-pub use self::path_patterns::PathPatterns;
+pub use self::path_patterns::{PathPatterns, with_literal_brackets};
 pub(crate) use self::secret::expand;
 pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,

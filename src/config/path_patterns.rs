@@ -44,7 +44,7 @@ impl PathPatterns {
             let plain = format!("{at_any_depth}{plain}");
             globs.push(glob(&plain, true).map_err(wrong)?);
             if plain.contains(['[', ']', '{', '}', '\\']) {
-                globs.push(glob(&literal(&plain), false).map_err(wrong)?);
+                globs.push(glob(&with_literal_brackets(&plain), false).map_err(wrong)?);
             }
         }
         let set = GlobSet::new(&globs).map_err(|error| (texts.join(", "), error.kind().to_string()))?;
@@ -64,7 +64,7 @@ fn glob(text: &str, has_escapes: bool) -> Result<Glob, globset::Error> {
 }
 
 /// The pattern with brackets and braces that stand for themselves.
-fn literal(text: &str) -> String {
+pub fn with_literal_brackets(text: &str) -> String {
     let one = |c| if "[]{}".contains(c) { format!("[{c}]") } else { String::from(c) };
     text.chars().map(one).collect()
 }

@@ -3,6 +3,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use crate::config::with_literal_brackets;
 use crate::search::analyze::fold;
 
 /// A pattern for paths.
@@ -29,17 +30,9 @@ impl Pattern {
 
 /// Brackets and braces are what notes' names have, and stand for themselves.
 fn glob(text: &str) -> Option<GlobMatcher> {
-    let mut escaped = String::with_capacity(text.len() + 3);
     // A pattern without a folder means names anywhere.
-    if !text.contains('/') && !text.starts_with("**") {
-        escaped.push_str("**/");
-    }
-    for c in text.chars() {
-        match c {
-            '[' | ']' | '{' | '}' => escaped.extend(['[', c, ']']),
-            c => escaped.push(c),
-        }
-    }
+    let at_any_depth = if text.contains('/') || text.starts_with("**") { "" } else { "**/" };
+    let escaped = format!("{at_any_depth}{}", with_literal_brackets(text));
     let glob = GlobBuilder::new(&escaped).literal_separator(true).backslash_escape(false).build().ok()?;
     Some(glob.compile_matcher())
 }
