@@ -191,11 +191,12 @@ async fn it_stops_at_once_even_before_a_first_connection_and_comes_back_after_an
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn a_question_that_people_reply_to_before_it_is_read_is_answered() {
     let (rig, running) = Rig::running().await;
-    running.crash().await;
     let dm = rig.fake.world().dm(ALICE);
+    // Without a place in its history, a channel is read from the start of the program.
+    rig.wait("the direct messages read", || rig.has_cursor(dm)).await;
+    running.crash().await;
     let reply = |channel: u64, author: u64, to: u64| {
         let reference = json!({ "message_id": to.to_string() });
         rig.fake.post(channel, author, json!({ "content": "hurry, please", "message_reference": reference }))

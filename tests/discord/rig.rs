@@ -319,7 +319,7 @@ impl Rig {
         self.fake.requests("GET", "/messages").len()
     }
 
-    fn has_cursor(&self, channel: u64) -> bool {
+    pub fn has_cursor(&self, channel: u64) -> bool {
         let file = self.state().join("discord-cursors.json");
         std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("\"{channel}\"")))
     }

@@ -50,7 +50,10 @@ impl Machine {
             };
             let swapped = self.engine.swap(&attempt.changes).await;
             self.protocol.record_outcome(attempt, swapped, now.clock);
-            self.protocol.record_entries(self.engine.standing().await.unwrap(), now.clock);
+            // After a git that failed on a busy machine, all is read again.
+            if let Some(entries) = self.engine.standing().await {
+                self.protocol.record_entries(entries, now.clock);
+            }
         }
     }
 }
