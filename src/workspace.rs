@@ -80,6 +80,14 @@ impl Workspace {
         Self { vault, editor, settings, zone, dirs, clock, machines, history }
     }
 
+    /// Finishes the edit of a process that was killed. This comes before each snapshot, which would take the write for
+    /// a person's. An edit that can't be finished now stays in the edit journal.
+    pub fn recover_edits(&self) {
+        if let Err(error) = self.editor.recover() {
+            tracing::warn!(%error, "an interrupted edit can't be finished now");
+        }
+    }
+
     /// The vault's history, opened now if it wasn't; none where the settings turn it off.
     ///
     /// # Errors

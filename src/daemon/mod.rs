@@ -65,7 +65,7 @@ pub enum DaemonError {
 pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -> Result<(), DaemonError> {
     let _lock = DaemonLock::acquire(&workspace.dirs.state, workspace.vault.root())?;
     let board = StatusBoard::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
-    recover(&workspace);
+    workspace.recover_edits();
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
     let (events, _) = broadcast::channel(256);
     let parts_hear = events.clone();
@@ -105,18 +105,6 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     }
     drop(watcher);
     Ok(())
-}
-
-/// Finishes or takes back the edits that a crash interrupted.
-fn recover(workspace: &Workspace) {
-    match workspace.editor.recover() {
-        Ok(recovered) => {
-            for edit in recovered {
-                tracing::info!(?edit, "an interrupted edit was settled");
-            }
-        }
-        Err(error) => tracing::error!(%error, "an interrupted edit can't be settled"),
-    }
 }
 
 /// A token that SIGTERM, SIGHUP and Ctrl-C cancel. A SIGHUP that was ignored at the start, as under `nohup`, stays

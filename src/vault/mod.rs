@@ -28,6 +28,7 @@ pub use self::change_reason::{
     Actor, BOOKKEEPING, BRAIN_VARIABLE, ChangeObserver, ChangeReason, MERGES, OPERATION, ObservedChange,
     Origin, TURN_VARIABLE,
 };
+pub(crate) use self::edit::edited_note;
 pub use self::edit::{EditOptions, EditPlan, EditReport, Editor, RecoveryOutcome};
 pub(crate) use self::error::Result;
 pub use self::error::{EditError, EditRefusal, VaultError};

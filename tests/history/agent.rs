@@ -4,10 +4,11 @@
 use vault_agent::format::{
     log::EventKind, log::LogEvent, log::LogHeader, log::render_event, log::render_header,
 };
-use vault_agent::history::{LogFilter, NOTE, audit};
+use vault_agent::history::{History, LogFilter, NOTE, audit};
 use vault_agent::vault::{Actor, ChangeObserver, ChangeReason, ObservedChange, Operation};
 
 use crate::history::room::{Room, note, why};
+use crate::support::prelude::*;
 
 #[test]
 fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {
@@ -74,6 +75,31 @@ fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
     room.is_settled();
     let undone = room.undo(&room.plan_undo(1));
     assert_eq!((undone.notes.as_slice(), room.read("a.md").as_str()), (&["a.md".to_owned()][..], "one\n"));
+    room.is_settled();
+}
+
+/// Takes snapshots, as another process does, before it passes a report on.
+struct Overtaken {
+    other: Room,
+    history: Arc<History>,
+}
+
+impl ChangeObserver for Overtaken {
+    fn changed(&self, change: &ObservedChange<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.other.snapshot();
+        self.other.snapshot_of(&["a.md"]);
+        self.history.changed(change)
+    }
+}
+
+#[test]
+fn a_snapshot_between_a_write_and_its_report_leaves_the_write_to_its_report() {
+    let room = Room::of(&[("a.md", "one\n")]);
+    let (other, history) = (Room::at(room.dir()), Arc::clone(&room.history));
+    room.editor.set_observer(Arc::new(Overtaken { other, history }));
+    room.write("b.md", "by a person\n");
+    room.agent_appends("a.md", "two\n");
+    assert_eq!(room.subjects()[..2], ["mcp: saved: two", "human: added b.md"]);
     room.is_settled();
 }
 

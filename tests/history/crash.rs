@@ -242,3 +242,96 @@ fn packing_that_is_killed_loses_nothing() {
         assert_eq!(room.history.read_at(&first, "a.md").unwrap().unwrap(), b"0\n");
     }
 }
+
+/// A daemon or `history` that came before `undo` took the write for a person's.
+#[test]
+fn an_edit_that_was_killed_is_the_agents_and_is_undone_first() {
+    for step in ["vault::in-place::written", "vault::in-place::released"] {
+        for first in ["undo", "history"] {
+            let vault = TestVault::new(
+                "//- now: 2026-12-01T08:00:00Z\n//- /Reminders.md\n\
+                 - [ ] date=2026-12-02 time=09:00 recur=none msg=\"one\" id=rid_AAAAAAAAAAAA\n\
+                 - [ ] date=2026-12-02 time=09:00 recur=none msg=\"two\" id=rid_BBBBBBBBBBBB\n",
+            );
+            let _ = vault.run(&["history"]).ok();
+            let _ = vault.run(&["remind", "edit", "rid_AAAAAAAAAAAA", "--message", "edited"]).ok();
+            let before = vault.read("Reminders.md");
+            let killed = vault.killed(&format!("{step}=panic"), &["remind", "rm", "rid_BBBBBBBBBBBB"]);
+            assert_ne!(killed.code, 0, "{step}");
+            assert!(!vault.read("Reminders.md").contains("two"), "{step}");
+            let _ = vault.run(&[first]).ok();
+            if first == "history" {
+                let _ = vault.run(&["undo"]).ok();
+            }
+            assert_eq!(vault.read("Reminders.md"), before, "{step}, {first}");
+        }
+    }
+}
+
+fn counts(vault: &TestVault, text: &str) -> [usize; 2] {
+    ["MEMORY.md", "daily/2026-12-01.md"].map(|note| vault.read(note).matches(text).count())
+}
+
+#[test]
+fn an_operation_of_two_notes_that_was_killed_is_undone_as_a_whole() {
+    for step in ["vault::in-place::journalled", "vault::in-place::written", "vault::in-place::released"] {
+        let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n//- /MEMORY.md\n# Memory\n");
+        let _ = vault.run(&["memory", "save", "--to", "daily", "the key is under the mat"]).ok();
+        let killed = vault.killed(&format!("{step}=1*off->panic"), &["memory", "promote", "2026-12-01", "1"]);
+        assert_ne!(killed.code, 0, "{step}");
+        let _ = vault.run(&["undo"]).ok();
+        assert_eq!(counts(&vault, "under the mat"), [0, 1], "{step}");
+    }
+}
+
+#[test]
+fn what_a_killed_undo_took_back_stays_so_whoever_comes_first() {
+    for step in ["vault::in-place::written", "vault::in-place::released"] {
+        for first in [&["tick"][..], &["memory", "save", "three"], &["history"], &["undo"]] {
+            let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n//- /MEMORY.md\n# Memory\n");
+            let _ = vault.run(&["memory", "save", "fact one"]).ok();
+            let _ = vault.run(&["memory", "save", "fact two"]).ok();
+            assert_ne!(vault.killed(&format!("{step}=panic"), &["undo"]).code, 0, "{step}");
+            let _ = vault.run(first).ok();
+            // The killed one is finished, alone or with the next.
+            let facts = || ["fact one", "fact two", "three"].map(|it| vault.read("MEMORY.md").contains(it));
+            for _ in 0..3 {
+                assert!(!facts()[1], "{step}, {first:?}");
+                let _ = vault.run(&["undo"]).ok();
+            }
+            assert_eq!(facts(), [false; 3], "{step}, {first:?}");
+            let people = vault.json(&["history", "--actor", "human"]);
+            assert_eq!(people.as_array().unwrap().len(), 1, "{step}, {first:?}: {people}");
+        }
+    }
+}
+
+#[test]
+fn a_restore_that_was_killed_is_undone_as_a_whole_whoever_came_between() {
+    for step in [
+        "vault::in-place::written=panic",
+        "vault::in-place::released=1*off->panic",
+        "history::restore-step=1*off->return",
+    ] {
+        for first in [&["tick"][..], &["memory", "save", "q"], &["history"], &["undo"]] {
+            let vault = TestVault::new(
+                "//- now: 2026-12-01T08:00:00Z\n//- /x1.md\nold\n//- /x2.md\nold\n//- /x3.md\nold\n",
+            );
+            let notes = ["x1.md", "x2.md", "x3.md"];
+            let _ = vault.run(&["history"]).ok();
+            notes.iter().for_each(|note| vault.write(note, "new\nnew\n"));
+            let _ = vault.run(&["history"]).ok();
+            let killed = vault.killed(step, &["restore", "--at", "HEAD~1", "-y", "x1.md", "x2.md", "x3.md"]);
+            assert_ne!(killed.code, 0, "{step}");
+            let _ = vault.run(first);
+            if first != ["undo"] {
+                let _ = vault.run(&["undo"]).ok();
+            }
+            if first.contains(&"save") {
+                let _ = vault.run(&["undo"]).ok();
+            }
+            let texts = notes.map(|note| vault.read(note));
+            assert_eq!(texts, ["new\nnew\n"; 3], "{step}, {first:?}");
+        }
+    }
+}

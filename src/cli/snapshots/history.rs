@@ -81,6 +81,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return super::audit::check_all(context, &workspace, &history);
     }
     if args.accept_deletions {
+        workspace.recover_edits();
         let snapshot = history.snapshot_all(Deletions::Accept)?;
         context.ui.note(format!("recorded {} deletions", snapshot.deleted));
     } else {

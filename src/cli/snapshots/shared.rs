@@ -19,8 +19,10 @@ pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>
     Ok(history)
 }
 
-/// Takes a snapshot of what people changed, where snapshots are on, and prints held deletions.
+/// Finishes an interrupted edit, takes a snapshot of what people changed, where snapshots are on, and prints held
+/// deletions.
 pub(in crate::cli) fn refresh(context: &Context, workspace: &Workspace, history: &History) -> Result<()> {
+    workspace.recover_edits();
     if !workspace.settings.history.enabled {
         return Ok(());
     }

@@ -15,7 +15,13 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     loop {
         let clock = Arc::clone(&workspace.clock);
         if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
-            let words = tokio::task::block_in_place(|| match snapshotter.run(clock.now()) {
+            let taken = tokio::task::block_in_place(|| {
+                if snapshotter.batch.next() <= clock.now() {
+                    workspace.recover_edits();
+                }
+                snapshotter.run(clock.now())
+            });
+            let words = match taken {
                 Ok(None) => None,
                 Ok(Some(snapshot)) if snapshot.held.is_some() => Some(
                     "many notes are gone at once: nothing was taken; see `vault-agent doctor`".to_owned(),
@@ -25,7 +31,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     tracing::warn!("no snapshot: {error}");
                     Some(format!("no snapshot: {error}"))
                 }
-            });
+            };
             notice = snapshotter.take_notice().or(notice);
             if words.is_some() {
                 tokio::task::block_in_place(|| finish(&workspace));
@@ -64,7 +70,10 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
         }
     }
     if let Some(mut snapshotter) = snapshotter.filter(|_| !gone) {
-        tokio::task::block_in_place(|| snapshotter.flush())?;
+        tokio::task::block_in_place(|| {
+            workspace.recover_edits();
+            snapshotter.flush()
+        })?;
     }
     Ok(())
 }

@@ -47,6 +47,7 @@ pub(super) fn undo(workspace: &Workspace) -> anyhow::Result<String> {
         // The undo that was killed is the one that is asked for again.
         return Ok(format!("Finished what had been interrupted: {}", undo.subject));
     }
+    workspace.recover_edits();
     history.snapshot_all(Deletions::Hold)?;
     let plan = history.plan_undo(1)?;
     if let Some(conflict) = plan.conflicts.first() {

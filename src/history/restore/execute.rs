@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 use git2::{ObjectType, Oid};
 use serde::Serialize;
@@ -194,11 +193,9 @@ impl History {
         self.finish_under_way(editor, Interrupted::Finish)?;
         let mut present = self.present()?;
         if !present.is_empty() {
-            // A restore is a person's request, so missing files are taken as deleted.
             // An empty folder, as on a new machine, has nothing that could be lost.
-            self.snapshot_all(Deletions::Accept)?;
-            let store = self.store();
-            present = store.files(store.head_tree()?.1)?;
+            self.snapshot_all(Deletions::Hold)?;
+            present = self.present()?;
         }
         let before = self.newest()?;
         let target = self.store().files(point.tree)?;
@@ -246,6 +243,8 @@ impl History {
         what: Interrupted,
     ) -> Result<Option<RestoreReport>> {
         let Some(restore) = pending::load(self.dir())? else { return Ok(None) };
+        // While the journal exists, a recovered write belongs to the restore. One that can't be recovered is skipped below.
+        let _ = editor.recover();
         if restore.undoing.is_some() {
             return self.finish_undo(editor, &restore, what).map(Some);
         }
@@ -287,7 +286,6 @@ impl History {
         why: &ChangeReason,
         report: &mut RestoreReport,
     ) -> bool {
-        self.restoring.store(true, Ordering::SeqCst);
         // Removals first: a folder may have to make way for a file.
         let (removals, writes): (Vec<&RestoreStep>, Vec<&RestoreStep>) =
             steps.iter().partition(|step| step.after.is_none());
@@ -308,7 +306,6 @@ impl History {
             }
             failpoint("history::restore-step");
         }
-        self.restoring.store(false, Ordering::SeqCst);
         stopped.is_some()
     }
 

@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::plan::BlockedFile;
 use super::undo_plan::Conflict;
-use crate::history::store::{CommitMessage, UNDOES, failpoint, operation_lock};
+use crate::history::store::{failpoint, operation_lock};
 use crate::history::take::RestoreStep;
 use crate::history::take::pending::{self, PendingRestore, PendingUndo};
 use crate::history::{Deletions, FileMode, History, Interrupted, RestoreReport, Result, UndoPlan};
-use crate::vault::{Actor, BOOKKEEPING, ChangeReason, Editor, NotePath};
+use crate::vault::{Actor, ChangeReason, Editor, NotePath};
 
 /// The most plans of an undo while a person is typing.
 const MAX_ATTEMPTS: usize = 3;
@@ -179,9 +179,9 @@ impl History {
                 changes.push((step.path, step.after));
             }
         }
-        let message = noted.message_at_end();
+        let message = noted.message();
         let is_said = commits.is_committed_since(&message, noted.began)?;
-        if !is_said && (!noted.is_rolling_back() || !changes.is_empty()) {
+        if !changes.is_empty() || !is_said && !noted.is_rolling_back() {
             // Also where nothing of the tree changes.
             let tree = store.update_tree(commits.tree, &changes, &mut commits.objects)?;
             commits.commit_tree(tree, &message)?;
@@ -221,17 +221,5 @@ impl PendingRestore {
             undoing: Some(PendingUndo { undoes: Vec::new(), body: None }),
             ..self.clone()
         }
-    }
-
-    /// The message of the commit that ends an undo.
-    fn message_at_end(&self) -> CommitMessage {
-        let undoing = self.undoing.clone().unwrap_or_default();
-        let mut why = ChangeReason::new(Actor::Restore, self.subject.clone());
-        why.body = undoing.body;
-        why.trailers = undoing.undoes.into_iter().map(|id| (UNDOES.to_owned(), id)).collect();
-        if why.trailers.is_empty() {
-            why = why.trailer(BOOKKEEPING, "undo");
-        }
-        CommitMessage::new(&why, self.steps.iter().map(|step| step.path.as_str()))
     }
 }

@@ -29,8 +29,6 @@ pub struct History {
     pub(in crate::history) dir: PathBuf,
     /// Commits that this value made: a write that is told again after a crash is none of them.
     pub(super) mine: Mutex<HashSet<Oid>>,
-    /// While a restore writes: its files are one commit in the end, not one each.
-    pub(crate) restoring: AtomicBool,
     /// While several writes are one commit: their notes.
     pub(super) grouped: Mutex<Option<BTreeSet<NotePath>>>,
     /// The folder of the logs.
@@ -64,7 +62,6 @@ impl History {
             clock,
             dir,
             mine: Mutex::default(),
-            restoring: AtomicBool::new(false),
             grouped: Mutex::default(),
             logs: settings.paths.logs.trim_end_matches('/').to_owned(),
             replaced: AtomicBool::new(false),

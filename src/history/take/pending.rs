@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
 use crate::history::error::{HistoryError, Result, if_there};
-use crate::history::store::{CommitMessage, FileState, RESTORED_FROM, sync_dir};
-use crate::vault::{Actor, ChangeReason};
+use crate::history::store::{CommitMessage, FileState, RESTORED_FROM, UNDOES, sync_dir};
+use crate::vault::{Actor, BOOKKEEPING, ChangeReason, OPERATION};
 
 const NAME: &str = "restore.json";
 
@@ -61,14 +61,25 @@ impl PendingRestore {
         self.steps.iter().map(|step| (step.path.as_str(), step.after)).collect()
     }
 
-    /// The reason of the restore's writes.
+    /// The reason of the restore's writes. They are one operation, though snapshots may come between them.
     pub(crate) fn why(&self) -> ChangeReason {
-        ChangeReason::new(Actor::Restore, self.subject.clone()).trailer(RESTORED_FROM, self.from.clone())
+        ChangeReason::new(Actor::Restore, self.subject.clone())
+            .trailer(RESTORED_FROM, self.from.clone())
+            .trailer(OPERATION, format!("restore-{}", self.began.as_nanosecond()))
     }
 
-    /// The message of a commit that holds what the restore wrote.
+    /// The message of a commit that holds what the restore, or the undo, wrote.
     pub(crate) fn message(&self) -> CommitMessage {
-        CommitMessage::new(&self.why(), self.steps.iter().map(|step| step.path.as_str()))
+        let why = match &self.undoing {
+            None => self.why(),
+            Some(undoing) => {
+                let mut why = ChangeReason::new(Actor::Restore, self.subject.clone());
+                why.body.clone_from(&undoing.body);
+                why.trailers = undoing.undoes.iter().map(|id| (UNDOES.to_owned(), id.clone())).collect();
+                if undoing.undoes.is_empty() { why.trailer(BOOKKEEPING, "undo") } else { why }
+            }
+        };
+        CommitMessage::new(&why, self.steps.iter().map(|step| step.path.as_str()))
     }
 }
 

@@ -1,18 +1,20 @@
 //! Commits each write that the editing engine reports.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
+use super::pending;
 use super::scan::update_left_out;
 use super::select::PathTreatment;
 use super::snapshot::Committer;
 use crate::format::summary;
 use crate::history::store::{CONVERSATION, CommitMessage, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT};
 use crate::history::{Commit, FileMode, History, LeftOut, Result};
-use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, ChangeReason, NotePath, OPERATION, ObservedChange};
+use crate::vault::{
+    Actor, BOOKKEEPING, ChangeObserver, ChangeReason, NotePath, OPERATION, ObservedChange, edited_note,
+};
 
 impl History {
     /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
@@ -23,7 +25,9 @@ impl History {
     pub fn record(&self, change: &ObservedChange<'_>) -> Result<()> {
         let path = self.real_path(change.path);
         let size = change.after.map_or(0, <[u8]>::len) as u64;
-        if change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst) {
+        let restore = pending::load(self.dir())?;
+        // All writes of a restore, or of an undo, are committed at its end.
+        if change.why.actor == Actor::Restore && restore.is_some() {
             return Ok(());
         }
         if self.selection.verdict(path.as_str()) != PathTreatment::Keep {
@@ -52,9 +56,13 @@ impl History {
         if known == after && commits.is_reported_again(&message)? {
             return Ok(());
         }
-        // A person's change; or a snapshot between the write and this report took the write for one, and goes back.
+        // A change by a person, or by a restore that was killed.
         if known != before {
-            commits.commit_changes_of_people(vec![(path.to_string(), before)])?;
+            let earlier = vec![(path.to_string(), before)];
+            match restore.filter(|restore| restore.targets().get(path.as_str()) == Some(&before)) {
+                Some(restore) => commits.commit(&earlier, &restore.message())?,
+                None => commits.commit_changes_of_people(earlier)?,
+            }
         }
         commits.commit(&[(path.to_string(), after)], &message)
     }
@@ -104,6 +112,12 @@ impl History {
     /// The notes of the writes that are to be one commit, while that goes on.
     fn grouped(&self) -> MutexGuard<'_, Option<BTreeSet<NotePath>>> {
         self.grouped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The note of a write that has not been reported yet. The caller holds the history's lock, so a report waits.
+    pub(super) fn note_being_edited(&self) -> Option<String> {
+        let path = edited_note(self.dir().parent()?)?;
+        Some(self.real_path(&path).to_string())
     }
 
     /// The note's path with links resolved, as snapshots know it.

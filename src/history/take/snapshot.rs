@@ -173,7 +173,10 @@ impl Committer<'_> {
         let held = self.hold(&scan, &renamed, deletions)?;
         let mut waiting: BTreeSet<String> =
             held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
+        // A write of ours that isn't reported yet waits for its report, or for the recovery, and for its reason.
+        waiting.extend(history.note_being_edited());
         scan.deleted.retain(|path| !waiting.contains(path));
+        scan.changed.retain(|(path, _)| !waiting.contains(path));
         let restored = pending::load(&history.dir)?;
         let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
         let (ours, theirs): (Vec<_>, Vec<_>) = scan

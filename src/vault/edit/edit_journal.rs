@@ -26,6 +26,8 @@ const CLEAR: u8 = b'c';
 const HEADER: usize = 512;
 /// The journal is made this long at once, and cut back to it after a large entry.
 const PREPARED: u64 = 64 * 1024;
+/// Its folder in the state directory.
+pub(super) const FOLDER: &str = "edits";
 /// The longest wait for a lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const KEEP: u64 = 4 * 1024 * 1024;
@@ -152,6 +154,31 @@ fn decode_whole(bytes: &[u8]) -> Option<JournalEntry> {
     (blake3::hash(payload).as_bytes() == &header[32..64]).then(|| JournalEntry::decode(payload))?
 }
 
+fn read_entry(file: &File) -> io::Result<Option<JournalEntry>> {
+    let mut header = [0; 64];
+    if file.metadata()?.len() < HEADER as u64 {
+        return Ok(None);
+    }
+    file.read_exact_at(&mut header, 0)?;
+    if header[..16] != *MAGIC || header[16] != OPEN {
+        return Ok(None);
+    }
+    let len = header[24..32].try_into().map(u64::from_le_bytes).map_err(io::Error::other)?;
+    if len > file.metadata()?.len().saturating_sub(HEADER as u64) {
+        return Ok(None);
+    }
+    let mut whole = vec![0; HEADER + usize::try_from(len).map_err(io::Error::other)?];
+    file.read_exact_at(&mut whole, 0)?;
+    Ok(decode_whole(&whole))
+}
+
+/// The note whose edit is in the journal of the state directory, read without the journal's lock. The entry stays until
+/// observers have taken the write, so it is certain for a caller that keeps them waiting.
+pub(crate) fn edited_note(state: &Path) -> Option<NotePath> {
+    let file = File::open(state.join(FOLDER).join("journal")).ok()?;
+    read_entry(&file).ok()?.map(|entry| entry.path)
+}
+
 /// The journal's file and its lock.
 #[derive(Debug)]
 pub(in crate::vault) struct Journal {
@@ -229,26 +256,7 @@ pub(super) struct JournalLock<'j> {
 impl JournalLock<'_> {
     /// The entry of an interrupted edit.
     pub(super) fn entry(&self) -> Result<Option<JournalEntry>> {
-        self.read_entry().map_err(|source| self.journal.error(source))
-    }
-
-    fn read_entry(&self) -> io::Result<Option<JournalEntry>> {
-        let file = &self.journal.file;
-        let mut header = [0; 64];
-        if file.metadata()?.len() < HEADER as u64 {
-            return Ok(None);
-        }
-        file.read_exact_at(&mut header, 0)?;
-        if header[..16] != *MAGIC || header[16] != OPEN {
-            return Ok(None);
-        }
-        let len = header[24..32].try_into().map(u64::from_le_bytes).map_err(io::Error::other)?;
-        if len > file.metadata()?.len().saturating_sub(HEADER as u64) {
-            return Ok(None);
-        }
-        let mut whole = vec![0; HEADER + usize::try_from(len).map_err(io::Error::other)?];
-        file.read_exact_at(&mut whole, 0)?;
-        Ok(decode_whole(&whole))
+        read_entry(&self.journal.file).map_err(|source| self.journal.error(source))
     }
 
     /// Makes an entry durable; afterwards the note may be touched.

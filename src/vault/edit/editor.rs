@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::edit_journal::{EditKind, Journal, JournalEntry, JournalLock};
+use super::edit_journal::{EditKind, FOLDER, Journal, JournalEntry, JournalLock};
 use super::{EditOptions, EditPlan, EditReport};
 use crate::clock::Clock;
 use crate::config::EditStrategy;
@@ -106,7 +106,7 @@ impl Editor {
     /// An editor of `vault` that keeps its journal in the folder `edits` of `state_dir`. Nothing is
     /// touched before the first edit; call [`Editor::recover`] on start.
     pub fn new(vault: Vault, state_dir: &Path, clock: Arc<dyn Clock>, options: EditOptions) -> Self {
-        let edits = state_dir.join("edits");
+        let edits = state_dir.join(FOLDER);
         Self {
             known: Mutex::new(KnownLengths::load(&edits)),
             vault,

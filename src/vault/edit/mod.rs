@@ -22,6 +22,7 @@ use std::time::Duration;
 use super::plan::{OpOutcome, Operation};
 use crate::config::EditStrategy;
 
+pub(crate) use edit_journal::edited_note;
 pub use editor::Editor;
 pub use recover::RecoveryOutcome;
 

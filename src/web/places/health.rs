@@ -260,6 +260,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
         "roll-back" => pending(visit, Interrupted::RollBack)?,
         "bring-back" => bring_back(visit)?,
         "accept" => {
+            workspace.recover_edits();
             let snapshot = open(visit)?.snapshot_all(Deletions::Accept)?;
             format!("Recorded: {} files are gone", snapshot.deleted)
         }

@@ -72,7 +72,8 @@ async fn an_sshd_that_is_killed_and_started_again_costs_no_delivery() {
     run.write(1);
     (0..3).for_each(|at| run.sync(at));
     let last = run.lines.iter().map(|(_, due)| *due).max().unwrap();
-    run.until("the last was due two minutes ago", |run| run.now() > last + SignedDuration::from_mins(2)).await;
+    run.until("the last was due two minutes ago", |run| run.now() > last + SignedDuration::from_mins(2))
+        .await;
     // No right to one of these can be had.
     assert_eq!(run.told().0[6..], [0; 6], "{}", run.figures());
     run.servers.bring_up(0, false);
