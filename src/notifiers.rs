@@ -11,14 +11,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use crate::clock::Clock;
 use crate::config::{
     self, ConfigError, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, NotifyKind, NotifySettings,
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WebhookSettings,
 };
 use crate::deliver::{
-    Console, DeliveryOrder, Desktop, Email, NoteLinks, Notifier, NotifierContext, NotifyRules, NtfyNotifier,
-    OutgoingMessage, SendOutcome, SignedWebhook, takes_links,
+    Console, DeliveryOrder, Desktop, Email, Notifier, NotifierContext, NtfyNotifier, OutgoingMessage,
+    SendOutcome, SignedWebhook, takes_links,
 };
 use crate::workspace::Workspace;
 
@@ -91,8 +90,13 @@ impl Workspace {
             NotifyKind::Email => (None, secret(EMAIL_PASSWORD_VARIABLE, &notify.email.password_file)?),
             _ => webhook(self).map(|(address, key)| (Some(address), Some(key)))?,
         };
-        let (links, rules, clock) = (self.links(), self.notify_rules(), &self.clock);
-        NotifierParts { notify, secret, address, root, links, rules, clock }.make(kind)
+        let context = NotifierContext {
+            authority: authority(notify, root)?,
+            links: self.links(),
+            rules: Arc::new(self.notify_rules()),
+            clock: Arc::clone(&self.clock),
+        };
+        remote_notifier(kind, notify, address, secret, context)
     }
 
     /// The order with the bot first, for answers: they go to the channel of the question, whichever notifier gets the
@@ -135,43 +139,30 @@ fn not_telling(kind: NotifyKind, error: &ConfigError) -> String {
     format!("this machine doesn't tell by `{kind}`: {error}")
 }
 
-/// The parts of a notifier that sends over the network.
-pub(crate) struct NotifierParts<'a> {
-    /// Its settings.
-    pub notify: &'a NotifySettings,
-    /// Its token, password or signing secret.
-    pub secret: Option<SecretString>,
-    /// The address of a webhook.
-    pub address: Option<SecretString>,
-    /// The vault's folder.
-    pub root: &'a Path,
-    pub links: NoteLinks,
-    pub rules: NotifyRules,
-    pub clock: &'a Arc<dyn Clock>,
-}
-
-impl NotifierParts<'_> {
-    /// The notifier of a kind: ntfy, mail, else a signed webhook.
-    ///
-    /// # Errors
-    /// The settings can't work.
-    pub(crate) fn make(self, kind: NotifyKind) -> Result<Arc<dyn Notifier>, ConfigError> {
-        let Self { notify, secret, links, .. } = self;
-        let (authority, clock) = (authority(notify, self.root)?, Arc::clone(self.clock));
-        let context = NotifierContext { authority, links, rules: Arc::new(self.rules), clock };
-        Ok(match kind {
-            NotifyKind::Ntfy => Arc::new(NtfyNotifier::new(&notify.ntfy, secret, context)?),
-            NotifyKind::Email => Arc::new(Email::new(&notify.email, secret, context)?),
-            _ => {
-                let (address, key) = (self.address.unwrap_or_default(), secret.unwrap_or_default());
-                Arc::new(SignedWebhook::new(address, &key, context)?)
-            }
-        })
-    }
+/// The notifier of a kind that sends over the network: ntfy, mail, else a webhook with this address. The secret is its
+/// token, its password, or what it signs with.
+///
+/// # Errors
+/// The settings can't work.
+pub(crate) fn remote_notifier(
+    kind: NotifyKind,
+    notify: &NotifySettings,
+    address: Option<SecretString>,
+    secret: Option<SecretString>,
+    context: NotifierContext,
+) -> Result<Arc<dyn Notifier>, ConfigError> {
+    Ok(match kind {
+        NotifyKind::Ntfy => Arc::new(NtfyNotifier::new(&notify.ntfy, secret, context)?),
+        NotifyKind::Email => Arc::new(Email::new(&notify.email, secret, context)?),
+        _ => {
+            let (address, key) = (address.unwrap_or_default(), secret.unwrap_or_default());
+            Arc::new(SignedWebhook::new(address, &key, context)?)
+        }
+    })
 }
 
 /// A certificate authority's certificates, from the file that the settings name.
-fn authority(notify: &NotifySettings, root: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+pub(crate) fn authority(notify: &NotifySettings, root: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let Some(file) = &notify.ca_file else { return Ok(None) };
     let path = config::expand(file, root);
     let read = std::fs::read(&path).map_err(|error| {

@@ -20,11 +20,11 @@ const EITHER: [(&str, &str); 2] =
 ///
 /// # Errors
 /// A sentence on why the text can't be changed; the person changes it by hand then.
-pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, String> {
+pub fn with_values<K: AsRef<str>>(text: &str, values: &[(K, Value)]) -> Result<String, String> {
     let (bom, body) = split_bom(text);
     let mut expected = parse_table(body)?;
     let mut after = body.to_owned();
-    for (path, value) in values {
+    for (path, value) in values.iter().map(|(path, value)| (path.as_ref(), value)) {
         let ((table, key), other) = (split_path(path), equivalent_key(path));
         after = put(&after, path, other, &value.to_string());
         let mut inner = Some(&mut expected);
@@ -38,7 +38,7 @@ pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, Strin
         }
         inner.insert(key.to_owned(), value.clone());
     }
-    verify(bom, &after, &expected, values.iter().map(|(path, _)| *path))
+    verify(bom, &after, &expected, values.iter().map(|(path, _)| path.as_ref()))
 }
 
 /// The text of a settings file with one more `[[brain]]` at its end.

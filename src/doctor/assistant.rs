@@ -2,7 +2,7 @@
 //! servers (`[[mcp]]`); and the brains, skills and servers that routines name. No brain is asked, and no server started
 //! or called.
 
-use super::{Check, Repair};
+use super::{Check, Repair, is_executable};
 use crate::agent::skills::Skills;
 use crate::agent::{self, brain_clients};
 use crate::config::{BashMode, BrainKind, McpServer, ToolGroup, address_problem, secret};
@@ -86,19 +86,6 @@ fn brains(workspace: &Workspace) -> Vec<Check> {
         }
     }
     checks
-}
-
-/// Whether a program can be run: by its path, or by its name along `PATH`.
-fn is_executable(program: &str) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    let runs = |path: &std::path::Path| {
-        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    if program.contains('/') {
-        return runs(std::path::Path::new(program));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))
 }
 
 /// Whether it lies in the open between here and a server elsewhere.

@@ -118,11 +118,6 @@ pub(super) struct ChosenBrain {
 }
 
 impl ChosenBrain {
-    /// The key itself, where it was typed or read.
-    pub(super) fn key_value(&self) -> Option<&SecretString> {
-        self.key.as_ref()?.value.as_ref()
-    }
-
     /// Its table in the settings, under a name that is still free.
     pub(super) fn table(&self, settings: &Settings) -> Option<Table> {
         let offer = self.offer?;
@@ -138,7 +133,7 @@ impl ChosenBrain {
         match self.key.as_ref().and_then(|held| held.kept.as_ref()) {
             Some(SecretSource::Variable(name)) => set("key_env", (*name).into()),
             Some(SecretSource::File(file)) => set("key_file", file.clone().into()),
-            Some(SecretSource::Settings) | None => {}
+            None => {}
         }
         set("context_tokens", Value::Integer(offer.context));
         Some(table)
@@ -150,7 +145,10 @@ impl ChosenBrain {
         let text =
             Table::from_iter([("brain".to_owned(), Value::Array(vec![Value::Table(table)]))]).to_string();
         let mut parsed = Settings::parse(&text).map_err(|error| error.message)?;
-        Ok(BrainTrial { brain: parsed.brains.remove(0), key: self.key_value().cloned() })
+        Ok(BrainTrial {
+            brain: parsed.brains.remove(0),
+            key: self.key.as_ref().map(|held| held.value.clone()),
+        })
     }
 }
 
@@ -204,7 +202,7 @@ mod tests {
                 model: "some/model:1".to_owned(),
                 key: offer
                     .key
-                    .map(|name| HeldSecret { value: None, kept: Some(SecretSource::Variable(name)) }),
+                    .map(|name| HeldSecret { value: "k".into(), kept: Some(SecretSource::Variable(name)) }),
             };
             let trial = chosen.trial(&Settings::default()).unwrap();
             assert_eq!((trial.brain.name.as_str(), trial.brain.kind), (offer.name, offer.kind));

@@ -1,357 +1,219 @@
-//! Runs `setup` as a state machine: chooses the next question, accepts answers, and requests checks.
+//! Runs the dialogue of `setup`: asks the questions in their order, takes the answers, and has them checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::brains::{self, ChosenBrain, OFFERS};
-use super::discord;
+use super::brains::ChosenBrain;
 use super::{
-    ApiBase, CheckResult, DiscordBot, DiscordChannel, HeldSecret, MachineFacts, QuestionKey, SetupCheck,
-    SetupPlan, SetupQuestion, VaultFolder, vault_folder,
+    DiscordChannel, HeldSecret, MachineFacts, QuestionKey, SetupIo, SetupPlan, SetupQuestion, VaultFolder,
+    vault_folder,
 };
-use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
-use crate::redact;
+use crate::config::{NotifyKind, Settings, git_address};
 use crate::schedule::Zone;
 
-/// The next step.
-#[derive(Debug)]
-pub enum NextStep {
-    /// Ask, and give the answer to [`Dialogue::answer`].
-    Ask(SetupQuestion),
-    /// Make this check, and give its result to [`Dialogue::checked`].
-    Check(SetupCheck),
-    /// All is answered: this would be written.
-    Done(Box<SetupPlan>),
+/// Asks all questions, and makes the plan that follows from the answers; `from_file` where no person types.
+///
+/// # Errors
+/// The answers end before the last question.
+pub fn run<I: SetupIo>(io: &mut I, machine: &MachineFacts, from_file: bool) -> Result<SetupPlan, I::End> {
+    let mut dialogue = Dialogue {
+        io,
+        machine,
+        from_file,
+        folder: VaultFolder::default(),
+        settings: Settings::default(),
+        zone: None,
+        kinds: Vec::new(),
+        open_ways: BTreeSet::new(),
+        by_webhook: false,
+        channels: Vec::new(),
+        secrets: BTreeMap::new(),
+        chosen: ChosenBrain::default(),
+        remote: None,
+        service: false,
+    };
+    dialogue.ask_folder()?;
+    dialogue.ask_zone()?;
+    dialogue.ask_ways()?;
+    dialogue.ask_brain()?;
+    dialogue.ask_machines()?;
+    dialogue.ask_service()?;
+    Ok(dialogue.plan())
 }
 
 /// A running dialogue.
-#[derive(Debug, Default)]
-pub struct Dialogue {
-    pub(super) machine: MachineFacts,
+pub(super) struct Dialogue<'a, I> {
+    pub io: &'a mut I,
+    pub machine: &'a MachineFacts,
     /// Whether a file answers, in which no secret may stand.
-    pub(super) from_file: bool,
-    pub(super) done: BTreeSet<QuestionKey>,
-    pub(super) problem: Option<AnswerProblem>,
-    pub(super) looking: Option<SetupCheck>,
-    pub(super) folder: VaultFolder,
-    pub(super) zone: Option<Zone>,
+    pub from_file: bool,
+    pub folder: VaultFolder,
+    /// The folder's settings with the answers about notifiers.
+    pub settings: Settings,
+    pub zone: Option<Zone>,
     /// The notifiers, the one that counts first.
-    pub(super) kinds: Vec<NotifyKind>,
-    /// The ways whose questions are asked.
-    pub(super) open_ways: BTreeSet<NotifyKind>,
-    /// The ways that were tried, or are kept untried.
-    pub(super) tried_ways: BTreeSet<NotifyKind>,
-    pub(super) by_webhook: bool,
-    /// The secrets of the ways to be told, by their questions.
-    pub(super) secrets: BTreeMap<QuestionKey, HeldSecret>,
-    pub(super) bot: Option<DiscordBot>,
-    invited: bool,
-    pub(super) channels: Vec<DiscordChannel>,
-    pub(super) channel: Option<u64>,
-    pub(super) owners: Vec<u64>,
-    pub(super) ntfy: config::NtfySettings,
-    pub(super) email: config::EmailSettings,
-    pub(super) chosen: ChosenBrain,
-    brain_tried: bool,
+    pub kinds: Vec<NotifyKind>,
+    /// The notifiers whose questions are asked.
+    pub open_ways: BTreeSet<NotifyKind>,
+    /// Whether Discord is told through a webhook.
+    pub by_webhook: bool,
+    /// The channels that Discord's bot sees.
+    pub channels: Vec<DiscordChannel>,
+    /// The secrets of the notifiers, by their questions.
+    pub secrets: BTreeMap<QuestionKey, HeldSecret>,
+    pub chosen: ChosenBrain,
     /// The git repository that machines share.
-    pub(super) remote: Option<String>,
-    pub(super) service: bool,
+    pub remote: Option<String>,
+    pub service: bool,
 }
 
-/// The fault of the last answer to a question.
-#[derive(Debug)]
-pub(super) struct AnswerProblem {
-    pub step: QuestionKey,
-    pub text: String,
-    pub may_keep: bool,
+/// Hints, the question, and the meaning of an empty answer.
+pub(super) type QuestionText = (Vec<String>, &'static str, Option<String>);
+
+/// Why the questions about a subject end before the last one.
+pub(super) enum Leave<E> {
+    /// The subject is left out.
+    Skip,
+    /// The answers are kept, although they couldn't be checked.
+    Anyway,
+    /// The answers don't work, with the reason: the questions come again.
+    Failed(String),
+    /// No more answers come.
+    End(E),
 }
 
-impl Dialogue {
-    /// A dialogue on this machine; `from_file` where no person types.
-    pub fn new(machine: MachineFacts, from_file: bool) -> Self {
-        Self { machine, from_file, kinds: vec![NotifyKind::default()], ..Self::default() }
-    }
-
-    /// The next step.
-    pub fn next(&self) -> NextStep {
-        if let Some(look) = &self.looking {
-            return NextStep::Check(look.clone());
-        }
-        let open = self.open();
-        let before = |last: QuestionKey| open.is_none_or(|step| step > last);
-        if let Some(kind) = self.next_untested() {
-            return NextStep::Check(self.test_message(kind));
-        }
-        if !self.brain_tried
-            && before(QuestionKey::BrainKey)
-            && self.chosen.offer.is_some()
-            && let Ok(trial) = self.chosen.trial(&self.folder.settings)
-        {
-            return NextStep::Check(SetupCheck::Brain(Box::new(trial)));
-        }
-        match open {
-            Some(step) => NextStep::Ask(self.question(step)),
-            None => NextStep::Done(Box::new(self.plan())),
-        }
-    }
-
-    /// The first question without an answer.
-    fn open(&self) -> Option<QuestionKey> {
-        QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step))
-    }
-
-    pub(super) fn is_applicable(&self, step: QuestionKey) -> bool {
-        if step.way().is_some_and(|kind| !self.open_ways.contains(&kind)) {
-            return false;
-        }
-        match step {
-            QuestionKey::DiscordToken
-            | QuestionKey::DiscordInvite
-            | QuestionKey::DiscordChannel
-            | QuestionKey::DiscordOwner => !self.by_webhook,
-            QuestionKey::DiscordWebhook => self.by_webhook,
-            QuestionKey::EmailPassword => self.email.user.is_some(),
-            // A login that is an address is the sender, too.
-            QuestionKey::EmailFrom => !self.email.user.as_deref().is_some_and(|user| user.contains('@')),
-            // A vault that isn't there yet is on no other machine.
-            QuestionKey::Machines => {
-                let machines = self.folder.settings.machines.as_ref();
-                self.folder.notes > 0 && machines.is_none_or(|machines| machines.remote.is_some())
+impl<I: SetupIo> Dialogue<'_, I> {
+    /// Asks a question until its answer can be taken; `failed` says why the answers before didn't work.
+    pub fn ask<T>(
+        &mut self,
+        step: QuestionKey,
+        (lines, ask, default): QuestionText,
+        failed: Option<String>,
+        mut take: impl FnMut(&mut Self, &str) -> Result<T, String>,
+    ) -> Result<T, Leave<I::End>> {
+        let may_keep = failed.is_some();
+        let mut question = SetupQuestion { step, lines, ask, default, problem: failed, may_keep };
+        loop {
+            let typed = self.io.ask(&question).map_err(Leave::End)?;
+            let taken = match typed.trim() {
+                "skip" if step == QuestionKey::Vault => Err("without a folder there is no vault".to_owned()),
+                "skip" => return Err(Leave::Skip),
+                "anyway" if question.may_keep => return Err(Leave::Anyway),
+                "" => take(self, question.default.as_deref().unwrap_or_default()),
+                text => take(self, text),
+            };
+            match taken {
+                Ok(value) => return Ok(value),
+                Err(words) => (question.problem, question.may_keep) = (Some(words), false),
             }
-            QuestionKey::Brain => cfg!(feature = "assistant"),
-            QuestionKey::BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
-            QuestionKey::BrainModel => self.chosen.offer.is_some(),
-            QuestionKey::BrainKey => {
-                self.chosen.offer.is_some_and(|offer| offer.key.is_some() || offer.name == "server")
-            }
-            _ => true,
         }
     }
 
-    /// Takes the answer to the question that [`Dialogue::next`] asked.
-    pub fn answer(&mut self, step: QuestionKey, text: &str) {
-        let text = text.trim();
-        let problem = self.problem.take_if(|problem| problem.step == step);
-        let taken = match text {
-            "skip" => self.skip(step),
-            "anyway" if problem.is_some_and(|problem| problem.may_keep) => {
-                self.keep_unchecked(step);
-                Ok(())
-            }
-            text => self.take(step, text),
-        };
-        match taken {
-            Ok(()) if self.looking.is_none() => drop(self.done.insert(step)),
-            Ok(()) => {}
-            Err(words) => self.problem = Some(AnswerProblem { step, text: words, may_keep: false }),
+    /// Asks a question that is a subject of its own; none where it is left out.
+    fn ask_alone<T>(
+        &mut self,
+        step: QuestionKey,
+        text: QuestionText,
+        take: impl FnMut(&mut Self, &str) -> Result<T, String>,
+    ) -> Result<Option<T>, I::End> {
+        match self.ask(step, text, None, take) {
+            Ok(value) => Ok(Some(value)),
+            Err(Leave::End(error)) => Err(error),
+            Err(_) => Ok(None),
         }
     }
 
-    /// Leaves out what a question is about.
-    fn skip(&mut self, step: QuestionKey) -> Result<(), String> {
-        match step {
-            QuestionKey::Vault => return Err("without a folder there is no vault".to_owned()),
-            QuestionKey::Timezone => {
-                self.zone = vault_folder::likely_zone(&self.machine, &self.folder);
+    /// Asks the questions about a subject until the answers work, or are kept all the same; false where the subject is
+    /// left out.
+    pub fn ask_about(
+        &mut self,
+        mut questions: impl FnMut(&mut Self, Option<String>) -> Result<(), Leave<I::End>>,
+    ) -> Result<bool, I::End> {
+        let mut failed = None;
+        loop {
+            match questions(self, failed) {
+                Ok(()) | Err(Leave::Anyway) => return Ok(true),
+                Err(Leave::Skip) => return Ok(false),
+                Err(Leave::Failed(words)) => failed = Some(words),
+                Err(Leave::End(error)) => return Err(error),
             }
-            QuestionKey::Notify => {
-                self.kinds = self.folder.settings.notify.by_default();
-                self.open_ways.clear();
-            }
-            QuestionKey::Brain | QuestionKey::BrainUrl | QuestionKey::BrainModel | QuestionKey::BrainKey => {
-                self.chosen = ChosenBrain::default();
-                self.done.insert(QuestionKey::Brain);
-            }
-            QuestionKey::Machines => self.remote = None,
-            QuestionKey::Service => self.service = false,
-            step => step.way().into_iter().for_each(|kind| self.disable(kind)),
         }
+    }
+
+    fn ask_folder(&mut self) -> Result<(), I::End> {
+        let machine = self.machine;
+        let lines = vec![
+            "The vault is a folder of Markdown notes. One that you have is fine: nothing in it is overwritten.".to_owned(),
+        ];
+        let likely = machine.vault.clone().unwrap_or_else(|| machine.home.join("MyVault"));
+        let text = (lines, "Which folder?", Some(vault_folder::shown(&likely, &machine.home)));
+        let found = self.ask_alone(QuestionKey::Vault, text, |this, typed| {
+            this.io.vault_folder(&vault_folder::folder_path(typed, &machine.home, &machine.working_folder)?)
+        })?;
+        self.folder = found.unwrap_or_default();
+        self.settings = self.folder.settings.clone();
+        self.kinds = self.settings.notify.by_default();
         Ok(())
     }
 
-    /// Keeps an answer that couldn't be checked.
-    fn keep_unchecked(&mut self, step: QuestionKey) {
-        match step {
-            QuestionKey::Notify => drop(self.tried_ways.insert(NotifyKind::Desktop)),
-            // The answers after it are still asked.
-            QuestionKey::DiscordInvite => {}
-            QuestionKey::Brain => {
-                self.brain_tried = true;
-                self.done.extend([QuestionKey::BrainUrl, QuestionKey::BrainModel, QuestionKey::BrainKey]);
-            }
-            step => {
-                if let Some(kind) = step.way() {
-                    self.tried_ways.insert(kind);
-                    self.done.extend(QuestionKey::about(kind));
-                }
-            }
-        }
+    fn ask_zone(&mut self) -> Result<(), I::End> {
+        let likely = vault_folder::likely_zone(self.machine, &self.folder);
+        let mut lines = vec![vault_folder::words(&self.folder, &self.machine.home)];
+        lines.extend(vault_folder::zone_lines(self.machine, likely.as_ref()));
+        let name = likely.as_ref().map(|zone| zone.name().to_owned());
+        let text = (lines, "Which time zone are its dates and times meant in?", name);
+        let read = |_: &mut Self, typed: &str| Zone::get(typed).map_err(|error| error.to_string());
+        self.zone = self.ask_alone(QuestionKey::Timezone, text, read)?.or(likely);
+        Ok(())
     }
 
-    fn take(&mut self, step: QuestionKey, text: &str) -> Result<(), String> {
-        let typed = self.or_default(step, text);
-        match step {
-            QuestionKey::Vault => {
-                let path =
-                    vault_folder::folder_path(&typed, &self.machine.home, &self.machine.working_folder)?;
-                self.looking = Some(SetupCheck::VaultFolder(path));
-            }
-            QuestionKey::Timezone => self.zone = Some(Zone::get(&typed).map_err(|error| error.to_string())?),
-            QuestionKey::Notify => self.take_ways(&typed)?,
-            QuestionKey::DiscordWay => {
-                self.by_webhook = match typed.as_str() {
-                    "bot" => false,
-                    "webhook" => true,
-                    _ => return Err("type `bot` or `webhook`".to_owned()),
-                };
-            }
-            QuestionKey::DiscordToken => {
-                self.take_secret(QuestionKey::DiscordToken, DISCORD_TOKEN_VARIABLE, &typed)?;
-            }
-            QuestionKey::DiscordWebhook => {
-                self.take_secret(QuestionKey::DiscordWebhook, WEBHOOK_VARIABLE, &typed)?;
-            }
-            QuestionKey::DiscordInvite => {
-                self.invited = true;
-                let token = self.secret(QuestionKey::DiscordToken);
-                self.looking = token.map(|token| SetupCheck::Channels(token, self.base()));
-            }
-            QuestionKey::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),
-            QuestionKey::DiscordOwner => {
-                let id = |text: &str| match text.parse() {
-                    Ok(id) if id > 0 => Ok(id),
-                    _ => Err(format!("`{text}` is no id of a person at Discord")),
-                };
-                self.owners = typed.split(',').map(|one| id(one.trim())).collect::<Result<_, _>>()?;
-            }
-            QuestionKey::Brain => self.take_brain(&typed)?,
-            QuestionKey::BrainUrl => {
-                if let Some(problem) = config::address_problem(&typed) {
-                    return Err(problem);
-                }
-                self.chosen.url = Some(typed);
-            }
-            QuestionKey::BrainModel if typed.is_empty() => {
-                return Err("type the name that the server has for the model".to_owned());
-            }
-            QuestionKey::BrainModel if !redact::find(&typed).is_empty() => {
-                return Err("that is a secret and no model's name; the key is asked for next".to_owned());
-            }
-            QuestionKey::BrainModel => self.chosen.model = typed,
-            QuestionKey::BrainKey => self.take_brain_key(&typed)?,
-            QuestionKey::Machines => self.take_remote(typed)?,
-            QuestionKey::Service => self.service = parse_yes_no(&typed)?,
-            step => match step.way() {
-                Some(NotifyKind::Ntfy) => self.take_ntfy(step, &typed)?,
-                Some(NotifyKind::Email) => self.take_email(step, &typed)?,
-                _ => self.take_signed(step, &typed)?,
+    fn ask_machines(&mut self) -> Result<(), I::End> {
+        let machines = self.folder.settings.machines.as_ref();
+        // A vault that isn't there yet is on no other machine.
+        if self.folder.notes == 0 || machines.is_some_and(|machines| machines.remote.is_none()) {
+            return Ok(());
+        }
+        let lines = vec![
+            "Machines that share a synced vault agree over a git repository on which of them speaks; no note goes there."
+                .to_owned(),
+            "If it is on another machine, too: the address of a repository that all of them can push to, as in `ssh://me@host/~/voice.git`."
+                .to_owned(),
+        ];
+        let set = machines.and_then(|machines| machines.remote.clone()).unwrap_or_else(|| "no".to_owned());
+        let text = (lines, "Is this vault on another machine, too?", Some(set));
+        let remote = self.ask_alone(QuestionKey::Machines, text, |_, typed| match typed {
+            "" | "no" => Ok(None),
+            "yes" => Err("type the repository's address: `ssh://me@host/~/voice.git`".to_owned()),
+            address => match git_address::check(address) {
+                Ok(()) => Ok(Some(address.to_owned())),
+                Err(why) => Err(format!("`{address}` {why}")),
             },
-        }
+        });
+        self.remote = remote?.flatten();
         Ok(())
     }
 
-    fn take_remote(&mut self, typed: String) -> Result<(), String> {
-        self.remote = match typed.as_str() {
-            "" | "no" => None,
-            "yes" => return Err("type the repository's address: `ssh://me@host/~/voice.git`".to_owned()),
-            address => {
-                git_address::check(address).map_err(|why| format!("`{address}` {why}"))?;
-                Some(typed)
-            }
-        };
+    fn ask_service(&mut self) -> Result<(), I::End> {
+        let mut lines = vec![
+            "As a service it runs now and after every login; without one, you start it yourself.".to_owned(),
+        ];
+        if !self.machine.has_services {
+            lines.push("No service of yours can be started from here.".to_owned());
+        }
+        let variables = self.variables_used();
+        if !variables.is_empty() {
+            lines.push(format!(
+                "A service doesn't see what is set in your shell: {} would be missing; put it into a file first.",
+                variables.join(", ")
+            ));
+        }
+        let default = if self.machine.has_services && variables.is_empty() { "yes" } else { "no" };
+        let text = (lines, "Install it as a service?", Some(default.to_owned()));
+        let wanted = self.ask_alone(QuestionKey::Service, text, |_, typed| match &*typed.to_lowercase() {
+            "y" | "yes" => Ok(true),
+            "n" | "no" => Ok(false),
+            _ => Err("type `yes` or `no`".to_owned()),
+        });
+        self.service = wanted?.unwrap_or_default();
         Ok(())
-    }
-
-    fn take_brain(&mut self, typed: &str) -> Result<(), String> {
-        self.brain_tried = false;
-        let offer = OFFERS.iter().find(|offer| offer.name == typed);
-        if offer.is_none() && typed != brains::NONE {
-            return Err(format!("`{typed}` is none of the names above"));
-        }
-        if self.chosen.offer != offer {
-            self.chosen = ChosenBrain { offer, ..ChosenBrain::default() };
-            self.chosen.url = offer.and_then(|offer| offer.url).map(str::to_owned);
-        }
-        for step in [QuestionKey::BrainUrl, QuestionKey::BrainModel, QuestionKey::BrainKey] {
-            self.done.remove(&step);
-        }
-        Ok(())
-    }
-
-    fn or_default(&self, step: QuestionKey, text: &str) -> String {
-        match text {
-            "" => self.question(step).default.unwrap_or_default(),
-            text => text.to_owned(),
-        }
-    }
-
-    /// Takes the result of the check that [`Dialogue::next`] requested.
-    pub fn checked(&mut self, found: Result<CheckResult, String>) {
-        let look = self.looking.take();
-        let open = self.open();
-        let found = match found {
-            Ok(found) => found,
-            Err(words) => return self.check_failed(look.as_ref(), open, words),
-        };
-        match (found, look) {
-            (CheckResult::VaultFolder(folder), _) => {
-                let notify = &folder.settings.notify;
-                self.kinds = notify.by_default();
-                (self.ntfy, self.email) = (notify.ntfy.clone(), notify.email.clone());
-                self.folder = *folder;
-                self.done.insert(QuestionKey::Vault);
-            }
-            (CheckResult::Secret(value), _) => self.secret_found(open, value),
-            (CheckResult::Bot(bot), Some(SetupCheck::Bot(token, base))) => {
-                self.bot = Some(bot);
-                self.done.insert(QuestionKey::DiscordToken);
-                self.looking = Some(SetupCheck::Channels(token, base));
-            }
-            (CheckResult::Channels(channels), _) => {
-                self.channels = channels;
-                if !self.channels.is_empty() {
-                    self.done.insert(QuestionKey::DiscordInvite);
-                } else if self.invited {
-                    let words = "the bot is in no server yet, or sees no channel there".to_owned();
-                    self.problem =
-                        Some(AnswerProblem { step: QuestionKey::DiscordInvite, text: words, may_keep: true });
-                }
-            }
-            // A check without a question is a test message, or else the brain.
-            _ => match self.next_untested() {
-                Some(kind) => drop(self.tried_ways.insert(kind)),
-                None => self.brain_tried = true,
-            },
-        }
-    }
-
-    /// A check failed: the question comes again, with the reason.
-    fn check_failed(&mut self, look: Option<&SetupCheck>, open: Option<QuestionKey>, words: String) {
-        let (step, may_keep) = match look {
-            Some(SetupCheck::Channels(..)) => {
-                // The channel's id can be typed.
-                self.done.insert(QuestionKey::DiscordInvite);
-                return;
-            }
-            Some(SetupCheck::Bot(..)) => (QuestionKey::DiscordToken, false),
-            Some(_) => (open.unwrap_or(QuestionKey::Vault), false),
-            None => match self.next_untested() {
-                Some(kind) => return self.test_failed(kind, words),
-                None => (QuestionKey::Brain, true),
-            },
-        };
-        self.done.remove(&step);
-        self.problem = Some(AnswerProblem { step, text: words, may_keep });
-    }
-
-    pub(super) fn base(&self) -> ApiBase {
-        self.folder.settings.discord.api_base.clone()
-    }
-}
-
-fn parse_yes_no(text: &str) -> Result<bool, String> {
-    match text.to_lowercase().as_str() {
-        "y" | "yes" => Ok(true),
-        "n" | "no" => Ok(false),
-        _ => Err("type `yes` or `no`".to_owned()),
     }
 }

@@ -1,6 +1,7 @@
 //! Asks the questions of `setup` that are about Discord, and interprets the answers.
 
-use super::MachineFacts;
+use super::dialogue::{Dialogue, Leave};
+use super::{DiscordBot, DiscordChannel, MachineFacts, QuestionKey, SetupIo};
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 
 /// The page where an application is made.
@@ -9,34 +10,98 @@ const PORTAL: &str = "https://discord.com/developers/applications";
 const PERMISSIONS: u64 = (1 << 10) | (1 << 11) | (1 << 35) | (1 << 38) | (1 << 16) | (1 << 6);
 /// At most so many channels are listed.
 const LISTED: usize = 20;
+/// The largest id, which a settings file can hold.
+const MAX_ID: u64 = i64::MAX as u64;
 
-/// A bot, as Discord knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiscordBot {
-    /// Its name.
-    pub name: String,
-    /// Its application, where Discord said which.
-    pub application: Option<u64>,
-    /// Its creator: name and id.
-    pub owner: Option<(String, u64)>,
-    /// Whether it may read messages; none where Discord doesn't say.
-    pub may_read: Option<bool>,
+impl<I: SetupIo> Dialogue<'_, I> {
+    /// Asks the questions about Discord; again only the one that a test message which failed depends on.
+    pub(super) fn ask_discord(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+        if failed.is_none() {
+            let lines = vec![
+                "A bot has buttons, commands and answers; a webhook only posts, and takes a minute less."
+                    .to_owned(),
+            ];
+            let text = (lines, "As a bot, or through a webhook?", Some("bot".to_owned()));
+            self.by_webhook = self.ask(QuestionKey::DiscordWay, text, None, |_, typed| match typed {
+                "bot" => Ok(false),
+                "webhook" => Ok(true),
+                _ => Err("type `bot` or `webhook`".to_owned()),
+            })?;
+        }
+        let set = self.folder.settings.discord.clone();
+        if self.by_webhook {
+            let text =
+                (webhook_lines(self.machine), "The webhook's URL (it isn't shown)?", set.webhook_url_file);
+            return self.ask(QuestionKey::DiscordWebhook, text, failed, |this, typed| {
+                this.take_secret(QuestionKey::DiscordWebhook, WEBHOOK_VARIABLE, typed)
+            });
+        }
+        if failed.is_some() {
+            return self.ask_channel(failed);
+        }
+        let base = set.api_base.as_deref();
+        let ask = "The bot's token (it isn't shown while you paste it)?";
+        let text = (token_lines(self.machine), ask, set.token_file);
+        let (bot, token) = self.ask(QuestionKey::DiscordToken, text, None, |this, typed| {
+            let held = this.read_secret(QuestionKey::DiscordToken, DISCORD_TOKEN_VARIABLE, typed)?;
+            let (bot, token) = (this.io.bot(&held.value, base)?, held.value.clone());
+            this.secrets.insert(QuestionKey::DiscordToken, held);
+            Ok((bot, token))
+        })?;
+        let (mut seen, mut problem) = (self.io.channels(&token, base), None);
+        while matches!(&seen, Ok(channels) if channels.is_empty()) {
+            let text = (invite_lines(&bot), "Press Enter once the bot is in your server.", None);
+            match self.ask(QuestionKey::DiscordInvite, text, problem, |_, _| Ok(())) {
+                // The answers after it are still asked.
+                Err(Leave::Anyway) => break,
+                asked => asked?,
+            }
+            seen = self.io.channels(&token, base);
+            problem = Some("the bot is in no server yet, or sees no channel there".to_owned());
+        }
+        // Without a list the channel's id can be typed.
+        self.channels = seen.unwrap_or_default();
+        self.ask_channel(None)?;
+        self.ask_owner(&bot)
+    }
+
+    fn ask_channel(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+        let set = self.folder.settings.discord.channel_id.map(|id| id.to_string());
+        let one = set.or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
+        let text = (channel_lines(&self.channels), "Which channel is it told in?", one);
+        let id = self
+            .ask(QuestionKey::DiscordChannel, text, failed, |this, typed| channel(typed, &this.channels))?;
+        self.settings.discord.channel_id = Some(id);
+        Ok(())
+    }
+
+    fn ask_owner(&mut self, bot: &DiscordBot) -> Result<(), Leave<I::End>> {
+        let set = self.folder.settings.discord.owner_ids.clone();
+        let mut lines = vec!["Only these people command the bot and are answered.".to_owned()];
+        match &bot.owner {
+            Some((name, id)) => lines.push(format!("The bot was made by {name} ({id}).")),
+            None => lines.push(
+                "Your id: in Discord switch on `Settings`, `Advanced`, `Developer Mode`, click your name, `Copy User ID`."
+                    .to_owned(),
+            ),
+        }
+        let known = bot.owner.as_ref().map(|(_, id)| *id);
+        let default = set.first().copied().or(known).map(|id| id.to_string());
+        let id = |text: &str| match text.parse() {
+            Ok(id) if (1..=MAX_ID).contains(&id) => Ok(id),
+            _ => Err(format!("`{text}` is no id of a person at Discord")),
+        };
+        let text = (lines, "Your id at Discord?", default);
+        let new = self.ask(QuestionKey::DiscordOwner, text, None, |_, typed| {
+            typed.split(',').map(|one| id(one.trim())).collect::<Result<Vec<u64>, _>>()
+        })?;
+        let new = new.into_iter().filter(|owner| !set.contains(owner));
+        self.settings.discord.owner_ids = set.iter().copied().chain(new).collect();
+        Ok(())
+    }
 }
 
-/// A channel that the bot sees.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiscordChannel {
-    /// Its id.
-    pub id: u64,
-    /// Its name.
-    pub name: String,
-    /// Its server's id.
-    pub server: u64,
-    /// Its server's name.
-    pub server_name: String,
-}
-
-pub(super) fn token_lines(machine: &MachineFacts) -> Vec<String> {
+fn token_lines(machine: &MachineFacts) -> Vec<String> {
     let mut lines = vec![
         format!("1. Open {PORTAL} and click `New Application`."),
         "2. Under `Bot`, switch on `Message Content Intent`, and save.".to_owned(),
@@ -47,7 +112,7 @@ pub(super) fn token_lines(machine: &MachineFacts) -> Vec<String> {
     lines
 }
 
-pub(super) fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
+fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
     let mut lines = vec![
         "In Discord open the channel's settings, then `Integrations`, `Webhooks`, `New Webhook`,".to_owned(),
         "and `Copy Webhook URL`. Everyone who has it can post in that channel.".to_owned(),
@@ -57,14 +122,14 @@ pub(super) fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
 }
 
 /// The lines that explain how to invite the bot to a server.
-pub(super) fn invite_lines(bot: Option<&DiscordBot>) -> Vec<String> {
+fn invite_lines(bot: &DiscordBot) -> Vec<String> {
     let mut lines = Vec::new();
-    if bot.is_some_and(|bot| bot.may_read == Some(false)) {
+    if bot.may_read == Some(false) {
         lines.push(format!(
             "The bot may not read messages yet: at {PORTAL} choose it, then `Bot`, and switch on `Message Content Intent`."
         ));
     }
-    let id = bot.and_then(|bot| bot.application).map_or("APPLICATION_ID".to_owned(), |id| id.to_string());
+    let id = bot.application.map_or("APPLICATION_ID".to_owned(), |id| id.to_string());
     lines.push("Open this, choose your server, and click `Authorize`:".to_owned());
     lines.push(format!(
         "https://discord.com/oauth2/authorize?client_id={id}&scope=bot+applications.commands&permissions={PERMISSIONS}"
@@ -72,7 +137,7 @@ pub(super) fn invite_lines(bot: Option<&DiscordBot>) -> Vec<String> {
     lines
 }
 
-pub(super) fn channel_lines(channels: &[DiscordChannel]) -> Vec<String> {
+fn channel_lines(channels: &[DiscordChannel]) -> Vec<String> {
     let mut lines: Vec<String> = channels
         .iter()
         .take(LISTED)
@@ -89,7 +154,7 @@ pub(super) fn channel_lines(channels: &[DiscordChannel]) -> Vec<String> {
 }
 
 /// The id that a person means: one of the list by its number, or the id itself.
-pub(super) fn channel(text: &str, channels: &[DiscordChannel]) -> Result<u64, String> {
+fn channel(text: &str, channels: &[DiscordChannel]) -> Result<u64, String> {
     let number: u64 = text.trim().parse().map_err(|_| {
         format!("`{text}` is no channel: type a number of the list, or the id that Discord copies")
     })?;
@@ -103,8 +168,8 @@ pub(super) fn channel(text: &str, channels: &[DiscordChannel]) -> Result<u64, St
 }
 
 /// A number that can be an id of Discord's, and no place in a list.
-pub(super) fn snowflake(number: u64) -> Option<u64> {
-    (number >= 1000).then_some(number)
+fn snowflake(number: u64) -> Option<u64> {
+    (1000..=MAX_ID).contains(&number).then_some(number)
 }
 
 #[cfg(test)]

@@ -1,114 +1,81 @@
 //! Asks the questions of `setup` about mail: the server, the login, the sender and the recipients.
 
-use toml::Value;
+use super::dialogue::{Dialogue, Leave};
+use super::{QuestionKey, SetupIo};
+use crate::config::{self, EMAIL_PASSWORD_VARIABLE, EmailSettings, MailSecurity};
 
-use super::{Dialogue, QuestionKey};
-use crate::config::{self, EMAIL_PASSWORD_VARIABLE, MailSecurity};
-
-impl Dialogue {
-    pub(super) fn take_email(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
-        match step {
-            QuestionKey::EmailServer => {
-                let (name, port) = server(typed)?;
-                (self.email.server, self.email.port) = (Some(name), port);
-            }
-            QuestionKey::EmailSecurity => self.email.security = security(typed, self.server())?,
-            QuestionKey::EmailUser => {
-                self.email.user = Some(typed.to_owned()).filter(|user| !matches!(user.as_str(), "" | "none"));
-            }
-            QuestionKey::EmailFrom => self.email.from = Some(address(typed)?),
-            QuestionKey::EmailTo => {
-                let all = typed.split(',').map(str::trim).filter(|one| !one.is_empty());
-                self.email.to = all.map(address).collect::<Result<_, _>>()?;
-            }
-            _ if typed.is_empty() && self.holds(QuestionKey::EmailPassword) => {}
-            _ => self.take_secret(QuestionKey::EmailPassword, EMAIL_PASSWORD_VARIABLE, typed)?,
+impl<I: SetupIo> Dialogue<'_, I> {
+    pub(super) fn ask_email(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+        let before = self.settings.notify.email.clone();
+        let port = before.port.map_or_else(String::new, |port| format!(":{port}"));
+        let lines = vec![
+            "Your provider's help calls it SMTP or outgoing server: smtp.gmail.com, smtp.fastmail.com, ..."
+                .to_owned(),
+            "A port may follow, as in `smtp.example.org:465`.".to_owned(),
+        ];
+        let text = (lines, "Which mail server?", before.server.map(|server| server + &port));
+        let (name, port) = self.ask(QuestionKey::EmailServer, text, failed, |_, typed| server(typed))?;
+        let likely = likely_security(&self.folder.settings.notify.email, &name, port).as_str().to_owned();
+        let lines = vec!["`starttls` is usual, at port 587; `tls` at port 465.".to_owned()];
+        let text = (lines, "How is the connection made private?", Some(likely));
+        let security = self.ask(QuestionKey::EmailSecurity, text, None, |_, typed| security(typed, &name))?;
+        let lines = vec!["Often it is your mail address; `none` where the server needs no login.".to_owned()];
+        let text = (lines, "Who logs in there?", before.user);
+        let user = self.ask(QuestionKey::EmailUser, text, None, |_, typed| Ok(typed.to_owned()))?;
+        let user = Some(user).filter(|user| !matches!(user.as_str(), "" | "none"));
+        match user {
+            Some(_) => self.ask_password(before.password_file)?,
+            None => drop(self.secrets.remove(&QuestionKey::EmailPassword)),
         }
+        let mut from = before.from;
+        // A login that is an address is the sender, too.
+        if !user.as_deref().is_some_and(|user| user.contains('@')) {
+            let text = (Vec::new(), "Which address does it write from?", from);
+            from = Some(self.ask(QuestionKey::EmailFrom, text, None, |_, typed| address(typed))?);
+        }
+        let to =
+            if before.to.is_empty() { from.clone().or(user.clone()) } else { Some(before.to.join(", ")) };
+        let text = (Vec::new(), "Which address does it write to?", to);
+        let to = self.ask(QuestionKey::EmailTo, text, None, |_, typed| {
+            typed.split(',').map(str::trim).filter(|one| !one.is_empty()).map(address).collect()
+        })?;
+        let email = &mut self.settings.notify.email;
+        *email = EmailSettings { server: Some(name), port, security, user, from, to, ..email.clone() };
         Ok(())
     }
 
-    /// Hints, the question, and the meaning of an empty answer.
-    pub(super) fn ask_email(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
-        let email = self.email.clone();
-        match step {
-            QuestionKey::EmailServer => {
-                let port = email.port.map_or_else(String::new, |port| format!(":{port}"));
-                let shown = email.server.map(|server| server + &port);
-                let lines = vec![
-                    "Your provider's help calls it SMTP or outgoing server: smtp.gmail.com, smtp.fastmail.com, ...".to_owned(),
-                    "A port may follow, as in `smtp.example.org:465`.".to_owned(),
-                ];
-                (lines, "Which mail server?", shown)
-            }
-            QuestionKey::EmailSecurity => {
-                let lines = vec!["`starttls` is usual, at port 587; `tls` at port 465.".to_owned()];
-                (lines, "How is the connection made private?", Some(self.likely_security().to_owned()))
-            }
-            QuestionKey::EmailUser => {
-                let lines =
-                    vec!["Often it is your mail address; `none` where the server needs no login.".to_owned()];
-                (lines, "Who logs in there?", email.user)
-            }
-            QuestionKey::EmailPassword => {
-                let file = email.password_file.filter(|_| !self.holds(QuestionKey::EmailPassword));
-                (self.password_lines(), "The password, or a file that holds it (it isn't shown)?", file)
-            }
-            QuestionKey::EmailFrom => (Vec::new(), "Which address does it write from?", email.from),
-            _ => {
-                let to =
-                    if email.to.is_empty() { email.from.or(email.user) } else { Some(email.to.join(", ")) };
-                (Vec::new(), "Which address does it write to?", to)
-            }
-        }
-    }
-
-    fn server(&self) -> &str {
-        self.email.server.as_deref().unwrap_or_default()
-    }
-
-    fn likely_security(&self) -> &'static str {
-        let set = &self.folder.settings.notify.email;
-        let is_set = set.server == self.email.server && set.port == self.email.port;
-        match self.email.port {
-            _ if is_set => set.security.as_str(),
-            Some(465) => MailSecurity::Tls.as_str(),
-            Some(25) if config::is_this_machine(self.server()) => MailSecurity::None.as_str(),
-            _ => MailSecurity::StartTls.as_str(),
-        }
-    }
-
-    fn password_lines(&self) -> Vec<String> {
+    fn ask_password(&mut self, file: Option<String>) -> Result<(), Leave<I::End>> {
+        let is_held = self.holds(QuestionKey::EmailPassword);
         let mut lines =
             vec!["Where you log in with two steps, the provider wants an app password: its account pages make one.".to_owned()];
-        lines.extend(self.enter_line(self.holds(QuestionKey::EmailPassword), EMAIL_PASSWORD_VARIABLE));
-        lines
+        lines.extend(self.machine.enter_line(is_held, EMAIL_PASSWORD_VARIABLE));
+        let ask = "The password, or a file that holds it (it isn't shown)?";
+        let text = (lines, ask, file.filter(|_| !is_held));
+        self.ask(QuestionKey::EmailPassword, text, None, |this, typed| match typed {
+            "" if is_held => Ok(()),
+            typed => this.take_secret(QuestionKey::EmailPassword, EMAIL_PASSWORD_VARIABLE, typed),
+        })
     }
+}
 
-    /// The settings that follow from the answers. The usual port of the chosen security isn't written.
-    pub(super) fn email_settings(&self, set: &config::EmailSettings) -> config::EmailSettings {
-        let (typed, usual) = (self.email.port, self.email.security.port());
-        let is_usual = set.port.is_none() && typed.is_none_or(|port| port == usual);
-        config::EmailSettings { port: (!is_usual).then(|| typed.unwrap_or(usual)), ..self.email.clone() }
-    }
+/// The settings that follow from the answers. What is usual isn't written: the port of the chosen security, and mail to
+/// the sender alone.
+pub(super) fn without_usual(new: EmailSettings, set: &EmailSettings) -> EmailSettings {
+    let usual = new.security.port();
+    let is_usual = set.port.is_none() && new.port.is_none_or(|port| port == usual);
+    let port = (!is_usual).then(|| new.port.unwrap_or(usual));
+    let is_to_sender = new.to.len() == 1 && new.to.first() == new.from.as_ref().or(new.user.as_ref());
+    let to = if set.to.is_empty() && is_to_sender { Vec::new() } else { new.to };
+    EmailSettings { port, to, ..new }
+}
 
-    pub(super) fn email_values(&self, set: &config::EmailSettings, values: &mut Vec<(&'static str, Value)>) {
-        let new = self.email_settings(set);
-        let text =
-            |new: &Option<String>, set: &Option<String>| new.clone().filter(|_| new != set).map(Value::from);
-        let sender = new.from.clone().or_else(|| new.user.clone());
-        let to = (new.to != set.to && !(set.to.is_empty() && new.to.as_slice() == sender.as_slice()))
-            .then(|| Value::Array(new.to.iter().map(|to| to.clone().into()).collect()));
-        let port = new.port.filter(|_| new.port != set.port).map(|port| Value::Integer(port.into()));
-        let security = (new.security != set.security).then(|| new.security.as_str().into());
-        let all = [
-            ("notify.email.server", text(&new.server, &set.server)),
-            ("notify.email.port", port),
-            ("notify.email.security", security),
-            ("notify.email.user", text(&new.user, &set.user)),
-            ("notify.email.from", text(&new.from, &set.from)),
-            ("notify.email.to", to),
-        ];
-        values.extend(all.into_iter().filter_map(|(key, value)| Some((key, value?))));
+/// The security that the settings name for this server, else the usual one of the port.
+fn likely_security(set: &EmailSettings, server: &str, port: Option<u16>) -> MailSecurity {
+    match port {
+        _ if set.server.as_deref() == Some(server) && set.port == port => set.security,
+        Some(465) => MailSecurity::Tls,
+        Some(25) if config::is_this_machine(server) => MailSecurity::None,
+        _ => MailSecurity::StartTls,
     }
 }
 

@@ -1,17 +1,17 @@
 //! Decides the questions of `setup`, parses the answers, and makes the plan that follows from them. Pure; `cli::setup`
 //! asks the person and writes.
 //!
-//! A [`Dialogue`] is a state machine. It returns the next [`SetupQuestion`], takes a text as the answer, and may ask
-//! for a check ([`SetupCheck`]) first: whether Discord accepts the token, whether the model answers. The caller (a
-//! terminal, a file) makes the check and reports the [`CheckResult`]. The end is a [`SetupPlan`]: all that will be
+//! [`run`] asks one [`SetupQuestion`] after the other through a [`SetupIo`] (a terminal, a file), and has answers checked
+//! through it: whether Discord accepts the token, whether the model answers. The end is a [`SetupPlan`]: all that will be
 //! written, shown first. Nothing here reads a file, a clock or a socket.
 //!
-//! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
-//! - `dialogue`: the order of the questions, and the effect of an answer;
-//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains`;
+//! - `question`: a question and its key; `answers`: a file of answers, for machines;
+//! - `dialogue`: the order of the questions, asking one, and those about the folder, the zone, machines and the service;
+//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains` with `ask_brain`;
 //! - `plan`: computes from the answers all that will be written.
 
 mod answers;
+mod ask_brain;
 mod brains;
 mod dialogue;
 mod discord;
@@ -19,11 +19,10 @@ mod email;
 mod notifiers;
 mod plan;
 mod question;
-mod question_texts;
 mod secrets;
 mod vault_folder;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -33,10 +32,8 @@ use crate::schedule::Zone;
 
 pub use answers::SetupAnswers;
 pub use brains::BrainTrial;
-pub use dialogue::{Dialogue, NextStep};
-pub use discord::{DiscordBot, DiscordChannel};
+pub use dialogue::run;
 pub use question::{QuestionKey, SetupQuestion};
-pub use vault_folder::folder_path;
 
 /// Facts about the machine, gathered before the first question.
 #[derive(Debug, Clone, Default)]
@@ -84,22 +81,62 @@ pub struct VaultFolder {
     pub settings: Settings,
 }
 
-/// A check that is made before an answer is accepted.
-#[derive(Debug, Clone)]
-pub enum SetupCheck {
-    /// Can this folder be the vault?
-    VaultFolder(PathBuf),
-    /// Does Discord know this token?
-    Bot(SecretString, ApiBase),
-    /// Which channels can the bot write in?
-    Channels(SecretString, ApiBase),
-    /// Send a test message.
-    Test(Box<NotifierTrial>),
-    /// Ask a test question.
-    Brain(Box<BrainTrial>),
-    /// Read a secret that is there already, for the vault in this folder; what is to be done with it comes next.
-    Secret(SecretSource, PathBuf),
+/// The source of answers, and the checks on them. A failed check is a sentence for a person.
+pub trait SetupIo {
+    /// Why no more answers come.
+    type End;
+
+    /// Asks a question; the answer is a line.
+    ///
+    /// # Errors
+    /// No more answers come.
+    fn ask(&mut self, question: &SetupQuestion) -> Result<String, Self::End>;
+
+    /// Looks at a folder that is to be the vault.
+    ///
+    /// # Errors
+    /// It can't be the vault.
+    fn vault_folder(&self, path: &Path) -> Result<VaultFolder, String>;
+
+    /// Reads a secret that is there already, for the vault in this folder.
+    ///
+    /// # Errors
+    /// It can't be read.
+    fn secret(&self, source: &SecretSource, root: &Path) -> Result<SecretString, String>;
+
+    /// Sends a test message.
+    ///
+    /// # Errors
+    /// It didn't arrive.
+    fn test_notifier(&self, trial: &NotifierTrial) -> Result<(), String>;
+
+    /// Asks a test question.
+    ///
+    /// # Errors
+    /// The brain doesn't answer.
+    fn test_brain(&self, _: &BrainTrial) -> Result<(), String> {
+        Err(NOT_BUILT.to_owned())
+    }
+
+    /// The bot that a token belongs to; `base` is `[discord] api_base`, a test server in Discord's place.
+    ///
+    /// # Errors
+    /// Discord doesn't know the token.
+    fn bot(&self, _token: &SecretString, _base: Option<&str>) -> Result<DiscordBot, String> {
+        Err(NOT_BUILT.to_owned())
+    }
+
+    /// The channels that the bot can write in; none where it is in no server yet.
+    ///
+    /// # Errors
+    /// Discord doesn't say.
+    fn channels(&self, _token: &SecretString, _base: Option<&str>) -> Result<Vec<DiscordChannel>, String> {
+        Err(NOT_BUILT.to_owned())
+    }
 }
+
+/// The answer of a build without the part that a check is of.
+pub const NOT_BUILT: &str = "this build of vault-agent can't do that";
 
 /// A notifier that is tried before it is saved.
 #[derive(Debug, Clone)]
@@ -118,8 +155,31 @@ pub struct NotifierTrial {
     pub root: PathBuf,
 }
 
-/// `[discord] api_base`: a test server in Discord's place.
-pub type ApiBase = Option<String>;
+/// A bot, as Discord knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscordBot {
+    /// Its name.
+    pub name: String,
+    /// Its application, where Discord said which.
+    pub application: Option<u64>,
+    /// Its creator: name and id.
+    pub owner: Option<(String, u64)>,
+    /// Whether it may read messages; none where Discord doesn't say.
+    pub may_read: Option<bool>,
+}
+
+/// A channel that the bot sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscordChannel {
+    /// Its id.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// Its server's id.
+    pub server: u64,
+    /// Its server's name.
+    pub server_name: String,
+}
 
 /// The place of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,23 +188,6 @@ pub enum SecretSource {
     Variable(&'static str),
     /// In this file, as the settings name it.
     File(String),
-    /// In the settings, where a person put it.
-    Settings,
-}
-
-/// The result of a check.
-#[derive(Debug, Clone)]
-pub enum CheckResult {
-    /// The folder can be the vault.
-    VaultFolder(Box<VaultFolder>),
-    /// The bot that the token belongs to.
-    Bot(DiscordBot),
-    /// The channels; none where the bot is in no server yet.
-    Channels(Vec<DiscordChannel>),
-    /// The secret.
-    Secret(SecretString),
-    /// The check succeeded, in words.
-    Well(String),
 }
 
 /// All that will be written.
@@ -178,7 +221,7 @@ pub struct SecretFile {
 /// A secret, and where it is kept; none where it was typed and has to be written.
 #[derive(Debug, Clone)]
 struct HeldSecret {
-    value: Option<SecretString>,
+    value: SecretString,
     kept: Option<SecretSource>,
 }
 

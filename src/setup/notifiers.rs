@@ -2,11 +2,12 @@
 //! with a test message. The questions about ntfy (server, topic, token) and about signed webhooks (address, secret) are
 //! in this file; `discord` and `email` have the others.
 
-use toml::Value;
-
-use super::dialogue::AnswerProblem;
-use super::{Dialogue, HeldSecret, NotifierTrial, QuestionKey, SecretSource, SetupCheck, VaultFolder};
-use crate::config::{self, NTFY_TOKEN_VARIABLE, NotifyKind, SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
+use super::dialogue::{Dialogue, Leave};
+use super::secrets::is_path;
+use super::{HeldSecret, NotifierTrial, QuestionKey, SetupIo};
+use crate::config::{
+    self, NTFY_TOKEN_VARIABLE, NotifyKind, SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, Settings,
+};
 
 /// The ways that can be chosen, with what a person should know of each, and whether this build has it.
 const OFFERS: [(NotifyKind, &str, bool); 6] = [
@@ -23,7 +24,7 @@ const OFFERS: [(NotifyKind, &str, bool); 6] = [
 ];
 
 /// The choices, a line each.
-pub(super) fn lines() -> Vec<String> {
+fn lines() -> Vec<String> {
     let offered = OFFERS.into_iter().filter(|(_, _, built)| *built);
     let mut lines: Vec<String> =
         offered.map(|(kind, words, _)| format!("  {:<8} {words}", kind.as_str())).collect();
@@ -32,13 +33,42 @@ pub(super) fn lines() -> Vec<String> {
 }
 
 /// Kinds as a person types them.
-pub(super) fn named(kinds: &[NotifyKind]) -> String {
+fn named(kinds: &[NotifyKind]) -> String {
     kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-impl Dialogue {
+impl<I: SetupIo> Dialogue<'_, I> {
+    /// Asks for the notifiers, and then about each that was chosen.
+    pub(super) fn ask_ways(&mut self) -> Result<(), I::End> {
+        let set = self.folder.settings.notify.by_default();
+        // The desktop of a person who runs an installer isn't chosen for them.
+        let is_guess = set == [NotifyKind::Console]
+            && self.folder.text.is_none()
+            && self.machine.has_desktop
+            && !self.from_file;
+        let default = if is_guess { "desktop".to_owned() } else { named(&set) };
+        let is_chosen = self.ask_about(|this, failed| {
+            let text = (lines(), "Where are you told what is due?", Some(default.clone()));
+            this.ask(QuestionKey::Notify, text, failed, Self::take_ways)?;
+            match this.open_ways.contains(&NotifyKind::Desktop) {
+                true => this.test(NotifyKind::Desktop),
+                false => Ok(()),
+            }
+        });
+        if !is_chosen? {
+            self.kinds = set;
+            self.open_ways.clear();
+        }
+        for kind in self.open_ways.clone() {
+            if !self.ask_about(|this, failed| this.ask_way(kind, failed))? {
+                self.disable(kind);
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the list of the chosen notifiers.
-    pub(super) fn take_ways(&mut self, typed: &str) -> Result<(), String> {
+    fn take_ways(&mut self, typed: &str) -> Result<(), String> {
         let set = self.folder.settings.notify.by_default();
         let mut kinds = Vec::new();
         for word in typed.split([',', ' ', ';']).filter(|word| !word.is_empty()) {
@@ -61,14 +91,13 @@ impl Dialogue {
         }
         self.open_ways = kinds.iter().copied().collect();
         self.kinds = kinds;
-        self.tried_ways.clear();
-        self.done.retain(|step| step.way().is_none());
         Ok(())
     }
 
     /// Leaves out one notifier: if it is configured already, its settings stay; otherwise it isn't used.
-    pub(super) fn disable(&mut self, kind: NotifyKind) {
+    fn disable(&mut self, kind: NotifyKind) {
         self.open_ways.remove(&kind);
+        self.secrets.retain(|step, _| step.way() != Some(kind));
         let set = self.folder.settings.notify.by_default();
         if !set.contains(&kind) {
             self.kinds.retain(|other| *other != kind);
@@ -78,163 +107,92 @@ impl Dialogue {
         }
     }
 
-    /// The first notifier whose questions are answered and that wasn't tried yet.
-    pub(super) fn next_untested(&self) -> Option<NotifyKind> {
-        let is_answered = |kind: &NotifyKind| {
-            QuestionKey::about(*kind).all(|step| self.done.contains(&step) || !self.is_applicable(step))
-        };
-        let open = |kind: &NotifyKind| *kind != NotifyKind::Console && !self.tried_ways.contains(kind);
-        let mut waiting = self.open_ways.iter().copied().filter(open);
-        waiting.find(is_answered).filter(|_| self.done.contains(&QuestionKey::Notify))
-    }
-
-    /// A test message didn't arrive: the questions that it depends on come again, with the reason.
-    pub(super) fn test_failed(&mut self, kind: NotifyKind, words: String) {
-        let step = match kind {
-            NotifyKind::Console | NotifyKind::Desktop => QuestionKey::Notify,
-            NotifyKind::Discord if self.by_webhook => QuestionKey::DiscordWebhook,
-            NotifyKind::Discord => QuestionKey::DiscordChannel,
-            NotifyKind::Ntfy => QuestionKey::NtfyUrl,
-            NotifyKind::Email => QuestionKey::EmailServer,
-            NotifyKind::Webhook => QuestionKey::WebhookUrl,
-        };
+    /// Asks the questions about a notifier, and sends its test message. If an earlier one failed, those questions come
+    /// again that it depends on.
+    fn ask_way(&mut self, kind: NotifyKind, failed: Option<String>) -> Result<(), Leave<I::End>> {
         match kind {
-            NotifyKind::Ntfy | NotifyKind::Email | NotifyKind::Webhook => {
-                self.done.retain(|step| step.way() != Some(kind));
-            }
-            _ => drop(self.done.remove(&step)),
+            NotifyKind::Console | NotifyKind::Desktop => return Ok(()),
+            NotifyKind::Discord => self.ask_discord(failed)?,
+            NotifyKind::Ntfy => self.ask_ntfy(failed)?,
+            NotifyKind::Email => self.ask_email(failed)?,
+            NotifyKind::Webhook => self.ask_signed(failed)?,
         }
-        self.problem = Some(AnswerProblem { step, text: words, may_keep: true });
+        self.test(kind)
     }
 
-    /// The test message of a notifier.
-    pub(super) fn test_message(&self, kind: NotifyKind) -> SetupCheck {
-        let VaultFolder { root, settings: config::Settings { notify, discord, .. }, .. } =
-            self.folder.clone();
-        let mut trying = NotifierTrial { kind, notify, discord, secret: None, address: None, root };
-        match kind {
-            NotifyKind::Console | NotifyKind::Desktop => {}
-            NotifyKind::Discord if self.by_webhook => {
-                trying.address = Some(self.secret(QuestionKey::DiscordWebhook).unwrap_or_default());
-            }
+    /// Sends the test message of a notifier.
+    fn test(&mut self, kind: NotifyKind) -> Result<(), Leave<I::End>> {
+        let (secret, address) = match kind {
+            NotifyKind::Console | NotifyKind::Desktop => (None, None),
             NotifyKind::Discord => {
-                trying.secret = self.secret(QuestionKey::DiscordToken);
-                trying.discord.channel_id = self.channel;
-                trying.discord.owner_ids.clone_from(&self.owners);
+                (self.secret(QuestionKey::DiscordToken), self.secret(QuestionKey::DiscordWebhook))
             }
-            NotifyKind::Ntfy => {
-                trying.notify.ntfy = self.ntfy.clone();
-                trying.secret = self.secret(QuestionKey::NtfyToken);
-            }
-            NotifyKind::Email => {
-                trying.notify.email = self.email_settings(&trying.notify.email);
-                trying.secret = self.secret(QuestionKey::EmailPassword);
-            }
+            NotifyKind::Ntfy => (self.secret(QuestionKey::NtfyToken), None),
+            NotifyKind::Email => (self.secret(QuestionKey::EmailPassword), None),
             NotifyKind::Webhook => {
-                trying.address = self.secret(QuestionKey::WebhookUrl);
-                trying.secret = self.secret(QuestionKey::WebhookSecret);
+                let set = self.settings.notify.webhook.url.as_ref();
+                let address =
+                    self.secret(QuestionKey::WebhookUrl).or_else(|| set.map(|url| url.clone().into()));
+                (self.secret(QuestionKey::WebhookSecret), address)
             }
-        }
-        SetupCheck::Test(Box::new(trying))
+        };
+        let Settings { notify, discord, .. } = self.new_settings();
+        let root = self.folder.root.clone();
+        let trial = NotifierTrial { kind, notify, discord, secret, address, root };
+        self.io.test_notifier(&trial).map_err(Leave::Failed)
     }
 
-    pub(super) fn take_ntfy(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
-        match step {
-            QuestionKey::NtfyUrl if config::is_web(typed) => {
-                typed.trim_end_matches('/').clone_into(&mut self.ntfy.url);
-            }
-            QuestionKey::NtfyUrl => {
-                return Err(format!(
-                    "`{typed}` is no web address: write `https://` before the server's name"
-                ));
-            }
-            QuestionKey::NtfyTopic if config::is_topic(typed) => self.ntfy.topic = Some(typed.to_owned()),
-            QuestionKey::NtfyTopic => {
-                return Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`"));
-            }
+    fn ask_ntfy(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+        let config::NtfySettings { url, topic, token_file } = self.settings.notify.ntfy.clone();
+        let lines =
+            vec!["The public server needs no account; one of your own keeps the words at home.".to_owned()];
+        let text = (lines, "Which ntfy server?", Some(url));
+        let url = self.ask(QuestionKey::NtfyUrl, text, failed, |_, typed| match config::is_web(typed) {
+            true => Ok(typed.trim_end_matches('/').to_owned()),
+            false => Err(format!("`{typed}` is no web address: write `https://` before the server's name")),
+        })?;
+        let topic = topic.unwrap_or_else(|| self.machine.topic.clone());
+        let text = (topic_lines(&url, &topic), "Which topic?", Some(topic));
+        self.settings.notify.ntfy.url = url;
+        let topic = self.ask(QuestionKey::NtfyTopic, text, None, |_, typed| match config::is_topic(typed) {
+            true => Ok(typed.to_owned()),
+            false => Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`")),
+        });
+        self.settings.notify.ntfy.topic = Some(topic?);
+        let is_held = self.holds(QuestionKey::NtfyToken);
+        let line = self.machine.enter_line(is_held, NTFY_TOKEN_VARIABLE);
+        let line = line.unwrap_or_else(|| "The public server wants none: press Enter.".to_owned());
+        let ask = "An access token, if the server wants one (it isn't shown)?";
+        let text = (vec![line], ask, token_file.filter(|_| !is_held));
+        self.ask(QuestionKey::NtfyToken, text, None, |this, typed| match typed {
             // An earlier answer is kept; a topic that is open for writing needs no token.
-            _ if typed.is_empty()
-                && (self.holds(QuestionKey::NtfyToken)
-                    || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
-            _ => self.take_secret(QuestionKey::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,
-        }
-        Ok(())
+            "" if is_held || !this.machine.variables.contains(&NTFY_TOKEN_VARIABLE) => Ok(()),
+            typed => this.take_secret(QuestionKey::NtfyToken, NTFY_TOKEN_VARIABLE, typed),
+        })
     }
 
-    /// Hints, the question, and the meaning of an empty answer.
-    pub(super) fn ask_ntfy(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
-        let config::NtfySettings { url, topic, token_file } = self.ntfy.clone();
-        match step {
-            QuestionKey::NtfyUrl => {
-                let lines = vec![
-                    "The public server needs no account; one of your own keeps the words at home.".to_owned(),
-                ];
-                (lines, "Which ntfy server?", Some(url))
-            }
-            QuestionKey::NtfyTopic => {
-                let topic = topic.unwrap_or_else(|| self.machine.topic.clone());
-                (topic_lines(&url, &topic), "Which topic?", Some(topic))
-            }
-            _ => {
-                let file = token_file.filter(|_| !self.holds(QuestionKey::NtfyToken));
-                let line = self.enter_line(self.holds(QuestionKey::NtfyToken), NTFY_TOKEN_VARIABLE);
-                let line = line.unwrap_or_else(|| "The public server wants none: press Enter.".to_owned());
-                (vec![line], "An access token, if the server wants one (it isn't shown)?", file)
-            }
-        }
-    }
-
-    pub(super) fn ntfy_values(&self, set: &config::NtfySettings, values: &mut Vec<(&'static str, Value)>) {
-        if self.ntfy.url != set.url {
-            values.push(("notify.ntfy.url", self.ntfy.url.clone().into()));
-        }
-        if let Some(topic) = self.ntfy.topic.as_ref().filter(|topic| set.topic.as_ref() != Some(topic)) {
-            values.push(("notify.ntfy.topic", topic.clone().into()));
-        }
-    }
-
-    pub(super) fn take_signed(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
+    fn ask_signed(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
         let set = self.folder.settings.notify.webhook.clone();
-        let is_path = typed.starts_with(['/', '~', '.']);
-        match step {
-            QuestionKey::WebhookUrl => match (typed, set.url) {
-                ("", _) if self.holds(QuestionKey::WebhookUrl) => {}
-                ("", Some(url)) => {
-                    let held = HeldSecret { value: Some(url.into()), kept: Some(SecretSource::Settings) };
-                    self.secrets.insert(step, held);
-                }
-                (text, _) if !matches!(text, "" | "env") && !is_path && !text.starts_with("http") => {
-                    return Err("that is no web address: it begins with `https://`".to_owned());
-                }
-                (text, _) => self.take_secret(QuestionKey::WebhookUrl, SIGNED_URL_VARIABLE, text)?,
-            },
-            _ if typed.is_empty() && self.holds(QuestionKey::WebhookSecret) => {}
-            _ if typed.is_empty() && !self.machine.variables.contains(&SIGNED_SECRET_VARIABLE) => {
-                let held = HeldSecret { value: Some(self.machine.signing_secret.clone()), kept: None };
-                self.secrets.insert(step, held);
+        let is_held = self.holds(QuestionKey::WebhookUrl);
+        let file = set.url_file.filter(|_| !is_held);
+        let line = match (&file, self.machine.enter_line(is_held, SIGNED_URL_VARIABLE)) {
+            (_, Some(line)) if is_held => line,
+            (None, _) if set.url.is_some() => "Enter keeps the one in the settings.".to_owned(),
+            (None, Some(line)) => line,
+            _ => "It gets a POST of JSON, signed as https://www.standardwebhooks.com says.".to_owned(),
+        };
+        let text = (vec![line], "The address, or a file that holds it (it isn't shown)?", file);
+        self.ask(QuestionKey::WebhookUrl, text, failed, |this, typed| match (typed, &set.url) {
+            ("", _) if is_held => Ok(()),
+            ("", Some(_)) => Ok(()),
+            (text, _) if !matches!(text, "" | "env") && !is_path(text) && !text.starts_with("http") => {
+                Err("that is no web address: it begins with `https://`".to_owned())
             }
-            _ => self.take_secret(QuestionKey::WebhookSecret, SIGNED_SECRET_VARIABLE, typed)?,
-        }
-        Ok(())
-    }
-
-    /// Hints, the question, and the meaning of an empty answer.
-    pub(super) fn ask_signed(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
-        let set = self.folder.settings.notify.webhook.clone();
-        if step == QuestionKey::WebhookUrl {
-            let file = set.url_file.filter(|_| !self.holds(QuestionKey::WebhookUrl));
-            let is_held = self.holds(QuestionKey::WebhookUrl);
-            let line = match (&file, self.enter_line(is_held, SIGNED_URL_VARIABLE)) {
-                (_, Some(line)) if is_held => line,
-                (None, _) if set.url.is_some() => "Enter keeps the one in the settings.".to_owned(),
-                (None, Some(line)) => line,
-                _ => "It gets a POST of JSON, signed as https://www.standardwebhooks.com says.".to_owned(),
-            };
-            return (vec![line], "The address, or a file that holds it (it isn't shown)?", file);
-        }
-        let file = set.secret_file.filter(|_| !self.holds(QuestionKey::WebhookSecret));
+            (text, _) => this.take_secret(QuestionKey::WebhookUrl, SIGNED_URL_VARIABLE, text),
+        })?;
         let is_held = self.holds(QuestionKey::WebhookSecret);
-        let lines = match (&file, self.enter_line(is_held, SIGNED_SECRET_VARIABLE)) {
+        let file = set.secret_file.filter(|_| !is_held);
+        let lines = match (&file, self.machine.enter_line(is_held, SIGNED_SECRET_VARIABLE)) {
             (file, Some(line)) if is_held || file.is_none() => vec![line],
             (None, _) => vec![
                 "The receiver checks the signature with the same secret. Enter makes a new one, and keeps it in a file".to_owned(),
@@ -242,7 +200,16 @@ impl Dialogue {
             ],
             (Some(_), _) => Vec::new(),
         };
-        (lines, "The secret that signs, or a file that holds it (it isn't shown)?", file)
+        let text = (lines, "The secret that signs, or a file that holds it (it isn't shown)?", file);
+        self.ask(QuestionKey::WebhookSecret, text, None, |this, typed| match typed {
+            "" if is_held => Ok(()),
+            "" if !this.machine.variables.contains(&SIGNED_SECRET_VARIABLE) => {
+                let held = HeldSecret { value: this.machine.signing_secret.clone(), kept: None };
+                this.secrets.insert(QuestionKey::WebhookSecret, held);
+                Ok(())
+            }
+            typed => this.take_secret(QuestionKey::WebhookSecret, SIGNED_SECRET_VARIABLE, typed),
+        })
     }
 }
 

@@ -1,12 +1,11 @@
 //! Makes the plan of `setup` from the answers.
 
 use secrecy::SecretString;
-use toml::Value;
+use serde::Serialize;
+use toml::{Table, Value};
 
-use super::{
-    Dialogue, HeldSecret, QuestionKey, SecretFile, SecretSource, SetupPlan, VaultFolder, free_name,
-    vault_folder,
-};
+use super::dialogue::Dialogue;
+use super::{QuestionKey, SecretFile, SecretSource, SetupPlan, VaultFolder, email, free_name, vault_folder};
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::schedule::Zone;
 use crate::template::{SETTINGS, TEMPLATE};
@@ -14,93 +13,71 @@ use crate::template::{SETTINGS, TEMPLATE};
 /// The folder of secrets, below the home directory.
 const SECRETS: &str = ".config/vault-agent";
 
-impl Dialogue {
+/// Keys of the settings with their values.
+type Values = Vec<(String, Value)>;
+
+impl<I> Dialogue<'_, I> {
     pub(super) fn plan(&self) -> SetupPlan {
         let VaultFolder { root, text: before, settings: set, .. } = self.folder.clone();
         let zone = self.zone.clone().or_else(|| Zone::get(&set.timezone).ok());
         let zone = zone.unwrap_or_else(|| Zone::get("UTC").expect("the database has UTC"));
-        let mut secrets = Vec::new();
-        let mut values: Vec<(&str, Value)> = Vec::new();
+        let (mut secrets, mut new) = (Vec::new(), self.new_settings());
+        for (step, held) in &self.secrets {
+            let Some((name, file)) = secret_place(*step, &mut new) else { continue };
+            match &held.kept {
+                Some(SecretSource::File(path)) => *file = Some(path.clone()),
+                Some(SecretSource::Variable(_)) => {}
+                None => *file = Some(self.secret_file(name, file.as_ref(), &held.value, &mut secrets)),
+            }
+        }
+        let mut values = Values::new();
+        let mut put = |key: &str, value: Value| values.push((key.to_owned(), value));
         if before.is_none() || zone.name() != set.timezone {
-            values.push(("timezone", zone.name().into()));
+            put("timezone", zone.name().into());
         }
         if self.kinds != set.notify.by_default() {
-            values.push(match self.kinds.as_slice() {
-                [one] => ("notify.kind", one.as_str().into()),
-                all => ("notify.kinds", Value::Array(all.iter().map(|kind| kind.as_str().into()).collect())),
-            });
-        }
-        for kind in &self.open_ways {
-            match kind {
-                NotifyKind::Console | NotifyKind::Desktop => {}
-                NotifyKind::Discord => self.discord_values(&set.discord, &mut values),
-                NotifyKind::Ntfy => self.ntfy_values(&set.notify.ntfy, &mut values),
-                NotifyKind::Email => self.email_values(&set.notify.email, &mut values),
-                NotifyKind::Webhook => {}
+            match self.kinds.as_slice() {
+                [one] => put("notify.kind", one.as_str().into()),
+                all => put("notify.kinds", all.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().into()),
             }
-            self.secret_values(*kind, &set, &mut values, &mut secrets);
         }
         let known = set.machines.as_ref().and_then(|machines| machines.remote.as_ref());
         if let Some(remote) = self.remote.as_ref().filter(|remote| known != Some(remote)) {
-            values.push(("machines.engine", "git".into()));
-            values.push(("machines.remote", remote.as_str().into()));
+            put("machines.engine", "git".into());
+            put("machines.remote", remote.as_str().into());
         }
-        let base = before.as_deref().unwrap_or(SETTINGS);
+        for kind in &self.open_ways {
+            values.extend(match kind {
+                NotifyKind::Console | NotifyKind::Desktop => Values::new(),
+                NotifyKind::Discord => changes("discord", &set.discord, &new.discord),
+                NotifyKind::Ntfy => changes("notify.ntfy", &set.notify.ntfy, &new.notify.ntfy),
+                NotifyKind::Email => changes("notify.email", &set.notify.email, &new.notify.email),
+                NotifyKind::Webhook => changes("notify.webhook", &set.notify.webhook, &new.notify.webhook),
+            });
+        }
         let mut chosen = self.chosen.clone();
-        if let Some(HeldSecret { value: Some(key), kept: kept @ None }) = &mut chosen.key {
+        if let Some(key) = chosen.key.as_mut().filter(|key| key.kept.is_none()) {
             let of = chosen.offer.map_or("brain", |offer| offer.name);
-            let file = self.secret_file(&format!("{of}-key"), None, key.clone(), &mut secrets);
-            *kept = Some(SecretSource::File(file));
+            let file = self.secret_file(&format!("{of}-key"), None, &key.value, &mut secrets);
+            key.kept = Some(SecretSource::File(file));
         }
-        let settings = config::with_values(base, &values).and_then(|text| match chosen.table(&set) {
-            Some(brain) => config::with_brain(&text, &brain),
+        let brain = chosen.table(&set);
+        let settings = config::with_values(before.as_deref().unwrap_or(SETTINGS), &values);
+        let settings = settings.and_then(|text| match &brain {
+            Some(brain) => config::with_brain(&text, brain),
             None => Ok(text),
         });
         let mut plan =
             SetupPlan { root, zone, before, settings, secrets, service: self.service, lines: Vec::new() };
-        plan.lines = self.lines(&plan, &values, chosen.table(&set).as_ref());
+        plan.lines = self.lines(&plan, &values, brain.as_ref());
         plan
     }
 
-    /// The files of a notifier's secrets, which the settings name.
-    fn secret_values(
-        &self,
-        kind: NotifyKind,
-        set: &Settings,
-        values: &mut Vec<(&'static str, Value)>,
-        secrets: &mut Vec<SecretFile>,
-    ) {
-        for (step, held) in &self.secrets {
-            if step.way() != Some(kind) || !self.is_applicable(*step) {
-                continue;
-            }
-            let Some((key, name, set)) = secret_place(*step, set) else { continue };
-            let file = match (&held.kept, &held.value) {
-                (Some(SecretSource::File(file)), _) => file.clone(),
-                (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
-                _ => continue,
-            };
-            if set != Some(&file) {
-                values.push((key, file.into()));
-            }
-        }
-    }
-
-    fn discord_values(&self, set: &config::DiscordSettings, values: &mut Vec<(&'static str, Value)>) {
-        if self.by_webhook {
-            return;
-        }
-        let number =
-            |id: u64| i64::try_from(id).map(Value::Integer).unwrap_or_else(|_| id.to_string().into());
-        if let Some(channel) = self.channel.filter(|channel| set.channel_id != Some(*channel)) {
-            values.push(("discord.channel_id", number(channel)));
-        }
-        let new: Vec<u64> =
-            self.owners.iter().copied().filter(|owner| !set.owner_ids.contains(owner)).collect();
-        if !new.is_empty() {
-            let all = set.owner_ids.iter().copied().chain(new).map(number).collect();
-            values.push(("discord.owner_ids", Value::Array(all)));
-        }
+    /// The settings that follow from the answers about notifiers.
+    pub(super) fn new_settings(&self) -> Settings {
+        let mut new = self.settings.clone();
+        new.notify.email = email::without_usual(new.notify.email, &self.folder.settings.notify.email);
+        new
     }
 
     /// Plans a file for a secret, and gives its name for the settings: the one that they name, else a new one.
@@ -108,10 +85,10 @@ impl Dialogue {
         &self,
         name: &str,
         set: Option<&String>,
-        value: SecretString,
+        value: &SecretString,
         secrets: &mut Vec<SecretFile>,
     ) -> String {
-        let home = &self.machine.home;
+        let (home, value) = (&self.machine.home, value.clone());
         if let Some(set) = set
             && let Ok(path) = vault_folder::folder_path(set, home, home)
             && (set.starts_with('/') || set.starts_with("~/"))
@@ -126,15 +103,15 @@ impl Dialogue {
 
     /// The environment variables that the answers need.
     pub(super) fn variables_used(&self) -> Vec<String> {
-        let held = self.secrets.iter().filter(|(step, _)| self.is_applicable(**step)).map(|(_, held)| held);
-        let named = held.chain(&self.chosen.key).filter_map(|held| match held.kept.as_ref()? {
-            SecretSource::Variable(name) => Some((*name).to_owned()),
-            SecretSource::File(_) | SecretSource::Settings => None,
+        let held = self.secrets.values().chain(&self.chosen.key);
+        let named = held.filter_map(|held| match held.kept.as_ref()? {
+            SecretSource::Variable(name) => Some(*name),
+            SecretSource::File(_) => None,
         });
         named.map(|name| format!("`{name}`")).collect()
     }
 
-    fn lines(&self, plan: &SetupPlan, values: &[(&str, Value)], brain: Option<&toml::Table>) -> Vec<String> {
+    fn lines(&self, plan: &SetupPlan, values: &[(String, Value)], brain: Option<&Table>) -> Vec<String> {
         let shown = |path: &std::path::Path| vault_folder::shown(path, &self.machine.home);
         let mut lines = Vec::new();
         lines.push(match self.folder.exists {
@@ -158,7 +135,7 @@ impl Dialogue {
         for secret in &plan.secrets {
             lines.push(format!("{}: a secret, for you alone (mode 600)", shown(&secret.path)));
         }
-        if values.iter().any(|(key, _)| *key == "machines.remote") {
+        if values.iter().any(|(key, _)| key == "machines.remote") {
             lines
                 .push("then, on each machine: `vault-agent machines join` checks what they share".to_owned());
         }
@@ -169,23 +146,23 @@ impl Dialogue {
     }
 }
 
-/// The place of a question's secret: the key that names its file, the file's usual name, and the file that is set.
-fn secret_place(step: QuestionKey, set: &Settings) -> Option<(&'static str, &'static str, Option<&String>)> {
-    let (discord, notify) = (&set.discord, &set.notify);
-    let (key, name, file) = match step {
-        QuestionKey::DiscordToken => ("discord.token_file", "discord-token", &discord.token_file),
-        QuestionKey::DiscordWebhook => {
-            ("discord.webhook_url_file", "discord-webhook", &discord.webhook_url_file)
-        }
-        QuestionKey::NtfyToken => ("notify.ntfy.token_file", "ntfy-token", &notify.ntfy.token_file),
-        QuestionKey::EmailPassword => {
-            ("notify.email.password_file", "mail-password", &notify.email.password_file)
-        }
-        QuestionKey::WebhookUrl => ("notify.webhook.url_file", "webhook-url", &notify.webhook.url_file),
-        QuestionKey::WebhookSecret => {
-            ("notify.webhook.secret_file", "webhook-secret", &notify.webhook.secret_file)
-        }
+/// The keys of a table whose values are others than those that are set.
+fn changes(table: &str, set: &impl Serialize, new: &impl Serialize) -> Values {
+    let [set, new] = [Table::try_from(set), Table::try_from(new)].map(Result::unwrap_or_default);
+    let is_other = |(key, value): &(String, Value)| set.get(key) != Some(value);
+    new.into_iter().filter(is_other).map(|(key, value)| (format!("{table}.{key}"), value)).collect()
+}
+
+/// The place of a question's secret: its file's usual name, and the setting that names the file.
+fn secret_place(step: QuestionKey, new: &mut Settings) -> Option<(&'static str, &mut Option<String>)> {
+    let (discord, notify) = (&mut new.discord, &mut new.notify);
+    Some(match step {
+        QuestionKey::DiscordToken => ("discord-token", &mut discord.token_file),
+        QuestionKey::DiscordWebhook => ("discord-webhook", &mut discord.webhook_url_file),
+        QuestionKey::NtfyToken => ("ntfy-token", &mut notify.ntfy.token_file),
+        QuestionKey::EmailPassword => ("mail-password", &mut notify.email.password_file),
+        QuestionKey::WebhookUrl => ("webhook-url", &mut notify.webhook.url_file),
+        QuestionKey::WebhookSecret => ("webhook-secret", &mut notify.webhook.secret_file),
         _ => return None,
-    };
-    Some((key, name, file.as_ref()))
+    })
 }

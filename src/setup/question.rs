@@ -70,18 +70,7 @@ impl QuestionKey {
 
     /// The notifier that a question is about.
     pub(super) fn way(self) -> Option<NotifyKind> {
-        match self.key().split_once('.')?.0 {
-            "discord" => Some(NotifyKind::Discord),
-            "ntfy" => Some(NotifyKind::Ntfy),
-            "email" => Some(NotifyKind::Email),
-            "webhook" => Some(NotifyKind::Webhook),
-            _ => None,
-        }
-    }
-
-    /// The questions about a notifier.
-    pub(super) fn about(kind: NotifyKind) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(move |step| step.way() == Some(kind))
+        NotifyKind::named(self.key().split_once('.')?.0)
     }
 }
 
@@ -93,7 +82,7 @@ pub struct SetupQuestion {
     /// Hints for before the answer, a line each.
     pub lines: Vec<String>,
     /// The question itself.
-    pub ask: String,
+    pub ask: &'static str,
     /// The meaning of an empty answer.
     pub default: Option<String>,
     /// The fault of the last answer.

@@ -1,8 +1,9 @@
-//! Asks the questions of `setup` about secrets: set in the environment, in a file, or typed.
+//! Takes the answers of `setup` that are secrets: set in the environment, in a file, or typed.
 
 use secrecy::SecretString;
 
-use super::{Dialogue, HeldSecret, MachineFacts, QuestionKey, SecretSource, SetupCheck};
+use super::dialogue::Dialogue;
+use super::{HeldSecret, MachineFacts, QuestionKey, SecretSource, SetupIo};
 
 impl MachineFacts {
     /// The hint that Enter takes the secret in the environment, if it is set there.
@@ -10,47 +11,45 @@ impl MachineFacts {
         let is_set = self.variables.contains(&variable);
         is_set.then(|| format!("Enter takes the one in `{variable}`, and leaves it there."))
     }
-}
 
-impl Dialogue {
     /// The line that says which value Enter takes: an earlier answer, or the secret in the environment.
     pub(super) fn enter_line(&self, is_held: bool, variable: &'static str) -> Option<String> {
         match is_held {
             true => Some("Enter keeps the one from before.".to_owned()),
-            false => self.machine.environment_line(variable),
+            false => self.environment_line(variable),
         }
     }
+}
 
-    /// A secret that is set, in a file, or typed; an answer that names a file is a path.
+impl<I: SetupIo> Dialogue<'_, I> {
+    /// The secret that is set, in a file, or typed; an answer that names a file is a path.
+    pub(super) fn read_secret(
+        &self,
+        step: QuestionKey,
+        variable: &'static str,
+        typed: &str,
+    ) -> Result<HeldSecret, String> {
+        let kept = match typed {
+            "" | "env" if self.machine.variables.contains(&variable) => SecretSource::Variable(variable),
+            "" => return Err("there is none yet: paste it, or type `skip`".to_owned()),
+            path if is_path(path) => SecretSource::File(path.to_owned()),
+            _ if self.from_file => {
+                return Err(format!("`{}` has to name a file: a secret never stands in answers", step.key()));
+            }
+            _ => return Ok(HeldSecret { value: typed.into(), kept: None }),
+        };
+        Ok(HeldSecret { value: self.io.secret(&kept, &self.folder.root)?, kept: Some(kept) })
+    }
+
+    /// As [`Self::read_secret`], and keeps it for its notifier.
     pub(super) fn take_secret(
         &mut self,
         step: QuestionKey,
         variable: &'static str,
         typed: &str,
     ) -> Result<(), String> {
-        let is_set = self.machine.variables.contains(&variable);
-        let kept = match typed {
-            "" | "env" if is_set => Some(SecretSource::Variable(variable)),
-            "" => return Err("there is none yet: paste it, or type `skip`".to_owned()),
-            path if path.starts_with(['/', '~', '.']) => Some(SecretSource::File(path.to_owned())),
-            _ if self.from_file => {
-                return Err(format!("`{}` has to name a file: a secret never stands in answers", step.key()));
-            }
-            _ => None,
-        };
-        let value = kept.is_none().then(|| SecretString::from(typed));
-        self.looking = match (&kept, &value) {
-            (Some(kept), _) => Some(SetupCheck::Secret(kept.clone(), self.folder.root.clone())),
-            (None, Some(value)) if step == QuestionKey::DiscordToken => {
-                Some(SetupCheck::Bot(value.clone(), self.base()))
-            }
-            (None, _) => None,
-        };
-        let held = HeldSecret { value, kept };
-        match step {
-            QuestionKey::BrainKey => self.chosen.key = Some(held),
-            step => drop(self.secrets.insert(step, held)),
-        }
+        let held = self.read_secret(step, variable, typed)?;
+        self.secrets.insert(step, held);
         Ok(())
     }
 
@@ -59,31 +58,13 @@ impl Dialogue {
         self.secrets.contains_key(&step)
     }
 
-    /// A question's secret, where its value is known.
+    /// A question's secret.
     pub(super) fn secret(&self, step: QuestionKey) -> Option<SecretString> {
-        self.secrets.get(&step)?.value.clone()
+        Some(self.secrets.get(&step)?.value.clone())
     }
+}
 
-    pub(super) fn take_brain_key(&mut self, typed: &str) -> Result<(), String> {
-        let needed = self.chosen.offer.and_then(|offer| offer.key);
-        match (typed, needed) {
-            // An earlier answer is kept; a server on this machine may need no secret.
-            ("", _) if self.chosen.key_value().is_some() || needed.is_none() => Ok(()),
-            (typed, variable) => self.take_secret(QuestionKey::BrainKey, variable.unwrap_or("-"), typed),
-        }
-    }
-
-    pub(super) fn secret_found(&mut self, open: Option<QuestionKey>, value: SecretString) {
-        let step = open.unwrap_or(QuestionKey::BrainKey);
-        match self.secrets.get_mut(&step) {
-            Some(held) => held.value = Some(value.clone()),
-            None if step.way().is_some() => {}
-            None => self.chosen.key.iter_mut().for_each(|held| held.value = Some(value.clone())),
-        }
-        if step == QuestionKey::DiscordToken {
-            self.looking = Some(SetupCheck::Bot(value, self.base()));
-        } else {
-            self.done.insert(step);
-        }
-    }
+/// Whether an answer names a file.
+pub(super) fn is_path(typed: &str) -> bool {
+    typed.starts_with(['/', '~', '.'])
 }

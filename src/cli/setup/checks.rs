@@ -11,51 +11,20 @@ use secrecy::SecretString;
 use crate::cli::prelude::*;
 use crate::clock::Clock;
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
-use crate::deliver::{Desktop, NoteLinks, Notifier, NotifyRules, send_test};
+use crate::deliver::{Desktop, NoteLinks, Notifier, NotifierContext, send_test};
 #[cfg(feature = "assistant")]
-use crate::discord::{DiscordApi, examine, setup};
-use crate::notifiers::NotifierParts;
-use crate::setup::{CheckResult, NotifierTrial, SecretSource, SetupCheck, VaultFolder};
+use crate::discord::{DiscordApi, examine};
+use crate::doctor::is_executable;
+use crate::notifiers::{authority, remote_notifier};
+use crate::setup::{NotifierTrial, VaultFolder};
 
 /// The most notes that are counted.
 const MAX_COUNTED_NOTES: usize = 100;
 /// The most folders that are opened to count notes.
 const MAX_OPENED_FOLDERS: usize = 200;
 
-/// Runs one check; `no_tests` skips those that send something.
-pub(super) fn run_check(
-    context: &Context,
-    check: &SetupCheck,
-    no_tests: bool,
-) -> Result<CheckResult, String> {
-    match check {
-        SetupCheck::VaultFolder(path) => {
-            folder(path).map(|folder| CheckResult::VaultFolder(Box::new(folder)))
-        }
-        SetupCheck::Secret(source, root) => secret(source, root),
-        SetupCheck::Test(_) | SetupCheck::Brain(_) if no_tests => {
-            Ok(CheckResult::Well("not tested".to_owned()))
-        }
-        SetupCheck::Test(trial) => block_on(test_notifier(trial, &context.clock)),
-        #[cfg(feature = "assistant")]
-        SetupCheck::Brain(trial) => test_brain(context, trial),
-        #[cfg(feature = "assistant")]
-        SetupCheck::Bot(token, base) => {
-            block_on(setup::bot(&discord_api(token, base)?)).map(CheckResult::Bot)
-        }
-        #[cfg(feature = "assistant")]
-        SetupCheck::Channels(token, base) => {
-            block_on(setup::channels(&discord_api(token, base)?)).map(CheckResult::Channels)
-        }
-        #[cfg(not(feature = "assistant"))]
-        _ => {
-            let _ = context;
-            Err("this build of vault-agent can't do that".to_owned())
-        }
-    }
-}
-
-fn folder(path: &Path) -> Result<VaultFolder, String> {
+/// Looks at a folder that is to be the vault.
+pub(super) fn folder(path: &Path) -> Result<VaultFolder, String> {
     let shown = path.display();
     let exists = match std::fs::metadata(path) {
         Ok(there) if !there.is_dir() => return Err(format!("`{shown}` is a file")),
@@ -94,29 +63,15 @@ fn notes(root: &Path) -> usize {
     notes
 }
 
-fn secret(source: &SecretSource, root: &Path) -> Result<CheckResult, String> {
-    let (variable, file) = match source {
-        SecretSource::Variable(name) => (*name, None),
-        SecretSource::File(file) => ("", Some(file.as_str())),
-        SecretSource::Settings => return Err("it stands in the settings".to_owned()),
-    };
-    match config::secret(variable, file, root) {
-        Ok(Some(secret)) => Ok(CheckResult::Secret(secret)),
-        Ok(None) => Err(format!("`{variable}` is not set")),
-        Err(error) => {
-            let hint = error.suggestion.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-            Err(format!("{error}{hint}"))
-        }
-    }
-}
-
-fn block_on<T, E: Display>(work: impl Future<Output = Result<T, E>>) -> Result<T, String> {
+/// Waits for the end of a check.
+pub(super) fn block_on<T, E: Display>(work: impl Future<Output = Result<T, E>>) -> Result<T, String> {
     let runtime = runtime().map_err(|error| error.message)?;
     runtime.block_on(work).map_err(|error| error.to_string())
 }
 
+/// Asks a brain a test question. Returns what came of it, in words.
 #[cfg(feature = "assistant")]
-fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckResult, String> {
+pub(super) fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<String, String> {
     use crate::agent::brain_clients::{ClientContext, PreparedBrain};
     use crate::brain::wire::{BrainTimeouts, http};
     use crate::cli::assistant::brain::{TEST_LIMIT, send_test_prompt};
@@ -138,7 +93,7 @@ fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<Che
     let answered = asked
         .and_then(|brain| block_on(async { send_test_prompt(&brain).await.map_err(|error| error.message) }));
     let _ = std::fs::remove_dir_all(&scratch);
-    answered.map(|()| CheckResult::Well(format!("it answered in {} ms", began.elapsed().as_millis())))
+    answered.map(|()| format!("it answered in {} ms", began.elapsed().as_millis()))
 }
 
 /// Whether there is a desktop session to show something on.
@@ -157,13 +112,7 @@ pub(super) fn has_services() -> bool {
         return true;
     }
     let bus = std::env::var_os("XDG_RUNTIME_DIR").map(|dir| PathBuf::from(dir).join("systemd/private"));
-    bus.is_some_and(|socket| socket.exists()) && is_installed("systemctl")
-}
-
-/// Whether a program is found by its name.
-pub(super) fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    bus.is_some_and(|socket| socket.exists()) && is_executable("systemctl")
 }
 
 /// The models of an Ollama that runs here; none where none does.
@@ -184,13 +133,17 @@ pub(super) fn local_models() -> Vec<String> {
     Vec::new()
 }
 
+/// Discord as the bot of a token sees it.
 #[cfg(feature = "assistant")]
-fn discord_api(token: &SecretString, base: &Option<String>) -> Result<DiscordApi, String> {
-    DiscordApi::new(Some(token), base.as_deref()).map_err(|error| error.to_string())
+pub(super) fn discord_api(token: &SecretString, base: Option<&str>) -> Result<DiscordApi, String> {
+    DiscordApi::new(Some(token), base).map_err(|error| error.to_string())
 }
 
-/// Sends a test message.
-async fn test_notifier(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
+/// Sends a test message. Returns what came of it, in words.
+pub(super) async fn test_notifier(
+    trial: &NotifierTrial,
+    clock: &Arc<dyn Clock>,
+) -> Result<&'static str, String> {
     let (notifier, well): (Arc<dyn Notifier>, _) = match trial.kind {
         NotifyKind::Console | NotifyKind::Desktop => (Arc::new(Desktop), "a notification was shown"),
         NotifyKind::Discord => (discord_notifier(trial).await?, "a test message is in the channel"),
@@ -198,7 +151,7 @@ async fn test_notifier(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<
         NotifyKind::Email => (notifier(trial, clock)?, "the mail server took a test message"),
         NotifyKind::Webhook => (notifier(trial, clock)?, "the address took a test message"),
     };
-    send_test(&*notifier).await.map(|()| CheckResult::Well(well.to_owned()))
+    send_test(&*notifier).await.map(|()| well)
 }
 
 /// Discord's webhook, or the bot, which has to be let in.
@@ -207,10 +160,10 @@ async fn discord_notifier(trial: &NotifierTrial) -> Result<Arc<dyn Notifier>, St
     use crate::discord::access::Owners;
     use crate::discord::notifier::{BotNotifier, WebhookNotifier};
 
-    let base = &trial.discord.api_base;
+    let base = trial.discord.api_base.as_deref();
     if let Some(address) = &trial.address {
-        let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default())
-            .map_err(|error| error.to_string())?;
+        let webhook =
+            WebhookNotifier::new(address, base, Owners::default()).map_err(|error| error.to_string())?;
         return Ok(Arc::new(webhook));
     }
     let api = discord_api(&trial.secret.clone().unwrap_or_default(), base)?;
@@ -223,21 +176,17 @@ async fn discord_notifier(trial: &NotifierTrial) -> Result<Arc<dyn Notifier>, St
 
 #[cfg(not(feature = "assistant"))]
 async fn discord_notifier(_: &NotifierTrial) -> Result<Arc<dyn Notifier>, String> {
-    Err("this build of vault-agent can't do that".to_owned())
+    Err(crate::setup::NOT_BUILT.to_owned())
 }
 
 /// ntfy, mail or a signed webhook.
 fn notifier(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Notifier>, String> {
     let vault = trial.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let config::PathSettings { reminders, commitments, .. } = config::PathSettings::default();
-    let parts = NotifierParts {
-        notify: &trial.notify,
-        secret: trial.secret.clone(),
-        address: trial.address.clone(),
-        root: &trial.root,
-        links: NoteLinks { vault, reminders, commitments },
-        rules: NotifyRules::default(),
-        clock,
-    };
-    parts.make(trial.kind).map_err(|error| error.message)
+    let made = authority(&trial.notify, &trial.root).and_then(|authority| {
+        let links = NoteLinks { vault, reminders, commitments };
+        let context = NotifierContext { authority, links, rules: Arc::default(), clock: Arc::clone(clock) };
+        remote_notifier(trial.kind, &trial.notify, trial.address.clone(), trial.secret.clone(), context)
+    });
+    made.map_err(|error| error.message)
 }

@@ -8,7 +8,7 @@ mod checks;
 mod prompt;
 
 use prompt::Terminal;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::init;
 use crate::cli::daemon::service;
@@ -17,9 +17,12 @@ use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, FILE_NAME, NTFY_TOKEN_VARIABLE,
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, json_file,
 };
+use crate::doctor::is_executable;
+#[cfg(feature = "assistant")]
+use crate::setup::{BrainTrial, DiscordBot, DiscordChannel};
 use crate::setup::{
-    CheckResult, Dialogue, MachineFacts, NextStep, QuestionKey, SecretFile, SetupAnswers, SetupPlan,
-    SetupQuestion,
+    MachineFacts, NotifierTrial, QuestionKey, SecretFile, SecretSource, SetupAnswers, SetupIo, SetupPlan,
+    SetupQuestion, VaultFolder,
 };
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
 
@@ -46,35 +49,86 @@ pub struct Args {
 
 /// Runs `setup`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mut source = SetupAnswerSource::new(context, args)?;
-    let machine = machine(context)?;
-    let mut dialogue = Dialogue::new(machine, args.answers.is_some());
-    let plan = loop {
-        match dialogue.next() {
-            NextStep::Ask(question) => {
-                let answer = source.answer(&question)?;
-                dialogue.answer(question.step, &answer);
-            }
-            NextStep::Check(check) => {
-                let found = checks::run_check(context, &check, args.no_tests);
-                source.print_check(&found);
-                dialogue.checked(found);
-            }
-            NextStep::Done(plan) => break plan,
-        }
-    };
+    let source = SetupAnswerSource::new(context, args)?;
+    let mut session = Session { context, source, no_tests: args.no_tests };
+    let plan = crate::setup::run(&mut session, &machine(context)?, args.answers.is_some())?;
     context.ui.line("This is what will be written:");
     plan.lines.iter().for_each(|line| context.ui.line(format!("  {line}")));
     if let Err(why) = &plan.settings {
         return Err(CommandError::problem(why));
     }
-    let is_wanted = !args.dry_run && source.may_write()?;
+    let is_wanted = !args.dry_run && session.source.may_write()?;
     let status = if is_wanted { write(context, &plan)? } else { Status::Fine };
     context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": is_wanted }));
     if !is_wanted {
         context.ui.note("nothing was written");
     }
     Ok(status)
+}
+
+/// One run of the dialogue.
+struct Session<'a> {
+    context: &'a Context,
+    source: SetupAnswerSource,
+    /// Whether the checks that send something are left out.
+    no_tests: bool,
+}
+
+impl Session<'_> {
+    fn tested<W: AsRef<str>>(&self, test: impl FnOnce() -> Result<W, String>) -> Result<(), String> {
+        match self.no_tests {
+            true => self.source.print_ok("not tested"),
+            false => self.source.print_ok(test()?.as_ref()),
+        }
+        Ok(())
+    }
+}
+
+impl SetupIo for Session<'_> {
+    type End = CommandError;
+
+    fn ask(&mut self, question: &SetupQuestion) -> Result<String> {
+        self.source.answer(question)
+    }
+
+    fn vault_folder(&self, path: &Path) -> Result<VaultFolder, String> {
+        checks::folder(path)
+    }
+
+    fn secret(&self, source: &SecretSource, root: &Path) -> Result<SecretString, String> {
+        let (variable, file) = match source {
+            SecretSource::Variable(name) => (*name, None),
+            SecretSource::File(file) => ("", Some(file.as_str())),
+        };
+        match config::secret(variable, file, root) {
+            Ok(secret) => secret.ok_or_else(|| format!("`{variable}` is not set")),
+            Err(error) => {
+                let hint = error.suggestion.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                Err(format!("{error}{hint}"))
+            }
+        }
+    }
+
+    fn test_notifier(&self, trial: &NotifierTrial) -> Result<(), String> {
+        self.tested(|| checks::block_on(checks::test_notifier(trial, &self.context.clock)))
+    }
+
+    #[cfg(feature = "assistant")]
+    fn test_brain(&self, trial: &BrainTrial) -> Result<(), String> {
+        self.tested(|| checks::test_brain(self.context, trial))
+    }
+
+    #[cfg(feature = "assistant")]
+    fn bot(&self, token: &SecretString, base: Option<&str>) -> Result<DiscordBot, String> {
+        let bot = checks::block_on(crate::discord::setup::bot(&checks::discord_api(token, base)?))?;
+        self.source.print_ok(&format!("Discord knows the bot as `{}`", bot.name));
+        Ok(bot)
+    }
+
+    #[cfg(feature = "assistant")]
+    fn channels(&self, token: &SecretString, base: Option<&str>) -> Result<Vec<DiscordChannel>, String> {
+        checks::block_on(crate::discord::setup::channels(&checks::discord_api(token, base)?))
+    }
 }
 
 /// The source of answers: a person at a terminal, or a file.
@@ -121,14 +175,9 @@ impl SetupAnswerSource {
         }
     }
 
-    fn print_check(&self, found: &Result<CheckResult, String>) {
-        let Self::Terminal(terminal) = self else { return };
-        match found {
-            Ok(CheckResult::Well(words)) => terminal.print_ok(words),
-            Ok(CheckResult::Bot(bot)) => {
-                terminal.print_ok(&format!("Discord knows the bot as `{}`", bot.name));
-            }
-            _ => {}
+    fn print_ok(&self, words: &str) {
+        if let Self::Terminal(terminal) = self {
+            terminal.print_ok(words);
         }
     }
 
@@ -171,7 +220,7 @@ fn machine(context: &Context) -> Result<MachineFacts> {
         has_desktop: checks::has_desktop(),
         has_services: checks::has_services(),
         variables: variables.into_iter().filter(is_set).collect(),
-        programs: ["claude", "codex"].into_iter().filter(|program| checks::is_installed(program)).collect(),
+        programs: ["claude", "codex"].into_iter().filter(|program| is_executable(program)).collect(),
         local_models: checks::local_models(),
         used_names: names.map(Iterator::collect).unwrap_or_default(),
         topic: format!("vault-{}", data_encoding::HEXLOWER.encode(&random[..8])),

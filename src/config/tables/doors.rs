@@ -11,6 +11,7 @@ use crate::redact::Redactor;
 
 settings! {
     /// The Discord bot or webhook.
+    #[derive(serde::Serialize)]
     pub struct DiscordSettings {
         /// A file with the webhook's URL, instead of `VAULT_AGENT_DISCORD_WEBHOOK`.
         pub webhook_url_file: Option<String>,
@@ -45,7 +46,7 @@ settings! {
 }
 
 /// The handling of files on messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeepAttachments {
     /// The log has Discord's link, which expires.

@@ -81,7 +81,8 @@ impl NotifySettings {
 }
 
 /// Hours of the day, by the vault's clock: from `from` on, until `to`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct QuietHours {
     /// The first quiet minute.
     pub from: Time,
@@ -89,15 +90,14 @@ pub struct QuietHours {
     pub to: Time,
 }
 
-impl<'de> Deserialize<'de> for QuietHours {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl TryFrom<String> for QuietHours {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
         let parsed = text.split_once('-').and_then(|(from, to)| Some((minute(from)?, minute(to)?)));
         match parsed {
             Some((from, to)) if from != to => Ok(Self { from, to }),
-            _ => Err(serde::de::Error::custom(format!(
-                "`{text}` are no quiet hours: write two times of the day, as in `22:00-07:00`"
-            ))),
+            _ => Err(format!("`{text}` are no quiet hours: write two times of the day, as in `22:00-07:00`")),
         }
     }
 }
@@ -140,6 +140,7 @@ fn bare(text: &str) -> Result<String, String> {
 
 settings! {
     /// An ntfy server: the public one, or one's own.
+    #[derive(serde::Serialize)]
     pub struct NtfySettings {
         /// The server.
         pub url: String = "https://ntfy.sh".to_owned(),
@@ -152,6 +153,7 @@ settings! {
 
 settings! {
     /// A mail server that takes mail from this person.
+    #[derive(serde::Serialize)]
     pub struct EmailSettings {
         /// Its name.
         pub server: Option<String>,
@@ -208,6 +210,7 @@ pub fn is_topic(text: &str) -> bool {
 
 settings! {
     /// An address that takes signed JSON.
+    #[derive(serde::Serialize)]
     pub struct WebhookSettings {
         /// The address.
         pub url: Option<String>,
