@@ -132,11 +132,11 @@ fn write_missing(
 /// The place of a file of the template, where the settings name another one.
 fn place(settings: &Settings, usual: &str) -> String {
     let default = Settings::default();
-    let persona = (default.assistant.persona.as_str(), settings.assistant.persona.as_str());
-    let paths = default.paths.all().into_iter().zip(settings.paths.all());
-    let mut pairs = paths.map(|((_, from), (_, to))| (from, to)).chain([persona]);
-    let moved = pairs.find_map(|(from, to)| {
-        let rest = usual.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    let persona = (default.assistant.persona, settings.assistant.persona.clone());
+    let paths = default.paths.all().into_values().zip(settings.paths.all().into_values());
+    let moved = paths.chain([persona]).find_map(|(from, to)| {
+        let rest =
+            usual.strip_prefix(from.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
         Some(format!("{to}{rest}"))
     });
     moved.unwrap_or_else(|| usual.to_owned())

@@ -21,6 +21,27 @@ pub struct Dirs {
     pub cache: PathBuf,
 }
 
+/// The file of the state directory that says whose state it is.
+const OWNER: &str = "vault";
+
+/// The vault that a state directory belongs to.
+#[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct StateOwner {
+    /// The vault's folder, links resolved.
+    path: PathBuf,
+    /// The folder's number on its file system, by which a vault that was renamed is known.
+    folder: (u64, u64),
+}
+
+impl StateOwner {
+    fn of(root: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let path = root.canonicalize().ok()?;
+        let meta = std::fs::metadata(&path).ok()?;
+        Some(Self { path, folder: (meta.dev(), meta.ino()) })
+    }
+}
+
 impl Dirs {
     /// The directories of the vault at `root`, from the environment or the platform's conventions.
     ///
@@ -60,30 +81,7 @@ impl Dirs {
                 .suggest(format!("free the path, or set `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
         })
     }
-}
 
-/// The file of the state directory that says whose state it is.
-const OWNER: &str = "vault";
-
-/// The vault that a state directory belongs to.
-#[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct StateOwner {
-    /// The vault's folder, links resolved.
-    path: PathBuf,
-    /// The folder's number on its file system, by which a vault that was renamed is known.
-    folder: (u64, u64),
-}
-
-impl StateOwner {
-    fn of(root: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-        let path = root.canonicalize().ok()?;
-        let meta = std::fs::metadata(&path).ok()?;
-        Some(Self { path, folder: (meta.dev(), meta.ino()) })
-    }
-}
-
-impl Dirs {
     /// Binds the state directory to the vault at `root`: two vaults that shared one would answer for each other.
     ///
     /// # Errors
@@ -109,9 +107,7 @@ impl Dirs {
         let _ = json_file::save(&file, &own);
         Ok(())
     }
-}
 
-impl Dirs {
     /// The state directory, beside this one, of a vault that is gone and was perhaps this one before it was moved: it had
     /// the same folder, or a folder of the same name. Returns a sentence, and how to go on with that state.
     pub fn left_behind(&self, root: &Path) -> Option<(String, String)> {

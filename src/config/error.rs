@@ -126,7 +126,6 @@ fn takes_table<T: DeserializeOwned>(key: &str) -> bool {
 /// An error of reading TOML as a `T` in our words, with the nearest known name where a name is wrong.
 pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> ConfigError {
     let message = error.message();
-    let error_at = error.span().map(|span| span.start);
     let ours = match quoted(message).as_slice() {
         [wrong, known @ ..] if message.starts_with("unknown field") => {
             let said = ConfigError::new(format!("unknown key `{wrong}`"));
@@ -145,7 +144,7 @@ pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) 
         }
         _ if message.starts_with("duplicate key") => {
             let said = ConfigError::new("this stands twice in the file");
-            let first = error_line(text, error_at).and_then(|(lines, second)| first_of(&lines, second));
+            let first = error.span().and_then(|span| first_of(text, span.start));
             said.suggest(match (header_left_out::<T>(text, error), first) {
                 (Some(hint), _) => hint,
                 (None, Some(first)) => format!(
@@ -168,14 +167,9 @@ pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) 
     }
 }
 
-/// The lines of a text, and the index of the one in which a place stands.
-fn error_line(text: &str, at: Option<usize>) -> Option<(Vec<&str>, usize)> {
-    let before = text.get(..at?)?;
-    Some((text.lines().collect(), before.matches('\n').count()))
-}
-
-/// The number, from 1, of the line that has a table's header or a key for the first time.
-fn first_of(lines: &[&str], second: usize) -> Option<usize> {
+/// The number, from 1, of the line that has the table's header or the key at this place for the first time.
+fn first_of(text: &str, at: usize) -> Option<usize> {
+    let (lines, second) = (text.lines().collect::<Vec<_>>(), text.get(..at)?.matches('\n').count());
     let name = |line: &&str| {
         let line = line.split('#').next().unwrap_or_default();
         line.split_once('=').map_or(line, |(key, _)| key).trim().to_owned()

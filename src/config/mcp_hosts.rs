@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::tables::mcp::McpServer;
 
+pub use super::tables::mcp::is_user;
+
 /// The servers of `purpose` that such a program can be told of.
 pub fn of<'a>(servers: &'a [McpServer], purpose: &'a str) -> impl Iterator<Item = &'a McpServer> {
     servers.iter().filter(move |server| server.is_for(purpose) && server.key_file.is_none())
@@ -47,12 +49,13 @@ pub enum VariableSyntax {
 
 impl VariableSyntax {
     fn text(self, name: &str) -> Option<String> {
-        match self {
-            Self::Dollar => Some(format!("${{{name}}}")),
-            Self::Env => Some(format!("${{env:{name}}}")),
-            Self::Input => Some(format!("${{input:{name}}}")),
-            Self::Never => None,
-        }
+        let of = match self {
+            Self::Dollar => "",
+            Self::Env => "env:",
+            Self::Input => "input:",
+            Self::Never => return None,
+        };
+        Some(format!("${{{of}{name}}}"))
     }
 }
 

@@ -40,48 +40,29 @@ pub fn secret(variable: &str, file: Option<&str>, root: &Path) -> Result<Option<
 }
 
 fn read(path: &Path, variable: &str, root: &Path) -> Result<SecretString, ConfigError> {
-    let problem = |message: String, suggestion: String| Err(ConfigError::new(message).suggest(suggestion));
     let shown = path.display();
-    let canonical = match path.canonicalize() {
-        Ok(canonical) => canonical,
-        Err(error) => {
-            return problem(
-                format!("can't read the secret file `{shown}`: {error}"),
-                match variable {
-                    "" => "create it with mode 600".to_owned(),
-                    variable => format!("create it with mode 600, or set `{variable}`"),
-                },
-            );
-        }
-    };
+    let unusable = |why: &str| ConfigError::new(format!("the secret file `{shown}` {why}"));
+    let unreadable =
+        |error: std::io::Error| ConfigError::new(format!("can't read the secret file `{shown}`: {error}"));
+    let canonical = path.canonicalize().map_err(|error| {
+        let or_set = if variable.is_empty() { String::new() } else { format!(", or set `{variable}`") };
+        unreadable(error).suggest(format!("create it with mode 600{or_set}"))
+    })?;
     if root.canonicalize().is_ok_and(|root| canonical.starts_with(root)) {
-        return problem(
-            format!("the secret file `{shown}` lies in the vault, which sync tools copy"),
-            "move it outside the vault, for example to `~/.config/vault-agent/`".to_owned(),
-        );
+        return Err(unusable("lies in the vault, which sync tools copy")
+            .suggest("move it outside the vault, for example to `~/.config/vault-agent/`"));
     }
     // A pipe may have no writer, and reading it would wait for ever.
     if !canonical.is_file() {
-        return problem(
-            format!("the secret file `{shown}` is no file"),
-            "write the secret into a file with mode 600".to_owned(),
-        );
+        return Err(unusable("is no file").suggest("write the secret into a file with mode 600"));
     }
     if let Some(reason) = readable_by_others(&canonical) {
-        return problem(
-            format!("the secret file `{shown}` {reason}"),
-            format!("run `chmod 600 {shown}` as its owner"),
-        );
+        return Err(unusable(reason).suggest(format!("run `chmod 600 {shown}` as its owner")));
     }
-    let text = std::fs::read_to_string(&canonical)
-        .map_err(|error| ConfigError::new(format!("can't read the secret file `{shown}`: {error}")))?;
-    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
-        Some(line) => Ok(SecretString::from(line)),
-        None => problem(
-            format!("the secret file `{shown}` is empty"),
-            "write the secret into its first line".to_owned(),
-        ),
-    }
+    let text = std::fs::read_to_string(&canonical).map_err(unreadable)?;
+    let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());
+    line.map(SecretString::from)
+        .ok_or_else(|| unusable("is empty").suggest("write the secret into its first line"))
 }
 
 fn readable_by_others(path: &Path) -> Option<&'static str> {

@@ -96,24 +96,22 @@ impl Settings {
         if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
             return Err(ConfigError::new("is no file; move it out of the way").in_file(&path));
         }
-        match std::fs::read(&path) {
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => match Self::parse(&text) {
-                    Ok(settings) => Ok((settings, text)),
-                    Err(error) => Err(error.in_file(&path)),
-                },
-                Err(error) => {
-                    let valid = error.utf8_error().valid_up_to();
-                    let before = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-                    let wrong = ConfigError::new("is not UTF-8 text").at(&before, valid);
-                    Err(wrong.suggest("save it again as UTF-8").in_file(&path))
-                }
-            },
+        let bytes = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok((Self::default(), String::new()))
+                return Ok((Self::default(), String::new()));
             }
-            Err(error) => Err(ConfigError::new(format!("can't be read: {error}")).in_file(&path)),
-        }
+            read => {
+                read.map_err(|error| ConfigError::new(format!("can't be read: {error}")).in_file(&path))?
+            }
+        };
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let before = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+            let wrong = ConfigError::new("is not UTF-8 text").at(&before, valid);
+            wrong.suggest("save it again as UTF-8").in_file(&path)
+        })?;
+        let settings = Self::parse(&text).map_err(|error| error.in_file(&path))?;
+        Ok((settings, text))
     }
 
     /// Settings from the text of a settings file.
@@ -174,16 +172,17 @@ impl Settings {
     }
 
     fn validate(&self) -> Validation {
-        for (key, path) in self.paths.all() {
+        let paths = self.paths.all();
+        for (key, path) in &paths {
             let hint = "give a path inside the vault, such as `Notes/Reminders.md`";
             in_vault(&format!("paths.{key}"), path, hint)?;
         }
         // Questions are in a note that no tool writes.
         let approvals = &self.paths.approvals;
-        let taken = |(key, path): &(&str, &str)| {
-            *key != "approvals" && (path == approvals || approvals.starts_with(&format!("{path}/")))
+        let taken = |(key, path): (&String, &String)| {
+            key != "approvals" && (path == approvals || approvals.starts_with(&format!("{path}/")))
         };
-        if approvals == FILE_NAME || self.paths.all().iter().any(taken) {
+        if approvals == FILE_NAME || paths.iter().any(taken) {
             let message = format!("`paths.approvals` is `{approvals}`, which is used for something else");
             return wrong("paths.approvals", message, "name a note of its own, such as `Approvals.md`");
         }

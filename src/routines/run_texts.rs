@@ -132,7 +132,7 @@ pub fn target(
     let lower = |path: &NotePath| NotePath::new(&path.as_str().to_lowercase()).ok();
     let is_within = |own: NotePath| lower(&path)?.is_within(&lower(&own)?).then_some(());
     let own = paths.all().into_iter().filter(|(key, _)| *key != "daily").map(|(_, own)| own);
-    let mut own = own.chain([workspace.settings.assistant.persona.as_str()]);
+    let mut own = own.chain([workspace.settings.assistant.persona.clone()]);
     let is_own = own.any(|own| {
         let own = NotePath::new(own.trim_end_matches('/')).ok();
         own.is_some_and(|own| vault.resolved(&own).and_then(is_within).or_else(|| is_within(own)).is_some())

@@ -30,9 +30,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     [&vault, &binary].into_iter().try_for_each(|path| utf8(path).map(drop))?;
     let settings = args.others.as_ref().map(|_| Settings::load(&vault)).transpose()?.unwrap_or_default();
     let user = args.others.as_deref().unwrap_or_default();
-    let is_known =
-        |user: &str| user == "assistant" || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
-    if args.others.is_some() && !is_known(user) {
+    if args.others.is_some() && !mcp_hosts::is_user(user) {
         return Err(CommandError::usage(format!("`{user}` uses no servers"))
             .hint("write `--for assistant`, or `--for routine:NAME`"));
     }

@@ -51,21 +51,12 @@ pub fn allows(patterns: &[String], doing: &CallToMatch<'_>) -> bool {
 /// A pattern that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowPattern {
-    /// A command.
-    Bash(Vec<GlobPiece>),
+    /// A command's characters; `None` stands for any harmless text.
+    Bash(Vec<Option<char>>),
     /// A skill with the hash of its files.
     Skill(String, String),
     /// A server and its tool.
     Mcp(String, String),
-}
-
-/// A piece of a command's pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GlobPiece {
-    /// This character.
-    One(char),
-    /// Any harmless text, or none.
-    Any,
 }
 
 /// Reads a pattern.
@@ -77,11 +68,11 @@ pub fn parse(pattern: &str) -> Result<AllowPattern, String> {
     match kind {
         "bash" => {
             let pieces = pieces(rest);
-            let blank = |piece: &GlobPiece| matches!(piece, GlobPiece::One(c) if c.is_whitespace());
+            let blank = |piece: &Option<char>| piece.is_some_and(char::is_whitespace);
             if pieces.first().is_none_or(blank) {
                 return Err("it names no command".to_owned());
             }
-            if pieces.iter().take_while(|piece| !blank(piece)).any(|piece| *piece == GlobPiece::Any) {
+            if pieces.iter().take_while(|piece| !blank(piece)).any(Option::is_none) {
                 return Err("a `*` in a command's first word would allow every program".to_owned());
             }
             Ok(AllowPattern::Bash(pieces))
@@ -104,17 +95,18 @@ pub fn parse(pattern: &str) -> Result<AllowPattern, String> {
     }
 }
 
-fn pieces(glob: &str) -> Vec<GlobPiece> {
+/// The characters of a command's pattern; `None` for a star.
+fn pieces(glob: &str) -> Vec<Option<char>> {
     let mut pieces = Vec::new();
     let mut chars = glob.chars().peekable();
     while let Some(c) = chars.next() {
         pieces.push(match (c, chars.peek()) {
             ('\\', Some(&next @ ('*' | '\\'))) => {
                 chars.next();
-                GlobPiece::One(next)
+                Some(next)
             }
-            ('*', _) => GlobPiece::Any,
-            (c, _) => GlobPiece::One(c),
+            ('*', _) => None,
+            (c, _) => Some(c),
         });
     }
     pieces
@@ -141,12 +133,12 @@ fn acts(c: char) -> bool {
     c.is_control() || ";&|`$()<>#".contains(c)
 }
 
-fn fits(pieces: &[GlobPiece], command: &str) -> bool {
-    let guarded = pieces.iter().any(|piece| matches!(piece, GlobPiece::One(c) if acts(*c)));
+fn fits(pieces: &[Option<char>], command: &str) -> bool {
+    let guarded = pieces.iter().flatten().any(|c| acts(*c));
     let quotes = if guarded { r#"'"\\"# } else { "" };
-    let piece = |piece: &GlobPiece| match piece {
-        GlobPiece::One(c) => regex_lite::escape(&c.to_string()),
-        GlobPiece::Any => format!(r"[^\x00-\x1f\x7f-\x9f;&|`$()<>#{quotes}]*"),
+    let piece = |piece: &Option<char>| match piece {
+        Some(c) => regex_lite::escape(&c.to_string()),
+        None => format!(r"[^\x00-\x1f\x7f-\x9f;&|`$()<>#{quotes}]*"),
     };
     let whole = format!("^(?:{})$", pieces.iter().map(piece).collect::<String>());
     regex_lite::Regex::new(&whole).is_ok_and(|whole| whole.is_match(command))

@@ -138,23 +138,8 @@ pub(in crate::config) fn validate(
         };
         format!("add a `[[brain]]` with `name = \"{name}\"`, or {or}")
     };
-    let budgets = brains
-        .iter()
-        .map(|brain| ("brain", format!("brain `{}`", brain.name), brain.day_tokens, brain.day_usd))
-        .chain([("assistant", "`[assistant]`".to_owned(), assistant.day_tokens, assistant.day_usd)]);
-    for (table, of, tokens, usd) in budgets {
-        let key = match (table, tokens) {
-            ("brain", _) => "brain",
-            (_, Some(0)) => "assistant.day_tokens",
-            _ => "assistant.day_usd",
-        };
-        ensure(
-            tokens != Some(0) && usd.is_none_or(|usd| usd.is_finite() && usd > 0.0),
-            key,
-            format!("the day's budget of {of} is nothing at all"),
-            "give more than 0, or take the key out for no bound",
-        )?;
-    }
+    let key = if assistant.day_tokens == Some(0) { "assistant.day_tokens" } else { "assistant.day_usd" };
+    validate_budget(key, "`[assistant]`", assistant.day_tokens, assistant.day_usd)?;
     for (index, brain) in brains.iter().enumerate() {
         validate_brain(&format!("brain[{index}]"), brain, &brains[..index])?;
     }
@@ -204,6 +189,7 @@ fn validate_brain(key: &str, brain: &BrainSettings, before: &[BrainSettings]) ->
     )?;
     let is_first = before.iter().all(|other| other.name != *name);
     ensure(is_first, key, format!("two brains have the name `{name}`"), "name each brain once")?;
+    validate_budget(key, &format!("brain `{name}`"), brain.day_tokens, brain.day_usd)?;
     validate_program(key, brain)?;
     if let Some(url) = brain.url.as_ref().filter(|url| !is_web(url)) {
         return wrong(
@@ -237,6 +223,13 @@ fn validate_brain(key: &str, brain: &BrainSettings, before: &[BrainSettings]) ->
         format!("`context_tokens` of brain `{name}` is {tokens}, out of range"),
         "give a number from 1000 to 10000000",
     )
+}
+
+/// Checks the bounds of a day.
+fn validate_budget(key: &str, of: &str, tokens: Option<u64>, usd: Option<f64>) -> Validation {
+    let is_some = tokens != Some(0) && usd.is_none_or(|usd| usd.is_finite() && usd > 0.0);
+    let message = format!("the day's budget of {of} is nothing at all");
+    ensure(is_some, key, message, "give more than 0, or take the key out for no bound")
 }
 
 /// Checks a brain's keys that are about programs.

@@ -66,6 +66,11 @@ impl McpServer {
     }
 }
 
+/// Whether a text names a user of servers: `assistant`, `routine:NAME`.
+pub fn is_user(text: &str) -> bool {
+    text == ASSISTANT || text.strip_prefix("routine:").is_some_and(|name| !name.is_empty())
+}
+
 /// Checks the servers.
 pub(in crate::config) fn validate(servers: &[McpServer]) -> Validation {
     for (index, server) in servers.iter().enumerate() {
@@ -113,10 +118,8 @@ fn validate_one(key: &str, server: &McpServer, before: &[McpServer]) -> Validati
         let message = format!("`ask` of MCP server `{name}` names `{tool}`, which isn't in its `tools`");
         return wrong(key, message, "name a tool of `tools`, or `*` for all");
     }
-    let is_user =
-        |user: &String| user == ASSISTANT || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
     ensure(
-        !server.used_by.is_empty() && server.used_by.iter().all(is_user),
+        !server.used_by.is_empty() && server.used_by.iter().all(|user| is_user(user)),
         format!("`for` of MCP server `{name}` must say who may use it"),
         "write `for = [\"assistant\"]`, or `\"routine:NAME\"`",
     )?;

@@ -1,6 +1,8 @@
 //! Reads `[paths]`, `[edit]`, `[history]`, `[reminders]` and `[schedule]`: the agent's notes, how they are edited and
 //! kept in history, and how reminders in them fire.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Time;
 use serde::Deserialize;
 
@@ -9,6 +11,7 @@ use crate::format::task::TaskFormat;
 
 settings! {
     /// Vault-relative paths of the agent's notes, with `/` between parts.
+    #[derive(serde::Serialize)]
     pub struct PathSettings {
         /// One reminder a line.
         pub reminders: String = "Reminders.md".to_owned(),
@@ -45,23 +48,10 @@ impl PathSettings {
         format!("{}/{}/", self.logs.trim_end_matches('/'), crate::format::log::SESSIONS)
     }
 
-    /// Each with its key in the settings.
-    pub fn all(&self) -> [(&'static str, &str); 13] {
-        [
-            ("reminders", &self.reminders),
-            ("commitments", &self.commitments),
-            ("memory", &self.memory),
-            ("pinned", &self.pinned),
-            ("daily", &self.daily),
-            ("profile", &self.profile),
-            ("working", &self.working),
-            ("routines", &self.routines),
-            ("logs", &self.logs),
-            ("approvals", &self.approvals),
-            ("skills", &self.skills),
-            ("summaries", &self.summaries),
-            ("inbox", &self.inbox),
-        ]
+    /// Each with its key in the settings, in the order of the keys.
+    pub fn all(&self) -> BTreeMap<String, String> {
+        let table = toml::Table::try_from(self).ok();
+        table.and_then(|table| table.try_into().ok()).expect("each is a text")
     }
 }
 
