@@ -71,6 +71,7 @@ impl DatabaseError {
 }
 
 /// A kind of state file: its name, its versions, and its remedy.
+#[derive(Debug)]
 pub struct StateFileKind {
     /// As a message names it: `the delivery journal`.
     pub name: &'static str,
@@ -81,12 +82,6 @@ pub struct StateFileKind {
     pub versions: &'static [&'static str],
     /// Runs whenever the file is opened; it may run twice at once.
     pub each_time: fn(&Connection) -> rusqlite::Result<()>,
-}
-
-impl std::fmt::Debug for StateFileKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
 }
 
 /// An open file of state.

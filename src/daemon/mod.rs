@@ -96,9 +96,9 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
         permits: Arc::clone(&permits),
     };
     let parts = parts::start(context, &board, &events, for_index, ui.json);
-    notify_ready();
+    notify_systemd(true);
     scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
-    notify_stopping();
+    notify_systemd(false);
     let ended = futures_util::future::join_all(parts);
     if tokio::time::timeout(PATIENCE, ended).await.is_err() {
         tracing::warn!("a part did not stop in time and is left behind");
@@ -134,13 +134,13 @@ fn is_hangup_ignored() -> bool {
     signals.is_some_and(|signals| signals & 1 == 1)
 }
 
-/// Tells systemd that the daemon is up, where systemd listens.
-fn notify_ready() {
+/// Tells systemd that the daemon is up, or that it stops, where systemd listens.
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "there is no systemd"))]
+fn notify_systemd(is_up: bool) {
     #[cfg(target_os = "linux")]
-    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-}
-
-fn notify_stopping() {
-    #[cfg(target_os = "linux")]
-    let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
+    let _ = sd_notify::notify(&[if is_up {
+        sd_notify::NotifyState::Ready
+    } else {
+        sd_notify::NotifyState::Stopping
+    }]);
 }

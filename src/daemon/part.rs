@@ -105,7 +105,11 @@ impl PartEvents {
                 };
                 Some(event)
             }
-            Err(RecvError::Lagged(_)) => Some(DaemonEvent::Rescan),
+            Err(RecvError::Lagged(_)) => {
+                // That the vault is back may be among what was lost.
+                self.is_vault_gone = false;
+                Some(DaemonEvent::Rescan)
+            }
             Err(RecvError::Closed) => None,
         }
     }

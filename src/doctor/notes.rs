@@ -4,7 +4,7 @@ use super::{Check, CheckExtent, Checked, all};
 use crate::format::{commitment, reminder};
 use crate::reminders::{IdAt, PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
-use crate::vault::{NotePath, SkipReason, VaultError, WalkOptions, conflict};
+use crate::vault::{NotePath, SkipReason, WalkOptions, conflict};
 use crate::workspace::Workspace;
 
 /// At most so many findings of one kind are shown one by one.
@@ -22,51 +22,44 @@ pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
 fn near_misses(workspace: &Workspace) -> Vec<Check> {
     let fail = |detail: String, fix: &str| Check::fail("notes", detail, fix);
     let warn = |detail: String, fix: &str| Check::warn("notes", detail, fix);
-    let mut checks = Vec::new();
-    let mut read = |name: &str| {
+    let paths = &workspace.settings.paths;
+    let (mut checks, mut found) = (Vec::new(), Vec::new());
+    let [lines, blocks] = [&paths.reminders, &paths.commitments].map(|name| {
         let path = workspace.note(name);
-        match workspace.vault.read(&path) {
-            Ok(bytes) => {
-                if let Some(line) = conflict::conflict_markers(&bytes) {
-                    checks.push(fail(
-                        format!("{path}:{line}: a merge conflict begins here, so the note is never written"),
-                        "choose between its two sides and remove the markers",
-                    ));
-                }
-                if let Err(error) = rustix::fs::access(
-                    workspace.vault.root().join(path.as_str()),
-                    rustix::fs::Access::WRITE_OK,
-                ) {
-                    let detail = format!("`{path}` can't be written: {}", std::io::Error::from(error));
-                    let fix = "make it writable: until then what was told stays in it, and nothing moves to its next date";
-                    checks.push(fail(detail, fix));
-                }
-                Some((path, bytes))
-            }
-            Err(VaultError::NotFound(_)) => None,
+        let bytes = match workspace.vault.read_if_there(&path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return 0,
             Err(error) => {
                 let fix = "bring the note back: nothing fires from a note that can't be read";
                 checks.push(fail(error.to_string(), fix));
-                None
+                return 0;
             }
+        };
+        if let Some(line) = conflict::conflict_markers(&bytes) {
+            checks.push(fail(
+                format!("{path}:{line}: a merge conflict begins here, so the note is never written"),
+                "choose between its two sides and remove the markers",
+            ));
         }
-    };
-    let reminders = read(&workspace.settings.paths.reminders);
-    let commitments = read(&workspace.settings.paths.commitments);
-    let mut found = Vec::new();
-    let (mut lines, mut blocks) = (0, 0);
-    if let Some((path, bytes)) = &reminders {
-        let file = reminder::parse(bytes);
-        let ids =
-            file.reminders.iter().filter_map(|line| Some(IdAt::new(line.reminder.id?, bytes, line.start)));
-        lines = file.reminders.len();
-        found.extend(findings(path, &file.near_misses, ids));
-    }
-    if let Some((path, bytes)) = &commitments {
-        let file = commitment::parse(bytes);
-        blocks = file.blocks.len();
-        found.extend(file.findings.iter().map(|finding| PlacedFinding::new(path, finding)));
-    }
+        let file = workspace.vault.root().join(path.as_str());
+        if let Err(error) = rustix::fs::access(file, rustix::fs::Access::WRITE_OK) {
+            let detail = format!("`{path}` can't be written: {}", std::io::Error::from(error));
+            let fix =
+                "make it writable: until then what was told stays in it, and nothing moves to its next date";
+            checks.push(fail(detail, fix));
+        }
+        if *name == paths.reminders {
+            let file = reminder::parse(&bytes);
+            let ids = file.reminders.iter();
+            let ids = ids.filter_map(|line| Some(IdAt::new(line.reminder.id?, &bytes, line.start)));
+            found.extend(findings(&path, &file.near_misses, ids));
+            file.reminders.len()
+        } else {
+            let file = commitment::parse(&bytes);
+            found.extend(file.findings.iter().map(|finding| PlacedFinding::new(&path, finding)));
+            file.blocks.len()
+        }
+    });
     for finding in found.iter().take(SHOWN) {
         let place = format!("{}:{}:{}", finding.path, finding.line, finding.column);
         checks.push(warn(format!("{place}: {}", finding.reason), &finding.suggestion));

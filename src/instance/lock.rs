@@ -4,12 +4,10 @@
 //! a file in it, keeps out a daemon with another state directory, which would send everything again. Some file systems
 //! don't support the second lock. Neither lock works across machines: there `[schedule] host` decides.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
-
-use rustix::fs::FlockOperation;
 
 /// The lock's file, in the state directory.
 pub const FILE_NAME: &str = "lock";
@@ -82,10 +80,10 @@ impl DaemonLock {
         let path = state.join(FILE_NAME);
         let wrap = |source: std::io::Error| LockError::Io { path: path.display().to_string(), source };
         let mut file = open(&path).map_err(wrap)?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match file.try_lock() {
             Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(LockError::Held(read_pid(&mut file))),
-            Err(errno) => return Err(wrap(errno.into())),
+            Err(TryLockError::WouldBlock) => return Err(LockError::Held(read_pid(&mut file))),
+            Err(TryLockError::Error(error)) => return Err(wrap(error)),
         }
         let vault = lock_folder(root).map_err(|pid| LockError::of_other(pid, state))?;
         file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(wrap)?;
@@ -99,22 +97,19 @@ impl DaemonLock {
             return None;
         }
         let folder = File::open(root).ok()?;
-        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockShared) {
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                Some(LockError::of_other(folder_holder(&folder).unwrap_or(0), state))
-            }
-            _ => None,
-        }
+        is_locked(&folder).then(|| LockError::of_other(folder_holder(&folder).unwrap_or(0), state))
     }
 
     /// The process that is this vault's daemon now, if any; 0 if its number isn't readable.
     pub fn holder(state: &Path) -> Option<u32> {
         let mut file = File::open(state.join(FILE_NAME)).ok()?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
-            Err(rustix::io::Errno::WOULDBLOCK) => Some(read_pid(&mut file).unwrap_or(0)),
-            _ => None,
-        }
+        is_locked(&file).then(|| read_pid(&mut file).unwrap_or(0))
     }
+}
+
+/// Whether another process has an exclusive lock on a file or folder.
+fn is_locked(file: &File) -> bool {
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// The lock on the vault's folder; none where the file system has no such locks. If it is held, the process that has
@@ -123,10 +118,10 @@ fn lock_folder(root: &Path) -> Result<Option<File>, u32> {
     let Ok(folder) = File::open(root) else { return Ok(None) };
     // A process that only checks the lock holds it for an instant.
     for _ in 0..20 {
-        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+        match folder.try_lock() {
             Ok(()) => return Ok(Some(folder)),
-            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(10)),
-            Err(error) => {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => {
                 tracing::debug!(%error, "the vault's folder can't be locked");
                 return Ok(None);
             }

@@ -40,12 +40,6 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
         PendingLooks { all: true, inbox: true, at: Some(Instant::now()), ..PendingLooks::default() };
     loop {
         let at = work.at.filter(|_| !events.is_vault_gone());
-        let wait = async {
-            match at {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             event = events.next() => match event {
@@ -59,7 +53,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 Some(_) => {}
                 None => return Ok(()),
             },
-            () = wait => {
+            () = tokio::time::sleep_until(at.unwrap_or_else(Instant::now)), if at.is_some() => {
                 let now = std::mem::take(&mut work);
                 let done = tokio::select! {
                     () = stop.cancelled() => return Ok(()),

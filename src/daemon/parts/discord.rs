@@ -96,22 +96,19 @@ async fn serve(workspace: Arc<Workspace>, kept: BotMemory, board: StatusBoard, s
         Err(error) => return board.set_part("discord", error.to_string()),
     };
     let (status, mut seen) = watch::channel(GatewayStatus::Connecting);
-    let report = board.clone();
-    let watching = tokio::spawn(async move {
+    let watching = async {
         loop {
-            let words = words(&seen.borrow_and_update());
-            report.set_part("discord", words);
+            board.set_part("discord", words(&seen.borrow_and_update()));
             if seen.changed().await.is_err() {
                 return;
             }
         }
-    });
+    };
     let parts = match parts(&workspace, &kept, api) {
         Ok(parts) => parts,
         Err(error) => return board.set_part("discord", error.to_string()),
     };
-    let result = crate::discord::run(parts, status, shutdown).await;
-    let _ = watching.await;
+    let (result, ()) = tokio::join!(crate::discord::run(parts, status, shutdown), watching);
     if let Err(error) = result {
         tracing::error!("Discord: {error}");
         board.set_part("discord", error.to_string());

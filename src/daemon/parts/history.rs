@@ -10,11 +10,10 @@ use crate::history::{HistoryError, Interrupted, Snapshotter};
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
     let mut snapshotter = open(&workspace)?;
-    let mut gone = false;
     let mut notice: Option<String> = None;
     loop {
         let clock = Arc::clone(&workspace.clock);
-        if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
+        if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !events.is_vault_gone()) {
             let taken = tokio::task::block_in_place(|| {
                 if snapshotter.batch.next() <= clock.now() {
                     workspace.recover_edits();
@@ -33,15 +32,13 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 }
             };
             notice = snapshotter.take_notice().or(notice);
-            if words.is_some() {
-                tokio::task::block_in_place(|| finish(&workspace));
-            }
             if let Some(words) = words {
+                tokio::task::block_in_place(|| finish(&workspace));
                 let notice = notice.iter().map(|notice| format!("{notice}; "));
                 board.set_part("history", format!("{}{words}", notice.collect::<String>()));
             }
         }
-        let wait = match snapshotter.as_ref().filter(|_| !gone) {
+        let wait = match snapshotter.as_ref().filter(|_| !events.is_vault_gone()) {
             Some(snapshotter) => {
                 let until = clock.now().duration_until(snapshotter.batch.next());
                 clock.sleep(Duration::try_from(until).unwrap_or(Duration::ZERO)).max(Duration::from_millis(5))
@@ -55,21 +52,19 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     snapshotter.batch.dirty(paths.iter().cloned(), clock.now());
                 }
                 (Some(DaemonEvent::Rescan | DaemonEvent::VaultBack | DaemonEvent::Unwatched), Some(snapshotter)) => {
-                    gone = false;
                     snapshotter.batch.rescan(clock.now());
                 }
-                (Some(DaemonEvent::VaultGone), _) => gone = true,
                 (Some(DaemonEvent::Settings(changed)), _) => {
                     workspace = changed;
                     snapshotter = open(&workspace)?;
                 }
                 (None, _) => break,
-                (_, None) | (Some(DaemonEvent::Voice), _) => {}
+                (_, None) | (Some(DaemonEvent::Voice | DaemonEvent::VaultGone), _) => {}
             },
             () = tokio::time::sleep(wait) => {}
         }
     }
-    if let Some(mut snapshotter) = snapshotter.filter(|_| !gone) {
+    if let Some(mut snapshotter) = snapshotter.filter(|_| !events.is_vault_gone()) {
         tokio::task::block_in_place(|| {
             workspace.recover_edits();
             snapshotter.flush()

@@ -2,6 +2,7 @@
 //! every hour.
 
 use super::prelude::*;
+use super::question_socket::QuestionSocket;
 use crate::embed::retry::Backoff;
 use crate::search::Recall;
 
@@ -14,7 +15,7 @@ const SETTLE: Duration = Duration::from_secs(20);
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, stop, .. } = context;
     let mut recall = Arc::new(Recall::of(&workspace)?);
-    let mut answers = open(&workspace, &recall, &board);
+    let mut answers = open(None, &workspace, &recall, &board);
     let (mut wait, mut failures) = (SETTLE, 0);
     loop {
         tokio::select! {
@@ -23,9 +24,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 Some(DaemonEvent::Settings(changed)) => {
                     if changed.settings != workspace.settings {
                         recall = Arc::new(Recall::of(&changed)?);
-                        // One door at a time: the old one's socket goes first.
-                        drop(answers);
-                        answers = open(&changed, &recall, &board);
+                        answers = open(answers, &changed, &recall, &board);
                         wait = SETTLE;
                     }
                     workspace = changed;
@@ -37,8 +36,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             () = tokio::time::sleep(wait) => {
                 if !recall.is_current() {
                     recall = Arc::new(Recall::of(&workspace)?);
-                    drop(answers);
-                    answers = open(&workspace, &recall, &board);
+                    answers = open(answers, &workspace, &recall, &board);
                 }
                 let pass = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
@@ -63,13 +61,15 @@ fn pause(again: Option<i64>, failures: u32) -> Duration {
     due.max(down).min(EVERY)
 }
 
-/// Opens the socket for questions; without it, clients answer themselves.
+/// Opens the socket for questions, after the one before is closed; without it, clients answer themselves.
 fn open(
+    before: Option<QuestionSocket>,
     workspace: &Arc<Workspace>,
     recall: &Arc<Recall>,
     board: &StatusBoard,
-) -> Option<super::question_socket::QuestionSocket> {
-    match super::question_socket::QuestionSocket::open(Arc::clone(workspace), Arc::clone(recall)) {
+) -> Option<QuestionSocket> {
+    drop(before);
+    match QuestionSocket::open(Arc::clone(workspace), Arc::clone(recall)) {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");
