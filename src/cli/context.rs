@@ -1,5 +1,6 @@
 //! Holds the context of a command: its output, the clock, its vault, and the caller (a person or the assistant).
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,11 +61,6 @@ impl Context {
         Origin::new(Actor::Cli)
     }
 
-    /// Whether a person calls, who has finished editing and knows the note.
-    fn is_typed(&self) -> bool {
-        self.origin().actor == Actor::Cli
-    }
-
     /// Checks that the assistant may call this command from its shell; a person may call all.
     #[cfg(all(unix, feature = "assistant"))]
     pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<()> {
@@ -116,8 +112,7 @@ impl Context {
     /// # Errors
     /// There is no vault, or its settings are wrong and were never valid.
     pub fn workspace_or_last(&self) -> Result<Workspace> {
-        let opened = Workspace::open_or_last(&self.vault_dir()?, Arc::clone(&self.clock))?;
-        Ok(self.noted(opened))
+        self.opened(Workspace::open_or_last)
     }
 
     /// Opens the vault with its settings.
@@ -125,18 +120,19 @@ impl Context {
     /// # Errors
     /// There is no vault, or its settings are wrong.
     pub fn workspace(&self) -> Result<Workspace> {
-        let opened = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
-        Ok(self.noted(opened))
+        self.opened(Workspace::open)
     }
 
     /// The vault, with a note where its settings aren't those on disk.
-    fn noted(&self, workspace: Workspace) -> Workspace {
+    fn opened(&self, open: fn(&Path, Arc<dyn Clock>) -> Result<Workspace, ConfigError>) -> Result<Workspace> {
+        let workspace = open(&self.vault_dir()?, Arc::clone(&self.clock))?;
         if let Err(error) = workspace.settings_on_disk() {
             let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
             self.ui.note(format!("the settings are wrong, the last good ones are used: {error}{hint}"));
         }
-        workspace.editor.count_as_settled(self.is_typed());
-        workspace
+        // A person has finished editing and knows the note.
+        workspace.editor.count_as_settled(self.origin().actor == Actor::Cli);
+        Ok(workspace)
     }
 
     /// Prints a result, as JSON or as lines for people. The exit code says whether it is fine.
@@ -205,6 +201,25 @@ pub(super) fn past(text: &str, workspace: &Workspace) -> Result<Timestamp> {
         _ => CommandError::usage(format!("`{text}` is no time"))
             .hint("try `yesterday 18:00`, `7 days ago`, `2026-12-01`, or RFC 3339"),
     })
+}
+
+/// A note and the number of its line, from 1, as options take them: `MEMORY.md:12`.
+pub(super) fn note_line(text: &str) -> Result<(&str, usize)> {
+    let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
+    place.filter(|(path, line)| !path.is_empty() && *line > 0).ok_or_else(|| {
+        CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
+    })
+}
+
+/// The text on standard input, up to so many kB; `what` it is, for an error.
+pub(super) fn stdin_text(what: &str, limit: u64) -> Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take((limit << 10) + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit << 10 {
+        return Err(CommandError::usage(format!("{what} is longer than {limit} kB")));
+    }
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| CommandError::usage(format!("{what} on standard input is no UTF-8 text")))
 }
 
 /// A table without lines; the first cells of its rows are names.

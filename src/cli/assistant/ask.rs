@@ -14,6 +14,7 @@ use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clie
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
 use crate::brain::{FailureClass, MessagePart};
+use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
 use crate::config::MEMORY;
 use crate::daemon;
@@ -22,8 +23,8 @@ use crate::routines::message_of;
 use crate::turn::turn_journal::{CallRow, ToolRow};
 use crate::turn::{NewTurn, Responder, TurnAnswer, TurnJournal, route};
 
-/// The longest question, in bytes.
-const MAX_QUESTION_BYTES: u64 = 256 << 10;
+/// The longest question, in kB.
+const MAX_QUESTION: u64 = 256;
 /// The largest picture, in bytes.
 const MAX_PICTURE_BYTES: u64 = 5 << 20;
 
@@ -247,17 +248,10 @@ fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
 }
 
 fn question(args: &Args) -> Result<String> {
-    if args.question != ["-"] {
-        return Ok(args.question.join(" "));
+    match args.question == ["-"] {
+        true => stdin_text("the question", MAX_QUESTION),
+        false => Ok(args.question.join(" ")),
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MAX_QUESTION_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_QUESTION_BYTES {
-        let most = MAX_QUESTION_BYTES >> 10;
-        return Err(CommandError::usage(format!("the question is longer than {most} kB")));
-    }
-    String::from_utf8(bytes)
-        .map_err(|_| CommandError::usage("the question on standard input is no UTF-8 text"))
 }
 
 fn picture(path: &Path) -> Result<MessagePart> {

@@ -78,9 +78,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     context.ui.json(&TickReport {
         pass: &report,
-        inbox: (!inbox.is_empty()).then_some(&inbox),
+        inbox: &inbox,
         #[cfg(feature = "assistant")]
-        routines: (!ran.is_empty()).then_some(&ran),
+        routines: &ran,
     });
     print_report(context.ui, &workspace, &report);
     let problem = inbox.print_report(context.ui) || report.has_problem();
@@ -95,12 +95,12 @@ struct TickReport<'a> {
     #[serde(flatten)]
     pass: &'a PassReport,
     /// The result of the inbox, where a box was ticked or declined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inbox: Option<&'a InboxTicks>,
+    #[serde(skip_serializing_if = "InboxTicks::is_empty")]
+    inbox: &'a InboxTicks,
     /// The result of routines, where one was due.
     #[cfg(feature = "assistant")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    routines: Option<&'a super::tick_routines::Ticked>,
+    #[serde(skip_serializing_if = "super::tick_routines::Ticked::is_empty")]
+    routines: &'a super::tick_routines::Ticked,
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {

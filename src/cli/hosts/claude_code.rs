@@ -18,22 +18,12 @@ use crate::memory::derive;
 use crate::transfer::follow::{self, SourceFolder};
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Origin};
 
-/// The options `--memories` and `--no-memories`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MemoriesChoice {
-    /// Ask, where there is a terminal.
-    Ask,
-    /// Into the vault.
-    Yes,
-    /// Left where they are.
-    No,
-}
-
 /// The hint for a host's file that can't be changed.
 pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
 
-/// Makes the host keep the memories of this folder's project in the vault, if the person wants that. Returns the host's
-/// settings of the project, the folder in the vault, and how many notes were copied.
+/// Makes the host keep the memories of this folder's project in the vault, if the person wants that: as `wanted` says,
+/// else the person is asked where there is a terminal. Returns the host's settings of the project, the folder in the
+/// vault, and how many notes were copied.
 ///
 /// # Errors
 /// The host's settings can't be changed, or the vault can't be written.
@@ -41,15 +31,13 @@ pub(super) fn install(
     context: &Context,
     vault: &Path,
     config: &Path,
-    choice: MemoriesChoice,
+    wanted: Option<bool>,
     dry_run: bool,
 ) -> Result<Option<Value>> {
     let here = std::env::current_dir()?;
     let project = memories::project(&here);
     let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
-    if choice == MemoriesChoice::No
-        || (choice == MemoriesChoice::Ask && (is_home || !context.ui.can_ask() || !is_project(project)))
-    {
+    if !wanted.unwrap_or_else(|| !is_home && context.ui.can_ask() && is_project(project)) {
         return Ok(None);
     }
     let scope = derive(&here, |name| std::env::var(name).ok());
@@ -65,11 +53,11 @@ pub(super) fn install(
     );
     match memories::configured_folder(file.text()).map_err(wrong)? {
         Some(set) if set == *shown => {}
-        Some(set) if choice != MemoriesChoice::Yes => {
+        Some(set) if wanted.is_none() => {
             context.ui.note(format!("Claude Code's memories of this project are in `{set}`, and stay there"));
             return Ok(None);
         }
-        _ if choice == MemoriesChoice::Ask && !context.ui.confirm(&question) => return Ok(None),
+        _ if wanted.is_none() && !context.ui.confirm(&question) => return Ok(None),
         _ => {}
     }
     let after = memories::with_folder(file.text(), shown).map_err(wrong)?;

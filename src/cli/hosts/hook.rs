@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::claude_code::{self, MEND, MemoriesChoice, utf8};
+use super::claude_code::{self, MEND, utf8};
 use crate::cli::prelude::*;
 use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, is_any_known, sweep};
@@ -111,15 +111,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let config = config_dir().unwrap_or_default();
             let server = claude_code::server_name(&vault_text, &config, project).filter(|_| !no_mcp);
             let caller = HookCaller { program, vault: vault_text, server };
-            let choice = match (wanted, no_memories) {
-                (true, _) => MemoriesChoice::Yes,
-                (_, true) => MemoriesChoice::No,
-                _ => MemoriesChoice::Ask,
-            };
+            let wanted = (*wanted || *no_memories).then_some(*wanted);
             if *codex_memories {
                 claude_code::follow_codex(context, at.dry_run)?;
             }
-            let kept = claude_code::install(context, &vault, &config, choice, at.dry_run)?;
+            let kept = claude_code::install(context, &vault, &config, wanted, at.dry_run)?;
             edit_settings(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
         }
         Action::Uninstall { at } => {

@@ -1,21 +1,18 @@
 //! Parses the arguments of `memory`: texts, scopes, days, line ranges, links.
 
-use std::io::Read;
-
 use jiff::civil::Date;
 
+use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
 use crate::format::pinned::LinkTarget;
 use crate::memory::{MemoryError, Scope, derive, derived_before};
 
+/// The longest text on standard input, in kB.
+const MAX_TEXT: u64 = 1024;
+
 /// A text argument; `-` is standard input.
 pub(super) fn text_argument(text: &str) -> Result<String> {
-    if text != "-" {
-        return Ok(text.to_owned());
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().take(1024 * 1024).read_to_end(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| CommandError::usage("standard input is not UTF-8 text"))
+    if text == "-" { stdin_text("the text", MAX_TEXT) } else { Ok(text.to_owned()) }
 }
 
 /// A scope as people write it; `here` is this folder's. Without one, what the environment names.
@@ -76,14 +73,6 @@ pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize)> {
                 .hint("write `3`, `3-7` or `3-`"))
         }
     }
-}
-
-/// `MEMORY.md:12`.
-pub(super) fn parse_note_line(text: &str) -> Result<(&str, usize)> {
-    let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
-    place.ok_or_else(|| {
-        CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
-    })
 }
 
 /// A link as `note#^block`, `note#heading` or `note`, with or without brackets.

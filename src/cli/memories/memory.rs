@@ -1,9 +1,8 @@
 //! `memory`: saves, lists, reads, changes and removes memories.
 
-use super::arguments::{
-    parse_day, parse_line_range, parse_link, parse_note_line, parse_scope, previous_scope, text_argument,
-};
+use super::arguments::{parse_day, parse_line_range, parse_link, parse_scope, previous_scope, text_argument};
 use super::saving::{SaveArgs, one_line, print_saved, save};
+use crate::cli::context::note_line;
 use crate::cli::prelude::*;
 use crate::cli::reminders::commitment;
 use crate::memory::{
@@ -139,7 +138,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::Pin { text, link, line } => {
             let saved = match line {
                 Some(place) => {
-                    let (path, line) = parse_note_line(place)?;
+                    let (path, line) = note_line(place)?;
                     memory.pin_line(path, line, None, &origin)?
                 }
                 None => {

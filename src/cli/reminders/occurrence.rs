@@ -12,8 +12,7 @@ use crate::when;
 impl Remind<'_> {
     pub(super) fn skip(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.tasks().change(id, None, TaskAction::Skip, self.context.origin())?;
-            return self.report_task_change("skipped", &written, None);
+            return self.change_task("skipped", id, TaskAction::Skip, None);
         }
         let line = self.reminders().line(id)?;
         if line.reminder.recur == Recur::None {
@@ -82,8 +81,7 @@ impl Remind<'_> {
 
     /// Changes the time or the words of a task of another plugin.
     pub(super) fn rewrite(&self, what: &str, id: &str, rewrite: TaskRewrite<'_>) -> CommandResult {
-        let written = self.tasks().change(id, None, TaskAction::Rewrite(rewrite), self.context.origin())?;
         let said = rewrite.to.map(|to| self.confirmation(to, Recur::None));
-        self.report_task_change(what, &written, said)
+        self.change_task(what, id, TaskAction::Rewrite(rewrite), said)
     }
 }

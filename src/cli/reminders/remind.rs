@@ -11,7 +11,7 @@ use crate::reminders::{
     ListedReminder, ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder,
     checked_message, local_after,
 };
-use crate::tasks::{self, ListedLine, Scanner, TaskAction, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
+use crate::tasks::{self, ListedLine, Scanner, TaskAction, TaskRewrite, VaultTasks, is_task_id};
 use crate::when::{self, Meaning};
 use crate::{deliver, schedule};
 
@@ -202,8 +202,7 @@ impl Remind<'_> {
 
     fn remove(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.tasks().change(id, None, TaskAction::Remove, self.context.origin())?;
-            return self.report_task_change("removed", &written, None);
+            return self.change_task("removed", id, TaskAction::Remove, None);
         }
         let written = self.reminders().remove(id, self.context.origin())?;
         self.report_change("removed", &written, None)
@@ -217,8 +216,7 @@ impl Remind<'_> {
         };
         if is_task_id(id) {
             let said = Some(self.confirmation(local, Recur::None));
-            let written = self.tasks().change(id, None, TaskAction::Snooze(local), self.context.origin())?;
-            return self.report_task_change("snoozed", &written, said);
+            return self.change_task("snoozed", id, TaskAction::Snooze(local), said);
         }
         self.postpone("snoozed", id, local)
     }
@@ -237,8 +235,7 @@ impl Remind<'_> {
 
     fn done(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.tasks().change(id, None, TaskAction::Done(self.now), self.context.origin())?;
-            return self.report_task_change("done", &written, None);
+            return self.change_task("done", id, TaskAction::Done(self.now), None);
         }
         let line = self.reminders().line(id)?;
         if line.reminder.recur == Recur::None {
@@ -288,15 +285,17 @@ impl Remind<'_> {
         self.confirm(what, &written.line_text)
     }
 
-    /// As [`Self::report_change`], for a task: its lines, and where they are.
-    pub(super) fn report_task_change(
+    /// Changes a task of another plugin, and prints its lines and where they are.
+    pub(super) fn change_task(
         &self,
         what: &str,
-        written: &WrittenTask,
+        id: &str,
+        action: TaskAction<'_>,
         when: Option<String>,
     ) -> CommandResult {
+        let written = self.tasks().change(id, None, action, self.context.origin())?;
         let shown = written.shown();
-        self.context.report(written, Some(&shown).filter(|shown| !shown.is_empty()), true)?;
+        self.context.report(&written, Some(&shown).filter(|shown| !shown.is_empty()), true)?;
         self.context.ui.note(format!("{what} in {}", written.place()));
         when.into_iter().chain(written.remark.clone()).for_each(|text| self.context.ui.note(text));
         self.confirm(what, &shown)

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::shared::{diff_style, diff_text, open_history, refresh, vault_path};
+use super::shared::{diff_style, diff_text, refresh, vault_path};
 use crate::cli::prelude::*;
 use crate::conflicts::{ConflictCopy, ConflictError, MergePlan, copy_of, execute, find, plan};
-use crate::history::{DiffStyle, FileDiff, FileMode, History, HistoryError};
+use crate::history::{DiffStyle, FileDiff, FileMode, HistoryError};
 use crate::vault::NotePath;
 
 /// Brings what stands in a sync tool's conflict copy into its note.
@@ -42,7 +42,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match args {
         Args::List => list(context, &workspace),
         Args::Show { copy } => {
-            let (_, plan) = plan_for(context, &workspace, copy)?;
+            let plan = plan_for(context, &workspace, copy)?;
             show(context, &plan);
             context.ui.json(&merge_document(&plan, false));
             Ok(Status::Fine)
@@ -64,24 +64,16 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
 }
 
 /// The plan of a merge. The notes' present text is in the history before.
-fn plan_for(
-    context: &Context,
-    workspace: &Workspace,
-    typed: &str,
-) -> Result<(std::sync::Arc<History>, MergePlan)> {
-    if !workspace.settings.history.enabled {
-        return Err(HistoryError::Disabled.into());
-    }
-    let history = open_history(workspace)?;
+fn plan_for(context: &Context, workspace: &Workspace, typed: &str) -> Result<MergePlan> {
+    let history = workspace.history()?.ok_or(HistoryError::Disabled)?;
     let path = NotePath::new(&vault_path(workspace, typed)?).map_err(CommandError::usage)?;
     let copy = copy_of(&workspace.vault, &path).ok_or(ConflictError::NoCopy(path))?;
     refresh(context, workspace, &history)?;
-    let plan = plan(&workspace.vault, &history, copy)?;
-    Ok((history, plan))
+    Ok(plan(&workspace.vault, &history, copy)?)
 }
 
 fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool) -> CommandResult {
-    let (_history, plan) = plan_for(context, workspace, typed)?;
+    let plan = plan_for(context, workspace, typed)?;
     show(context, &plan);
     if !is_agreed {
         if !context.ui.can_ask() {

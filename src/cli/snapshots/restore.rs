@@ -1,6 +1,7 @@
 //! `restore`: brings back a file, a folder, the vault, one line or one section.
 
 use super::shared::{ago, diff_style, diff_text, note_path, open_history, scopes, vault_path};
+use crate::cli::context::note_line;
 use crate::cli::prelude::*;
 use crate::history::{Commit, History, Interrupted, LineTarget, Rename, RestorePlan, RestoreReport};
 
@@ -74,7 +75,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return restore.restore_part(&path, &LineTarget::Id(id.clone()), remote);
     }
     if let Some(line) = &args.line {
-        let (path, number) = parse_line_target(line)?;
+        let (path, number) = note_line(line)?;
         return restore.restore_part(&vault_path(&workspace, path)?, &LineTarget::Number(number), remote);
     }
     if let Some(section) = &args.section {
@@ -278,14 +279,6 @@ fn document<'a>(
 ) -> RestoreDocument<'a> {
     let (newer, renamed) = plan.map_or((&[][..], &[][..]), |plan| (&plan.newer, &plan.renamed));
     RestoreDocument { report, newer, renamed, dry_run }
-}
-
-fn parse_line_target(text: &str) -> Result<(&str, usize)> {
-    let place = text.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
-    place.filter(|(path, number)| !path.is_empty() && *number > 0).ok_or_else(|| {
-        CommandError::usage(format!("`{text}` names no line"))
-            .hint("give a path and a number, as in `--line MEMORY.md:12`")
-    })
 }
 
 fn parse_section_target(text: &str) -> Result<(&str, &str)> {

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::cli::prelude::*;
+use crate::config::json_file;
 use crate::transfer::{FIRST, VaultContents, calendar, markdown, okf, records};
 
 /// Writes out memories, days, reminders, follow-ups and pins: as one Markdown document, as JSON Lines
@@ -36,18 +37,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let contents = VaultContents::read(&workspace.vault, &workspace.settings, &workspace.zone)?;
     let now = workspace.clock.now();
-    if args.format == Format::Okf {
-        let Some(folder) = &args.output else {
-            return Err(CommandError::usage("`--format okf` writes a folder: name it with `--output`"));
-        };
-        let inbox = crate::capture::Inbox::new(workspace.memory()).read()?;
-        write_folder(folder, &okf::bundle(&contents, &inbox, now), workspace.vault.root())?;
-    }
     let text = match args.format {
         Format::Markdown => markdown::document(&contents, now),
         Format::Jsonl => records::lines_of(&contents),
         Format::Ics => calendar::calendar(&contents, now),
-        Format::Okf => String::new(),
+        Format::Okf => {
+            let Some(folder) = &args.output else {
+                return Err(CommandError::usage("`--format okf` writes a folder: name it with `--output`"));
+            };
+            let inbox = crate::capture::Inbox::new(workspace.memory()).read()?;
+            write_folder(folder, &okf::bundle(&contents, &inbox, now), workspace.vault.root())?;
+            String::new()
+        }
     };
     match &args.output {
         Some(_) if args.format == Format::Okf => {}
@@ -100,12 +101,8 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<()> {
         let error = CommandError::usage(format!("`{}` is there, and is no export", file.display()));
         return Err(error.hint("name another file, or remove this one first"));
     }
-    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, file));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&temporary);
-        CommandError::problem(format!("`{}` could not be written: {error}", file.display()))
-    })
+    json_file::replace(file, text.as_bytes(), false)
+        .map_err(|error| CommandError::problem(format!("`{}` could not be written: {error}", file.display())))
 }
 
 /// Writes a folder outside the vault, whole or not at all; it replaces an earlier export, and no other folder.
