@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::term::Term;
+use super::term::{Term, meaning};
 
 /// One language's spellings, ready to be compared.
 struct Lexicon {
@@ -164,10 +164,7 @@ impl<'t> Lattice<'t> {
 
     /// Numbers as digits or as words, of any size, and where they end.
     pub fn numbers(&self, at: usize) -> Vec<(i32, usize)> {
-        let words = self.values_at(at, |term| match term {
-            Term::Number(number) => Some(i32::from(number)),
-            _ => None,
-        });
+        let words = self.values_at(at, meaning!(Term::Number(number) => i32::from(number)));
         let digits = self.number(at, 1, 5).map(|number| (number, at + 1));
         digits.into_iter().chain(words).collect()
     }

@@ -93,6 +93,18 @@ pub enum Term {
     To,
 }
 
+/// A function that gives the value of the first pattern that fits a term: `meaning!(Term::Month(month) => month)`.
+macro_rules! meaning {
+    ($($pattern:pat => $value:expr),+) => {
+        |term| match term {
+            $($pattern => Some($value),)+
+            _ => None,
+        }
+    };
+}
+
+pub(super) use meaning;
+
 impl Term {
     /// The term with this name in the table of words: `Now`, `Number(40)`, `DayPart(0, Evening)`.
     pub fn named(name: &str) -> Option<Self> {

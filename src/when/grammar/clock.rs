@@ -2,7 +2,7 @@
 
 use super::{Grammar, RuleCombinators, RuleResults};
 use crate::when::phrase::TimePhrase;
-use crate::when::term::Term;
+use crate::when::term::{Term, meaning};
 
 /// How an hour is written, which decides how many times of day it may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,8 @@ impl Grammar<'_> {
         let mut out: RuleResults<TimePhrase> = Vec::new();
         let starts = std::iter::once((at, false)).chain(lattice.behind(at, Term::At).map(|end| (end, true)));
         for (at, said) in starts {
-            out.extend(lattice.values_at(at, |term| match term {
-                Term::Noon => Some(TimePhrase::Noon),
-                Term::Midnight => Some(TimePhrase::Midnight),
-                _ => None,
-            }));
+            let named = meaning!(Term::Noon => TimePhrase::Noon, Term::Midnight => TimePhrase::Midnight);
+            out.extend(lattice.values_at(at, named));
             let led = lattice.behind(at, Term::Hour).filter(|_| lattice.language.hours_to_24);
             let led: RuleResults<Dial> = led.flat_map(|at| self.dials(at, said)).collect();
             let led = led.map(|(hour, minute, _)| (hour, minute, Form::Full));
@@ -76,19 +73,13 @@ impl Grammar<'_> {
 
     /// `y media`, `et quart`, `moins le quart`.
     fn offsets(&self, at: usize) -> RuleResults<i32> {
-        self.lattice.values_at(at, |term| match term {
-            Term::After(add) => Some(add.into()),
-            _ => None,
-        })
+        self.lattice.values_at(at, meaning!(Term::After(add) => add.into()))
     }
 
     /// `half past five`, `halb acht`, `ten to six`.
     fn before(&self, at: usize) -> RuleResults<Dial> {
         let lattice = self.lattice;
-        let mut leads: RuleResults<i32> = lattice.values_at(at, |term| match term {
-            Term::Before(add) => Some(add.into()),
-            _ => None,
-        });
+        let mut leads: RuleResults<i32> = lattice.values_at(at, meaning!(Term::Before(add) => add.into()));
         for (minutes, end) in lattice.numbers(at).into_iter().filter(|(minutes, _)| *minutes < 30) {
             leads.extend(lattice.behind(end, Term::Past).map(|end| (minutes, end)));
             leads.extend(lattice.behind(end, Term::To).map(|end| (-minutes, end)));

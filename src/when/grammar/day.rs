@@ -4,7 +4,7 @@ use jiff::civil::Weekday;
 
 use super::{Grammar, RuleCombinators, RuleResults};
 use crate::when::phrase::{Date, DayPhrase, Period, WhichOne};
-use crate::when::term::{DayPart, Term, Unit};
+use crate::when::term::{DayPart, Term, Unit, meaning};
 
 impl Grammar<'_> {
     pub(super) fn days(&self, at: usize) -> RuleResults<DayPhrase> {
@@ -28,16 +28,13 @@ impl Grammar<'_> {
 
     /// A day and a part of it in one: `tonight`, `this evening`, `Freitagabend`.
     pub(super) fn day_parts(&self, at: usize) -> RuleResults<(DayPhrase, DayPart)> {
-        let part = |term| match term {
-            Term::Part(part) => Some((DayPhrase::Offset(0), part)),
-            _ => None,
-        };
+        let part = meaning!(Term::Part(part) => (DayPhrase::Offset(0), part));
+        let both = meaning!(
+            Term::DayPart(days, part) => (DayPhrase::Offset(days.into()), part),
+            Term::WeekdayPart(day, part) => (DayPhrase::Weekday(day, WhichOne::Bare), part)
+        );
         self.behind_any(at, &[Term::On], |at| {
-            let mut out = self.lattice.values_at(at, |term| match term {
-                Term::DayPart(days, part) => Some((DayPhrase::Offset(days.into()), part)),
-                Term::WeekdayPart(day, part) => Some((DayPhrase::Weekday(day, WhichOne::Bare), part)),
-                _ => None,
-            });
+            let mut out = self.lattice.values_at(at, both);
             out.extend(self.lattice.behind(at, Term::This).flat_map(|end| self.lattice.values_at(end, part)));
             out
         })
@@ -45,30 +42,27 @@ impl Grammar<'_> {
 
     /// The days of the week that stand at a place.
     pub(super) fn weekdays(&self, at: usize) -> RuleResults<Weekday> {
-        self.lattice.values_at(at, |term| match term {
-            Term::Weekday(day) => Some(day),
-            _ => None,
-        })
+        self.lattice.values_at(at, meaning!(Term::Weekday(day) => day))
     }
 
     /// The words before or behind a day that choose one.
     fn which(&self, at: usize) -> RuleResults<WhichOne> {
-        self.lattice.values_at(at, |term| match term {
-            Term::This => Some(WhichOne::This),
-            Term::Next => Some(WhichOne::Next),
-            Term::Coming => Some(WhichOne::Coming),
-            Term::Last => Some(WhichOne::Last),
-            _ => None,
-        })
+        let which = meaning!(
+            Term::This => WhichOne::This,
+            Term::Next => WhichOne::Next,
+            Term::Coming => WhichOne::Coming,
+            Term::Last => WhichOne::Last
+        );
+        self.lattice.values_at(at, which)
     }
 
     /// `today`, `friday`, `next friday`, `vendredi prochain`, `friday next week`, `this weekend`.
     fn named(&self, at: usize) -> RuleResults<DayPhrase> {
-        let mut out = self.lattice.values_at(at, |term| match term {
-            Term::Day(days) => Some(DayPhrase::Offset(days.into())),
-            Term::Weekend => Some(DayPhrase::Weekend(WhichOne::Bare)),
-            _ => None,
-        });
+        let day = meaning!(
+            Term::Day(days) => DayPhrase::Offset(days.into()),
+            Term::Weekend => DayPhrase::Weekend(WhichOne::Bare)
+        );
+        let mut out = self.lattice.values_at(at, day);
         for (which, end) in self.which(at) {
             out.extend(self.weekdays(end).map(|day| DayPhrase::Weekday(day, which)));
             out.extend(self.lattice.behind(end, Term::Weekend).map(|end| (DayPhrase::Weekend(which), end)));
@@ -96,12 +90,8 @@ impl Grammar<'_> {
 
     /// A week, month or year: `month`, `this month`, `next month`, `mois prochain`, `december 2026`.
     fn periods(&self, at: usize) -> RuleResults<Period> {
-        let unit = |at: usize| {
-            self.lattice.values_at(at, |term| match term {
-                Term::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
-                _ => None,
-            })
-        };
+        let long = meaning!(Term::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => unit);
+        let unit = |at: usize| self.lattice.values_at(at, long);
         let mut out: RuleResults<Period> = Vec::new();
         for (which, end) in self.which(at) {
             out.extend(unit(end).map(|unit| Period::Of(which, unit)));
@@ -119,10 +109,7 @@ impl Grammar<'_> {
     }
 
     fn months(&self, at: usize) -> RuleResults<i32> {
-        self.lattice.values_at(at, |term| match term {
-            Term::Month(month) => Some(month.into()),
-            _ => None,
-        })
+        self.lattice.values_at(at, meaning!(Term::Month(month) => month.into()))
     }
 
     /// `end of month`, `fin du mois prochain`, `Ende November`.

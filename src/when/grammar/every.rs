@@ -3,19 +3,13 @@
 
 use super::{Grammar, RuleCombinators, RuleResults};
 use crate::when::phrase::{Phrase, RepeatPhrase};
-use crate::when::term::{Cycle, Term, Unit};
+use crate::when::term::{Cycle, Term, Unit, meaning};
 
 impl Grammar<'_> {
     pub(super) fn every(&self, at: usize) -> RuleResults<RepeatPhrase> {
         let lattice = self.lattice;
-        let every_week = |term| match term {
-            Term::Weekdays(day) => Some(RepeatPhrase::Week(day)),
-            _ => None,
-        };
-        let any_week = |term| match term {
-            Term::Weekday(day) => Some(RepeatPhrase::Week(day)),
-            term => every_week(term),
-        };
+        let every_week = meaning!(Term::Weekdays(day) => RepeatPhrase::Week(day));
+        let any_week = meaning!(Term::Weekday(day) | Term::Weekdays(day) => RepeatPhrase::Week(day));
         let month = |at| self.month_days(at).map(|(day, _)| RepeatPhrase::Month(day));
         let mut out: RuleResults<RepeatPhrase> = Vec::new();
         for at in self.skip(at, &[Term::On]) {

@@ -2,7 +2,7 @@
 
 use super::{Grammar, RuleCombinators, RuleResults};
 use crate::when::phrase::{Length, Phrase};
-use crate::when::term::{Term, Unit};
+use crate::when::term::{Term, Unit, meaning};
 
 /// The most of a unit that is taken: with it no sum overflows.
 const MAX_COUNT: i32 = 99_999;
@@ -80,12 +80,7 @@ impl Grammar<'_> {
     /// A number and its unit; `1.5 hours` has a fraction.
     fn counted(&self, at: usize) -> RuleResults<(Length, Unit)> {
         let lattice = self.lattice;
-        let units = |at: usize| {
-            lattice.values_at(at, |term| match term {
-                Term::Unit(unit) => Some(unit),
-                _ => None,
-            })
-        };
+        let units = |at: usize| lattice.values_at(at, meaning!(Term::Unit(unit) => unit));
         let mut numbers = lattice.numbers(at).filter_map(|number| (number <= MAX_COUNT).then_some(number));
         numbers.extend(lattice.behind(at, Term::A).map(|end| (1, end)));
         let mut out = numbers.then(|number, end| units(end).map(|unit| (Length::of(number, unit), unit)));

@@ -11,7 +11,7 @@ mod length;
 
 use super::lexicon::Lattice;
 use super::phrase::{DayPhrase, Moment, Phrase, TimePhrase};
-use super::term::{DayPart, Term};
+use super::term::{DayPart, Term, meaning};
 
 /// The results of a rule: things that begin at its place, each with its end.
 type RuleResults<T> = Vec<(T, usize)>;
@@ -108,11 +108,11 @@ impl Grammar<'_> {
         out.extend(self.every(at).map(|every| MomentPart::Day(DayPhrase::Every(every))));
         out.extend(self.clocks(at).map(MomentPart::Clock));
         out.extend(self.day_parts(at).map(|(day, part)| MomentPart::DayPart(day, part)));
-        out.extend(self.lattice.values_at(at, |term| match term {
-            Term::Part(part) => Some(MomentPart::Part(part)),
-            Term::PartBehind(part) => Some(MomentPart::Behind(part)),
-            _ => None,
-        }));
+        let part = meaning!(
+            Term::Part(part) => MomentPart::Part(part),
+            Term::PartBehind(part) => MomentPart::Behind(part)
+        );
+        out.extend(self.lattice.values_at(at, part));
         out
     }
 
