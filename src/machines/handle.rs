@@ -69,11 +69,7 @@ enum Participation {
 
 impl std::fmt::Debug for Machines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self.0 {
-            Participation::Alone => "alone",
-            Participation::Beside => "beside the daemon",
-            Participation::Member(_) => "member",
-        })
+        f.write_str("Machines")
     }
 }
 
@@ -200,12 +196,8 @@ impl Machines {
     /// The state directory can't be written.
     pub fn join(joining: JoinConfig) -> std::io::Result<Self> {
         let identity = Identity::of(&joining.state)?;
-        let me = OwnMachine {
-            name: joining.name.clone(),
-            machine: identity.machine.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rank: joining.rank,
-        };
+        let me =
+            OwnMachine { name: joining.name.clone(), machine: identity.machine.clone(), rank: joining.rank };
         let mut protocol = Protocol::new(me, joining.timing, identity.highest);
         protocol.set_vault(joining.vault.clone());
         let seen = ReportedRights::default();

@@ -82,12 +82,7 @@ impl JoinCheck {
 impl ThisMachine {
     /// The problem that keeps this machine from taking part, as far as one reading of the entries shows it.
     pub fn problem(&self, entries: &Entries) -> Option<ParticipationProblem> {
-        let me = OwnMachine {
-            name: self.name.clone(),
-            machine: self.machine.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rank: 0,
-        };
+        let me = OwnMachine { name: self.name.clone(), machine: self.machine.clone(), rank: 0 };
         let mut protocol = Protocol::new(me, Timing::GIT, self.highest);
         protocol.set_vault(self.vault.clone());
         protocol.record_entries(entries.clone(), Duration::ZERO);
@@ -163,11 +158,8 @@ impl ThisMachine {
         let trial = EntryChange { key: key.clone(), expected: None, value: Some(claim.write()) };
         let mut changes = vec![trial.clone()];
         changes.extend(self.format_change(entries));
-        match engine.swap(&changes).await? {
-            SwapOutcome::Done => {}
-            SwapOutcome::Lost(_) => {
-                return Err(busy());
-            }
+        if engine.swap(&changes).await? != SwapOutcome::Done {
+            return Err(busy());
         }
         let again = engine.swap(std::slice::from_ref(&trial)).await?;
         engine.swap(&[EntryChange { key, expected: trial.value, value: None }]).await?;

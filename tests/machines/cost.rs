@@ -11,6 +11,7 @@ use crate::support::prelude::*;
 struct Machine {
     protocol: Protocol,
     engine: GitEngine,
+    name: String,
     nonces: u64,
 }
 
@@ -26,10 +27,10 @@ impl Machine {
         write_program(&script, &text);
         let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();
         (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(60));
-        let me =
-            OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+        let name = format!("m{at}");
+        let me = OwnMachine { name: name.clone(), machine: format!("i{at}"), rank: at };
         let engine = GitEngine::new(place, Arc::clone(clock) as Arc<dyn Clock>);
-        Self { protocol: Protocol::new(me, Timing::GIT, 0), engine, nonces: 0 }
+        Self { protocol: Protocol::new(me, Timing::GIT, 0), engine, name, nonces: 0 }
     }
 
     /// Does what is to be done now: when there is something again.
@@ -40,7 +41,7 @@ impl Machine {
                 self.protocol.record_entries(self.engine.read().await.unwrap(), now.clock);
                 continue;
             }
-            let (name, nonces) = (self.protocol.me().name.clone(), &mut self.nonces);
+            let (name, nonces) = (&self.name, &mut self.nonces);
             let mut nonce = || {
                 *nonces += 1;
                 format!("{name}-{nonces}")

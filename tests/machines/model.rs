@@ -84,7 +84,7 @@ struct Machines {
 
 fn protocol(at: usize, highest: u64) -> Protocol {
     let rank = u32::try_from(at).unwrap();
-    let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank };
+    let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), rank };
     Protocol::new(me, TIMING, highest)
 }
 

@@ -104,8 +104,6 @@ pub struct OwnMachine {
     pub name: String,
     /// Its own id, made once; no other machine has it.
     pub machine: String,
-    /// The program's version.
-    pub version: String,
     /// Its place among the preferred machines, from 0; their number where it isn't one.
     pub rank: u32,
 }
@@ -239,11 +237,6 @@ impl Protocol {
     /// The entries as it knows them.
     pub fn known(&self) -> &KnownEntries {
         &self.known
-    }
-
-    /// Which machine this is.
-    pub fn me(&self) -> &OwnMachine {
-        &self.me
     }
 
     /// The highest epoch of the lease that was ever seen; it is kept when the process ends.

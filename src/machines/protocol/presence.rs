@@ -153,7 +153,7 @@ impl Protocol {
             let presence = Presence {
                 machine: self.me.machine.clone(),
                 nonce: nonce(),
-                version: self.me.version.clone(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
                 clock_ms: now.wall_ms,
                 notes: self.notes.clone(),
                 rest: before.map(|presence| presence.rest).unwrap_or_default(),

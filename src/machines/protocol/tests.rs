@@ -5,7 +5,7 @@ use super::*;
 use crate::machines::engine::apply;
 
 fn machine(at: u32) -> Protocol {
-    let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+    let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), rank: at };
     Protocol::new(me, Timing::GIT, 0)
 }
 

@@ -115,12 +115,7 @@ pub struct World {
 }
 
 fn me(at: usize) -> OwnMachine {
-    OwnMachine {
-        name: format!("m{at}"),
-        machine: format!("id-{at}"),
-        version: "1".into(),
-        rank: u32::try_from(at).unwrap(),
-    }
+    OwnMachine { name: format!("m{at}"), machine: format!("id-{at}"), rank: u32::try_from(at).unwrap() }
 }
 
 impl World {
