@@ -6,7 +6,7 @@
 //! ([`DueInstant::due_after`]); `deliver::pass` asks its journal for that. The latest occurrence is found by arithmetic
 //! on the local date and a check of its neighbours; no series is walked from its start.
 
-use jiff::{SignedDuration, Timestamp, civil};
+use jiff::{Timestamp, civil};
 
 use super::{Series, Zone, resolve};
 
@@ -34,33 +34,22 @@ pub struct DueReminder {
 }
 
 /// An instant in a zone, prepared for asking about many reminders.
-///
-/// A reminder that is clearly in the future costs one comparison of two local times.
 #[derive(Debug, Clone, Copy)]
 pub struct DueInstant<'z> {
     zone: &'z Zone,
     now: Timestamp,
     local: civil::DateTime,
-    /// No local time later than this can be an instant up to `now`.
-    horizon: civil::DateTime,
 }
 
 impl<'z> DueInstant<'z> {
     /// The instant `now` in `zone`.
     pub fn new(zone: &'z Zone, now: Timestamp) -> Self {
-        let local = zone.tz().to_datetime(now);
-        // Clocks were never put back by more than a day and an hour (the date line), so a time two days later on the
-        // clock is later.
-        let horizon = local.saturating_add(SignedDuration::from_hours(48));
-        Self { zone, now, local, horizon }
+        Self { zone, now, local: zone.tz().to_datetime(now) }
     }
 
     /// The due occurrence of a reminder (`&Reminder` or a [`Series`]); see [`super::due`].
     pub fn due(&self, reminder: impl Into<Series>) -> Option<DueReminder> {
         let series = reminder.into();
-        if series.start() > self.horizon {
-            return None;
-        }
         let latest = self.latest(&series)?;
         self.fold(&series, 0, latest)
     }
@@ -158,11 +147,6 @@ impl<'z> Occurrences<'z> {
     pub(super) fn starting_at(zone: &'z Zone, series: Series, index: u32) -> Self {
         Self { zone, series, index }
     }
-
-    /// Whether two occurrences may share that instant: the end of a skipped day, or of time itself.
-    fn may_be_shared(&self, at: Timestamp) -> bool {
-        at == Timestamp::MAX || self.zone.skipped_days().iter().any(|gap| gap.at == at)
-    }
 }
 
 impl Iterator for Occurrences<'_> {
@@ -171,15 +155,12 @@ impl Iterator for Occurrences<'_> {
     fn next(&mut self) -> Option<Occurrence> {
         let mut found = occurrence(self.zone, &self.series, self.index)?;
         self.index += 1;
-        while self.may_be_shared(found.at) {
-            match occurrence(self.zone, &self.series, self.index) {
-                Some(later) if later.at == found.at => found = later,
-                _ => break,
-            }
+        // Of two that share their instant, the later counts.
+        let later = |index| occurrence(self.zone, &self.series, index);
+        while let Some(later) = later(self.index).filter(|later| later.at == found.at) {
+            found = later;
             self.index += 1;
         }
         Some(found)
     }
 }
-
-impl std::iter::FusedIterator for Occurrences<'_> {}

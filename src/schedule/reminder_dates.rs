@@ -37,11 +37,6 @@ impl Series {
         Self { first: date, time, recur, meant }
     }
 
-    /// The local date and time of the first one.
-    pub fn start(&self) -> DateTime {
-        self.first.to_datetime(self.time)
-    }
-
     /// The day of the month in months that have it.
     pub fn meant(&self) -> i8 {
         self.meant

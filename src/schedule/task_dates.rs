@@ -52,44 +52,37 @@ fn next_hourly(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
 }
 
 /// A rule, completed from its start.
-struct RepeatRule<'a> {
-    repeat: &'a Repeat,
+struct RepeatRule {
+    /// With what it leaves to its first date.
+    repeat: Repeat,
     start: Date,
-    /// The Monday of the start's week.
-    week: Date,
-    /// Of every week or of every month, as the unit has them; `nth` counts in months and years alone.
-    weekdays: Vec<Weekday>,
-    days: Vec<i8>,
-    months: Vec<u8>,
 }
 
-impl<'a> RepeatRule<'a> {
-    fn new(repeat: &'a Repeat, start: Date) -> Self {
-        let (mut weekdays, mut days, mut months) =
-            (repeat.weekdays.clone(), repeat.days.clone(), repeat.months.clone());
-        if weekdays.is_empty() && days.is_empty() {
+impl RepeatRule {
+    fn new(repeat: &Repeat, start: Date) -> Self {
+        let mut repeat = repeat.clone();
+        if repeat.weekdays.is_empty() && repeat.days.is_empty() {
             match repeat.every {
-                RepeatUnit::Week => weekdays.push(Weekday { day: monday_based(start), nth: 0 }),
-                RepeatUnit::Month => days.push(start.day()),
+                RepeatUnit::Week => repeat.weekdays.push(Weekday { day: monday_based(start), nth: 0 }),
+                RepeatUnit::Month => repeat.days.push(start.day()),
                 RepeatUnit::Year => {
-                    if months.is_empty() {
-                        months.push(start.month().unsigned_abs());
+                    if repeat.months.is_empty() {
+                        repeat.months.push(start.month().unsigned_abs());
                     }
-                    days.push(start.day());
+                    repeat.days.push(start.day());
                 }
                 RepeatUnit::Hour | RepeatUnit::Day => {}
             }
         }
-        let week = monday_of(start);
-        Self { repeat, start, week, weekdays, days, months }
+        Self { repeat, start }
     }
 
     fn has(&self, date: Date) -> bool {
+        let Repeat { weekdays, days, months, .. } = &self.repeat;
         self.in_period(date)
-            && (self.months.is_empty() || self.months.contains(&date.month().unsigned_abs()))
-            && (self.days.is_empty() || self.days.iter().any(|day| is_day(date, *day)))
-            && (self.weekdays.is_empty()
-                || self.weekdays.iter().any(|weekday| self.is_weekday(date, *weekday)))
+            && (months.is_empty() || months.contains(&date.month().unsigned_abs()))
+            && (days.is_empty() || days.iter().any(|day| is_day(date, *day)))
+            && (weekdays.is_empty() || weekdays.iter().any(|weekday| self.is_weekday(date, *weekday)))
     }
 
     /// Whether a date lies in one of the periods, of which only every so many count.
@@ -97,7 +90,7 @@ impl<'a> RepeatRule<'a> {
         let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
         let between = match self.repeat.every {
             RepeatUnit::Hour | RepeatUnit::Day => (date - self.start).get_days(),
-            RepeatUnit::Week => (monday_of(date) - self.week).get_days() / 7,
+            RepeatUnit::Week => (monday_of(date) - monday_of(self.start)).get_days() / 7,
             RepeatUnit::Month => months(date) - months(self.start),
             RepeatUnit::Year => i32::from(date.year()) - i32::from(self.start.year()),
         };
@@ -108,7 +101,7 @@ impl<'a> RepeatRule<'a> {
         if monday_based(date) != weekday.day {
             return false;
         }
-        let in_month = self.repeat.every == RepeatUnit::Month || !self.months.is_empty();
+        let in_month = self.repeat.every == RepeatUnit::Month || !self.repeat.months.is_empty();
         let (at, length) = match self.repeat.every {
             RepeatUnit::Month | RepeatUnit::Year if weekday.nth == 0 => return true,
             RepeatUnit::Month | RepeatUnit::Year if in_month => {

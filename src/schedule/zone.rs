@@ -10,6 +10,7 @@
 //! chrono-tz's dates into a text when the program is built. Linked into the program, chrono-tz's own tables would have
 //! a pointer for each clock change, and relocating these pointers would take a sixth of each start.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
@@ -23,7 +24,7 @@ pub fn database_version() -> &'static str {
 }
 
 /// A named time zone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone {
     name: Arc<str>,
     tz: TimeZone,
@@ -37,8 +38,6 @@ pub(super) struct SkippedDay {
     pub(super) start: civil::DateTime,
     /// The first local minute that exists again.
     pub(super) end: civil::DateTime,
-    /// The instant of `end`.
-    pub(super) at: Timestamp,
 }
 
 /// A name that is no time zone, with the remedy.
@@ -86,14 +85,6 @@ impl Zone {
     }
 }
 
-impl PartialEq for Zone {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for Zone {}
-
 impl std::fmt::Display for Zone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
@@ -113,8 +104,7 @@ fn skipped_days(tz: &TimeZone) -> Vec<SkippedDay> {
             break;
         }
         if before.duration_until(after) >= SignedDuration::from_hours(24) {
-            let (end, at) = end_of_gap(at, after);
-            found.push(SkippedDay { start, end, at });
+            found.push(SkippedDay { start, end: end_of_gap(at, after).0 });
         }
         before = after;
     }
@@ -228,24 +218,20 @@ pub fn compare_zone_data(zone: &Zone, from: Timestamp, years: u32) -> Vec<Differ
         .unwrap_or(Timestamp::MAX)
         .as_second()
         .min(last);
-    let both_offsets = |second| both_offsets(zone, other.as_deref(), second);
-
-    let mut differences: Vec<Difference> = Vec::new();
-    let mut begin = from.as_second().max(first);
-    while begin < end {
-        let change = next_change(begin, end, &both_offsets);
-        let (ours, theirs) = both_offsets(begin);
-        if theirs != Some(ours) {
-            differences.push(Difference {
-                from: instant(begin),
-                until: (change < end).then(|| instant(change)),
-                ours,
-                theirs,
-            });
-        }
-        begin = change;
-    }
-    differences
+    let begin = from.as_second().max(first);
+    let ours = zone.tz().following(instant(begin)).map(|change| change.timestamp().as_second());
+    let theirs = other.iter().flatten().map(|(second, _)| *second).filter(|second| *second > begin);
+    let changes: BTreeSet<i64> =
+        ours.take_while(|second| *second < end).chain(theirs).chain([begin]).collect();
+    let changes = changes.into_iter().filter(|second| *second < end);
+    let both = changes.map(|second| (second, both_offsets(zone, other.as_deref(), second)));
+    let mut spans: Vec<(i64, BothOffsets)> = both.collect();
+    spans.dedup_by_key(|(_, both)| *both);
+    let ends = spans.iter().skip(1).map(|(second, _)| Some(instant(*second))).chain([None]);
+    let differ = spans.iter().zip(ends).filter(|((_, (ours, theirs)), _)| *theirs != Some(*ours));
+    let difference =
+        |(&(from, (ours, theirs)), until)| Difference { from: instant(from), until, ours, theirs };
+    differ.map(difference).collect()
 }
 
 type BothOffsets = (Offset, Option<Offset>);
@@ -268,33 +254,6 @@ fn offsets_of(name: &str) -> Option<Vec<(i64, Offset)>> {
         Some((from.parse().ok()?, Offset::from_seconds(seconds.parse().ok()?).ok()?))
     };
     offsets.split(' ').map(offset).collect()
-}
-
-/// The first second after `begin` with other opinions than at `begin`, or `end`. Opinions that change
-/// and change back within six hours would be overlooked; no zone has done so.
-fn next_change(begin: i64, end: i64, both_offsets: &impl Fn(i64) -> BothOffsets) -> i64 {
-    const STRIDE: i64 = 6 * 3600;
-    let at_begin = both_offsets(begin);
-    let mut same = begin;
-    loop {
-        let probe = (same + STRIDE).min(end);
-        if both_offsets(probe) != at_begin {
-            return bisect(same, probe, |second| both_offsets(second) == at_begin);
-        }
-        if probe == end {
-            return end;
-        }
-        same = probe;
-    }
-}
-
-/// The first second for which `holds` is false, given that it is true at `low` and false at `high`.
-fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { low = middle } else { high = middle }
-    }
-    high
 }
 
 fn instant(second: i64) -> Timestamp {

@@ -88,8 +88,7 @@ impl Events<'_> {
         let id = reminder
             .id
             .map_or_else(|| blake3::hash(&line.text).to_hex()[..16].to_owned(), |id| id.to_string());
-        let series = Series::from(reminder);
-        let mut start = series.start();
+        let mut start = reminder.date.to_datetime(reminder.time);
         if reminder.recur == Recur::None {
             // The time at which it really comes, should the clocks skip the one that the line says.
             start = self.zone.tz().to_datetime(schedule::resolve(self.zone, start));
