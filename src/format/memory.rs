@@ -104,14 +104,8 @@ pub(crate) fn render_item(text: &str) -> String {
 struct Reader {
     file: MemoryFile,
     section: Option<String>,
-    open: Option<OpenBullet>,
-}
-
-/// The bullet that the next lines may belong to.
-struct OpenBullet {
-    bullet: Bullet,
-    /// Blank lines since its last line.
-    blanks: usize,
+    /// The blank lines since the last bullet's last line, while more lines may belong to it.
+    blanks: Option<usize>,
 }
 
 impl Reader {
@@ -119,12 +113,16 @@ impl Reader {
         let blank = line.text.trim_ascii().is_empty();
         let indented = matches!(line.text.first(), Some(b' ' | b'\t'));
         if blank || indented {
-            if let Some(open) = &mut self.open {
-                open.add(line, blank);
+            if let (Some(blanks), Some(bullet)) = (&mut self.blanks, self.file.bullets.last_mut()) {
+                if blank {
+                    *blanks += 1;
+                } else {
+                    bullet.add(line, std::mem::take(blanks));
+                }
             }
             return;
         }
-        self.close();
+        self.blanks = None;
         if !live {
             return;
         }
@@ -138,7 +136,7 @@ impl Reader {
             }
         } else if let Some(body) = bullet(line.text) {
             let (timestamp, body) = timestamp(body).map_or((None, body), |(stamp, rest)| (Some(stamp), rest));
-            let bullet = Bullet {
+            self.file.bullets.push(Bullet {
                 line: line.number,
                 end_line: line.number,
                 range: line.start..line.end(),
@@ -147,15 +145,8 @@ impl Reader {
                 time: None,
                 text: String::from_utf8_lossy(body.trim_ascii()).into_owned(),
                 fields: Vec::new(),
-            };
-            self.open = Some(OpenBullet { bullet, blanks: 0 });
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some(OpenBullet { mut bullet, .. }) = self.open.take() {
-            bullet.fields = inline_fields(&bullet.text).into_iter().map(|(_, field)| field).collect();
-            self.file.bullets.push(bullet);
+            });
+            self.blanks = Some(0);
         }
     }
 
@@ -166,27 +157,29 @@ impl Reader {
     }
 
     fn finish(mut self, end: usize) -> MemoryFile {
-        self.close();
         self.end_section(end);
+        for bullet in &mut self.file.bullets {
+            bullet.fields = inline_fields(&bullet.text).into_iter().map(|(_, field)| field).collect();
+        }
         self.file
     }
 }
 
-impl OpenBullet {
-    fn add(&mut self, line: &Line<'_>, blank: bool) {
-        if blank {
-            self.blanks += 1;
-            return;
-        }
-        let indent = match line.text {
-            [b'\t', ..] => 1,
-            text => text.iter().take(2).take_while(|b| **b == b' ').count(),
-        };
-        let text = &mut self.bullet.text;
-        text.extend(std::iter::repeat_n('\n', std::mem::take(&mut self.blanks) + 1));
-        text.push_str(String::from_utf8_lossy(&line.text[indent..]).trim_end());
-        self.bullet.end_line = line.number;
-        self.bullet.range.end = line.end();
+impl Bullet {
+    /// Adds a line that stands behind so many blank ones.
+    fn add(&mut self, line: &Line<'_>, blanks: usize) {
+        self.text.extend(std::iter::repeat_n('\n', blanks + 1));
+        self.text.push_str(String::from_utf8_lossy(&line.text[indent(line.text)..]).trim_end());
+        self.end_line = line.number;
+        self.range.end = line.end();
+    }
+}
+
+/// The length of the indent of a line that goes on with a bullet: a tab, or at most two spaces.
+pub(crate) fn indent(text: &[u8]) -> usize {
+    match text {
+        [b'\t', ..] => 1,
+        text => text.iter().take(2).take_while(|b| **b == b' ').count(),
     }
 }
 

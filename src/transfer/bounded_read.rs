@@ -121,6 +121,15 @@ pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>>
     Ok(found)
 }
 
+/// The texts of all notes in a folder, by their paths within it; those that can't be read are skipped.
+pub(super) fn texts(root: &Path, batch: &mut ImportBatch) -> Result<Vec<(String, String)>> {
+    let mut texts = Vec::new();
+    for name in notes(root, batch)? {
+        texts.extend(read_note(root, &name, batch).map(|text| (name, text)));
+    }
+    Ok(texts)
+}
+
 pub(super) fn io(path: &Path, source: std::io::Error) -> TransferError {
     let path = path.to_owned();
     match source.kind() {

@@ -92,11 +92,7 @@ impl Cutter {
             blanks: 0,
             ends_dead: false,
         });
-        let indent = match text.as_bytes() {
-            [b'\t', ..] => 1,
-            bytes => bytes.iter().take(2).take_while(|byte| **byte == b' ').count(),
-        };
-        let text = if open.is_item { &text[indent..] } else { text };
+        let text = if open.is_item { &text[memory::indent(text.as_bytes())..] } else { text };
         open.lines.extend(std::iter::repeat_n(String::new(), std::mem::take(&mut open.blanks)));
         open.lines.push(text.to_owned());
         open.ends_dead = !live;

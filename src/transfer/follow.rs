@@ -71,31 +71,16 @@ pub fn folders(workspace: &Workspace) -> Vec<(String, PathBuf)> {
     workspace.settings.follow.iter().map(|(name, folder)| (name.clone(), path(folder))).collect()
 }
 
-/// The contents of a folder outside the vault.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SourceFolder {
-    /// Its Markdown, by the names in it.
-    pub notes: Vec<(String, Vec<u8>)>,
-    /// Files that can't be used, and why.
-    pub skipped: Vec<String>,
-}
-
 /// The Markdown files of a folder and its subfolders, by relative path; and the unusable files with the reasons.
 ///
 /// # Errors
 /// It is no folder, or has too much in it.
-pub fn notes(from: &Path) -> Result<SourceFolder> {
+pub fn notes(from: &Path) -> Result<(Vec<(String, String)>, Vec<String>)> {
     let mut batch = ImportBatch::default();
-    let names = bounded_read::notes(from, &mut batch)?;
-    let mut found = Vec::new();
-    for name in names {
-        if let Some(text) = bounded_read::read_note(from, &name, &mut batch) {
-            found.push((name, text.into_bytes()));
-        }
-    }
+    let notes = bounded_read::texts(from, &mut batch)?;
     let skipped =
         batch.skipped.into_iter().map(|ImportProblem { place, reason }| format!("{place}: {reason}"));
-    Ok(SourceFolder { notes: found, skipped: skipped.collect() })
+    Ok((notes, skipped.collect()))
 }
 
 /// Makes `memory/NAME/` equal to the folder's present content.
@@ -110,9 +95,9 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<
         from.display()
     );
     let prefix = format!("{FOLDER}/{name}/");
-    let SourceFolder { notes, skipped } = notes(from)?;
+    let (notes, skipped) = notes(from)?;
     let there: BTreeMap<String, Vec<u8>> =
-        notes.into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect();
+        notes.into_iter().map(|(name, text)| (format!("{prefix}{name}"), text.into_bytes())).collect();
     let state = workspace.dirs.state.join(FILE_NAME);
     let mut copied: CopiedHashes = json_file::load(&state).unwrap_or_default();
     let before = copied.clone();

@@ -218,6 +218,14 @@ impl ImportBatch {
         self.skipped.push(ImportProblem { place: place.into(), reason: reason.into() });
     }
 
+    /// A note that is kept whole, where its path is one.
+    fn add_note<E: ToString>(&mut self, path: Result<NotePath, E>, place: &str, text: String) {
+        match path {
+            Ok(path) => self.add(ImportItem::Note { path, text }, place),
+            Err(error) => self.skip(place, error.to_string()),
+        }
+    }
+
     fn remark(&mut self, place: impl Into<String>, reason: impl Into<String>) {
         self.remarks.push(ImportProblem { place: place.into(), reason: reason.into() });
     }

@@ -108,18 +108,10 @@ fn take(relative: &str, text: String, into: &NotePath, batch: &mut ImportBatch) 
             let text = format!("{HEARTBEAT_HEAD}{text}");
             batch.add(ImportItem::Routine { name: "heartbeat", text }, relative);
         }
-        _ if is_in_skill(relative) => note(NotePath::new(relative), relative, text, batch),
+        _ if is_in_skill(relative) => batch.add_note(NotePath::new(relative), relative, text),
         _ => match relative.strip_prefix("memory/").and_then(daily::date_of) {
             Some(date) => batch.add(ImportItem::Day { date, text }, relative),
-            None => note(into.join(relative), relative, text, batch),
+            None => batch.add_note(into.join(relative), relative, text),
         },
-    }
-}
-
-/// A note that is kept whole, where its path is one.
-fn note<E: ToString>(path: Result<NotePath, E>, relative: &str, text: String, batch: &mut ImportBatch) {
-    match path {
-        Ok(path) => batch.add(ImportItem::Note { path, text }, relative),
-        Err(error) => batch.skip(relative, error.to_string()),
     }
 }

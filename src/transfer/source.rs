@@ -18,7 +18,7 @@ use std::path::Path;
 
 use super::Result;
 use super::bounded_read::{self, MAX_ENTRIES_BYTES};
-use super::{ImportBatch, ImportItem, TransferError, memory_json, openclaw, records};
+use super::{ImportBatch, TransferError, memory_json, openclaw, records};
 use crate::format::lines::{self, LiveLines};
 use crate::format::yaml;
 use crate::vault::NotePath;
@@ -117,15 +117,8 @@ fn folder_for(kind: ImportSourceKind, root: &Path) -> NotePath {
 /// `root` is no folder, or has too much in it.
 fn read_basic_memory(root: &Path, into: &NotePath) -> Result<ImportBatch> {
     let mut batch = ImportBatch::default();
-    for relative in bounded_read::notes(root, &mut batch)? {
-        match into.join(&relative) {
-            Ok(path) => {
-                if let Some(text) = bounded_read::read_note(root, &relative, &mut batch) {
-                    batch.add(ImportItem::Note { path, text }, relative);
-                }
-            }
-            Err(error) => batch.skip(relative, error.to_string()),
-        }
+    for (relative, text) in bounded_read::texts(root, &mut batch)? {
+        batch.add_note(into.join(&relative), &relative, text);
     }
     Ok(batch)
 }

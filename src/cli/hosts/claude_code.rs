@@ -15,7 +15,7 @@ use crate::config::{self, FILE_NAME};
 use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
 use crate::memory::derive;
-use crate::transfer::follow::{self, SourceFolder};
+use crate::transfer::follow;
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Origin};
 
 /// The hint for a host's file that can't be changed.
@@ -110,13 +110,13 @@ fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize> {
     let workspace = context.workspace()?;
     let why =
         ChangeReason::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
-    let SourceFolder { notes, skipped } = follow::notes(from)?;
+    let (notes, skipped) = follow::notes(from)?;
     skipped.iter().for_each(|skipped| context.ui.note(format!("not copied: {skipped}")));
     workspace.as_one_commit(&why, || {
         let mut copied = 0;
-        for (name, bytes) in &notes {
+        for (name, text) in &notes {
             let note = NotePath::new(&format!("{inside}/{name}"))?;
-            match workspace.editor.create(&note, bytes, &why) {
+            match workspace.editor.create(&note, text.as_bytes(), &why) {
                 Ok(_) => copied += 1,
                 Err(EditError::Exists(_)) => {}
                 Err(error) => return Err(error.into()),
