@@ -37,10 +37,6 @@ const MARKS: [&str; 15] = [
 
 /// The open tasks of a note that name a date as other programs do, in order.
 pub fn dated(bytes: &[u8]) -> Vec<DatedTask> {
-    let has = |words: &[u8]| memchr::memmem::find(bytes, words).is_some();
-    if !has(b"[ ]") && !has(b"[/]") {
-        return Vec::new();
-    }
     marked(bytes, is_date)
 }
 
@@ -66,9 +62,6 @@ fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
 /// The open tasks of a note that name a date in a line that isn't UTF-8, in order. Each is placed at its first invalid
 /// byte, with the line's mark. No program can read such a line as it was meant.
 pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
-    if std::str::from_utf8(bytes).is_ok() {
-        return Vec::new();
-    }
     let live = lines::LiveLines::new(bytes);
     live.filter_map(|line| {
         let wrong = std::str::from_utf8(line.text).err()?.valid_up_to();

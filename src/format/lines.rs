@@ -18,7 +18,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memmem};
 
 use super::Finding;
 
@@ -157,8 +157,6 @@ enum LineContext {
 pub struct LiveLines<'a> {
     lines: Lines<'a>,
     inside: LineContext,
-    /// No comment marker starts before this offset, counted from where the lines now stand.
-    next_marker: usize,
 }
 
 impl<'a> LiveLines<'a> {
@@ -173,21 +171,12 @@ impl<'a> LiveLines<'a> {
 
     /// The live lines of a file in which a `---` at the top isn't frontmatter.
     pub fn without_frontmatter(bytes: &'a [u8]) -> LiveLines<'a> {
-        let lines = lines(bytes);
-        let next_marker = find_marker(bytes, lines.at);
-        LiveLines { lines, inside: LineContext::Text, next_marker }
+        LiveLines { lines: lines(bytes), inside: LineContext::Text }
     }
 
     /// The next line of the file, and whether it is live.
-    #[inline]
     pub fn next_any(&mut self) -> Option<(Line<'a>, bool)> {
         let line = self.lines.next()?;
-        if self.inside == LineContext::Text {
-            let first = line.text.first().copied().unwrap_or(0);
-            if first != b'`' && first != b'~' && first != b' ' && self.next_marker >= self.lines.at {
-                return Some((line, true));
-            }
-        }
         let live = self.step(&line);
         Some((line, live))
     }
@@ -197,7 +186,7 @@ impl<'a> LiveLines<'a> {
         std::iter::from_fn(move || self.next_any())
     }
 
-    /// The slow path of `next_any`: takes the line into account, and says whether it is live.
+    /// Takes the line into account, and says whether it is live.
     fn step(&mut self, line: &Line<'a>) -> bool {
         if let LineContext::Frontmatter(end) = self.inside {
             if line.start < end {
@@ -215,8 +204,7 @@ impl<'a> LiveLines<'a> {
             LineContext::HtmlComment | LineContext::ObsidianComment => {
                 let closer: &[u8] = if self.inside == LineContext::HtmlComment { b"-->" } else { b"%%" };
                 if let Some(at) = memmem::find(line.text, closer) {
-                    self.inside = LineContext::Text;
-                    self.open_comments(line, at + closer.len());
+                    self.inside = comment_left_open(line.text, at + closer.len());
                 }
                 false
             }
@@ -225,36 +213,18 @@ impl<'a> LiveLines<'a> {
                     self.inside = LineContext::Fence { mark, length };
                     return false;
                 }
-                self.open_comments(line, 0);
+                self.inside = comment_left_open(line.text, 0);
                 true
             }
         }
-    }
-
-    /// Looks for comments that open in the line from `from` on and aren't closed in it.
-    fn open_comments(&mut self, line: &Line<'a>, from: usize) {
-        let end = line.start + line.text.len();
-        if self.next_marker < line.start + from {
-            self.next_marker = find_marker(self.lines.bytes, line.start + from);
-        }
-        if self.next_marker >= end {
-            return;
-        }
-        self.inside = comment_left_open(line.text, from);
-        self.next_marker = find_marker(self.lines.bytes, end);
     }
 }
 
 impl<'a> Iterator for LiveLines<'a> {
     type Item = Line<'a>;
 
-    #[inline]
     fn next(&mut self) -> Option<Line<'a>> {
-        loop {
-            if let (line, true) = self.next_any()? {
-                return Some(line);
-            }
-        }
+        std::iter::from_fn(|| self.next_any()).find(|(_, live)| *live).map(|(line, _)| line)
     }
 }
 
@@ -287,19 +257,6 @@ pub(crate) fn is_rule(text: &[u8]) -> bool {
     text.strip_prefix(b"---").is_some_and(|rest| rest.iter().all(|b| matches!(b, b' ' | b'\t')))
 }
 
-/// The offset of the first `<!--` or `%%` at or after `from`, else the end of the file.
-fn find_marker(bytes: &[u8], from: usize) -> usize {
-    let mut at = from.min(bytes.len());
-    while let Some(found) = memchr2(b'<', b'%', &bytes[at..]) {
-        at += found;
-        if bytes[at..].starts_with(b"<!--") || bytes[at..].starts_with(b"%%") {
-            return at;
-        }
-        at += 1;
-    }
-    bytes.len()
-}
-
 /// The mark and length of the code fence that a line opens.
 fn opens_fence(text: &[u8]) -> Option<(u8, usize)> {
     let (mark, length, rest) = fence(text)?;
@@ -327,7 +284,7 @@ fn fence(text: &[u8]) -> Option<(u8, usize, &[u8])> {
     (length >= 3).then(|| (mark, length, &body[length..]))
 }
 
-/// The state after this line, for a line that holds comment markers from `from` on.
+/// The state after this line, if its text from `from` on is no part of a comment that began before.
 fn comment_left_open(text: &[u8], from: usize) -> LineContext {
     let quoted = quoted_part(text);
     let mut no_closer = [false; 9];

@@ -4,13 +4,11 @@
 //! become a line of the note of reminders, and no other byte of it changes. A task that a reminder line can't express
 //! (every two weeks, a time that has passed) stays as it is, and is listed with the reason.
 
-use std::ops::Range;
-
 use jiff::{Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::format::task::english_repeat::{self, RepeatUnit};
-use crate::format::task::{self, FieldKind, Rules, Task, TaskLine};
+use crate::format::task::{self, FieldKind, Rules, Task, TaskLine, edit};
 use crate::schedule::{self, Zone};
 
 /// A line that becomes a reminder.
@@ -156,7 +154,6 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
 
 /// The line without the fields of its notification times, and the blanks before them.
 fn without_times(line: &TaskLine<'_>) -> String {
-    let (text, body) = (line.item.text, line.item.body);
     let about_time = |key: FieldKind| {
         matches!(
             key,
@@ -169,22 +166,7 @@ fn without_times(line: &TaskLine<'_>) -> String {
                 | FieldKind::Time
         )
     };
-    let mut gone: Vec<Range<usize>> = line
-        .fields
-        .iter()
-        .filter(|field| about_time(field.key))
-        .map(|field| {
-            let start = text[..field.at.start].trim_end_matches(' ').len().max(body);
-            start..field.at.end
-        })
-        .collect();
-    gone.sort_by_key(|range| (range.start, range.end));
-    let (mut out, mut at) = (String::new(), 0);
-    for range in gone {
-        out.push_str(text.get(at..range.start.max(at)).unwrap_or_default());
-        at = at.max(range.end);
-    }
-    out.push_str(&text[at..]);
+    let (mut out, body) = (edit::without_fields(line, about_time), line.item.body);
     // A field at the beginning leaves its blank behind.
     if out.len() > body && out[body..].starts_with(' ') {
         out.remove(body);

@@ -4,8 +4,6 @@
 //! displayed as a link, a comment or markup. `\n`, `\r`, `\t` and `\u{…}` stand for line ends, tabs and invisible
 //! characters.
 
-use std::fmt::Write;
-
 use crate::format::invisible;
 
 /// Characters of Markdown that could hide text behind them.
@@ -42,12 +40,8 @@ pub fn shown(text: &str) -> String {
 fn spell(out: &mut String, c: char, with_lines: bool) {
     match c {
         '\n' if with_lines => out.push('\n'),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        c if is_unseen(c) => {
-            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-        }
+        '\n' | '\r' | '\t' => out.extend(c.escape_default()),
+        c if is_unseen(c) => out.extend(c.escape_unicode()),
         c => out.push(c),
     }
 }
@@ -74,10 +68,9 @@ pub(in crate::format) fn unquote(text: &str) -> Result<(String, usize), (usize, 
                     let rest = body.get(at + 2..).unwrap_or_default();
                     let wrong = (at + 1, "`\\u` needs a character's number, as in `\\u{202e}`");
                     let digits = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).ok_or(wrong)?.0;
-                    let hex =
-                        (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-                    let number = u32::from_str_radix(digits, 16).ok().filter(|_| hex).ok_or(wrong)?;
-                    out.push(char::from_u32(number).ok_or(wrong)?);
+                    let hex = Some(digits).filter(|digits| digits.len() <= 6 && !digits.starts_with('+'));
+                    let number = hex.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                    out.push(number.and_then(char::from_u32).ok_or(wrong)?);
                     chars.nth(digits.len() + 1);
                 }
                 Some((_, c)) if c.is_ascii_punctuation() => out.push(c),

@@ -94,6 +94,12 @@ pub fn redated(line: &TaskLine<'_>, format: TaskFormat, dates: &[NextField]) -> 
     splice(line.item.text, changed.collect())
 }
 
+/// The line without the fields of these kinds, and the blanks before them.
+pub fn without_fields(line: &TaskLine<'_>, goes: impl Fn(FieldKind) -> bool) -> String {
+    let gone = line.fields.iter().filter(|field| goes(field.key));
+    splice(line.item.text, gone.map(|field| without(line, field)).collect())
+}
+
 /// Takes a field away, with the blanks before it.
 fn without(line: &TaskLine<'_>, field: &TaskField) -> Splice {
     let before = line.item.text[..field.at.start].trim_end_matches(' ').len().max(line.item.body);
@@ -178,15 +184,8 @@ pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTi
 /// it has no words.
 pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let item = &line.item;
-    let (mut pieces, mut at) = (Vec::new(), item.body);
-    for field in &line.fields {
-        pieces.push(at..field.at.start);
-        at = at.max(field.at.end);
-    }
-    pieces.push(at..item.end.max(at));
-    pieces.retain(|piece| item.text.get(piece.clone()).is_some_and(|text| !text.trim().is_empty()));
     let mut splices = Vec::new();
-    for piece in pieces {
+    for piece in line.pieces() {
         let text = &item.text[piece.clone()];
         let (begin, length) = (piece.start + (text.len() - text.trim_start().len()), text.trim().len());
         splices.push(if splices.is_empty() {

@@ -21,6 +21,8 @@ pub mod moment;
 pub mod note;
 pub mod rrule;
 
+use std::ops::Range;
+
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -102,11 +104,6 @@ pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
     {
         found.push(PlacedTask { line: 1, text: Vec::new(), task });
     }
-    // The end of a box: a look at the bytes that spares most notes a look at their lines.
-    let has_box = || memchr::memmem::find(bytes, b"] ").is_some();
-    if rules.on.iter().all(|format| *format == TaskFormat::TaskNotes) || !has_box() {
-        return found;
-    }
     found.extend(lines::LiveLines::new(bytes).filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let task = read_line(text, rules)?;
@@ -161,17 +158,20 @@ impl<'a> TaskLine<'a> {
 
     /// The words without fields and block id.
     pub fn words(&self) -> String {
-        let mut words = String::new();
-        let mut at = self.item.body;
+        let pieces = self.pieces().into_iter().map(|piece| &self.item.text[piece]);
+        super::one_line(&pieces.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The places of the words, between the fields.
+    fn pieces(&self) -> Vec<Range<usize>> {
+        let (mut pieces, mut at) = (Vec::new(), self.item.body);
         for field in &self.fields {
-            if field.at.start > at {
-                words.push_str(&self.item.text[at..field.at.start]);
-            }
-            words.push(' ');
+            pieces.push(at..field.at.start);
             at = at.max(field.at.end);
         }
-        words.push_str(self.item.text.get(at..self.item.end).unwrap_or_default());
-        super::one_line(&words)
+        pieces.push(at..self.item.end);
+        pieces.retain(|piece| self.item.text.get(piece.clone()).is_some_and(|text| !text.trim().is_empty()));
+        pieces
     }
 
     /// The field of a form whose date gives the time of the notification.
