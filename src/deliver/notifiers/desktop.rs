@@ -39,9 +39,9 @@ impl Notifier for Desktop {
         }
         for (program, arguments) in programs(&compose::title(message), &body(message)) {
             match show(program, &arguments).await {
-                Ok(()) => return SendOutcome::Sent { message_id: None },
-                Err(DesktopFailure::NoProgram) => {}
-                Err(DesktopFailure::Said(reason)) => return SendOutcome::Retry { after: None, reason },
+                Ok(true) => return SendOutcome::Sent { message_id: None },
+                Ok(false) => {}
+                Err(reason) => return SendOutcome::Retry { after: None, reason },
             }
         }
         SendOutcome::Refused { reason: NO_PROGRAM.to_owned() }
@@ -84,29 +84,21 @@ fn variant(text: &str) -> String {
     out
 }
 
-/// Why a program showed nothing.
-enum DesktopFailure {
-    /// There is no such program.
-    NoProgram,
-    /// Its own words, or those of the system.
-    Said(String),
-}
-
-/// Runs a program that shows a notification.
-async fn show(program: &str, arguments: &[String]) -> Result<(), DesktopFailure> {
+/// Runs a program that shows a notification. False if there is no such program.
+async fn show(program: &str, arguments: &[String]) -> Result<bool, String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let output = match command.kill_on_drop(true).output().await {
         Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(DesktopFailure::NoProgram),
-        Err(error) => return Err(DesktopFailure::Said(format!("`{program}` can't be started: {error}"))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(format!("`{program}` can't be started: {error}")),
     };
     if output.status.success() {
-        return Ok(());
+        return Ok(true);
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
-    Err(DesktopFailure::Said(format!("the desktop doesn't take notifications: `{program}`: {said}")))
+    Err(format!("the desktop doesn't take notifications: `{program}`: {said}"))
 }
 
 /// Why there is no desktop to show anything on, if so.

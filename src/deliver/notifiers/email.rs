@@ -82,7 +82,7 @@ impl Email {
     }
 
     /// The mail as it goes over the wire.
-    fn mail(&self, message: &OutgoingMessage) -> Result<Vec<u8>, String> {
+    fn mail(&self, message: &OutgoingMessage) -> Result<Vec<u8>, SendOutcome> {
         let domain = self.from.email.domain();
         let now = SystemTime::from(self.context.clock.now());
         let mut builder = Message::builder()
@@ -100,7 +100,7 @@ impl Email {
         }
         let link = self.context.links.of(message).map(|link| format!("\n\n{link}\n")).unwrap_or_default();
         let mail = builder.body(format!("{}{link}", message.text.trim_end()));
-        mail.map(|mail| mail.formatted()).map_err(|error| error.to_string())
+        mail.map(|mail| mail.formatted()).map_err(|error| SendOutcome::Refused { reason: error.to_string() })
     }
 
     /// A connection with the configured encryption, logged in.
@@ -169,16 +169,12 @@ impl Email {
         }
     }
 
-    async fn deliver(&self, mail: &[u8]) -> SendOutcome {
-        let mut connection = match self.connect().await {
-            Ok(connection) => connection,
-            Err(outcome) => return outcome,
-        };
-        if let Err(outcome) = self.introduce(&mut connection, mail.is_ascii()).await {
-            return outcome;
-        }
+    async fn deliver(&self, message: &OutgoingMessage) -> Result<SendOutcome, SendOutcome> {
+        let mail = self.mail(message)?;
+        let mut connection = self.connect().await?;
+        self.introduce(&mut connection, mail.is_ascii()).await?;
         fail::fail_point!("email::before-text");
-        let outcome = match connection.message(mail).await {
+        let outcome = match connection.message(&mail).await {
             Ok(_) => SendOutcome::Sent { message_id: None },
             Err(error) if error.status().is_some() => self.failed(&error),
             Err(error) => SendOutcome::Unknown {
@@ -187,7 +183,7 @@ impl Email {
         };
         // It has the mail, or not; its goodbye changes nothing.
         let _ = tokio::time::timeout(Duration::from_secs(1), connection.quit()).await;
-        outcome
+        Ok(outcome)
     }
 }
 
@@ -237,12 +233,12 @@ impl Notifier for Email {
     }
 
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
-        let mail = match self.mail(message) {
-            Ok(mail) => mail,
-            Err(reason) => return SendOutcome::Refused { reason },
-        };
-        tokio::time::timeout(ANSWER, self.deliver(&mail)).await.unwrap_or_else(|_| SendOutcome::Unknown {
-            reason: format!("the mail server `{}` did not answer in {} s", self.server, ANSWER.as_secs()),
-        })
+        let answer = tokio::time::timeout(ANSWER, self.deliver(message)).await;
+        let (Ok(outcome) | Err(outcome)) = answer.unwrap_or_else(|_| {
+            let reason =
+                format!("the mail server `{}` did not answer in {} s", self.server, ANSWER.as_secs());
+            Err(SendOutcome::Unknown { reason })
+        });
+        outcome
     }
 }
