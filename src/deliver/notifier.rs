@@ -53,7 +53,7 @@ pub trait Notifier: Send + Sync {
         _since: Timestamp,
         _is_free: IsFree<'_>,
     ) -> MessageLookup {
-        MessageLookup::CannotAsk
+        MessageLookup::NotFound
     }
 }
 
@@ -190,10 +190,8 @@ pub enum MessageLookup {
         /// Its id.
         message_id: String,
     },
-    /// It surely isn't there.
+    /// It isn't there, or the place can never be asked: a console, a webhook.
     NotFound,
-    /// The place can never be asked: a console, a webhook.
-    CannotAsk,
     /// It can be asked, but not just now: the caller asks again later and sends nothing meanwhile.
     Later {
         /// The failure.
@@ -233,10 +231,7 @@ impl FromStr for MessageScope {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || MessageScopeError(text.to_owned());
         let (kind, id) = text.trim().split_once(':').ok_or_else(wrong)?;
-        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(wrong());
-        }
-        let id: u64 = id.parse().map_err(|_| wrong())?;
+        let id: u64 = id.parse().ok().filter(|_| !id.starts_with('+')).ok_or_else(wrong)?;
         match kind {
             "channel" => Ok(Self::Channel(id)),
             "thread" => Ok(Self::Thread(id)),

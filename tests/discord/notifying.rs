@@ -166,7 +166,7 @@ async fn a_webhook_alone_sends_and_can_not_be_asked() {
     let message = notification(1, "hello @everyone");
     assert!(sent(&webhook.send(&message).await));
     assert_eq!(fake.world().pings, Vec::<String>::new());
-    assert_eq!(webhook.find(&message, Timestamp::now(), &|_| true).await, MessageLookup::CannotAsk);
+    assert_eq!(webhook.find(&message, Timestamp::now(), &|_| true).await, MessageLookup::NotFound);
     fake.fault("POST", "/webhooks", Fault::LoseAnswer, 1);
     assert!(matches!(webhook.send(&message).await, SendOutcome::Unknown { .. }));
     let address = SecretString::from("https://discord.com/api/webhooks/700/another");

@@ -157,12 +157,11 @@ impl Notifier for NtfyNotifier {
                 .map(|line| line["id"].as_str().unwrap_or(&message.nonce).to_owned())
                 .find(|id| is_free(id))
                 .map_or(MessageLookup::NotFound, |message_id| MessageLookup::Found { message_id }),
-            // A token that may only write.
-            Err(SendOutcome::Refused { .. } | SendOutcome::Never { .. }) => MessageLookup::CannotAsk,
             Err(SendOutcome::Retry { reason, .. } | SendOutcome::Unknown { reason }) => {
                 MessageLookup::Later { reason }
             }
-            Err(SendOutcome::Sent { .. }) => MessageLookup::NotFound,
+            // A token that may only write.
+            Err(_) => MessageLookup::NotFound,
         }
     }
 }

@@ -195,7 +195,7 @@ async fn ask_for_digests(
         let since = since.saturating_sub(CLOCKS_DIFFER).unwrap_or(since);
         let found = match at.notifier.find(&outgoing, since, &|_| true).await {
             MessageLookup::Found { message_id } => Some(message_id),
-            MessageLookup::NotFound | MessageLookup::CannotAsk => continue,
+            MessageLookup::NotFound => continue,
             MessageLookup::Later { .. } => None,
         };
         settled.extend(deliveries.iter().map(|one| one.0.clone()));
@@ -348,10 +348,8 @@ impl MessageClaims {
         for (at, chunk) in message.chunks.iter().enumerate() {
             let Some(first) = chunk.first else { continue };
             let outgoing = message.outgoing(at, place.scope);
-            if !matches!(
-                place.notifier.find(&outgoing, first, &|_| true).await,
-                MessageLookup::NotFound | MessageLookup::CannotAsk
-            ) {
+            let found = place.notifier.find(&outgoing, first, &|_| true).await;
+            if found != MessageLookup::NotFound {
                 return false;
             }
         }

@@ -329,7 +329,7 @@ impl<'c> Sender<'c> {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
                     MessageLookup::Later { reason } => return Ok(SendOutcome::Unknown { reason }),
-                    MessageLookup::Found { .. } | MessageLookup::NotFound | MessageLookup::CannotAsk => {}
+                    MessageLookup::Found { .. } | MessageLookup::NotFound => {}
                 }
             }
         }
