@@ -11,8 +11,8 @@
 //! - [`delivery_journal`]: the record of sent messages, in SQLite;
 //! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back
 //!   after their time;
-//! - [`send_answer`]: sending answers and texts of routines, by the same steps; [`confirm`](mod@confirm): messages that
-//!   belong to no line of a note.
+//! - [`send_answer`](mod@send_answer): sending answers and texts of routines, by the same steps;
+//!   [`confirm`](mod@confirm): messages that belong to no line of a note.
 
 mod confirm;
 pub mod delivery_journal;
@@ -38,5 +38,5 @@ pub use self::pass::{
     PassContext, PassError, PassMode, PassReport, PassSettings, PassState, PendingSend, pass,
 };
 pub use self::restored_items::{RestoredItem, Restoring};
-pub use self::send_answer::{AnswerOutcome, AnswerSender, send_run};
+pub use self::send_answer::{AnswerOutcome, AnswerSender, send_answer};
 pub use self::words::{NoteLinks, NotifyRules, compose, instants, link, phrase_check};

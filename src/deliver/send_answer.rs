@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::delivery_journal::{ChunkState, Journal, JournalMessage, MessageChunk};
+use super::delivery_journal::{ChunkState, Journal, MessageChunk, NewMessage};
 use super::delivery_order::DeliveryOrder;
 use super::notifier::{MessageKind, MessageScope};
 use super::pass::{Pass, PassContext, PassMode, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
 use crate::machines::Machines;
-use crate::sqlite::{DatabaseError, Result};
+use crate::sqlite::Result;
 use crate::vault::{Editor, Vault};
 
 /// How long one call may send chunks of an answer.
@@ -33,28 +33,14 @@ pub enum AnswerOutcome {
     Refused(String),
 }
 
-/// Sends the unsent chunks of the answer with this key, each once.
+/// Sends the unsent chunks of the answer or of the routine's text with this key, each once. The caller holds a routine's
+/// run.
 ///
 /// # Errors
 /// The delivery journal can't be used.
 pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerOutcome> {
-    send(context, || context.journal.answer(key)).await
-}
-
-/// Sends the unsent chunks of a routine's text, each once. The caller holds the run.
-///
-/// # Errors
-/// The delivery journal can't be used.
-pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<AnswerOutcome> {
-    send(context, || context.journal.run_message(run)).await
-}
-
-async fn send(
-    context: &PassContext<'_>,
-    find: impl Fn() -> Result<Option<JournalMessage>, DatabaseError>,
-) -> Result<AnswerOutcome> {
     let pass = Pass::new(context, PassMode::Daemon);
-    let Some(message) = find()? else {
+    let Some(message) = context.journal.answer(key)? else {
         return Ok(AnswerOutcome::Refused("it isn't in the delivery journal".to_owned()));
     };
     if message.is_sent() {
@@ -65,7 +51,7 @@ async fn send(
     }
     let mut report = PassReport::default();
     Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
-    match find()? {
+    match context.journal.answer(key)? {
         Some(message) if message.is_sent() => Ok(AnswerOutcome::Sent),
         Some(message) => {
             let soon = pass.later(SignedDuration::from_secs(1));
@@ -120,9 +106,8 @@ impl AnswerSender {
     ) -> Result<AnswerOutcome> {
         let room = if kind == MessageKind::Approval { ROOM_BELOW } else { 0 };
         let limit = self.delivery_order.primary.limit() - room;
-        if self.journal.fix_answer(key, kind, Some(scope), text, limit)?.is_none() {
-            return Ok(AnswerOutcome::Refused("it could not be fixed in the delivery journal".to_owned()));
-        }
+        let message = NewMessage::plain(key.to_owned(), kind, Some(scope), text.to_owned());
+        self.journal.claim(&[message], |_| limit)?;
         if kind == MessageKind::Answer {
             fail::fail_point!("turn::after-fixed");
         }

@@ -84,7 +84,7 @@ pub fn claim_due_runs(
                 let changed = if known.is_some() { Some(now) } else { note.changed };
                 let since = counted_from(changed, answered.max(renamed.max()), now);
                 if dry {
-                    RoutineProgress { since, handled: None, ran: None, baseline: None }
+                    RoutineProgress::since(since)
                 } else {
                     journal.enabled(&note.name, &schedule, since, now)?
                 }
@@ -171,12 +171,7 @@ pub fn gather_now(
 ) -> Result<RunMaterial, RunError> {
     let now = workspace.clock.now();
     let known = journal.known(name, &routine.schedule.to_string())?;
-    let known = known.unwrap_or(RoutineProgress {
-        since: run_material::yesterday(now),
-        handled: None,
-        ran: None,
-        baseline: None,
-    });
+    let known = known.unwrap_or_else(|| RoutineProgress::since(run_material::yesterday(now)));
     let known = RoutineProgress { baseline: None, ..known };
     run_material::gather((workspace, journal, turns), (name, routine), &known, now).map_err(RunError::Problem)
 }

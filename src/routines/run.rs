@@ -18,8 +18,8 @@ use super::run_texts::{self, RunSection};
 use super::{RunError, message_of};
 use crate::agent::{AnswerEngine, Approvals, CallPermits, EngineParts, RunPurpose, Toolbox, TurnMemory};
 use crate::config::MEMORY;
-use crate::deliver::delivery_journal::{RoutineRun, RunState, run_claim};
-use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_run};
+use crate::deliver::delivery_journal::{RoutineRun, RunState, run_claim, run_message_key};
+use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_answer};
 use crate::format::routine::{self, AnswerDelivery, Condition, Routine};
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
 use crate::vault::{Actor, ChangeReason, EditPlan, Operation};
@@ -292,7 +292,8 @@ impl Runner {
         let now = || workspace.clock.now();
         let (text, facts) =
             (run.answer.as_deref().unwrap_or_default(), run.facts.as_deref().unwrap_or_default());
-        let chunks = self.journal.run_message(&run.key)?.map_or(0, |message| message.chunks.len());
+        let chunks =
+            self.journal.answer(&run_message_key(&run.key))?.map_or(0, |message| message.chunks.len());
         self.parts.turns.record_answer(
             message,
             text,
@@ -358,7 +359,7 @@ impl Runner {
     async fn send(&self, run: &RoutineRun) -> Result<AnswerOutcome, RunError> {
         let parts = &self.parts;
         let context = parts.workspace.pass_context(&self.journal, &parts.delivery_order, &self.settings);
-        let progress = send_run(&context, &run.key).await?;
+        let progress = send_answer(&context, &run_message_key(&run.key)).await?;
         if progress == AnswerOutcome::Sent {
             self.journal.prune_answers()?;
         }

@@ -157,24 +157,9 @@ impl JournalMessage {
 }
 
 impl Journal {
-    /// Fixes the text, the chunks of at most `limit` units and the nonces of an answer, or of a question to the person,
-    /// unless it is fixed already. Returns the fixed message.
-    pub fn fix_answer(
-        &self,
-        key: &str,
-        kind: MessageKind,
-        scope: Option<MessageScope>,
-        text: &str,
-        limit: usize,
-    ) -> Result<Option<JournalMessage>> {
-        let message = NewMessage::plain(key.to_owned(), kind, scope, text.to_owned());
-        self.claim(&[message], |_| limit)?;
-        self.answer(key)
-    }
-
-    /// An answer or a question with its chunks, if it was fixed.
+    /// An answer, a question or a routine's text with its chunks, if it was fixed and as long as it is remembered.
     pub fn answer(&self, key: &str) -> Result<Option<JournalMessage>> {
-        let filter = "WHERE key = ?1 AND kind IN ('answer', 'approval')";
+        let filter = "WHERE key = ?1 AND kind IN ('answer', 'approval', 'routine')";
         Ok(self.db.read(|tx| read_messages(tx, filter, &[&key]))?.pop())
     }
 

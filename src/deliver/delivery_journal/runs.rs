@@ -10,7 +10,7 @@ use rusqlite::{Row, Transaction, params};
 
 use super::chunks::claim_one;
 use super::keys::{RUN, local_text};
-use super::message::{self, JournalMessage, NewMessage};
+use super::message::NewMessage;
 use super::{Journal, Result};
 use crate::deliver::notifier::{MessageKind, MessageScope};
 use crate::sqlite::{instant, unreadable, word};
@@ -30,6 +30,13 @@ pub struct RoutineProgress {
     pub ran: Option<Timestamp>,
     /// The state that its last run left for comparison.
     pub baseline: Option<String>,
+}
+
+impl RoutineProgress {
+    /// The progress of a routine that never ran.
+    pub fn since(since: Timestamp) -> Self {
+        Self { since, handled: None, ran: None, baseline: None }
+    }
 }
 
 /// A routine that is enabled no more: its note was changed, deleted or renamed.
@@ -138,8 +145,7 @@ impl Journal {
                    ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3,
                    handled_ms = CASE WHEN handled_ms <= ?4 THEN handled_ms END";
         self.db.execute(sql, params![name, schedule, since.as_millisecond(), now.as_millisecond()])?;
-        let nothing = RoutineProgress { since, handled: None, ran: None, baseline: None };
-        Ok(self.known(name, schedule)?.unwrap_or(nothing))
+        Ok(self.known(name, schedule)?.unwrap_or_else(|| RoutineProgress::since(since)))
     }
 
     /// The progress of a routine with this schedule.
@@ -281,7 +287,7 @@ impl Journal {
                 params![key, answer, facts, outcome],
             )?;
             if let Some((scope, body)) = message.filter(|_| fixed > 0) {
-                let message = NewMessage::plain(message_key(key), MessageKind::Routine, scope, body);
+                let message = NewMessage::plain(run_message_key(key), MessageKind::Routine, scope, body);
                 claim_one(tx, &message, limit)?;
             }
             Ok(fixed > 0)
@@ -315,18 +321,6 @@ impl Journal {
             Ok(())
         })
     }
-
-    /// The message of a run's text, as long as a part of it is on its way or remembered.
-    ///
-    /// # Errors
-    /// The journal can't be read.
-    pub fn run_message(&self, key: &str) -> Result<Option<JournalMessage>> {
-        let key = message_key(key);
-        Ok(self
-            .db
-            .read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'routine'", &[&key]))?
-            .pop())
-    }
 }
 
 /// The key of a run: the routine and its local occurrence.
@@ -334,7 +328,8 @@ pub fn run_key(routine: &str, local: civil::DateTime) -> String {
     format!("{routine}@{}", local_text(local))
 }
 
-fn message_key(run: &str) -> String {
+/// The key of the message with a run's text.
+pub fn run_message_key(run: &str) -> String {
     format!("{RUN}{run}")
 }
 

@@ -40,12 +40,12 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     // It is no message of the reminders' pass, and no delivery that a pass could give back.
     assert!(journal.messages().unwrap().is_empty());
     journal.dissolve_unsent().unwrap();
-    let waiting = journal.run_message(&run.key).unwrap().unwrap();
+    let waiting = journal.answer(&run_message_key(&run.key)).unwrap().unwrap();
     assert_eq!((waiting.is_sent(), waiting.body.as_str()), (false, "text"));
     journal.sending(&waiting.key, 0, now).unwrap();
     journal.sent(&waiting.key, 0, Some("m1"), "place").unwrap();
     assert!(journal.is_counted("m1").unwrap());
-    assert!(journal.run_message(&run.key).unwrap().unwrap().is_sent());
+    assert!(journal.answer(&run_message_key(&run.key)).unwrap().unwrap().is_sent());
     journal.finish_run(&run.key, None).unwrap();
     assert!(journal.open_runs().unwrap().is_empty());
     assert!(!journal.claim_run(&run, now).unwrap(), "never again");
