@@ -5,7 +5,7 @@
 //! not find it with the same words. Texts that the routine itself wrote are never new (its note, its logs, its appended
 //! passages, texts that its tools saved), nor are the agent's answers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -56,15 +56,6 @@ pub struct RoutineSearch<'a> {
     pub before: &'a [String],
 }
 
-/// The texts that a routine wrote itself.
-struct RoutineWrites<'a> {
-    context: &'a RoutineSearch<'a>,
-    /// The lines of its passages, by note.
-    passages: HashMap<String, Vec<std::ops::RangeInclusive<u32>>>,
-    /// The texts in the arguments of its tools since its last run, each as a list of words.
-    saved: Vec<Vec<String>>,
-}
-
 impl SeenHits {
     /// Parses the journal's text. Older versions wrote only the hash of the memory.
     pub fn of(text: Option<&str>) -> Self {
@@ -79,21 +70,15 @@ impl SeenHits {
     }
 }
 
-impl RoutineWrites<'_> {
-    fn wrote_hit(&mut self, hit: &crate::search::Hit) -> bool {
-        let said = words(&hit.text);
-        let is_saved = self.saved.iter().any(|text| {
-            *text == said || said.len() >= 3 && text.windows(said.len()).any(|part| part == said)
-        });
-        let context = self.context;
-        let passages = self.passages.entry(hit.path.clone()).or_insert_with(|| {
-            let read = crate::vault::NotePath::new(&hit.path)
-                .ok()
-                .and_then(|it| context.workspace.vault.read(&it).ok());
-            passages(&read.unwrap_or_default(), context.name)
-        });
-        is_saved || passages.iter().any(|lines| lines.contains(&hit.line))
-    }
+/// Whether the routine itself wrote the text of a hit: its tools saved it, or it stands in an appended passage.
+fn wrote_hit(context: &RoutineSearch<'_>, saved: &[Vec<String>], hit: &crate::search::Hit) -> bool {
+    let said = words(&hit.text);
+    let is_saved = saved
+        .iter()
+        .any(|text| *text == said || said.len() >= 3 && text.windows(said.len()).any(|part| part == said));
+    let path = NotePath::new(&hit.path).ok();
+    let note = path.and_then(|path| context.workspace.vault.read(&path).ok()).unwrap_or_default();
+    is_saved || passages(&note, context.name).iter().any(|lines| lines.contains(&hit.line))
 }
 
 /// The new hits for these words. The hashes of all hits go into `seen`.
@@ -120,12 +105,12 @@ pub fn search(
     seen.extend(hits.iter().map(hash));
     seen.sort_unstable();
     seen.dedup();
-    let mut own = RoutineWrites { context, passages: HashMap::new(), saved: saved_words(context, since)? };
+    let saved = saved_words(context, since)?;
     let changes = hits.into_iter().filter(|hit| {
         let changed = || changed(context.workspace, &hit.path);
         hit.timestamp.or_else(changed).is_some_and(|at| at > since)
             && context.before.binary_search(&hash(hit)).is_err()
-            && !own.wrote_hit(hit)
+            && !wrote_hit(context, &saved, hit)
     });
     let lines = changes.take(MAX_LINES).map(|hit| format!("{} ({}:{})", hit.snippet, hit.path, hit.line));
     Ok(RunSection::new(format!("New for “{text}”"), lines.collect()))

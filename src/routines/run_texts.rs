@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::deliver::delivery_journal::RoutineRun;
-use crate::deliver::{MessageKind, MessageScope, NotifiedItem, compose};
+use crate::deliver::{MessageScope, compose};
 use crate::format::harmless::without_comments;
 use crate::format::log::INJECTED;
 use crate::format::routine::{AnswerDelivery, Routine};
@@ -55,11 +55,7 @@ impl RunSection {
 
 /// The question of a run: the routine's prompt, and a remark about the run.
 pub fn question(run: &RoutineRun, routine: &Routine, tz: &TimeZone) -> String {
-    let today = tz.to_datetime(run.started).date();
-    let late = match late(run, today) {
-        Some(late) => format!(", {late}"),
-        None => String::new(),
-    };
+    let late = late(run, tz).map(|late| format!(", {late}")).unwrap_or_default();
     let quiet = if routine.quiet {
         " If there is nothing worth saying, answer with the one word NONE, and nothing is sent."
     } else {
@@ -72,25 +68,15 @@ pub fn question(run: &RoutineRun, routine: &Routine, tz: &TimeZone) -> String {
 }
 
 /// `due 08:00, 3 h late; 2 earlier ones folded in`, if the run is late or stands for several occurrences.
-pub fn late(run: &RoutineRun, today: civil::Date) -> Option<String> {
-    let fact = NotifiedItem {
-        kind: MessageKind::Routine,
-        id: run.routine.clone(),
-        local: run.local,
-        due: run.due,
-        late_seconds: run.due.duration_until(run.started).as_secs().max(0),
-        missed: run.missed,
-        msg: String::new(),
-        recurring: true,
-        next: None,
-        note: None,
-    };
-    Some(compose::remark(&fact, today)).filter(|remark| !remark.is_empty())
+fn late(run: &RoutineRun, tz: &TimeZone) -> Option<String> {
+    let (late, today) = (run.due.duration_until(run.started), tz.to_datetime(run.started).date());
+    let remark = compose::remark_on(run.local, late, run.missed, None, today);
+    (!remark.is_empty()).then_some(remark)
 }
 
 /// The message: the answer, with a remark on its lateness.
 pub fn message(run: &RoutineRun, answer: &str, tz: &TimeZone) -> String {
-    match late(run, tz.to_datetime(run.started).date()) {
+    match late(run, tz) {
         Some(late) => format!("{} ({late}):\n{answer}", run.routine),
         None => answer.to_owned(),
     }
@@ -150,7 +136,7 @@ pub fn passage(run: &RoutineRun, answer: &str, id: &str, tz: &TimeZone) -> Strin
     let answer = without_comments(answer);
     let quoted: Vec<String> = answer.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     let when = run.local.strftime("%Y-%m-%d %H:%M");
-    let late = late(run, tz.to_datetime(run.started).date()).map(|late| format!(" ({late})"));
+    let late = late(run, tz).map(|late| format!(" ({late})"));
     let title = format!("{}, {when}{}", run.routine, late.unwrap_or_default());
     format!("\n> [!note] {title}\n{}\n\n^{id}\n", quoted.join("\n"))
 }

@@ -110,17 +110,28 @@ pub fn confirmation(what: &str, line: &str) -> String {
 
 /// `due 09:00, 3 h late; 2 earlier ones folded in; next Tue 8 Dec 09:00`, or nothing.
 pub fn remark(fact: &NotifiedItem, today: civil::Date) -> String {
-    let mut parts = Vec::new();
     let late = SignedDuration::from_secs(fact.late_seconds);
+    remark_on(fact.local, late, fact.missed, fact.next, today)
+}
+
+/// The same about what was due at `local`.
+pub fn remark_on(
+    local: civil::DateTime,
+    late: SignedDuration,
+    missed: u32,
+    next: Option<civil::DateTime>,
+    today: civil::Date,
+) -> String {
+    let mut parts = Vec::new();
     if schedule::is_missed(late) {
-        parts.push(format!("due {}, {} late", moment(fact.local, today), duration(late)));
+        parts.push(format!("due {}, {} late", moment(local, today), duration(late)));
     }
-    match fact.missed {
+    match missed {
         0 => {}
         1 => parts.push("1 earlier one folded in".to_owned()),
         count => parts.push(format!("{count} earlier ones folded in")),
     }
-    if let Some(next) = fact.next {
+    if let Some(next) = next {
         parts.push(format!("next {}", moment(next, today)));
     }
     parts.join("; ")
