@@ -162,14 +162,13 @@ fn best_cut(window: &str, rest: &str, fence: Option<Fence<'_>>) -> (usize, usize
     let paragraph = reach("\n\n").filter(|&at| after(&rest[..at], &rest[at..], fence).is_none());
     let line = reach("\n");
     let word = reach(" ");
-    let choices = [(paragraph, true), (line, false), (word, false)];
-    let chosen =
-        choices.iter().find_map(|&(at, whole)| at.filter(|&at| at >= half).map(|at| (at, whole))).or_else(
-            || choices.iter().filter_map(|&(at, whole)| at.map(|at| (at, whole))).max_by_key(|&(at, _)| at),
-        );
+    let choices = [(paragraph, true), (line, false), (word, false)].into_iter();
+    let choices: Vec<(usize, bool)> = choices.filter_map(|(at, whole)| Some((at?, whole))).collect();
+    let chosen = choices.iter().find(|(at, _)| *at >= half);
+    let chosen = chosen.or_else(|| choices.iter().max_by_key(|(at, _)| *at));
     match chosen {
-        Some((at, true)) => (at, rest[at..].len() - rest[at..].trim_start_matches('\n').len()),
-        Some((at, false)) => (at, 1),
+        Some(&(at, true)) => (at, rest[at..].len() - rest[at..].trim_start_matches('\n').len()),
+        Some(&(at, false)) => (at, 1),
         None => (window.len(), 0),
     }
 }

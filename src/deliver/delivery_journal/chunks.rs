@@ -96,15 +96,14 @@ impl Journal {
     pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
         let now = now.as_millisecond();
         self.db.write(|tx| {
-            tx.prepare_cached(
-                "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3) WHERE message = ?1 AND chunk = ?2",
-            )?
-            .execute(params![key, chunk, now])?;
+            let begun = "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3)
+                         WHERE message = ?1 AND chunk = ?2";
+            tx.execute(begun, params![key, chunk, now])?;
             for sql in [
                 "UPDATE messages SET attempted_ms = ?2 WHERE key = ?1",
                 "UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1",
             ] {
-                tx.prepare_cached(sql)?.execute(params![key, now])?;
+                tx.execute(sql, params![key, now])?;
             }
             Ok(())
         })
@@ -114,29 +113,25 @@ impl Journal {
     /// `sent`: returns whether that is so.
     pub fn sent(&self, key: &str, chunk: usize, message_id: Option<&str>, place: &str) -> Result<bool> {
         self.db.write(|tx| {
-            tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
-                .execute(params![key, chunk, message_id])?;
-            let rest: i64 = tx
-                .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
-                .query_row([key], |row| row.get(0))?;
-            if rest == 0 {
-                tx.prepare_cached(
-                    "UPDATE copies SET message = NULL, delivered =
-                     (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
-                     WHERE message = ?1",
-                )?
-                .execute([key])?;
-                tx.prepare_cached(
-                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2, delivered =
-                     (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
-                     WHERE message = ?1",
-                )?
-                .execute([key, place])?;
+            let sent = "UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2";
+            tx.execute(sent, params![key, chunk, message_id])?;
+            let rest = "SELECT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'sent')";
+            let has_more: bool = tx.query_row(rest, [key], |row| row.get(0))?;
+            if !has_more {
+                let first =
+                    "SELECT (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)";
+                let id: Option<String> = tx.query_row(first, [key], |row| row.get(0))?;
+                let copied = "UPDATE copies SET message = NULL, delivered = ?2 WHERE message = ?1";
+                tx.execute(copied, params![key, id])?;
+                let told = "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL,
+                            place = ?2, delivered = ?3 WHERE message = ?1";
+                tx.execute(told, params![key, place, id])?;
                 // An answer stays until its log holds it, and longer, so that its messages are known as counted; so
                 // does a routine's.
-                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval', 'routine')")?.execute([key])?;
+                let kept = "kind IN ('answer', 'approval', 'routine')";
+                tx.execute(&format!("DELETE FROM messages WHERE key = ?1 AND NOT {kept}"), [key])?;
             }
-            Ok(rest == 0)
+            Ok(!has_more)
         })
     }
 
@@ -223,12 +218,10 @@ impl Journal {
 
 pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
     let facts: Vec<&NotifiedItem> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
-    let inserted = tx
-        .prepare_cached(
-            "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![
+    let inserted = tx.execute(
+        "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT DO NOTHING",
+        params![
             message.key,
             message.kind.as_str(),
             message.scope.map(|scope| scope.to_string()),
@@ -236,22 +229,19 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
             message.body,
             message.to.name(),
             message.to.is_copy()
-        ])?;
+        ],
+    )?;
     if inserted == 0 {
         return Ok(false);
     }
     insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
     if let Some(since) = message.lookup_since {
-        tx.prepare_cached("UPDATE chunks SET state = 'sending', first_ms = ?2 WHERE message = ?1")?
-            .execute(params![message.key, since.as_millisecond()])?;
+        let sql = "UPDATE chunks SET state = 'sending', first_ms = ?2 WHERE message = ?1";
+        tx.execute(sql, params![message.key, since.as_millisecond()])?;
     }
     if let Recipient::Copy(name) = &message.to {
-        return recipients::claim(
-            tx,
-            &message.key,
-            name,
-            message.deliveries.iter().map(|(key, ..)| key.as_str()),
-        );
+        let keys = message.deliveries.iter().map(|(key, ..)| key.as_str());
+        return recipients::claim(tx, &message.key, name, keys);
     }
     let mut insert = tx.prepare_cached(
         "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
@@ -270,14 +260,11 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
         }
     }
     // The wait between attempts goes on growing where an earlier message left off.
-    tx.prepare_cached(
-        "UPDATE messages SET attempts = coalesce((SELECT max(attempts) FROM deliveries WHERE message = ?1), 0)
-         WHERE key = ?1",
-    )?
-    .execute([&message.key])?;
+    let attempts = "UPDATE messages SET attempts =
+                    coalesce((SELECT max(attempts) FROM deliveries WHERE message = ?1), 0) WHERE key = ?1";
+    tx.execute(attempts, [&message.key])?;
     if message.lookup_since.is_some() {
-        tx.prepare_cached("UPDATE deliveries SET state = 'sending' WHERE message = ?1")?
-            .execute([&message.key])?;
+        tx.execute("UPDATE deliveries SET state = 'sending' WHERE message = ?1", [&message.key])?;
     }
     Ok(true)
 }
@@ -319,7 +306,7 @@ fn dissolve(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
 
 /// Deletes a message with its chunks.
 fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key]).map(drop)
+    tx.execute("DELETE FROM messages WHERE key = ?1", [key]).map(drop)
 }
 
 pub(super) fn to_json(value: &impl serde::Serialize) -> String {
