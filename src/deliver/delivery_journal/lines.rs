@@ -194,10 +194,10 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn set_task_scopes(&self, scopes: &[String], now: Timestamp) -> Result<()> {
+    pub fn set_task_scopes(&self, scopes: &[&str], now: Timestamp) -> Result<()> {
         let known = self.task_scopes()?;
         self.db.write(|tx| {
-            for scope in known.keys().filter(|scope| !scopes.contains(scope)) {
+            for scope in known.keys().filter(|scope| !scopes.contains(&scope.as_str())) {
                 tx.execute("DELETE FROM task_scopes WHERE scope = ?1", [scope])?;
             }
             for scope in scopes {

@@ -10,7 +10,7 @@
 //! with tags added or removed. Other words are another task: a reworded line can't be told from a new line beside a
 //! deleted one, and a missed task is worse than a second notification.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
@@ -26,8 +26,6 @@ use crate::schedule::resolve;
 use crate::sqlite::Result;
 use crate::tasks::{Scanner, TaskSettings, task_id, words_of};
 
-/// No zone's clock was ever put back by more.
-const HORIZON: SignedDuration = SignedDuration::from_hours(48);
 /// The wait of a line that was just written, because its date may be half typed.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 /// The most notes that are named of those with overdue tasks.
@@ -85,23 +83,25 @@ pub(super) fn read(
             return Ok(None);
         }
     }
-    let scopes = TaskScopes::new(settings, scanner.filter());
+    let scopes = scopes(settings, scanner.filter());
+    let names: Vec<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
     let known = pass.journal.task_scopes()?;
-    let new: Vec<&String> = scopes.names.iter().filter(|name| !known.contains_key(*name)).collect();
+    let mut new: Vec<&str> = names.iter().copied().filter(|name| !known.contains_key(*name)).collect();
     let zone = &pass.settings.zone;
-    let horizon = zone.tz().to_datetime(now).saturating_add(HORIZON);
     // Tasks that other machines may have to know are included.
     let ahead = if pass.machines.is_alone() { now } else { pass.later(DAY) };
     let mut tasks = Vec::new();
     let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, found) in scanner.tasks() {
         let own = found.task.notification_times.last().map_or(civil::DateTime::MIN, |time| time.at);
-        for notification_time in found.task.notification_times.iter().filter(|time| time.at <= horizon) {
+        for notification_time in &found.task.notification_times {
             let at = resolve(zone, notification_time.at);
             if at > ahead {
                 continue;
             }
-            match scopes.since(notification_time.format, path, &known) {
+            // Notified since the oldest scope that fits; from now on, if none is known.
+            let fitting = scopes.iter().filter(|scope| scope.has(notification_time.format, path));
+            match fitting.filter_map(|scope| known.get(&scope.name).copied()).min() {
                 Some(since) if at >= since => {}
                 Some(_) => continue,
                 None if at > now => continue,
@@ -125,14 +125,13 @@ pub(super) fn read(
     }
     if !pass.is_dry_run() && pass.settings.read_only.is_none() {
         if !new.is_empty() && pass.machines.is_voice() {
-            let names = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
-            let mut about: Vec<&str> = new.iter().map(|name| name.as_str()).collect();
-            about.sort_unstable();
-            let name = format!("tasks-on:{}:{}", about.join(" "), now.as_second() / 86_400);
-            notice_once(pass.journal, &name, &turned_on_notice(&names, &overdue), now)?;
+            let forms = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+            new.sort_unstable();
+            let name = format!("tasks-on:{}:{}", new.join(" "), now.as_second() / 86_400);
+            notice_once(pass.journal, &name, &turned_on_notice(&forms, &overdue), now)?;
         }
-        if !new.is_empty() || known.len() != scopes.names.len() {
-            pass.journal.set_task_scopes(&scopes.names, now)?;
+        if !new.is_empty() || known.len() != names.len() {
+            pass.journal.set_task_scopes(&names, now)?;
         }
     }
     Ok(Some(tasks))
@@ -159,44 +158,29 @@ fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
     )
 }
 
-/// A pattern of notes (`None` for all), and the forms that are notified there, each with its scope's name.
-type ScopePattern = (Option<PathPatterns>, Vec<(TaskFormat, String)>);
-
-/// The scopes that the settings name: a form, its filter, a pattern of notes.
-struct TaskScopes {
-    names: Vec<String>,
-    patterns: Vec<ScopePattern>,
+/// A scope that the settings name: a form with its filter, in the notes of a pattern (`None` for all).
+struct TaskScope {
+    format: TaskFormat,
+    glob: Option<PathPatterns>,
+    name: String,
 }
 
-impl TaskScopes {
-    fn new(settings: &TaskSettings, filter: &str) -> Self {
-        let all = [String::new()];
-        let from = if settings.from.is_empty() { &all[..] } else { &settings.from[..] };
-        let mut scopes = Self { names: Vec::new(), patterns: Vec::new() };
-        for pattern in from {
-            let glob = (!pattern.is_empty()).then(|| PathPatterns::of(std::slice::from_ref(pattern)));
-            let own: Vec<(TaskFormat, String)> = settings
-                .on
-                .iter()
-                .map(|format| {
-                    let filter =
-                        if matches!(format, TaskFormat::Tasks | TaskFormat::Dataview) { filter } else { "" };
-                    (*format, format!("{format}|{filter}|{pattern}"))
-                })
-                .collect();
-            scopes.names.extend(own.iter().map(|(_, name)| name.clone()));
-            scopes.patterns.push((glob, own));
-        }
-        scopes
+impl TaskScope {
+    fn has(&self, format: TaskFormat, path: &str) -> bool {
+        self.format == format && self.glob.as_ref().is_none_or(|glob| glob.matches(path))
     }
+}
 
-    /// The instant since when a form is notified in a note: by the oldest pattern that fits. `None` if it begins now.
-    fn since(&self, format: TaskFormat, path: &str, known: &HashMap<String, Timestamp>) -> Option<Timestamp> {
-        let fitting =
-            self.patterns.iter().filter(|(glob, _)| glob.as_ref().is_none_or(|glob| glob.matches(path)));
-        let names = fitting.flat_map(|(_, own)| own).filter(|(own, _)| *own == format);
-        names.filter_map(|(_, name)| known.get(name).copied()).min()
-    }
+fn scopes(settings: &TaskSettings, filter: &str) -> Vec<TaskScope> {
+    let all = [String::new()];
+    let from = if settings.from.is_empty() { &all[..] } else { &settings.from[..] };
+    let scope = |pattern: &String, format: TaskFormat| {
+        let glob = (!pattern.is_empty()).then(|| PathPatterns::of(std::slice::from_ref(pattern)));
+        let filter = if matches!(format, TaskFormat::Tasks | TaskFormat::Dataview) { filter } else { "" };
+        TaskScope { format, glob, name: format!("{format}|{filter}|{pattern}") }
+    };
+    let of_pattern = |pattern| settings.on.iter().map(move |format| scope(pattern, *format));
+    from.iter().flat_map(of_pattern).collect()
 }
 
 /// Plans the tasks that are notified now.
@@ -264,14 +248,13 @@ struct MovedTasks<'a> {
     /// The keys of all lines that are due.
     standing: HashSet<&'a str>,
     taken: HashSet<String>,
-    told: HashMap<civil::DateTime, Vec<NotifiedTask>>,
 }
 
 impl<'a> MovedTasks<'a> {
     /// For these due lines.
     fn new(pass: Pass<'a>, due: &'a [DueTask]) -> Self {
         let standing = due.iter().map(|due| due.key.as_str()).collect();
-        Self { pass, standing, taken: HashSet::new(), told: HashMap::new() }
+        Self { pass, standing, taken: HashSet::new() }
     }
 
     /// Whether a task without a row was notified, or is being notified, under an earlier key; its row then gets the new
@@ -287,20 +270,17 @@ impl<'a> MovedTasks<'a> {
         Ok(true)
     }
 
-    fn gone(&mut self, due: &DueTask) -> Result<Option<NotifiedTask>> {
+    fn gone(&self, due: &DueTask) -> Result<Option<NotifiedTask>> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
         let same = self.pass.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
         if let Some(gone) = same.into_iter().find(|told| self.is_free(told)) {
             return Ok(Some(gone));
         }
-        if !self.told.contains_key(&due.notification_time.at) {
-            let told = self.pass.journal.notified_tasks_at(due.notification_time.at)?;
-            self.told.insert(due.notification_time.at, told);
-        }
-        let tagged = |told: &&NotifiedTask| {
+        let tagged = |told: &NotifiedTask| {
             self.is_free(told) && is_tagged(told, due) && !is_in_note(&self.pass, &due.path, &told.fact.id)
         };
-        Ok(self.told[&due.notification_time.at].iter().find(tagged).cloned())
+        let at_the_time = self.pass.journal.notified_tasks_at(due.notification_time.at)?;
+        Ok(at_the_time.into_iter().find(tagged))
     }
 
     fn is_free(&self, told: &NotifiedTask) -> bool {
