@@ -12,8 +12,8 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use crate::deliver::notifier::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::pass::DeliveredItem;
 use crate::deliver::words::{NoteLinks, compose, link};
-use crate::reminders::rfc3339;
 
 const TIME: Style = AnsiColor::Cyan.on_default();
 const TEXT: Style = Style::new().bold();
@@ -84,17 +84,9 @@ impl Console {
     }
 
     fn json_line(&self, fact: &NotifiedItem, phrase: Option<&str>) -> String {
-        let mut line = serde_json::json!({
-            "kind": fact.kind,
-            "id": fact.id,
-            "due": rfc3339(fact.due, &self.tz),
-            "late_seconds": fact.late_seconds,
-            "missed": fact.missed,
-            "text": fact.msg,
-            "next": fact.next.map(|next| next.date().to_string()),
-        });
-        if let (Some(phrase), Some(line)) = (phrase, line.as_object_mut()) {
-            line.insert("phrase".to_owned(), phrase.into());
+        let mut line = serde_json::json!(DeliveredItem::of(fact, &self.tz));
+        if let Some(phrase) = phrase {
+            line["phrase"] = phrase.into();
         }
         line.to_string()
     }

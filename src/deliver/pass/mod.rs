@@ -46,7 +46,7 @@ use super::notifier::MessageKind;
 use super::words::NotifyRules;
 use crate::clock::Clock;
 use crate::machines::Machines;
-use crate::reminders::PlacedFinding;
+use crate::reminders::{PlacedFinding, rfc3339};
 use crate::schedule::{DigestRule, Pause, Zone};
 use crate::sqlite::DatabaseError;
 use crate::tasks::TaskSettings;
@@ -56,7 +56,7 @@ pub use notes::PassState;
 pub(crate) use plan::{commitment_fact, text_hash};
 pub use planned::PendingSend;
 pub(crate) use reminders::meaning;
-pub use report::PassReport;
+pub use report::{DeliveredItem, PassReport};
 
 use notes::PassNotes;
 use planned::ChangedAfterSend;
@@ -130,7 +130,8 @@ impl<'a> Pass<'a> {
     }
 
     fn report(&self) -> PassReport {
-        PassReport { dry_run: self.is_dry_run(), ..PassReport::new(self.now, self.settings.zone.tz()) }
+        let now = rfc3339(self.now, self.settings.zone.tz());
+        PassReport { now, dry_run: self.is_dry_run(), ..PassReport::default() }
     }
 }
 

@@ -66,6 +66,21 @@ pub struct DeliveredItem {
     pub next: Option<civil::Date>,
 }
 
+impl DeliveredItem {
+    /// An item that is as late as it says, in local time.
+    pub(in crate::deliver) fn of(fact: &NotifiedItem, tz: &TimeZone) -> Self {
+        Self {
+            kind: fact.kind,
+            id: fact.id.clone(),
+            due: rfc3339(fact.due, tz),
+            late_seconds: fact.late_seconds,
+            missed: fact.missed,
+            text: fact.msg.clone(),
+            next: fact.next.map(civil::DateTime::date),
+        }
+    }
+}
+
 /// One that could not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedItem {
@@ -104,20 +119,9 @@ impl PassReport {
         reasons.into_iter().map(sentence).collect()
     }
 
-    pub(super) fn new(now: Timestamp, tz: &TimeZone) -> Self {
-        Self { now: rfc3339(now, tz), ..Self::default() }
-    }
-
     pub(super) fn fired(&mut self, fact: &NotifiedItem, pass: Pass<'_>) {
-        self.fired.push(DeliveredItem {
-            kind: fact.kind,
-            id: fact.id.clone(),
-            due: rfc3339(fact.due, pass.settings.zone.tz()),
-            late_seconds: late_seconds(fact.due, pass.now),
-            missed: fact.missed,
-            text: fact.msg.clone(),
-            next: fact.next.map(civil::DateTime::date),
-        });
+        let late_seconds = late_seconds(fact.due, pass.now);
+        self.fired.push(DeliveredItem { late_seconds, ..DeliveredItem::of(fact, pass.settings.zone.tz()) });
     }
 
     pub(super) fn failed(&mut self, facts: &[NotifiedItem], copy: Option<&str>, error: &str) {
