@@ -1,8 +1,7 @@
 //! Parsing `Reminders.md` against reading and splitting the same bytes into lines with memchr.
 //!
 //! Both sides read the same file from disk (it is in the page cache) in the same run, in turns; each figure
-//! is the fastest of its rounds. `scan` is what a pass of the scheduler does with the file; `parse` also
-//! collects owned values. The aim is a thousand reminders in a millisecond.
+//! is the fastest of its rounds. The aim is a thousand reminders in a millisecond.
 //!
 //! Run with `cargo bench --bench parse`.
 
@@ -19,25 +18,22 @@ use vault_agent::format::reminder;
 fn main() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     println!(
-        "{:>9}  {:>7}  {:>11}  {:>11}  {:>11}  {:>12}  {:>12}",
-        "lines", "MB", "split ns/l", "scan ns/l", "parse ns/l", "scan/split", "parse/split"
+        "{:>9}  {:>7}  {:>11}  {:>11}  {:>12}",
+        "lines", "MB", "split ns/l", "parse ns/l", "parse/split"
     );
     for count in [1_000, 100_000, 1_000_000] {
         let path = dir.path().join("Reminders.md");
         let text = reminders(count);
         std::fs::write(&path, &text).expect("room for the file");
         let rounds = (3_000_000 / count).clamp(9, 301);
-        let [split, scan, parse] = fastest(rounds, &path, [&split, &scan, &parse]);
+        let [split, parse] = fastest(rounds, &path, [&split, &parse]);
         let per_line = |time: Duration| time.as_nanos() as f64 / count as f64;
-        let ratio = |time: Duration| split.as_secs_f64() / time.as_secs_f64();
         println!(
-            "{count:>9}  {:>7.1}  {:>11.1}  {:>11.1}  {:>11.1}  {:>11.2}x  {:>11.2}x",
+            "{count:>9}  {:>7.1}  {:>11.1}  {:>11.1}  {:>11.2}x",
             text.len() as f64 / 1e6,
             per_line(split),
-            per_line(scan),
             per_line(parse),
-            ratio(scan),
-            ratio(parse),
+            split.as_secs_f64() / parse.as_secs_f64(),
         );
     }
 }
@@ -78,23 +74,6 @@ fn split(bytes: &[u8]) -> usize {
         start = end + 1;
         count += 1;
     }
-    count
-}
-
-/// Counts the reminders, and asks of each what a pass asks: is it due?
-fn scan(bytes: &[u8]) -> usize {
-    let now = black_box((jiff::civil::date(2026, 11, 20), jiff::civil::time(12, 0, 0, 0)));
-    let (mut count, mut due) = (0, 0);
-    reminder::scan(bytes).for_each(|found| {
-        if let Ok((line, reminder)) = &found {
-            count += 1;
-            if (reminder.date, reminder.time) <= now {
-                due += black_box(line).number;
-                black_box(reminder);
-            }
-        }
-    });
-    black_box(due);
     count
 }
 

@@ -57,19 +57,17 @@ impl Restoring<'_> {
     fn hold_reminder(&self, reminder: &Reminder) -> Result<bool> {
         let Some(due) = due(self.zone, reminder, self.now) else { return Ok(false) };
         let line = meaning(reminder);
-        let id = match reminder.id {
+        let known = reminder.id.map_or_else(|| self.journal.name(&line), |id| Ok(Some(id)))?;
+        let id = match known {
             Some(id) => id.to_string(),
-            None => match self.journal.name(&line)? {
-                Some(id) => id,
-                None => {
-                    // The same line comes back under the same id, however often it is restored.
-                    let mut seed = [0; 8];
-                    seed.copy_from_slice(&blake3::hash(line.bytes()).as_bytes()[..8]);
-                    let id = ReminderId::from_random(seed).to_string();
-                    self.journal.set_names(&[(line, id.clone())])?;
-                    id
-                }
-            },
+            None => {
+                let mut seed = [0; 8];
+                seed.copy_from_slice(&blake3::hash(line.bytes()).as_bytes()[..8]);
+                // The same line comes back under the same id, however often it is restored.
+                let id = ReminderId::from_random(seed);
+                self.journal.set_names(&[(line, id)])?;
+                id.to_string()
+            }
         };
         let own = reminder.date.to_datetime(reminder.time);
         let local = due.occurrence.local;

@@ -2,7 +2,7 @@
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::format::{commitment, reminder};
-use crate::reminders::{IdAt, PlacedFinding, findings};
+use crate::reminders::{PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
 use crate::vault::{NotePath, SkipReason, WalkOptions, conflict};
 use crate::workspace::Workspace;
@@ -50,9 +50,7 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
         }
         if *name == paths.reminders {
             let file = reminder::parse(&bytes);
-            let ids = file.reminders.iter();
-            let ids = ids.filter_map(|line| Some(IdAt::new(line.reminder.id?, &bytes, line.start)));
-            found.extend(findings(&path, &file.near_misses, ids));
+            found.extend(findings(&path, &file));
             file.reminders.len()
         } else {
             let file = commitment::parse(&bytes);

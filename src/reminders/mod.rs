@@ -29,7 +29,7 @@ use crate::vault::NotePath;
 pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
 pub use error::ReminderError;
 pub(crate) use error::Result;
-pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
+pub use findings::{PlacedFinding, findings};
 pub use plan::{
     LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, checked_message, find, remove,
 };

@@ -6,7 +6,7 @@ use data_encoding::BASE64;
 use jiff::civil::{Date, Time};
 use serde_json::{Map, Value, json};
 use vault_agent::format::{
-    Finding, ReminderId, approval, candidate, commitment, daily, log, memory, pinned,
+    Finding, ReminderId, approval, candidate, commitment, daily, lines, log, memory, pinned,
     reminder::{self, ParsedLine, Reminder},
     routine, skill, summary, working_memory,
 };
@@ -90,9 +90,8 @@ fn reminder_files() {
     each("reminder-files.json", |vector, input| {
         let file = reminder::parse(input);
         for line in &file.reminders {
-            let (text, rest) = input[line.start..].split_at(line.text.len());
-            assert_eq!(text, line.text, "{}", vector["name"]);
-            assert_eq!(line.terminated, rest.starts_with(b"\n") || rest.starts_with(b"\r\n"));
+            let own = lines(input).nth(line.line - 1).unwrap();
+            assert_eq!((own.text, !own.terminator.is_empty()), (&line.text[..], line.terminated));
         }
         let reminders: Value =
             file.reminders.iter().map(|line| json!([line.line, line.reminder.msg])).collect();

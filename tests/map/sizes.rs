@@ -73,7 +73,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A run says why its answer is not delivered yet.
     // A machine that can't use a notifier leaves it to the others.
     // A place that refuses an answer for good ends it; a button acts once.
-    ("deliver", 5950),
+    ("deliver", 5800),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
     ("discord", 4900),
@@ -84,7 +84,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
     // Halves of a character in two events of an answer are joined.
-    ("format", 6300),
+    ("format", 6050),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -95,17 +95,17 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("instance", 200),
     ("listen", 150),
     // What another machine dropped is named with it.
-    ("machines", 3250),
+    ("machines", 3200),
     ("mcp", 3350),
     // A form about an older follow-up changes nothing.
     ("memory", 2250),
     ("redact", 1100),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
-    ("reminders", 850),
+    ("reminders", 750),
     ("rerank", 250),
     ("routines", 1550),
-    ("schedule", 650),
+    ("schedule", 600),
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
     ("search", 11550),

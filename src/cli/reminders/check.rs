@@ -12,7 +12,7 @@ use crate::format::{
     Finding, approval, candidate, commitment, dated_tasks, log, reminder, summary, working_memory,
 };
 use crate::memory::working::working_path;
-use crate::reminders::{self, IdAt, PlacedFinding};
+use crate::reminders::{self, PlacedFinding};
 use crate::tasks::{Scanner, TaskSettings};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 
@@ -116,8 +116,7 @@ fn check_other_notes(
             false => "; `vault-agent import --from tasks` does it",
         };
         let remedy = format!("move the line to `{}`{does_it}", paths.reminders);
-        let lines = reminder::parse(&bytes).reminders;
-        let lines = lines.iter().map(|line| IdAt::line_of(&bytes, line.start));
+        let lines = reminder::parse(&bytes).reminders.into_iter().map(|line| line.line);
         found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), remedy.as_str())));
     }
     Ok(())
@@ -246,12 +245,7 @@ fn check_bytes(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Vec<Plac
         note if note == paths.commitments => commitment::parse(bytes).findings,
         note if note == paths.approvals => approval::parse(bytes).near_misses,
         note if note == paths.inbox => candidate::parse(bytes).near_misses,
-        _ => {
-            let file = reminder::parse(bytes);
-            let ids = file.reminders.iter();
-            let ids = ids.filter_map(|line| line.reminder.id.map(|id| IdAt::new(id, bytes, line.start)));
-            return reminders::findings(path, &file.near_misses, ids);
-        }
+        _ => return reminders::findings(path, &reminder::parse(bytes)),
     };
     findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect()
 }

@@ -15,6 +15,7 @@ use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
 use super::{DeliveryRow, Journal, NewMessage, ROW, Result, row_of};
 use crate::deliver::notifier::NotifiedItem;
+use crate::format::ReminderId;
 use crate::sqlite::{instant, json};
 
 /// The days for which a phrase and the name of a notice are kept.
@@ -69,30 +70,21 @@ impl Journal {
     }
 
     /// The id that was given to a line without one, if any.
-    pub fn name(&self, line: &LineHash) -> Result<Option<String>> {
-        self.db.row("SELECT id FROM names WHERE line = ?1", [line.bytes()], |row| row.get(0))
+    pub fn name(&self, line: &LineHash) -> Result<Option<ReminderId>> {
+        let sql = "SELECT id FROM names WHERE line = ?1";
+        let id: Option<String> = self.db.row(sql, [line.bytes()], |row| row.get(0))?;
+        Ok(id.and_then(|id| ReminderId::from_bytes(id.as_bytes())))
     }
 
     /// Remembers the ids of lines, before they are written; a line that has one gets the new one.
-    pub fn set_names(&self, names: &[(LineHash, String)]) -> Result<()> {
+    pub fn set_names(&self, names: &[(LineHash, ReminderId)]) -> Result<()> {
         self.db.write(|tx| {
             let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO names (line, id) VALUES (?1, ?2)")?;
             for (line, id) in names {
-                insert.execute(params![line.bytes(), id])?;
+                insert.execute(params![line.bytes(), id.as_str()])?;
             }
             Ok(())
         })
-    }
-
-    /// The stat of a note when a pass last found nothing to do or to say in it.
-    pub fn clean(&self, note: &str) -> Result<Option<String>> {
-        self.db.row("SELECT stat FROM clean WHERE note = ?1", [note], |row| row.get(0))
-    }
-
-    /// Notes that a pass found nothing to do or to say in a note with this stat.
-    pub fn set_clean(&self, note: &str, stat: &str) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO clean (note, stat) VALUES (?1, ?2)";
-        self.db.execute(sql, [note, stat]).map(drop)
     }
 
     /// The findings among `current` in a note that were not reported yet. With `remember` they count as reported from

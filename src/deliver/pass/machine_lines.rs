@@ -178,7 +178,7 @@ fn was_read(notes: &PassNotes, kind: MessageKind) -> bool {
         MessageKind::Commitment => notes.commitments.is_some(),
         MessageKind::Task => notes.tasks.is_some(),
         // A note that isn't there at all is on its way.
-        _ => notes.reminders.as_ref().is_some_and(|note| note.stat.is_some()),
+        _ => notes.reminders.as_ref().is_some_and(|note| note.is_there),
     }
 }
 

@@ -212,9 +212,9 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
     let pass = Pass::new(context, mode);
     let mut report = pass.report();
     let lock = if pass.is_dry_run() { None } else { Some(lock(context.journal).await?) };
-    let mut notes = PassNotes::read(pass, &mut report)?;
+    let mut notes = PassNotes::read(pass, &mut report);
     if let Some(note) = notes.reminders.as_mut().filter(|_| mode == PassMode::Daemon) {
-        let lines = note.was_read.then(|| note.without_id().map(|line| line.text.as_slice()));
+        let lines = note.without_id().map(|line| line.text.as_slice());
         note.just_written = memory.observe_lines_without_id(lines, pass.now);
     }
     notes.tasks = tasks::read(pass, &mut memory.tasks, &mut report)?;
@@ -240,7 +240,6 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
         }
         rewrite_lines::rewrite_notes(pass, memory, &notes, &plan, &mut report)?;
         Sender::new(pass, until, &mut report).resume(MessageSelection::Copies).await?;
-        note_clean(pass, &notes, &plan)?;
         if context.settings.phrase && mode == PassMode::Daemon {
             report.upcoming = plan::upcoming(pass.dry_run_at(context.clock.now()), &notes)?;
         }
@@ -341,19 +340,6 @@ fn report_findings(
         let new = pass.journal.new_findings(path.as_str(), &current, !pass.is_dry_run())?;
         let told = keys.iter().zip(found).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
         report.near_misses.extend(told);
-    }
-    Ok(())
-}
-
-/// Records that nothing is left to do in `Reminders.md` as it is: the next pass needn't parse its lines until a date
-/// has come or the file has changed.
-fn note_clean(pass: Pass<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Result<()> {
-    let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
-    let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
-    if let Some(stat) =
-        note.stat.as_deref().filter(|_| idle && note.without_id().all(|line| !line.terminated))
-    {
-        pass.journal.set_clean(pass.settings.reminders.as_str(), stat)?;
     }
     Ok(())
 }

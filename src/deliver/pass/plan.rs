@@ -135,7 +135,7 @@ pub(super) fn upcoming(pass: Pass<'_>, notes: &PassNotes) -> Result<Vec<PendingS
     let named: HashSet<String> = notes
         .reminders
         .iter()
-        .flat_map(|note| &note.kept)
+        .flat_map(|note| &note.parsed.reminders)
         .filter_map(|line| line.reminder.id.map(|id| id.to_string()))
         .collect();
     let may = |fire: &PendingSend| {

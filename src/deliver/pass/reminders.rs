@@ -14,8 +14,8 @@ use super::planned::{
 use crate::deliver::delivery_journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::format::ReminderId;
-use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine};
-use crate::reminders::{IdAt, fields, id_of_line};
+use crate::format::reminder::{Recur, Reminder, ReminderLine};
+use crate::reminders::{fields, id_of_line};
 use crate::schedule::{DueInstant, DueReminder};
 use crate::sqlite::Result;
 
@@ -49,7 +49,7 @@ enum DueAction {
 impl Planner<'_> {
     /// Adds the actions for the note to `plan`.
     pub(super) fn run(&self, plan: &mut PassPlan) -> Result<()> {
-        let lines = &self.note.kept;
+        let lines = &self.note.parsed.reminders;
         let due: Vec<(&ReminderLine, DueReminder)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
         if due.is_empty() {
@@ -105,9 +105,7 @@ impl Planner<'_> {
     /// The id of each due line: its own, else the id that was given to this very line before, else the id of the line
     /// that it was before its words were changed, else a new one.
     fn identities(&self, due: &[(&ReminderLine, DueReminder)]) -> Result<Vec<LineIdentity>> {
-        let without_id = due.iter().any(|(line, _)| line.reminder.id.is_none());
-        let mut taken: HashSet<ReminderId> =
-            if without_id { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
+        let mut taken = self.note.ids();
         let journal = self.pass.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut lost: Option<Vec<DeliveryRow>> = None;
@@ -123,7 +121,7 @@ impl Planner<'_> {
                 out.push(LineIdentity { id, elsewhere: false });
                 continue;
             }
-            let known = journal.name(&hash)?.and_then(|id| ReminderId::from_bytes(id.as_bytes()));
+            let known = journal.name(&hash)?;
             let elsewhere = known.is_some_and(|id| taken.contains(&id));
             if let Some(id) = known
                 && (!elsewhere || self.was_sent(id, &line.reminder, due)?)
@@ -140,7 +138,7 @@ impl Planner<'_> {
             });
             taken.insert(id);
             names.insert(hash, id);
-            new.push((hash, id.to_string()));
+            new.push((hash, id));
             out.push(LineIdentity { id, elsewhere: false });
         }
         if !self.pass.is_dry_run() && !new.is_empty() {
@@ -153,18 +151,16 @@ impl Planner<'_> {
     fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<DeliveryRow>> {
         let journal = self.pass.journal;
         let mut lost = journal.unfinished_deliveries()?;
-        lost.retain(|row| {
-            let id = ReminderId::from_bytes(row.fact.id.as_bytes());
-            row.fact.kind == MessageKind::Reminder && id.is_some_and(|id| !taken.contains(&id))
-        });
+        lost.retain(|row| row.fact.kind == MessageKind::Reminder);
         if lost.is_empty() {
             return Ok(lost);
         }
-        let mut here = HashSet::new();
+        let mut here = taken.clone();
         for line in self.note.without_id() {
             here.extend(journal.name(&meaning(&line.reminder))?);
         }
-        lost.retain(|row| !here.contains(&row.fact.id));
+        let id = |row: &DeliveryRow| ReminderId::from_bytes(row.fact.id.as_bytes());
+        lost.retain(|row| id(row).is_some_and(|id| !here.contains(&id)));
         Ok(lost)
     }
 
@@ -174,7 +170,7 @@ impl Planner<'_> {
     }
 
     /// Whether one of these is this line after a recurrence step, or before it: the line is then an old copy of itself.
-    fn is_old_copy(&self, reminder: &Reminder, namesakes: &[Reminder]) -> bool {
+    fn is_old_copy(&self, reminder: &Reminder, namesakes: &[&Reminder]) -> bool {
         let next = |of: &Reminder| self.moment.next(of).map(|next| (next.local, next.day));
         let undated = |of: &Reminder| Reminder { date: Date::MIN, day: None, block_id: None, ..of.clone() };
         reminder.recur != Recur::None
@@ -186,28 +182,14 @@ impl Planner<'_> {
     }
 
     /// The ids of due lines that another line has too, with other words or another time, and all lines that have them.
-    fn disputed(&self, due: &[(&ReminderLine, DueReminder)]) -> HashMap<ReminderId, Vec<Reminder>> {
-        let mut first: HashMap<ReminderId, Option<LineHash>> =
-            due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, None)).collect();
-        let mut disputed: HashMap<ReminderId, Vec<Reminder>> = HashMap::new();
-        let ids = self.note.ids();
-        let read = |at: &IdAt<'_>| match reminder::parse_line(at.text()) {
-            ParsedLine::Reminder(found) => Some(found),
-            _ => None,
-        };
-        for at in &ids {
-            let Some(known) = first.get_mut(&at.id) else { continue };
-            let Some(hash) = read(at).as_ref().map(meaning) else { continue };
-            if *known.get_or_insert(hash) != hash {
-                disputed.entry(at.id).or_default();
-            }
+    fn disputed(&self, due: &[(&ReminderLine, DueReminder)]) -> HashMap<ReminderId, Vec<&Reminder>> {
+        let mut all: HashMap<ReminderId, Vec<&Reminder>> =
+            due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, Vec::new())).collect();
+        for reminder in self.note.parsed.reminders.iter().map(|line| &line.reminder) {
+            reminder.id.and_then(|id| all.get_mut(&id)).into_iter().for_each(|all| all.push(reminder));
         }
-        if !disputed.is_empty() {
-            for at in &ids {
-                disputed.get_mut(&at.id).into_iter().for_each(|all| all.extend(read(at)));
-            }
-        }
-        disputed
+        all.retain(|_, all| all.iter().any(|one| meaning(one) != meaning(all[0])));
+        all
     }
 
     fn verdict(

@@ -45,9 +45,7 @@ pub(super) fn rewrite_notes(
     let order = WriteOrder::new(pass, memory, plan);
     let mut writer = LineRewriter { pass, memory, report };
     if let Some(note) = &notes.reminders {
-        if note.was_read {
-            writer.observe(&pass.settings.reminders, &note.bytes);
-        }
+        writer.observe(&pass.settings.reminders, &note.bytes);
         let ours = ours(&order, &plan.settles, writer.report);
         writer.write_settled(&pass.settings.reminders, &ours)?;
         if order.is_free() {
@@ -320,19 +318,17 @@ impl LineRewriter<'_> {
     /// An id for each line: the one that this line was given before, else a new one; on disk before
     /// it is written.
     fn ids_for(&self, lines: &[&ReminderLine], note: &ReminderNote) -> Result<Vec<ReminderId>> {
-        let mut taken: HashSet<ReminderId> = note.ids().into_iter().map(|at| at.id).collect();
-        let mut new: Vec<(LineHash, String)> = Vec::new();
+        let mut taken = note.ids();
+        let mut new: Vec<(LineHash, ReminderId)> = Vec::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in lines {
             let meaning = meaning(&line.reminder);
-            let known =
-                self.pass.journal.name(&meaning)?.and_then(|id| ReminderId::from_bytes(id.as_bytes()));
-            let id = match known.filter(|id| !taken.contains(id)) {
+            let id = match self.pass.journal.name(&meaning)?.filter(|id| !taken.contains(id)) {
                 Some(id) => id,
                 None => {
                     let note = &self.pass.settings.reminders;
                     let id = id_of_line(note, &line.reminder, |id| taken.contains(id));
-                    new.push((meaning, id.to_string()));
+                    new.push((meaning, id));
                     id
                 }
             };

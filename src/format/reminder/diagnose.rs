@@ -1,52 +1,27 @@
-//! Explains why a line that looks meant as a reminder isn't one.
+//! Explains why a line that looks meant as a reminder isn't one: the words of each fault that is not one of a value.
 //!
 //! A line looks meant if it begins like an open task, however sloppily, and holds a key of the grammar (`date=`,
 //! `time=`, `recur=`, `msg=`), or if it has no checkbox but begins with such a key and holds a second. The first thing
 //! wrong, from left to right, is named; a missing field comes last.
 
+use std::ops::Range;
+
 use super::ParsedLine;
-use super::mistakes::{KEYS, check_value};
+use super::values::KEYS;
 use crate::format::{Fault, listed, nearest, quote};
 
 /// Cuts the work on lines that are far too long to be meant: this much of a line decides whether it is.
 const LOOK_AT: usize = 4096;
 
-const HEAD: &str = "- [ ] ";
+/// The beginning of every reminder line.
+pub(super) const HEAD: &str = "- [ ] ";
 
-/// Says what a line is that the grammar refused.
-pub(super) fn diagnose(line: &[u8]) -> ParsedLine {
-    let Some(sort) = sort(line) else { return ParsedLine::Other };
-    if sort == Sort::Ticked {
-        return ParsedLine::Ticked;
-    }
-    let problem = match std::str::from_utf8(line) {
-        Ok(text) => first_problem(text).in_characters(text),
-        // The text before the bad byte may be wrong already, but nothing is known about the rest.
-        Err(error) => Fault::not_utf8(line, error),
-    };
-    ParsedLine::NearMiss(problem.finding())
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    Ticked,
-    Meant,
-}
-
-/// Whether a line is a ticked task or looks meant as a reminder; neither is by far the commonest answer, and
-/// the cheapest.
-fn sort(line: &[u8]) -> Option<Sort> {
+/// Says what a line is that the grammar refused for this fault: a near miss only if it looks meant.
+pub(super) fn sort(line: &[u8], fault: Fault) -> ParsedLine {
     let mut end = line.len().min(LOOK_AT);
     // Not in the middle of a character: a cut one would look like bad UTF-8 and be replaced.
     while end < line.len() && end > 0 && line[end] & 0xC0 == 0x80 {
         end -= 1;
-    }
-    let first = *line.iter().find(|b| !b.is_ascii_whitespace())?;
-    if !matches!(first, b'-' | b'*' | b'+' | b'[' | b'0'..=b'9' | 0x80..) && !first.is_ascii_alphabetic() {
-        return None;
-    }
-    if first.is_ascii_alphabetic() && memchr::memchr(b'=', &line[..end]).is_none() {
-        return None;
     }
     let text = String::from_utf8_lossy(&line[..end]);
     let body = after_marker(text.trim_start_matches(is_blank));
@@ -55,7 +30,7 @@ fn sort(line: &[u8]) -> Option<Sort> {
             Some(close) => {
                 let mark = inside[..close].trim_matches(is_blank);
                 if mark.chars().count() == 1 {
-                    return Some(Sort::Ticked);
+                    return ParsedLine::Ticked;
                 }
                 (mark.is_empty(), &inside[close + 1..])
             }
@@ -63,12 +38,13 @@ fn sort(line: &[u8]) -> Option<Sort> {
         },
         None => (false, body),
     };
+    let first = rest.trim_start_matches(is_blank).split_once('=');
+    if !checkbox && first.is_none_or(|(key, _)| !KEYS.contains(&key)) {
+        return ParsedLine::Other;
+    }
     let keys = keys_in(rest);
-    let starts_with_key =
-        KEYS.iter().any(|key| rest.trim_start_matches(is_blank).starts_with(&format!("{key}=")));
-    let meant =
-        if checkbox { keys.sure >= 1 || keys.perhaps >= 2 } else { starts_with_key && keys.sure >= 2 };
-    meant.then_some(Sort::Meant)
+    let meant = if checkbox { keys.sure >= 1 || keys.perhaps >= 2 } else { keys.sure >= 2 };
+    if meant { ParsedLine::NearMiss(fault.finding()) } else { ParsedLine::Other }
 }
 
 /// The text after a list marker, if it begins with one.
@@ -122,20 +98,12 @@ fn keys_in(text: &str) -> Keys {
     keys
 }
 
-/// The first thing wrong with a line.
-fn first_problem(text: &str) -> Fault {
-    head_problem(text).or_else(|| body_problem(text)).unwrap_or_else(|| {
-        // Unreachable as long as this file follows the grammar, which a property test holds it to.
-        Fault::new(0, "this line isn't a valid reminder", "compare it with the grammar in the documentation")
-    })
-}
-
-/// The fault before the first field.
-fn head_problem(text: &str) -> Option<Fault> {
-    let (at, found) =
-        text.char_indices().zip(HEAD.chars()).find(|((_, c), expected)| c != expected).map(|(c, _)| c)?;
+/// The fault before the first field, of a line that doesn't begin with [`HEAD`].
+pub(super) fn head_problem(text: &str) -> Fault {
+    let mut pairs = text.char_indices().zip(HEAD.chars());
+    let (at, found) = pairs.find(|((_, c), head)| c != head).map_or((0, '-'), |(found, _)| found);
     if let Some(problem) = odd_space(at, found) {
-        return Some(problem);
+        return problem;
     }
     let body = text.trim_start_matches(is_blank);
     let (reason, suggestion) = if at == 0 && found == ' ' {
@@ -150,11 +118,11 @@ fn head_problem(text: &str) -> Option<Fault> {
             "start the line with `- [ ] `: hyphen, space, `[`, space, `]`, space",
         )
     };
-    Some(Fault::new(at, reason, suggestion))
+    Fault::new(at, reason, suggestion)
 }
 
 /// The problem that a character is, if it is no plain space but looks like one.
-fn odd_space(at: usize, c: char) -> Option<Fault> {
+pub(super) fn odd_space(at: usize, c: char) -> Option<Fault> {
     let name = match c {
         '\t' => "tab",
         '\u{a0}' => "no-break space",
@@ -188,78 +156,37 @@ fn odd_space(at: usize, c: char) -> Option<Fault> {
     ))
 }
 
-/// The fault in the fields.
-fn body_problem(text: &str) -> Option<Fault> {
-    let mut seen: Vec<&str> = Vec::new();
-    let mut at = HEAD.len();
-    let mut last_end = HEAD.len() - 1;
-    loop {
-        at += text[at..].bytes().take_while(|b| *b == b' ').count();
-        let rest = &text[at..];
-        let Some(first) = rest.chars().next() else { break };
-        if let Some(problem) = odd_space(at, first) {
-            return Some(problem);
-        }
-        if let Some(block) = rest.strip_prefix('^') {
-            match block_problem(at, block) {
-                Some(problem) => return Some(problem),
-                None => break,
-            }
-        }
-        let word = word(rest);
-        let Some((key, value)) = word.split_once('=') else { return Some(stray_word(at, word, rest)) };
-        if !KEYS.contains(&key) {
-            return Some(unknown_key(at, key));
-        }
-        if seen.contains(&key) {
-            return Some(Fault::new(at, format!("`{key}` stands twice"), format!("keep one `{key}=`")));
-        }
-        seen.push(key);
-        let value_at = at + key.len() + 1;
-        match check_value(key, value, &text[value_at..]) {
-            Ok(length) => at = value_at + length,
-            Err(problem) => return Some(problem.moved(value_at)),
-        }
-        last_end = at;
-        match text[at..].chars().next() {
-            None | Some(' ') => {}
-            Some(c) => return Some(odd_space(at, c).unwrap_or_else(|| glued(at, key))),
-        }
-    }
-    missing(&seen, last_end)
-}
-
 /// The first word of a text: up to any white space.
-fn word(text: &str) -> &str {
+pub(super) fn word(text: &str) -> &str {
     text.find(is_blank).map_or(text, |end| &text[..end])
 }
 
-fn block_problem(at: usize, block: &str) -> Option<Fault> {
+/// The name of the block id whose `^` stands at `at`.
+pub(super) fn block_id(at: usize, block: &str) -> Result<&str, Fault> {
     let name = block.trim_end_matches(' ');
-    let odd = name.char_indices().find(|(_, c)| !c.is_ascii_alphanumeric() && *c != '-');
-    match odd {
-        Some((place, ' ')) => Some(Fault::new(
+    match name.char_indices().find(|(_, c)| !c.is_ascii_alphanumeric() && *c != '-') {
+        Some((place, ' ')) => Err(Fault::new(
             at + 1 + place + 1,
             "there is text after the block id",
             "a block id (`^name`) stays last: move it to the end of the line",
         )),
-        Some((place, c)) => Some(odd_space(at + 1 + place, c).unwrap_or_else(|| {
+        Some((place, c)) => Err(odd_space(at + 1 + place, c).unwrap_or_else(|| {
             Fault::new(
                 at + 1 + place,
                 format!("`{c}` can't stand in a block id"),
                 "use letters, digits and hyphens only",
             )
         })),
-        None if name.is_empty() => Some(Fault::new(
+        None if name.is_empty() => Err(Fault::new(
             at,
             "a block id has no name after its `^`",
             "remove the `^`, or write a name of letters, digits and hyphens",
         )),
-        None => None,
+        None => Ok(name),
     }
 }
 
-fn stray_word(at: usize, word: &str, rest: &str) -> Fault {
+pub(super) fn stray_word(at: usize, word: &str, rest: &str) -> Fault {
     let after = rest[word.len()..].trim_start();
     if KEYS.contains(&word) && after.starts_with('=') {
         return Fault::new(
@@ -282,7 +209,7 @@ fn stray_word(at: usize, word: &str, rest: &str) -> Fault {
     )
 }
 
-fn unknown_key(at: usize, key: &str) -> Fault {
+pub(super) fn unknown_key(at: usize, key: &str) -> Fault {
     let lower = key.to_lowercase();
     let suggestion = if KEYS.contains(&lower.as_str()) {
         format!("write it in small letters: `{lower}=`")
@@ -295,7 +222,7 @@ fn unknown_key(at: usize, key: &str) -> Fault {
     Fault::new(at, format!("unknown field {}", quote(key)), suggestion)
 }
 
-fn glued(at: usize, key: &str) -> Fault {
+pub(super) fn glued(at: usize, key: &str) -> Fault {
     if key == "msg" {
         return Fault::new(
             at,
@@ -306,13 +233,15 @@ fn glued(at: usize, key: &str) -> Fault {
     Fault::new(at, format!("there is text right after the value of `{key}`"), "put a space after the value")
 }
 
-fn missing(seen: &[&str], at: usize) -> Option<Fault> {
+/// The fault of a line whose fields lack one that is needed.
+pub(super) fn missing(fields: &[(&str, Range<usize>)]) -> Fault {
     const EXAMPLES: [(&str, &str); 4] =
         [("date", "date=2026-12-01"), ("time", "time=09:30"), ("recur", "recur=none"), ("msg", "msg=\"…\"")];
-    let missing = EXAMPLES.into_iter().filter(|(key, _)| !seen.contains(key));
+    let missing = EXAMPLES.into_iter().filter(|(key, _)| fields.iter().all(|(seen, _)| seen != key));
     let (names, examples): (Vec<String>, Vec<&str>) =
         missing.map(|(key, example)| (format!("`{key}`"), example)).unzip();
     let verb = if names.len() == 1 { "is" } else { "are" };
     let reason = format!("{} {verb} missing", listed(names, "and"));
-    (!examples.is_empty()).then(|| Fault::new(at, reason, format!("add `{}`", examples.join(" "))))
+    let at = fields.last().map_or(HEAD.len() - 1, |(_, place)| place.end);
+    Fault::new(at, reason, format!("add `{}`", examples.join(" ")))
 }

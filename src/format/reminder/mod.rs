@@ -1,17 +1,17 @@
 //! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a
 //! line.
 //!
-//! [`scan`] walks a file's live lines, for a pass that keeps few of them; [`parse`] collects all. Near misses come out
-//! as findings with a column, a reason and a suggestion; all other lines are passed over. [`with_id`] and
-//! [`with_schedule`] are the only edits of a line. The grammar is `grammar/reminder.abnf`.
+//! [`parse`] collects a file's live lines that are reminders. Near misses come out as findings with a column, a reason
+//! and a suggestion; all other lines are passed over. [`with_id`] and [`with_schedule`] are the only edits of a line.
+//! The grammar is `grammar/reminder.abnf`.
 //!
 //! - [`Recur`]: the kinds of recurrence; [`crate::schedule::Series`] computes their dates;
 //! - `syntax`: the grammar, and the two edits;
-//! - `diagnose`, `mistakes`: faults of a line or of a value, in words for people.
+//! - `values`, `diagnose`: a field's value, and the faults of a value or of a line, in words for people.
 
 mod diagnose;
-mod mistakes;
 mod syntax;
+mod values;
 
 use std::fmt;
 
@@ -48,8 +48,6 @@ pub struct Reminder {
 pub struct ReminderLine {
     /// The line's number, from 1.
     pub line: usize,
-    /// The byte offset of the line in the file.
-    pub start: usize,
     /// The line's bytes without the terminator: what an edit finds it by.
     pub text: Vec<u8>,
     /// Whether the line ends in a newline; a last line without one may still be being written.
@@ -80,45 +78,31 @@ pub enum ParsedLine {
     Other,
 }
 
-impl ReminderLine {
-    /// A reminder with its line.
-    pub fn new(line: &Line<'_>, reminder: Reminder) -> Self {
-        Self {
-            line: line.number,
-            start: line.start,
-            text: line.text.to_vec(),
-            terminated: !line.terminator.is_empty(),
-            reminder,
-        }
-    }
-}
-
-/// The reminders of a file, each with its line, and its near misses, in order.
-pub fn scan(bytes: &[u8]) -> impl Iterator<Item = Result<(Line<'_>, Reminder), Finding>> {
-    let found = LiveLines::new(bytes).filter_map(|line| match parse_line(line.text) {
-        ParsedLine::Reminder(reminder) => Some(Ok((line, reminder))),
-        ParsedLine::NearMiss(finding) => Some(Err(Finding { line: line.number, ..finding })),
-        ParsedLine::Ticked | ParsedLine::Other => None,
-    });
-    // The finding about the whole file comes first.
-    lines::not_understood(bytes).map(Err).into_iter().chain(found)
-}
-
 /// Everything in a file that is a reminder or looks like one.
 pub fn parse(bytes: &[u8]) -> RemindersFile {
-    let mut file = RemindersFile::default();
-    scan(bytes).for_each(|found| match found {
-        Ok((line, reminder)) => file.reminders.push(ReminderLine::new(&line, reminder)),
-        Err(finding) => file.near_misses.push(finding),
-    });
+    // The finding about the whole file comes first.
+    let near_misses = lines::not_understood(bytes).into_iter().collect();
+    let mut file = RemindersFile { reminders: Vec::new(), near_misses };
+    for Line { number, text, terminator, .. } in LiveLines::new(bytes) {
+        match parse_line(text) {
+            ParsedLine::Reminder(reminder) => file.reminders.push(ReminderLine {
+                line: number,
+                text: text.to_vec(),
+                terminated: !terminator.is_empty(),
+                reminder,
+            }),
+            ParsedLine::NearMiss(finding) => file.near_misses.push(Finding { line: number, ..finding }),
+            ParsedLine::Ticked | ParsedLine::Other => {}
+        }
+    }
     file
 }
 
 /// Parses one line, without its terminator.
 pub fn parse_line(text: &[u8]) -> ParsedLine {
-    match syntax::reminder(text) {
-        Some(reminder) => ParsedLine::Reminder(reminder),
-        None => diagnose::diagnose(text),
+    match syntax::read(text) {
+        Ok((reminder, _)) => ParsedLine::Reminder(reminder),
+        Err(fault) => diagnose::sort(text, fault),
     }
 }
 

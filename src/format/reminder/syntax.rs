@@ -1,5 +1,4 @@
-//! Parses a reminder line with nom, over byte slices: a line is a reminder or it isn't. `diagnose` explains faults
-//! later, so that the common lines stay fast.
+//! Reads a reminder line: its fields with their places, or the first fault from left to right.
 //!
 //! The two edits of a line, adding an id and moving its schedule, work on the line's bytes and replace only that value.
 //! A line that isn't a valid reminder is returned as it is.
@@ -7,198 +6,80 @@
 use std::ops::Range;
 
 use jiff::civil::{Date, Time};
-use memchr::memchr2;
-use nom::branch::alt;
-use nom::bytes::complete::{tag, take, take_while, take_while1};
-use nom::combinator::{eof, map, map_opt, opt, value};
-use nom::sequence::{preceded, terminated};
-use nom::{IResult, Parser};
 
-use super::{Recur, Reminder, ReminderId};
+use super::diagnose::{
+    HEAD, block_id, glued, head_problem, missing, odd_space, stray_word, unknown_key, word,
+};
+use super::values::{self, KEYS};
+use super::{Reminder, ReminderId};
+use crate::format::Fault;
 
-/// Failure without an explanation, which costs nothing.
-type Parse<'a, T> = IResult<&'a [u8], T, ()>;
+/// The fields of a line, each by its key, in their order.
+type Places = Vec<(&'static str, Range<usize>)>;
 
-/// One `key=value` of a line.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum ReminderField<'a> {
-    Date(Date),
-    Time(Time),
-    Recur(Recur),
-    Day(i8),
-    Msg(&'a str),
-    Id(ReminderId),
+/// The reminder that a whole line is, and its fields' places; else what is wrong, in characters from the line's start.
+pub(super) fn read(line: &[u8]) -> Result<(Reminder, Places), Fault> {
+    // The text before the bad byte may be wrong already, but nothing is known about the rest.
+    let text = std::str::from_utf8(line).map_err(|error| Fault::not_utf8(line, error))?;
+    fields(text).map_err(|fault| fault.in_characters(text))
 }
 
-/// The beginning of every reminder line, before the space.
-const HEAD: &[u8] = b"- [ ]";
-
-/// The reminder that a whole line is.
-pub(super) fn reminder(line: &[u8]) -> Option<Reminder> {
-    let mut rest = line.strip_prefix(HEAD)?;
+fn fields(text: &str) -> Result<(Reminder, Places), Fault> {
+    if !text.starts_with(HEAD) {
+        return Err(head_problem(text));
+    }
     let (mut date, mut time, mut recur, mut day, mut msg, mut id) = (None, None, None, None, None, None);
-    for (found, place) in fields(line) {
-        // A second field of a kind makes the line invalid.
-        let first = match found {
-            ReminderField::Date(found) => date.replace(found).is_none(),
-            ReminderField::Time(found) => time.replace(found).is_none(),
-            ReminderField::Recur(found) => recur.replace(found).is_none(),
-            ReminderField::Day(found) => day.replace(found).is_none(),
-            ReminderField::Msg(found) => msg.replace(found).is_none(),
-            ReminderField::Id(found) => id.replace(found).is_none(),
-        };
-        if !first {
-            return None;
-        }
-        rest = &line[place.end..];
-    }
-    let block_id = end_of_line(rest).ok()?.1.map(str::to_owned);
-    Some(Reminder { date: date?, time: time?, recur: recur?, day, msg: unescape(msg?), id, block_id })
-}
-
-/// The fields behind the head and where they stand, up to the first thing that is none.
-fn fields(line: &[u8]) -> impl Iterator<Item = (ReminderField<'_>, Range<usize>)> {
-    let mut at = HEAD.len();
-    std::iter::from_fn(move || {
-        let (rest, (spaces, found)) = (spaces, field).parse_complete(line.get(at..)?).ok()?;
-        let start = at + spaces.len();
-        at = line.len() - rest.len();
-        Some((found, start..at))
-    })
-}
-
-#[inline]
-fn spaces(input: &[u8]) -> Parse<'_, &[u8]> {
-    take_while1(|b| b == b' ').parse_complete(input)
-}
-
-/// One field, up to the space or the end after it.
-#[inline]
-fn field(input: &[u8]) -> Parse<'_, ReminderField<'_>> {
-    let (rest, found) = match input.first() {
-        Some(b'd') => alt((
-            map(preceded(tag("date="), date), ReminderField::Date),
-            map(preceded(tag("day="), day), ReminderField::Day),
-        ))
-        .parse_complete(input),
-        Some(b't') => map(preceded(tag("time="), time), ReminderField::Time).parse_complete(input),
-        Some(b'r') => map(preceded(tag("recur="), recur), ReminderField::Recur).parse_complete(input),
-        Some(b'm') => map(preceded(tag("msg="), msg), ReminderField::Msg).parse_complete(input),
-        Some(b'i') => map(preceded(tag("id="), id), ReminderField::Id).parse_complete(input),
-        _ => Err(nom::Err::Error(())),
-    }?;
-    match rest.first() {
-        None | Some(b' ') => Ok((rest, found)),
-        Some(_) => Err(nom::Err::Error(())),
-    }
-}
-
-/// The permitted end behind the last field: a block id, and spaces.
-fn end_of_line(input: &[u8]) -> Parse<'_, Option<&str>> {
-    terminated(opt(preceded((spaces, tag("^")), block_id)), (take_while(|b| b == b' '), eof))
-        .parse_complete(input)
-}
-
-fn block_id(input: &[u8]) -> Parse<'_, &str> {
-    map_opt(take_while1(|b: u8| b.is_ascii_alphanumeric() || b == b'-'), |bytes| {
-        std::str::from_utf8(bytes).ok()
-    })
-    .parse_complete(input)
-}
-
-#[inline]
-fn digits(bytes: &[u8]) -> Option<i16> {
-    bytes.iter().try_fold(0, |number: i16, b| b.is_ascii_digit().then(|| number * 10 + i16::from(b - b'0')))
-}
-
-#[inline]
-fn date(input: &[u8]) -> Parse<'_, Date> {
-    map_opt(take(10usize), |text: &[u8]| {
-        if text[4] != b'-' || text[7] != b'-' {
-            return None;
-        }
-        let (year, month, day) = (digits(&text[..4])?, digits(&text[5..7])?, digits(&text[8..])?);
-        if year == 0 {
-            return None;
-        }
-        Date::new(year, month as i8, day as i8).ok()
-    })
-    .parse_complete(input)
-}
-
-#[inline]
-fn time(input: &[u8]) -> Parse<'_, Time> {
-    map_opt(take(5usize), |text: &[u8]| {
-        let (hour, minute) = (digits(&text[..2])?, digits(&text[3..])?);
-        if text[2] != b':' { None } else { Time::new(hour as i8, minute as i8, 0, 0).ok() }
-    })
-    .parse_complete(input)
-}
-
-fn recur(input: &[u8]) -> Parse<'_, Recur> {
-    let begins = |recur: &Recur| input.starts_with(recur.name().as_bytes());
-    match Recur::ALL.into_iter().find(begins) {
-        Some(recur) => Ok((&input[recur.name().len()..], recur)),
-        None => Err(nom::Err::Error(())),
-    }
-}
-
-fn day(input: &[u8]) -> Parse<'_, i8> {
-    alt((value(29, tag("29")), value(30, tag("30")), value(31, tag("31")))).parse_complete(input)
-}
-
-#[inline]
-fn id(input: &[u8]) -> Parse<'_, ReminderId> {
-    map_opt(take(16usize), ReminderId::from_bytes).parse_complete(input)
-}
-
-/// A double-quoted message as it stands between its quotes: text without control characters.
-#[inline]
-fn msg(input: &[u8]) -> Parse<'_, &str> {
-    let (body, _) = tag("\"").parse_complete(input)?;
-    let mut end = 0;
+    let (mut block, mut places, mut at) = (None, Places::new(), HEAD.len());
     loop {
-        end += memchr2(b'"', b'\\', &body[end..]).ok_or(nom::Err::Error(()))?;
-        if body[end] == b'"' {
+        at += text[at..].bytes().take_while(|b| *b == b' ').count();
+        let rest = &text[at..];
+        let Some(first) = rest.chars().next() else { break };
+        if let Some(fault) = odd_space(at, first) {
+            return Err(fault);
+        }
+        if let Some(name) = rest.strip_prefix('^') {
+            block = Some(block_id(at, name)?.to_owned());
             break;
         }
-        // Only `\"` and `\\` are escapes; after any other backslash the next character is looked at anew.
-        end += if matches!(body.get(end + 1), Some(b'"' | b'\\')) { 2 } else { 1 };
-    }
-    match std::str::from_utf8(&body[..end]) {
-        Ok(text) if !text.is_empty() && !text.contains(char::is_control) => Ok((&body[end + 1..], text)),
-        _ => Err(nom::Err::Error(())),
-    }
-}
-
-/// `\"` is a quote, `\\` a backslash, any other backslash itself.
-fn unescape(raw: &str) -> String {
-    let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
-        match after.chars().next() {
-            Some(c @ ('"' | '\\')) => {
-                text.push(c);
-                rest = &after[1..];
-            }
+        let word = word(rest);
+        let (key, value) = word.split_once('=').ok_or_else(|| stray_word(at, word, rest))?;
+        let known = KEYS.into_iter().find(|known| *known == key);
+        let key = known.ok_or_else(|| unknown_key(at, key))?;
+        if places.iter().any(|(seen, _)| *seen == key) {
+            return Err(Fault::new(at, format!("`{key}` stands twice"), format!("keep one `{key}=`")));
+        }
+        let (value_at, mut end) = (at + key.len() + 1, at + word.len());
+        let in_value = |fault: Fault| fault.moved(value_at);
+        values::plain(key, value).map_err(in_value)?;
+        match key {
+            "date" => date = Some(values::date(value).map_err(in_value)?),
+            "time" => time = Some(values::time(value).map_err(in_value)?),
+            "recur" => recur = Some(values::recur(value).map_err(in_value)?),
+            "day" => day = Some(values::day(value).map_err(in_value)?),
+            "id" => id = Some(values::id(value).map_err(in_value)?),
             _ => {
-                text.push('\\');
-                rest = after;
+                let (said, length) = values::msg(value, &text[value_at..]).map_err(in_value)?;
+                (msg, end) = (Some(said), value_at + length);
             }
         }
+        places.push((key, at..end));
+        at = end;
+        if let Some(c) = text[at..].chars().next().filter(|c| *c != ' ') {
+            return Err(odd_space(at, c).unwrap_or_else(|| glued(at, key)));
+        }
     }
-    text.push_str(rest);
-    text
+    let (Some(date), Some(time), Some(recur), Some(msg)) = (date, time, recur, msg) else {
+        return Err(missing(&places));
+    };
+    Ok((Reminder { date, time, recur, day, msg, id, block_id: block }, places))
 }
 
 /// The line with ` id=…` after its last field; a block id and trailing spaces stay last. A line that has an
 /// id, or isn't a valid reminder, comes back as it is.
 pub fn with_id(line: &[u8], id: &ReminderId) -> Vec<u8> {
-    match reminder(line) {
-        Some(reminder) if reminder.id.is_none() => {
-            let end = fields(line).last().map_or(line.len(), |(_, place)| place.end);
+    match read(line) {
+        Ok((reminder, places)) if reminder.id.is_none() => {
+            let end = places.last().map_or(line.len(), |(_, place)| place.end);
             splice(line, end..end, &format!(" id={id}"))
         }
         _ => line.to_vec(),
@@ -215,21 +96,19 @@ pub fn split_id(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// The line with this date, this time (if given) and this `day=` (removed, if `None`), each changed in
 /// place. A new `day=` comes after `recur`. A line that isn't a valid reminder comes back as it is.
 pub fn with_schedule(line: &[u8], date: Date, time: Option<Time>, day: Option<i8>) -> Vec<u8> {
-    let Some(old) = reminder(line) else { return line.to_vec() };
+    let Ok((old, places)) = read(line) else { return line.to_vec() };
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    for (found, place) in fields(line) {
-        // The value's range: after `key=`.
-        let value = |key: &str| place.start + key.len() + 1..place.end;
-        match (found, day) {
-            (ReminderField::Date(_), _) => edits.push((value("date"), date.to_string())),
-            (ReminderField::Time(_), _) => {
-                edits.extend(time.map(|time| (value("time"), time.strftime("%H:%M").to_string())));
-            }
-            (ReminderField::Recur(_), Some(day)) if old.day.is_none() => {
+    for (key, place) in places {
+        // After `key=`.
+        let value = place.start + key.len() + 1..place.end;
+        match (key, day) {
+            ("date", _) => edits.push((value, date.to_string())),
+            ("time", _) => edits.extend(time.map(|time| (value, time.strftime("%H:%M").to_string()))),
+            ("recur", Some(day)) if old.day.is_none() => {
                 edits.push((place.end..place.end, format!(" day={day}")));
             }
-            (ReminderField::Day(_), Some(day)) => edits.push((value("day"), day.to_string())),
-            (ReminderField::Day(_), None) => edits.push((with_one_space(line, place), String::new())),
+            ("day", Some(day)) => edits.push((value, day.to_string())),
+            ("day", None) => edits.push((with_one_space(line, place), String::new())),
             _ => {}
         }
     }
@@ -239,7 +118,7 @@ pub fn with_schedule(line: &[u8], date: Date, time: Option<Time>, day: Option<i8
 /// The field and the one space that goes with it: the one before, or after it where the one before belongs
 /// to the line's head.
 fn with_one_space(line: &[u8], place: Range<usize>) -> Range<usize> {
-    if place.start > HEAD.len() + 1 {
+    if place.start > HEAD.len() {
         place.start - 1..place.end
     } else {
         place.start..(place.end + 1).min(line.len())

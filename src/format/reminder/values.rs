@@ -1,6 +1,6 @@
-//! Explains a wrong value of a field, and suggests the value that was probably meant.
+//! Reads the value of a field; explains a wrong one, and suggests the value that was probably meant.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 
 use super::{Recur, ReminderId};
 use crate::format::{Fault, MONTHS, has_shape, nearest, quote};
@@ -8,38 +8,28 @@ use crate::format::{Fault, MONTHS, has_shape, nearest, quote};
 /// The keys of a reminder line, in canonical order.
 pub(super) const KEYS: [&str; 6] = ["date", "time", "recur", "day", "msg", "id"];
 
-/// Checks the value of `key`: `value` is the rest of its word, `rest` the rest of the line from there. The
-/// length of a good value, or what is wrong, counted from the value's start.
-pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, Fault> {
-    if key == "msg" {
-        return check_msg(value, rest);
-    }
-    if value.is_empty() {
-        let example = match key {
-            "date" => "`date=2026-12-01`".to_owned(),
-            "time" => "`time=09:30`".to_owned(),
-            "recur" => Recur::listed("or").replacen('`', "`recur=", 1),
-            _ => return wrong(format!("`{key}` has no value"), "remove it"),
-        };
-        let suggestion = format!("write {example}, with no space after the `=`");
-        return wrong(format!("`{key}` has no value"), suggestion);
-    }
+/// Says what is wrong with a value that is empty or in quotes. A message is looked at by [`msg`] alone.
+pub(super) fn plain(key: &str, value: &str) -> Result<(), Fault> {
     let bare = value.trim_matches(['"', '\'', '“', '”', '`']);
-    if bare.len() < value.len() {
-        let reason = format!("the value of `{key}` stands in quotes");
-        return wrong(reason, format!("write `{key}={}`", quote(bare).trim_matches('`')));
-    }
-    match key {
-        "date" => check_date(value)?,
-        "time" => check_time(value)?,
-        "recur" => check_recur(value)?,
-        "day" => check_day(value)?,
-        _ => check_id(value)?,
-    }
-    Ok(value.len())
+    let (reason, suggestion) = match (key, value) {
+        ("msg", _) => return Ok(()),
+        ("day" | "id", "") => (format!("`{key}` has no value"), "remove it".to_owned()),
+        (_, "") => {
+            let example = match key {
+                "date" => "`date=2026-12-01`".to_owned(),
+                "time" => "`time=09:30`".to_owned(),
+                _ => Recur::listed("or").replacen('`', "`recur=", 1),
+            };
+            (format!("`{key}` has no value"), format!("write {example}, with no space after the `=`"))
+        }
+        _ if bare.len() < value.len() => (
+            format!("the value of `{key}` stands in quotes"),
+            format!("write `{key}={}`", quote(bare).trim_matches('`')),
+        ),
+        _ => return Ok(()),
+    };
+    wrong(reason, suggestion)
 }
-
-type Check = Result<(), Fault>;
 
 /// The fault of a whole value.
 fn wrong<T>(reason: impl Into<String>, suggestion: impl Into<String>) -> Result<T, Fault> {
@@ -57,14 +47,17 @@ fn numbers(value: &str, separators: &[char]) -> Option<Vec<u32>> {
         .collect()
 }
 
-fn check_date(value: &str) -> Check {
+pub(super) fn date(value: &str) -> Result<Date, Fault> {
     let shaped = has_shape(value, "0000-00-00");
+    if let Some(date) = value.parse().ok().filter(|date: &Date| shaped && date.year() > 0) {
+        return Ok(date);
+    }
     let parts = numbers(value, &['-', '/', '.']);
     if !shaped {
         let reason = format!("{} is not a date as YYYY-MM-DD", quote(value));
         let suggestion = match (value.split_once(['T', '_']), parts.as_deref()) {
-            (Some((date, time)), _) if check_date(date).is_ok() => {
-                let time = time.get(..5).filter(|time| check_time(time).is_ok()).unwrap_or("09:30");
+            (Some((date, time)), _) if self::date(date).is_ok() => {
+                let time = time.get(..5).filter(|text| self::time(text).is_ok()).unwrap_or("09:30");
                 format!("give the time a field of its own: `date={date} time={time}`")
             }
             (_, Some(&[year, month, day])) if year > 31 && real(year, month, day).is_some() => {
@@ -88,9 +81,6 @@ fn check_date(value: &str) -> Check {
         };
         return wrong(format!("there is no month {month:02}"), suggestion);
     }
-    if real(year, month, day).is_some() {
-        return Ok(());
-    }
     if day == 0 {
         return wrong("there is no day 00", "days go from 01 up");
     }
@@ -105,9 +95,12 @@ fn real(year: u32, month: u32, day: u32) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-fn check_time(value: &str) -> Check {
-    let shown = quote(value);
+pub(super) fn time(value: &str) -> Result<Time, Fault> {
     let shaped = has_shape(value, "00:00");
+    if let Some(time) = value.parse().ok().filter(|_| shaped) {
+        return Ok(time);
+    }
+    let shown = quote(value);
     let lower = value.to_ascii_lowercase();
     let (bare, half) = match (lower.strip_suffix("am"), lower.strip_suffix("pm")) {
         (Some(bare), _) => (bare, Some(0)),
@@ -122,7 +115,6 @@ fn check_time(value: &str) -> Check {
     };
     if shaped {
         return match (hour, minute) {
-            (0..=23, 0..=59) => Ok(()),
             (24, 0) => wrong(
                 format!("{shown} is not a time of day: the day ends at 23:59"),
                 "write `time=00:00` with the date of the next day",
@@ -144,9 +136,9 @@ fn check_time(value: &str) -> Check {
     wrong(format!("{shown} is not a time as HH:MM"), suggestion)
 }
 
-fn check_recur(value: &str) -> Check {
-    if Recur::named(value).is_some() {
-        return Ok(());
+pub(super) fn recur(value: &str) -> Result<Recur, Fault> {
+    if let Some(recur) = Recur::named(value) {
+        return Ok(recur);
     }
     let known = format!("the recurrences are {}", Recur::listed("and"));
     let suggestion = match value.to_lowercase().as_str() {
@@ -163,9 +155,9 @@ fn check_recur(value: &str) -> Check {
     wrong(format!("{} is not a recurrence", quote(value)), suggestion)
 }
 
-fn check_day(value: &str) -> Check {
-    if matches!(value, "29" | "30" | "31") {
-        return Ok(());
+pub(super) fn day(value: &str) -> Result<i8, Fault> {
+    if let ("29" | "30" | "31", Ok(day)) = (value, value.parse()) {
+        return Ok(day);
     }
     wrong(
         format!("{} can't be the value of `day`: it is 29, 30 or 31", quote(value)),
@@ -173,9 +165,9 @@ fn check_day(value: &str) -> Check {
     )
 }
 
-fn check_id(value: &str) -> Check {
-    if ReminderId::from_bytes(value.as_bytes()).is_some() {
-        return Ok(());
+pub(super) fn id(value: &str) -> Result<ReminderId, Fault> {
+    if let Some(id) = ReminderId::from_bytes(value.as_bytes()) {
+        return Ok(id);
     }
     let why = match value.strip_prefix("rid_") {
         None => "it begins with `rid_`".to_owned(),
@@ -187,8 +179,9 @@ fn check_id(value: &str) -> Check {
     wrong(format!("{} is not an id: {why}", quote(value)), "remove the field: vault-agent writes a new id")
 }
 
-/// `value` is the rest of the word after `msg=`, `rest` the rest of the line.
-fn check_msg(value: &str, rest: &str) -> Result<usize, Fault> {
+/// The message, unescaped, and its length between and with its quotes: `\"` is a quote, `\\` a backslash, any other
+/// backslash itself. `value` is the rest of the word after `msg=`, `rest` the rest of the line.
+pub(super) fn msg(value: &str, rest: &str) -> Result<(String, usize), Fault> {
     let Some(body) = rest.strip_prefix('"') else {
         return match rest.chars().next() {
             None | Some(' ') => wrong("`msg` has no value", "write `msg=\"…\"`, with no space after the `=`"),
@@ -205,8 +198,9 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Fault> {
             ),
         };
     };
-    let mut escaped = false;
-    for (at, c) in body.char_indices() {
+    let mut said = String::new();
+    let mut chars = body.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
         if c.is_control() {
             let named = if c == '\t' {
                 "a tab".to_owned()
@@ -216,14 +210,14 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Fault> {
             let reason = format!("there is {named} in the message");
             return Err(Fault::new(1 + at, reason, "remove it, or write a space"));
         }
-        match c {
-            '"' if !escaped && at == 0 => {
+        said.push(match c {
+            '"' if at == 0 => {
                 return wrong("the message is empty", "say what to be reminded of: `msg=\"…\"`");
             }
-            '"' if !escaped => return Ok(at + 2),
-            '\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
+            '"' => return Ok((said, at + 2)),
+            '\\' => chars.next_if(|(_, c)| matches!(c, '"' | '\\')).map_or(c, |(_, c)| c),
+            c => c,
+        });
     }
     wrong(
         "the message's quote isn't closed",
