@@ -9,10 +9,7 @@ use serde_json::{Value, json};
 
 /// The tensors of a file, with or without the `bert.` before each name.
 #[derive(Debug)]
-pub struct Tensors<'a> {
-    tensors: SafeTensors<'a>,
-    prefix: &'static str,
-}
+pub struct Tensors<'a>(SafeTensors<'a>);
 
 impl<'a> Tensors<'a> {
     /// Reads the tensors in the bytes of a file.
@@ -20,23 +17,18 @@ impl<'a> Tensors<'a> {
     /// # Errors
     /// The file is no safetensors file, or cut off.
     pub fn read(bytes: &'a [u8]) -> Result<Self, String> {
-        let tensors = SafeTensors::deserialize(bytes)
-            .map_err(|error| format!("has a damaged `model.safetensors`: {error}"))?;
-        let is_bare = tensors.tensor("embeddings.word_embeddings.weight").is_ok();
-        Ok(Self { tensors, prefix: if is_bare { "" } else { "bert." } })
+        let tensors = SafeTensors::deserialize(bytes);
+        tensors.map(Self).map_err(|error| format!("has a damaged `model.safetensors`: {error}"))
     }
 
     /// Whether there is a tensor of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.tensors.tensor(name).is_ok()
+        self.0.tensor(name).is_ok()
     }
 
     fn numbers(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), String> {
-        let tensor = self
-            .tensors
-            .tensor(&format!("{}{name}", self.prefix))
-            .or_else(|_| self.tensors.tensor(name))
-            .map_err(|_| format!("has a `model.safetensors` without the tensor `{name}`"))?;
+        let tensor = self.0.tensor(name).or_else(|_| self.0.tensor(&format!("bert.{name}")));
+        let tensor = tensor.map_err(|_| format!("has a `model.safetensors` without the tensor `{name}`"))?;
         Ok((tensor.shape().to_vec(), floats(name, tensor.dtype(), tensor.data())?))
     }
 

@@ -12,11 +12,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use rustc_hash::FxHashMap;
 
 use super::model_files::{Tensors, Tokenizer};
 use super::table::{self, BuiltinTable, DIMENSIONS, MOST_TOKENS, normalise};
-use super::{ModelError, is_on, wordpiece};
+use super::{EmbedPurpose, ModelError, Provider, is_on, wordpiece};
 use crate::config::Settings;
 
 /// A static model; its vectors have [`DIMENSIONS`] numbers.
@@ -49,7 +50,7 @@ impl StaticModel {
     pub fn name(&self) -> &str {
         match self {
             Self::Builtin => table::NAME,
-            Self::Folder(folder) => folder.name(),
+            Self::Folder(folder) => &folder.name,
             Self::Off => "none",
         }
     }
@@ -91,6 +92,22 @@ impl StaticModel {
             wordpiece::words(text, |word| count(word, &|| is_spaced(word) && table.has(word)));
         }
         f32::from(known) / f32::from(all.max(1))
+    }
+}
+
+#[async_trait]
+impl Provider for StaticModel {
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn batch(&self) -> usize {
+        512
+    }
+
+    async fn embed(&self, texts: &[String], _: EmbedPurpose) -> Result<Vec<Vec<f32>>, ModelError> {
+        let mut embedder = Embedder::default();
+        Ok(texts.iter().map(|text| embedder.embed_with(self, text)).collect())
     }
 }
 
@@ -238,16 +255,6 @@ impl StaticModelFolder {
             return Err("has weights that are something else than finite numbers".to_owned());
         }
         Ok(Self { name, dir: dir.to_owned(), tokenizer, places, scales, rows, width })
-    }
-
-    /// The name under which its vectors are kept.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its directory.
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 
     /// Whether the files are still those that were read.

@@ -26,11 +26,11 @@ pub struct BuiltinTable {
     dimensions: usize,
     neighbours: usize,
     unknown: u32,
-    scales: &'static [u8],
+    scales: &'static [[u8; 4]],
     rows: &'static [u8],
-    ends: &'static [u8],
-    slots: &'static [u8],
-    near: &'static [u8],
+    ends: &'static [[u8; 4]],
+    slots: &'static [[u8; 2]],
+    near: &'static [[u8; 2]],
     how: &'static [u8],
     text: &'static [u8],
 }
@@ -45,7 +45,8 @@ impl BuiltinTable {
     fn parse(data: &'static [u8]) -> Option<Self> {
         let rest = data.strip_prefix(MAGIC)?;
         let (head, mut rest) = rest.split_at_checked(20)?;
-        let number = |at: usize| read_u32(head, at) as usize;
+        let head = head.as_chunks().0;
+        let number = |at: usize| u32::from_le_bytes(head[at]) as usize;
         let (tokens, dimensions, neighbours) = (number(0), number(1), number(2));
         let mut take = |size: usize| {
             let (part, after) = rest.split_at_checked(size)?;
@@ -55,12 +56,12 @@ impl BuiltinTable {
         Some(Self {
             dimensions,
             neighbours,
-            unknown: read_u32(head, 3),
-            scales: take(4 * tokens)?,
+            unknown: u32::from_le_bytes(head[3]),
+            scales: take(4 * tokens)?.as_chunks().0,
             rows: take(tokens * dimensions / 2)?,
-            ends: take(4 * tokens)?,
-            slots: take(2 * number(4))?,
-            near: take(2 * tokens * neighbours)?,
+            ends: take(4 * tokens)?.as_chunks().0,
+            slots: take(2 * number(4))?.as_chunks().0,
+            near: take(2 * tokens * neighbours)?.as_chunks().0,
             how: take(tokens * neighbours)?,
             text: rest,
         })
@@ -69,7 +70,7 @@ impl BuiltinTable {
     /// The vector of a text by its tokens: of unit length, or all zeros where no token has one.
     pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimensions];
-        vector_loops::add_rows(&mut sum, self.rows, self.scales.as_chunks().0, tokens);
+        vector_loops::add_rows(&mut sum, self.rows, self.scales, tokens);
         normalise(&mut sum);
         sum
     }
@@ -83,7 +84,7 @@ impl BuiltinTable {
             from..from + this.neighbours
         });
         places.map_while(move |at| {
-            let near = read_u16(this.near, at);
+            let near = u16::from_le_bytes(this.near[at]);
             (near != u16::MAX).then(|| (this.text_of(u32::from(near)), f32::from(this.how[at]) / 255.0))
         })
     }
@@ -99,7 +100,7 @@ impl BuiltinTable {
     pub fn weight(&self, word: &str) -> f32 {
         let Some(token) = self.piece(word, false) else { return Self::UNKNOWN };
         let mut row = vec![0.0; self.dimensions];
-        vector_loops::add_rows(&mut row, self.rows, self.scales.as_chunks().0, &[token]);
+        vector_loops::add_rows(&mut row, self.rows, self.scales, &[token]);
         row.iter().map(|value| value * value).sum::<f32>().sqrt()
     }
 
@@ -107,12 +108,12 @@ impl BuiltinTable {
     pub const UNKNOWN: f32 = 1.3;
 
     fn is_inner(&self, token: u32) -> bool {
-        read_u32(self.ends, token as usize) & INNER != 0
+        u32::from_le_bytes(self.ends[token as usize]) & INNER != 0
     }
 
     fn text_of(&self, token: u32) -> &'static str {
         let token = token as usize;
-        let end_of = |token: usize| (read_u32(self.ends, token) & !INNER) as usize;
+        let end_of = |token: usize| (u32::from_le_bytes(self.ends[token]) & !INNER) as usize;
         let (start, end) = (if token == 0 { 0 } else { end_of(token - 1) }, end_of(token));
         self.text.get(start..end).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("")
     }
@@ -121,10 +122,10 @@ impl BuiltinTable {
     pub fn piece(&self, piece: &str, inner: bool) -> Option<u32> {
         let basis = if inner { 0x2F0B_4C47 } else { 0x811C_9DC5_u32 };
         let hash = piece.bytes().fold(basis, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        let mask = self.slots.len() / 2 - 1;
+        let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            let token = u32::from(read_u16(self.slots, at));
+            let token = u32::from(u16::from_le_bytes(self.slots[at]));
             if token == u32::from(u16::MAX) {
                 return None;
             }
@@ -150,13 +151,4 @@ pub fn normalise(vector: &mut [f32]) {
             *x *= inverse;
         }
     }
-}
-
-fn read_u32(bytes: &[u8], at: usize) -> u32 {
-    let b = &bytes[at * 4..at * 4 + 4];
-    u32::from_le_bytes([b[0], b[1], b[2], b[3]])
-}
-
-fn read_u16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at * 2], bytes[at * 2 + 1]])
 }

@@ -4,22 +4,24 @@
 //! first. A pass records new texts, deletes the rows of removed texts, and embeds, in batches, those that are pending
 //! or failed long ago. Each batch is stored at once, so that a stop loses one batch at most. Meanwhile search uses the
 //! old vectors, or the built-in ones. Tool calls and results are never embedded.
+//!
+//! The built-in vectors stand beside the segments; the table gets those of what was said in conversations, for other
+//! programs that read it.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{EmbedPurpose, Embedder, ModelError};
+use crate::embed::{EmbedPurpose, ModelError, Provider};
 use crate::search::analyze::{Shape, embedded, names_of};
 use crate::search::recall::Recall;
 use crate::search::store::{Counts, Hash, NEVER, Pointer, hash, vectors};
 use crate::search::{Block, IndexError, Role};
 
-/// So many built-in vectors are stored in one step.
-const AT_ONCE: usize = 512;
 /// So many batches are chosen at a time: choosing looks at all that is pending.
 const AHEAD: usize = 32;
 
-/// The result of a pass.
+/// The result of a pass; nothing is done where the cache can't be written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EmbeddingReport {
     /// Texts embedded.
@@ -40,13 +42,15 @@ impl Recall {
     /// # Errors
     /// The index's, or settings that name no usable model. What the model does wrong is in the result.
     pub async fn embed_pending(&self) -> Result<EmbeddingReport, IndexError> {
-        if self.is_builtin() {
-            return self.store_builtin();
-        }
-        let Some(provider) = self.provider()? else { return Ok(EmbeddingReport::default()) };
-        let name = provider.name().to_owned();
         let mut done = EmbeddingReport::default();
         let store = self.index.store()?;
+        let provider: Arc<dyn Provider> = match self.provider()? {
+            _ if !store.is_writable() => return Ok(done),
+            Some(provider) => provider,
+            None if self.is_builtin() => Arc::new(self.table().clone()),
+            None => return Ok(done),
+        };
+        let name = provider.name().to_owned();
         let now = self.now().as_second();
         let expected = vectors::dimension(&*store.conn()?, &name)?;
         let (mut ahead, mut noted) = (Vec::new(), None);
@@ -74,8 +78,8 @@ impl Recall {
                 }),
                 _ => Ok(found),
             });
-            let mut conn = store.conn()?;
-            let tx = conn.transaction()?;
+            let conn = store.conn()?;
+            let tx = conn.unchecked_transaction()?;
             // The next pass deletes texts that vanished since they were recorded.
             let known: HashSet<Hash> = batch.iter().map(|(hash, _)| *hash).collect();
             for (hash, ..) in wanted.iter().filter(|(hash, ..)| !known.contains(hash)) {
@@ -107,7 +111,7 @@ impl Recall {
         done.counts = vectors::counts(&*store.conn()?, &name)?;
         let again = vectors::first_retry(&*store.conn()?, &name)?;
         done.again = again.map(|at| at.saturating_sub(self.now().as_second()).max(0));
-        if done.embedded > 0 {
+        if done.embedded > 0 && !self.is_builtin() {
             self.forget();
         }
         Ok(done)
@@ -124,8 +128,8 @@ impl Recall {
         }
         let corpus = &state.corpus;
         let mut known: HashSet<Hash> = HashSet::new();
-        let mut conn = store.conn()?;
-        let tx = conn.transaction()?;
+        let conn = store.conn()?;
+        let tx = conn.unchecked_transaction()?;
         let mut pointers = Vec::new();
         for file in corpus.notes() {
             for slot in file.slots {
@@ -169,30 +173,5 @@ impl Recall {
             Ok(out)
         })?;
         Ok(found.into_iter().map(|text| (hash(&text), text)).collect())
-    }
-
-    /// The built-in vectors stand beside the segments; the table gets those of what was said
-    /// in conversations, for whoever reads it.
-    fn store_builtin(&self) -> Result<EmbeddingReport, IndexError> {
-        let name = self.table().name();
-        self.note_all(name, None)?;
-        let store = self.index.store()?;
-        let mut done = EmbeddingReport::default();
-        let mut embedder = Embedder::default();
-        if store.is_writable() {
-            // The next pass deletes texts that vanished since they were recorded.
-            for wanted in vectors::wanting(&*store.conn()?, name, i64::MAX - 1, usize::MAX)?.chunks(AT_ONCE) {
-                let texts = self.texts_of(wanted)?;
-                let mut conn = store.conn()?;
-                let tx = conn.transaction()?;
-                for (hash, text) in &texts {
-                    vectors::store(&tx, name, hash, &embedder.embed_with(self.table(), text))?;
-                }
-                done.embedded += texts.len();
-                tx.commit()?;
-            }
-        }
-        done.counts = vectors::counts(&*store.conn()?, name)?;
-        Ok(done)
     }
 }
