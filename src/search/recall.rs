@@ -42,7 +42,7 @@ pub(in crate::search) struct CorpusState {
     pub corpus: Arc<Corpus>,
     /// All living blocks, as candidates, once they were asked for.
     pub all: OnceLock<Arc<Candidates>>,
-    /// Those that may be given unasked, where that isn't all.
+    /// Those that may be given unasked, once they were asked for.
     pub unasked: OnceLock<Arc<Candidates>>,
     /// The flags, by a note's number, of the notes whose blocks are documents of their own; computed when first needed.
     pub lists: OnceLock<Vec<bool>>,
@@ -150,7 +150,7 @@ impl Recall {
             return Ok(Arc::clone(state));
         }
         let corpus = Arc::clone(&snapshot.corpus);
-        let model = if self.is_builtin() { None } else { self.model(&corpus, snapshot.database())? };
+        let model = self.model(&corpus, snapshot.database())?;
         let (all, unasked, lists) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Ok(Arc::clone(kept.insert(Arc::new(CorpusState { corpus, all, unasked, lists, model }))))
     }
@@ -212,9 +212,6 @@ impl Recall {
             warning: warning.map(|why| format!("{why}; ranked with the built-in vectors")),
             embedded,
         };
-        if !is_on || self.is_builtin() {
-            return builtin(None, None);
-        }
         let provider = match self.provider() {
             Ok(Some(provider)) => provider,
             Ok(None) => return builtin(None, None),
@@ -223,7 +220,7 @@ impl Recall {
         let Some((name, matrix)) = state.model.as_ref().filter(|(name, _)| name == provider.name()) else {
             return builtin(Some(format!("nothing is embedded by `{}` yet", provider.name())), Some(0));
         };
-        let slots = || candidates.slots().filter(|slot| state.corpus.has_vector(*slot));
+        let slots = || candidates.slots().filter(|slot| state.corpus.hash(*slot).is_some());
         let (all, with) = (slots().count(), slots().filter(|slot| matrix.has(*slot as usize)).count());
         let share = with * 100 / all.max(1);
         let embedded = u8::try_from(if all == 0 { 100 } else { share }).ok();

@@ -59,29 +59,19 @@ enum Question {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Reply {
-    Search { answer: Answer, rest: Vec<Rest> },
-    Recall { recalled: Recalled, rest: Vec<Rest> },
+    Search { answer: Answer, texts: Vec<String> },
+    Recall { recalled: Recalled, texts: Vec<String> },
     Refused(String),
 }
 
-/// The part of a hit that its JSON leaves out or would round: its whole text, and the bits of its score.
-#[derive(Debug, Serialize, Deserialize)]
-struct Rest {
-    text: String,
-    score: u64,
+/// The whole texts of hits, which their JSON leaves out. (Scores have six decimals, so JSON doesn't round them.)
+fn texts_of(hits: &[Hit]) -> Vec<String> {
+    hits.iter().map(|hit| hit.text.clone()).collect()
 }
 
-impl Rest {
-    fn of(hits: &[Hit]) -> Vec<Self> {
-        hits.iter().map(|hit| Self { text: hit.text.clone(), score: hit.score.to_bits() }).collect()
-    }
-
-    fn into(rest: Vec<Self>, hits: &mut [Hit]) {
-        for (hit, rest) in hits.iter_mut().zip(rest) {
-            hit.text = rest.text;
-            hit.score = f64::from_bits(rest.score);
-        }
-    }
+/// Gives hits the texts of [`texts_of`].
+fn set_texts(hits: &mut [Hit], texts: Vec<String>) {
+    hits.iter_mut().zip(texts).for_each(|(hit, text)| hit.text = text);
 }
 
 impl ProcessIdentity {
@@ -130,11 +120,11 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, IndexError> {
     Ok(match question {
         Question::Search(query) => {
             let answer = recall.search(&query)?;
-            Reply::Search { rest: Rest::of(&answer.hits), answer }
+            Reply::Search { texts: texts_of(&answer.hits), answer }
         }
         Question::Recall(prompt) => {
             let recalled = recall.recall(&prompt)?;
-            Reply::Recall { rest: Rest::of(&recalled.hits), recalled }
+            Reply::Recall { texts: texts_of(&recalled.hits), recalled }
         }
     })
 }
@@ -172,8 +162,8 @@ impl SearchClient {
     /// As there.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
         match self.ask(Question::Search(query.clone())) {
-            Some(Reply::Search { mut answer, rest }) => {
-                Rest::into(rest, &mut answer.hits);
+            Some(Reply::Search { mut answer, texts }) => {
+                set_texts(&mut answer.hits, texts);
                 Ok(answer)
             }
             _ => self.own()?.search(query),
@@ -186,8 +176,8 @@ impl SearchClient {
     /// As there.
     pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
         match self.ask(Question::Recall(prompt.clone())) {
-            Some(Reply::Recall { mut recalled, rest }) => {
-                Rest::into(rest, &mut recalled.hits);
+            Some(Reply::Recall { mut recalled, texts }) => {
+                set_texts(&mut recalled.hits, texts);
                 Ok(recalled)
             }
             _ => self.own()?.recall(prompt),

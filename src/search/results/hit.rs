@@ -11,17 +11,6 @@ use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
 use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
 
-/// The way in which a block has the typed words; lower tiers are listed first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
-    Word,
-    /// The only word of the query stands in its title or headings alone.
-    Heading,
-    /// It has none: it was found by similar words or by meaning.
-    Alike,
-}
-
 /// A found block.
 #[derive(Debug, Clone)]
 pub struct FoundBlock {
@@ -33,15 +22,8 @@ pub struct FoundBlock {
     pub file: FileRow,
     /// Its data; `text` and `extra` are empty.
     pub block: Block,
-    /// The way in which it has the typed words.
-    pub tier: Tier,
-}
-
-impl FoundBlock {
     /// Whether it has none of the words as they were typed.
-    pub fn is_alike(&self) -> bool {
-        self.tier == Tier::Alike
-    }
+    pub is_alike: bool,
 }
 
 /// The block of a slot with this score, if the filters let it through.
@@ -54,7 +36,7 @@ pub(in crate::search) fn find_block(
         return Ok(None);
     }
     let (file, block) = snapshot.corpus.resolve(snapshot.database(), slot)?;
-    Ok(filters.pass(slot, &block)?.then_some(FoundBlock { slot, score, file, block, tier: Tier::Word }))
+    Ok(filters.pass(slot, &block)?.then_some(FoundBlock { slot, score, file, block, is_alike: false }))
 }
 
 /// The blocks that pins link to, and pinned texts.
@@ -68,7 +50,7 @@ pub(in crate::search) fn pinned_blocks(
         let Some(note) = note else { return Ok::<_, IndexError>(()) };
         for Stored { slot, block } in note.blocks()? {
             if maker.is_pinned(path, &block) && filters.pass(slot, &block)? {
-                found.push(FoundBlock { slot, score: 0.0, file: note.file.clone(), block, tier: Tier::Word });
+                found.push(FoundBlock { slot, score: 0.0, file: note.file.clone(), block, is_alike: false });
             }
         }
         Ok(())
@@ -128,8 +110,8 @@ impl HitMaker {
         snapshot: &Snapshot<'_>,
         found: FoundBlock,
     ) -> Result<Hit, IndexError> {
-        let (alike, text) = (found.is_alike(), snapshot.text(found.slot)?);
-        let FoundBlock { score, file, block, .. } = found;
+        let FoundBlock { slot, score, file, block, is_alike: alike } = found;
+        let text = snapshot.text(slot)?;
         let pinned = self.is_pinned(&file.path, &block);
         Ok(Hit {
             path: file.path,

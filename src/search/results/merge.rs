@@ -1,5 +1,5 @@
 //! Merges ranked notes and turns of conversations into one list of hits. Blocks that have a word of the query as it was
-//! typed come first ([`TypedWords`], [`Tiers`]). Within a tier the score decides, and each note's best block stands
+//! typed come first ([`TypedWords`]). Within a tier the score decides, and each note's best block stands
 //! before its other blocks.
 //!
 //! A scope and a query's terms come in, then ranked notes and turns. Blocks go out, tier after tier: blocks with the
@@ -9,13 +9,12 @@
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
-use crate::search::analyze::{function_words, is_unspaced};
+use crate::search::analyze::{Analyzer, function_words, is_unspaced};
 use crate::search::parallel::share;
-use crate::search::query::{Item, QueryTerm, Question, Syntax};
+use crate::search::query::{Item, QueryTerm, Question};
 use crate::search::rank::RankedNote;
-use crate::search::results::{Tier, find_block};
-use crate::search::retrieve::{CorpusScope, DocumentSets, Filters, WordMatcher};
-use crate::search::store::Corpus;
+use crate::search::results::find_block;
+use crate::search::retrieve::{CorpusScope, DocumentSets, Filters, WordMatcher, matchers};
 use crate::search::weights::COMMENT;
 use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
 
@@ -24,75 +23,56 @@ use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
 /// block.
 pub(super) fn list_by_tier(
     snapshot: &Snapshot<'_>,
-    notes: Vec<RankedNote>,
+    notes: &[RankedNote],
     limit: usize,
-    tiers: &Tiers<'_>,
+    typed: &TypedWords,
     filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>, IndexError> {
-    let find = |slot: u32, score: f64| {
-        let Some(found) = find_block(snapshot, (slot, score), filters)? else {
-            return Ok(None);
-        };
-        Ok::<_, IndexError>(Some(FoundBlock { tier: tiers.of(slot, &found)?, ..found }))
-    };
-    let (mut typed, mut alike) = (Vec::new(), Vec::new());
-    for note in notes {
-        let is_first = |(slot, _): &(u32, f32)| tiers.typed.first().is_none_or(|first| first.contains(*slot));
-        let (of_words, others) = note.blocks.into_iter().partition::<Vec<_>, _>(is_first);
-        for (blocks, of) in [(of_words, &mut typed), (others, &mut alike)] {
-            if !blocks.is_empty() {
-                of.push(RankedNote { score: note.score, blocks });
-            }
-        }
+    let (shown, out) = (FxHashSet::default(), Vec::new());
+    let mut listing = BlockList { snapshot, filters, typed, limit, shown, out };
+    for tier in [Tier::Word, Tier::Heading, Tier::Alike] {
+        listing.add(notes, tier)?;
     }
-    let mut spread =
-        Spread { corpus: &snapshot.corpus, find, limit, shown: FxHashSet::default(), out: Vec::new() };
-    let first = if tiers.typed.is_strict { Tier::Word } else { Tier::Alike };
-    let headings = spread.round(typed, first)?;
-    spread.round(headings, Tier::Heading)?;
-    spread.round(alike, Tier::Alike)?;
-    let mut placed = spread.out;
-    placed.truncate(limit);
+    let mut listed = listing.out;
+    listed.truncate(limit);
     // Nothing scores more than what comes before it.
     let mut least = f64::MAX;
-    for found in &mut placed {
+    for found in &mut listed {
         least = least.min(found.score);
         found.score = least;
     }
-    Ok(placed)
+    Ok(listed)
 }
 
 /// Lists blocks of notes, a tier at a time.
-struct Spread<'a, F> {
-    corpus: &'a Corpus,
-    /// Reads the block in a slot, with this score.
-    find: F,
+struct BlockList<'a> {
+    snapshot: &'a Snapshot<'a>,
+    filters: &'a Filters<'a>,
+    typed: &'a TypedWords,
     limit: usize,
     /// The notes of which a block is listed.
     shown: FxHashSet<u32>,
     out: Vec<FoundBlock>,
 }
 
-impl<F: Fn(u32, f64) -> Result<Option<FoundBlock>, IndexError>> Spread<'_, F> {
-    /// Lists the blocks of a tier, and returns those of later ones that were come upon.
-    fn round(&mut self, notes: Vec<RankedNote>, tier: Tier) -> Result<Vec<RankedNote>, IndexError> {
-        let (mut further, mut comments, mut later) = (Vec::new(), Vec::new(), Vec::new());
+impl BlockList<'_> {
+    /// Lists the notes' blocks of a tier.
+    fn add(&mut self, notes: &[RankedNote], tier: Tier) -> Result<(), IndexError> {
+        let typed = self.typed;
+        let (mut further, mut comments) = (Vec::new(), Vec::new());
         for note in notes {
             if self.out.len() >= self.limit {
-                return Ok(Vec::new());
+                return Ok(());
             }
-            let Some((first, _)) = note.blocks.first() else { continue };
-            let number = self.corpus.meta(*first).file;
-            let mut of_later = Vec::new();
-            let mut blocks = note.blocks.into_iter();
+            let mut blocks =
+                note.blocks.iter().copied().filter(|(slot, _)| typed.tier(*slot) == tier).peekable();
+            let Some((first, _)) = blocks.peek() else { continue };
+            let number = self.snapshot.corpus.meta(*first).file;
             while !self.shown.contains(&number)
                 && let Some((slot, own)) = blocks.next()
             {
-                match (self.find)(slot, f64::from(note.score))? {
-                    Some(found) if found.tier > tier => of_later.push((slot, own)),
-                    Some(found) if found.block.kind == Kind::Comment => {
-                        comments.push(FoundBlock { score: f64::from(own * COMMENT), ..found });
-                    }
+                match self.find(slot, note.score)? {
+                    Some(found) if found.block.kind == Kind::Comment => comments.push((found, own)),
                     Some(best) => {
                         self.shown.insert(number);
                         self.out.push(best);
@@ -100,29 +80,28 @@ impl<F: Fn(u32, f64) -> Result<Option<FoundBlock>, IndexError>> Spread<'_, F> {
                     None => {}
                 }
             }
-            further.extend(blocks.map(|(slot, own)| (slot, own, note.score)));
-            if !of_later.is_empty() {
-                later.push(RankedNote { score: note.score, blocks: of_later });
-            }
+            further.extend(blocks);
         }
         further.sort_by(|a, b| b.1.total_cmp(&a.1));
-        for (slot, own, score) in further {
+        for (slot, own) in further {
             if self.out.len() >= self.limit {
                 break;
             }
-            match (self.find)(slot, f64::from(own))? {
-                Some(found) if found.tier > tier => {
-                    later.push(RankedNote { score, blocks: vec![(slot, own)] });
-                }
-                Some(found) if found.block.kind == Kind::Comment => {
-                    comments.push(FoundBlock { score: f64::from(own * COMMENT), ..found });
-                }
+            match self.find(slot, own)? {
+                Some(found) if found.block.kind == Kind::Comment => comments.push((found, own)),
                 found => self.out.extend(found),
             }
         }
-        comments.sort_by(|a, b| b.score.total_cmp(&a.score));
-        self.out.extend(comments);
-        Ok(later)
+        comments.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let comments = comments.into_iter();
+        self.out.extend(comments.map(|(found, own)| FoundBlock { score: f64::from(own * COMMENT), ..found }));
+        Ok(())
+    }
+
+    /// The block in a slot, with this score, if the filters let it through.
+    fn find(&self, slot: u32, score: f32) -> Result<Option<FoundBlock>, IndexError> {
+        let found = find_block(self.snapshot, (slot, f64::from(score)), self.filters)?;
+        Ok(found.map(|found| FoundBlock { is_alike: self.typed.is_alike(slot), ..found }))
     }
 }
 
@@ -134,7 +113,7 @@ pub(super) fn merge(
     is_strict: bool,
     limit: usize,
 ) -> Vec<FoundBlock> {
-    let is_first = |found: &FoundBlock| !is_strict || !found.is_alike();
+    let is_first = |found: &FoundBlock| !is_strict || !found.is_alike;
     let (turns, alike_turns) = turns.into_iter().partition::<Vec<_>, _>(is_first);
     let (notes, alike_notes) = notes.into_iter().partition::<Vec<_>, _>(is_first);
     let mut found = in_one(turns, notes, |found| &mut found.score, limit);
@@ -182,8 +161,8 @@ pub(super) struct TypedWords {
     pub slots: RoaringBitmap,
     /// The words that no block has, as typed, lower case; a run of a script without spaces where no block has it whole.
     pub missing: Vec<String>,
-    /// The only word, where the query has but one.
-    pub only: Option<String>,
+    /// Of the only word of a query: the slots of the blocks that have it in their title or headings alone.
+    above: RoaringBitmap,
     /// Whether the blocks that have none of the words stand below all that have one: so it is where few words were
     /// typed. A question, and a description in many words, is about what it means; blocks with one of its words may
     /// have less of that.
@@ -195,6 +174,32 @@ impl TypedWords {
     pub fn first(&self) -> Option<&RoaringBitmap> {
         self.is_strict.then_some(&self.slots)
     }
+
+    /// Whether the block in a slot has none of the words.
+    pub fn is_alike(&self, slot: u32) -> bool {
+        !self.slots.contains(slot)
+    }
+
+    fn tier(&self, slot: u32) -> Tier {
+        match (self.is_alike(slot), self.above.contains(slot)) {
+            _ if !self.is_strict => Tier::Word,
+            (true, _) => Tier::Alike,
+            (_, true) => Tier::Heading,
+            _ => Tier::Word,
+        }
+    }
+}
+
+/// The way in which a block has the typed words, in the order of the list; all are of the first where there are many
+/// words.
+#[derive(Clone, Copy, PartialEq)]
+enum Tier {
+    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
+    Word,
+    /// The only word of the query stands in its title or headings alone.
+    Heading,
+    /// It has none: it was found by similar words or by meaning.
+    Alike,
 }
 
 /// A word as it was typed: of a script without spaces the whole run of characters that a pair is of.
@@ -239,41 +244,14 @@ pub(super) fn find_typed_words(
         found.slots |= slots;
     }
     found.is_strict = is_asked || words.len() <= FEW && !question.text.trim_end().ends_with('?');
-    found.only = Some(words).filter(|words| words.len() == 1).map(|words| words[0].word.clone());
+    if let [only] = words[..] {
+        found.above.clone_from(&found.slots);
+        let mut sets = DocumentSets::new(scope.corpus);
+        for wanted in matchers(&mut Analyzer::default(), &Item::Words(only.word.clone())) {
+            found.above -= sets.with(&wanted)?;
+        }
+    }
     Ok(found)
-}
-
-/// Says the tier of blocks.
-pub(super) struct Tiers<'a> {
-    pub typed: &'a TypedWords,
-    /// Lets the blocks through whose text has not the only word of the query.
-    pub without: Option<Filters<'a>>,
-}
-
-/// A query that excludes the only word of another query; none where that has several.
-pub(super) fn without_only_word(typed: &TypedWords) -> Option<Syntax> {
-    let not = vec![Item::Words(typed.only.clone()?)];
-    typed.is_strict.then(|| Syntax { not, ..Syntax::default() })
-}
-
-impl Tiers<'_> {
-    /// The tier of the found block of a slot.
-    ///
-    /// # Errors
-    /// tantivy's.
-    pub fn of(&self, slot: u32, found: &FoundBlock) -> Result<Tier, IndexError> {
-        Ok(match &self.without {
-            Some(without) if self.typed.slots.contains(slot) && without.pass(found.slot, &found.block)? => {
-                Tier::Heading
-            }
-            _ => self.of_turn(slot),
-        })
-    }
-
-    /// The tier of a turn. The speaker's name stands in a turn's line, so it counts as text.
-    pub fn of_turn(&self, slot: u32) -> Tier {
-        if self.typed.slots.contains(slot) { Tier::Word } else { Tier::Alike }
-    }
 }
 
 /// A note that names the typed words which stand nowhere, for a query that is no question.

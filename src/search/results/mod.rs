@@ -20,7 +20,7 @@ pub(in crate::search) mod search;
 pub(in crate::search) mod word_search;
 
 pub(in crate::search) use daemon_client::SearchClient;
-pub(in crate::search) use hit::{FoundBlock, HitMaker, Tier, find_block, pinned_blocks};
+pub(in crate::search) use hit::{FoundBlock, HitMaker, find_block, pinned_blocks};
 pub(in crate::search) use injection::{Injection, Memory};
 pub(in crate::search) use prompt_memories::{MemoryPrompt, Recalled};
 pub(in crate::search) use rating::{Rater, Rating};

@@ -7,6 +7,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
 
 use crate::search::analyze::{Terms, word_list};
 use crate::search::query::Wants;
@@ -176,22 +179,8 @@ impl Rater {
 
 /// A text without Discord's mentions (`<@5>`, `<@!5>`, `<@&5>`): whom it is said to is no part of what is asked.
 fn without_mentions(text: &str) -> Cow<'_, str> {
-    if !text.contains("<@") {
-        return Cow::Borrowed(text);
-    }
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("<@") {
-        out.push_str(before);
-        let is_id = |id: &str| id.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'!' | b'&'));
-        if let Some((_, behind)) = after.split_once('>').filter(|(id, _)| is_id(id)) {
-            out.push(' ');
-            rest = behind;
-        } else {
-            out.push_str("<@");
-            rest = after;
-        }
-    }
-    Cow::Owned(out + rest)
+    static MENTION: LazyLock<Regex> = LazyLock::new(|| Regex::new("<@[0-9!&]*>").expect("it is one"));
+    MENTION.replace_all(text, " ")
 }
 
 /// Whether a text is a question.

@@ -100,14 +100,13 @@ fn language_of(text: &str) -> Option<&'static str> {
 /// Sorts the hits at `places` by their scores, the best first, among those places. A place keeps the score that search
 /// gave it, so that scores still fall.
 fn order(hits: &mut [Hit], places: &[usize], scores: &[f64]) {
-    let mut sorted: Vec<(usize, f64)> = places.iter().copied().zip(scores.iter().copied()).collect();
+    let scored = places.iter().zip(scores);
+    let mut sorted: Vec<Hit> =
+        scored.map(|(at, score)| Hit { relevance: Some(*score), ..hits[*at].clone() }).collect();
     // Of equal ones search's own first is first.
-    sorted.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
-    let before: Vec<Hit> = places.iter().map(|at| hits[*at].clone()).collect();
-    let place_of = |at: usize| places.binary_search(&at).unwrap_or_default();
-    for (place, (from, relevance)) in places.iter().zip(sorted) {
-        let score = hits[*place].score;
-        hits[*place] = Hit { score, relevance: Some(relevance), ..before[place_of(from)].clone() };
+    sorted.sort_by(|a, b| b.relevance.partial_cmp(&a.relevance).unwrap_or(Ordering::Equal));
+    for (place, hit) in places.iter().zip(sorted) {
+        hits[*place] = Hit { score: hits[*place].score, ..hit };
     }
 }
 
@@ -115,10 +114,8 @@ fn order(hits: &mut [Hit], places: &[usize], scores: &[f64]) {
 fn passage(hit: &Hit) -> String {
     let (_, name) = names_of_path(&hit.path);
     // The name of a log is a time.
-    let is_turn = hit.kind == Kind::Turn;
-    let above: Vec<&str> =
-        [Some(name).filter(|_| !is_turn), hit.section.as_deref()].into_iter().flatten().collect();
-    let mut out = above.join(" > ");
+    let above = [(hit.kind != Kind::Turn).then_some(name), hit.section.as_deref()];
+    let mut out = above.into_iter().flatten().collect::<Vec<_>>().join(" > ");
     if !out.is_empty() {
         out.push('\n');
     }

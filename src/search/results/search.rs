@@ -17,9 +17,7 @@ use crate::search::query::{
 use crate::search::rank::turn_signals::{Candidates, CosineThreshold, RankingInput, Scores, Vectors};
 use crate::search::rank::{ExpandedWord, Measured, NoteRanking, RankedNote, expand_words, measures};
 use crate::search::recall::{CorpusState, QuestionVector, Recall};
-use crate::search::results::merge::{
-    Tiers, find_typed_words, in_one, list_by_tier, merge, missing, without_only_word,
-};
+use crate::search::results::merge::{find_typed_words, in_one, list_by_tier, merge, missing};
 use crate::search::results::{find_block, outdated_facts};
 use crate::search::retrieve::{
     Bounds, CorpusScope, MANY, Nearest, Occurrences, WordMatcher, correct_typos, matchers, nearest_blocks,
@@ -41,7 +39,7 @@ pub(in crate::search) struct Ranking {
     pub embedded: Option<u8>,
 }
 
-/// FoundBlock blocks, notes for a person, and the percentage that the settings' model has embedded.
+/// Found blocks, notes for a person, and the percentage that the settings' model has embedded.
 type Best = (Vec<FoundBlock>, Vec<String>, Option<u8>);
 
 impl Recall {
@@ -120,10 +118,7 @@ impl Recall {
             let expanded = expand_words(scope, &ranker.question, false);
             notes = ranker.notes(&expanded, bounds, most);
         }
-        let only_word = without_only_word(&typed);
-        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[], &[])).transpose()?;
-        let tiers = Tiers { typed: &typed, without };
-        let mut in_notes = list_by_tier(snapshot, notes, place.limit, &tiers, &filters)?;
+        let mut in_notes = list_by_tier(snapshot, &notes, place.limit, &typed, &filters)?;
         let mut turns = Vec::new();
         if candidates.has_turns {
             let scores = in_notes.iter_mut().map(|found| (found.slot, &mut found.score));
@@ -132,14 +127,14 @@ impl Recall {
                     && let Some(found) = find_block(snapshot, ranked, &filters)?
                     && found.block.kind == Kind::Turn
                 {
-                    turns.push(FoundBlock { tier: tiers.of_turn(ranked.0), ..found });
+                    turns.push(FoundBlock { is_alike: typed.is_alike(ranked.0), ..found });
                 }
             }
         }
         let mut found = merge(turns, in_notes, typed.is_strict, place.limit);
-        found.retain(|found| !(place.exact && found.is_alike()));
+        found.retain(|found| !(place.exact && found.is_alike));
         let mut notes: Vec<String> = syntax.notes.iter().chain(&ranker.vector.warning).cloned().collect();
-        notes.extend(missing(&typed, &ranker.question, found.iter().any(FoundBlock::is_alike)));
+        notes.extend(missing(&typed, &ranker.question, found.iter().any(|found| found.is_alike)));
         Ok((found, notes, ranker.vector.embedded))
     }
 
@@ -168,11 +163,9 @@ impl Recall {
         allowed: Option<&RoaringBitmap>,
         most: usize,
     ) -> Ranking {
-        let sessions = self.settings.paths.sessions();
-        let is_one = |path: &str| path.starts_with(&sessions);
-        let has_any = || state.corpus.notes().any(|note| is_one(&note.row.path));
-        let candidates = if prefixes.is_empty() && (state.unasked.get().is_some() || has_any()) {
-            let some = || Arc::new(Candidates::new(&state.corpus, |path| !is_one(path)));
+        let candidates = if prefixes.is_empty() {
+            let sessions = self.settings.paths.sessions();
+            let some = || Arc::new(Candidates::new(&state.corpus, |path| !path.starts_with(&sessions)));
             Arc::clone(state.unasked.get_or_init(some))
         } else {
             candidates(state, prefixes)
@@ -188,14 +181,8 @@ impl Recall {
         let best = ranker.best(&expanded, Bounds { typed: None, allowed }, most);
         let slots: Vec<u32> = best.iter().map(|(slot, _)| *slot).collect();
         let Ranker { scope, question, vector, .. } = &ranker;
-        let made;
-        let builtin = if vector.is_builtin {
-            vector.probe.as_ref().filter(|_| self.table().is_builtin())
-        } else {
-            made = self.builtin_probe(&question.text, state, candidates);
-            made.as_ref()
-        };
-        let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
+        let builtin = self.builtin_probe(&question.text, state, candidates);
+        let vectors = builtin.as_ref().map(|probe| Vectors { matrix: None, probe });
         let measures = measures(*scope, question, &expanded, vectors, self.lists(state), &slots);
         let notes = vector.warning.iter().cloned().collect();
         Ranking { best, measures, notes, embedded: vector.embedded }

@@ -183,18 +183,11 @@ impl Snapshot<'_> {
         let files: Vec<_> = known.iter().filter(|(path, _)| is_in(path)).collect();
         let named: Vec<String> =
             files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
-        let words = match files.len() {
-            0 => None,
-            1 => Some(format!("nothing found, but 1 file was not searched: {}", named[0])),
-            count if count <= NAMED => {
-                Some(format!("nothing found, but {count} files were not searched: {}", named.join(", ")))
-            }
-            count => Some(format!(
-                "nothing found, but {count} files were not searched: {} and others; `vault-agent doctor` names them all",
-                named.join(", ")
-            )),
-        };
-        Ok((files.len(), words))
+        let (count, named) = (files.len(), named.join(", "));
+        let were = if count == 1 { "file was" } else { "files were" };
+        let others = if count > NAMED { " and others; `vault-agent doctor` names them all" } else { "" };
+        let words = format!("nothing found, but {count} {were} not searched: {named}{others}");
+        Ok((count, (count > 0).then_some(words)))
     }
 
     /// Whether the path of any note begins with one of these.
