@@ -7,9 +7,8 @@ use crate::hooks::context::PATIENCE;
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::{Scope, is_visible};
-use crate::search::follow::follower;
 use crate::search::results::injection::Memory;
-use crate::search::{Hit, MemoryPrompt, Recall, SearchClient};
+use crate::search::{Hit, MemoryPrompt, SearchClient};
 use crate::workspace::Workspace;
 
 /// Answers a prompt that the gate let through.
@@ -21,7 +20,7 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &HookInput) -> an
     session.turn += 1;
     let hits: Vec<&Hit> =
         found.iter().filter(|hit| is_visible(&hit.tags, &scopes) && session.may_give(&name(hit))).collect();
-    let memories: Vec<Memory> = hits.iter().map(|hit| memory(hit)).collect();
+    let memories: Vec<Memory> = hits.iter().map(|hit| Memory { time: None, ..Memory::from(*hit) }).collect();
     let (text, count) = format_memories(HostEvent::UserPromptSubmit, None, &memories, &workspace.settings);
     for hit in &hits[..count] {
         let link = link(&hit.path, hit.line, hit.block_id.as_deref());
@@ -36,26 +35,10 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &HookInput) -> an
 fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> anyhow::Result<Vec<Hit>> {
     let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
     let prompt = MemoryPrompt { scope: Some(scopes.join(",")), ..MemoryPrompt::new(prompt, 0) };
-    if follower::is_held(&workspace.dirs.cache) {
-        // A daemon has everything at hand.
-        let client = SearchClient::new(Arc::clone(workspace)).patience(PATIENCE / 2);
-        return Ok(client.recall(&prompt)?.hits);
-    }
-    Ok(Recall::of(workspace)?.recall(&prompt)?.hits)
+    Ok(SearchClient::new(Arc::clone(workspace)).patience(PATIENCE / 2).recall(&prompt)?.hits)
 }
 
 /// A memory's key: its words, since lines move when a note is edited.
 fn name(hit: &Hit) -> String {
     crate::hooks::context::memory_name(&hit.path, &hit.text)
-}
-
-fn memory(hit: &Hit) -> Memory {
-    Memory {
-        path: hit.path.clone(),
-        line: hit.line,
-        text: hit.text.clone(),
-        author: hit.author.clone(),
-        pinned: hit.pinned,
-        ..Memory::default()
-    }
 }

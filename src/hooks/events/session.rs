@@ -263,11 +263,8 @@ mod tests {
             path: "MEMORY.md".to_owned(),
             line: 3,
             text: text.to_owned(),
-            author: None,
-            time: None,
-            pinned: false,
             similarity: 0.5,
-            vector: Vec::new(),
+            ..Memory::default()
         }
     }
 

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::format::invisible;
+use crate::search::Hit;
 use crate::search::rank::memory_formulas;
 
 pub use crate::format::log::INJECTED as MARK;
@@ -18,7 +19,7 @@ pub const MOST_MEMORIES: usize = 8;
 pub const DIGEST_LINES: usize = 3;
 /// Further ones may come behind these, up to so many lines in all, as far as there is room for lines of so many
 /// characters.
-pub(super) const MOST_LINES: usize = 6;
+const MOST_LINES: usize = 6;
 const LINE: usize = 130;
 
 /// A memory that may be given.
@@ -36,30 +37,54 @@ pub struct Memory {
     pub time: Option<i64>,
     /// Whether it is pinned.
     pub pinned: bool,
+    /// Whether it was only said in talk with the agent.
+    pub is_said: bool,
     /// Likeness to the question, 0 to 1.
     pub similarity: f64,
     /// Its vector, for telling repeats.
     pub vector: Vec<f32>,
 }
 
+impl From<&Hit> for Memory {
+    fn from(hit: &Hit) -> Self {
+        Self {
+            path: hit.path.clone(),
+            line: hit.line,
+            text: hit.text.clone(),
+            author: hit.author.clone(),
+            time: hit.timestamp.map(jiff::Timestamp::as_second),
+            pinned: hit.pinned,
+            ..Self::default()
+        }
+    }
+}
+
 impl Memory {
     /// Whether it comes along only because it is pinned.
-    pub(super) fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.pinned && self.similarity == 0.0
     }
 }
 
-/// The order in which memories are given: pinned ones first (most similar first), then by MMR.
-pub fn order(memories: &[Memory], now: i64, most: usize) -> Vec<usize> {
-    let mut left: Vec<usize> = (0..memories.len()).collect();
-    left.sort_by(|a, b| memories[*b].similarity.total_cmp(&memories[*a].similarity).then(a.cmp(b)));
-    let (mut chosen, mut left): (Vec<usize>, Vec<usize>) =
-        left.into_iter().partition(|at| memories[*at].pinned);
-    chosen.truncate(most);
-    while chosen.len() < most && !left.is_empty() {
-        // With nothing chosen yet the most similar one begins, whatever its age.
-        let best = if chosen.is_empty() { 0 } else { best_of(memories, &left, &chosen, now) };
-        chosen.push(left.remove(best));
+/// The order in which memories are given: pinned ones first (most similar first), then by MMR, those that were only
+/// said behind all others. Pins that come along take no place of a find's in the digest.
+pub fn order(memories: &[Memory], now: i64) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..memories.len()).collect();
+    all.sort_by(|a, b| memories[*b].similarity.total_cmp(&memories[*a].similarity).then(a.cmp(b)));
+    let (mut chosen, finds): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|at| memories[*at].pinned);
+    chosen.truncate(MOST_MEMORIES);
+    let idle = chosen.iter().filter(|at| memories[**at].is_idle()).count();
+    let most = MOST_MEMORIES.max(idle + MOST_LINES.min(chosen.len() + finds.len() - idle));
+    let (said, told) = finds.into_iter().partition::<Vec<_>, _>(|at| memories[*at].is_said);
+    let mut first = 0;
+    for mut left in [told, said] {
+        while chosen.len() < most && !left.is_empty() {
+            // With nothing chosen yet the most similar one begins, whatever its age.
+            let others = &chosen[first..];
+            let best = if others.is_empty() { 0 } else { best_of(memories, &left, others, now) };
+            chosen.push(left.remove(best));
+        }
+        first = chosen.len();
     }
     chosen
 }
@@ -258,6 +283,7 @@ mod tests {
             author: Some("Ann".into()),
             time: Some(0),
             pinned: false,
+            is_said: false,
             similarity,
             vector: Vec::new(),
         }
@@ -271,15 +297,15 @@ mod tests {
         memories[1].vector = vec![1.0, 0.0];
         memories[2].vector = vec![0.0, 1.0];
         memories[3].pinned = true;
-        assert_eq!(order(&memories, 0, 4), [3, 0, 1, 2]);
+        assert_eq!(order(&memories, 0), [3, 0, 1, 2]);
         // Old but alike against fresh and different.
         memories[1].time = Some(-60 * day);
         memories[2].similarity = 0.6;
-        assert_eq!(order(&memories, 0, 4), [3, 0, 2, 1]);
-        assert_eq!(order(&memories, 0, 2), [3, 0]);
-        memories[3].pinned = false;
-        assert_eq!(order(&memories, 0, 1), [0]);
-        assert!(order(&[], 0, 5).is_empty());
+        assert_eq!(order(&memories, 0), [3, 0, 2, 1]);
+        memories[0].is_said = true;
+        assert_eq!(order(&memories, 0), [3, 1, 2, 0]);
+        assert_eq!(order(&vec![memory("a", 0.9); 20], 0).len(), MOST_MEMORIES);
+        assert!(order(&[], 0).is_empty());
     }
 
     #[test]

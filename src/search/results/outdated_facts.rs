@@ -87,11 +87,9 @@ mod tests {
             path: "MEMORY.md".into(),
             line,
             text: "as the index has it".into(),
-            author: None,
             time: Some(time),
-            pinned: false,
             similarity: 0.8,
-            vector: Vec::new(),
+            ..Memory::default()
         }
     }
 

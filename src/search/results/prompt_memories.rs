@@ -139,11 +139,11 @@ impl Recall {
         let is_confident = highest >= LEAST_CONFIDENCE;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();
-        let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut hits, mut memories) = (Vec::new(), Vec::new());
         let mut add = |hit: Hit, similarity: f64, slot: u32, is_said: bool| {
-            memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
+            let vector = state.corpus.vector(slot);
+            memories.push(Memory { similarity, is_said, vector, ..Memory::from(&hit) });
             hits.push(hit);
-            said.push(is_said);
         };
         for (place, RatedBlock { slot, confidence: own, rating, mut hit }) in rated.into_iter().enumerate() {
             let helps = is_confident && own >= HELPS && rating != Rating::Nothing;
@@ -173,7 +173,7 @@ impl Recall {
             }
         }
         self.weigh_past(&mut memories);
-        let order = self.order(&memories, &said);
+        let order = injection::order(&memories, self.now().as_second());
         if *expand {
             self.expand(snapshot, &mut memories, &order)?;
         }
@@ -199,28 +199,6 @@ impl Recall {
             let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
             outdated_facts::demote_outdated(memories, facts, &bytes.unwrap_or_default());
         }
-    }
-
-    /// The order in which memories are given: those that were only `said` in talk with the agent behind all others. Pins
-    /// that come along take no place of a find's in the digest.
-    fn order(&self, memories: &[Memory], said: &[bool]) -> Vec<usize> {
-        let now = self.now().as_second();
-        let (mut pins, finds): (Vec<usize>, Vec<usize>) =
-            (0..memories.len()).partition(|at| memories[*at].pinned);
-        pins.sort_by(|a, b| memories[*b].similarity.total_cmp(&memories[*a].similarity));
-        pins.truncate(injection::MOST_MEMORIES);
-        let all = [pins, finds].concat();
-        let idle = all.iter().filter(|at| memories[**at].is_idle()).count();
-        let most = injection::MOST_MEMORIES.max(idle + injection::MOST_LINES.min(all.len() - idle));
-        let mut order = Vec::new();
-        for is_said in [false, true] {
-            let is_one = |at: &usize| (said[*at] && !memories[*at].pinned) == is_said;
-            let these: Vec<usize> = all.iter().copied().filter(is_one).collect();
-            let own: Vec<Memory> = these.iter().map(|at| memories[*at].clone()).collect();
-            let room = most - order.len();
-            order.extend(injection::order(&own, now, room).into_iter().map(|at| these[at]));
-        }
-        order
     }
 
     /// The factor of a memory's similarity that follows from its own fields and its uses: 1 if it has no such field.
@@ -334,18 +312,5 @@ fn widest(lines: &[String], here: usize, room: usize) -> String {
         if !before && !after {
             return lines[from..to].join("\n");
         }
-    }
-}
-
-fn memory(hit: &Hit, similarity: f64, vector: Vec<f32>) -> Memory {
-    Memory {
-        path: hit.path.clone(),
-        line: hit.line,
-        text: hit.text.clone(),
-        author: hit.author.clone(),
-        time: hit.timestamp.map(Timestamp::as_second),
-        pinned: hit.pinned,
-        similarity,
-        vector,
     }
 }
