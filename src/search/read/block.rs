@@ -1,12 +1,11 @@
-//! Defines the block, which is the unit of the index, and the data of its note. Finds a block's tags, dates and
-//! trailing id, and cuts a long block where a sentence ends, where a line ends, or between words.
+//! Defines the block, which is the unit of the index, and the data of its note. Finds a block's tags and the date in
+//! a note's name, and cuts a long block where a sentence ends, where a line ends, or between words.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
 
-use crate::format::memory::split_block_id;
 use crate::words::words;
 
 pub use crate::format::tags::tags;
@@ -67,9 +66,9 @@ pub struct Block {
     pub line: u32,
     /// Last line, inclusive.
     pub end_line: u32,
-    /// First byte in the decoded note.
+    /// First byte in the decoded note; not stored.
     pub start: u32,
-    /// The byte behind the last.
+    /// The byte behind the last; not stored.
     pub end: u32,
     /// Its kind.
     pub kind: Kind,
@@ -93,8 +92,6 @@ pub struct Block {
     pub tags: Vec<String>,
     /// The notes that it links to or embeds, as written.
     pub links: Vec<String>,
-    /// The dates (`YYYY-MM-DD`) that its text names.
-    pub dates: Vec<String>,
 }
 
 impl Block {
@@ -174,37 +171,15 @@ impl Lines {
     }
 }
 
-/// The dates `YYYY-MM-DD` in `text`.
-pub fn dates(text: &str) -> Vec<String> {
-    let bytes = text.as_bytes();
-    let mut found: Vec<String> = Vec::new();
-    for dash in memchr::memchr_iter(b'-', bytes) {
-        if dash < 4 || dash + 6 > bytes.len() || (dash > 4 && bytes[dash - 5].is_ascii_digit()) {
-            continue;
-        }
-        let Some(candidate) = text.get(dash - 4..dash + 6) else { continue };
-        let digits = candidate
-            .bytes()
-            .enumerate()
-            .all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
-        let ends = !bytes.get(dash + 6).is_some_and(u8::is_ascii_digit);
-        if digits
-            && ends
-            && candidate.parse::<jiff::civil::Date>().is_ok()
-            && !found.iter().any(|d| d == candidate)
-        {
-            found.push(candidate.to_owned());
-        }
-    }
-    found
-}
-
-/// Takes a trailing ` ^block-id` off `text`.
-pub fn take_block_id(text: &mut String) -> Option<String> {
-    let (before, id) = split_block_id(text);
-    let (keep, id) = (before.len(), id?.to_owned());
-    text.truncate(keep);
-    Some(id)
+/// The first date `YYYY-MM-DD` in `text`.
+pub fn first_date(text: &str) -> Option<jiff::civil::Date> {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let date = |start: usize| {
+        let is_part = start > 0 && is_digit(start - 1) || is_digit(start + 10);
+        let is_one = !is_part && (start..start + 10).filter(|at| is_digit(*at)).count() == 8;
+        text.get(start..start + 10).filter(|_| is_one)?.parse().ok()
+    };
+    (0..text.len()).find_map(date)
 }
 
 /// Cuts `text` into pieces of at most about `most` bytes: at sentence ends, else at line ends, else at
@@ -247,18 +222,9 @@ mod tests {
 
     #[test]
     fn dates_are_real_ones() {
-        assert_eq!(
-            dates("2026-11-20, 2026-02-30, 12026-11-20, v2026-11-201, x2025-01-02."),
-            ["2026-11-20", "2025-01-02"]
-        );
-    }
-
-    #[test]
-    fn block_ids_come_off_the_end() {
-        let mut text = "a b ^id-1 ".to_owned();
-        assert_eq!(take_block_id(&mut text).as_deref(), Some("id-1"));
-        assert_eq!(text, "a b");
-        assert_eq!(take_block_id(&mut "2^3".to_owned()), None);
+        let found = first_date("2026-02-30, 12026-11-20, v2026-11-201, 20261120, 2026-W47, äx2025-01-02.");
+        assert_eq!(found, Some(jiff::civil::date(2025, 1, 2)));
+        assert_eq!(first_date("2026-11"), None);
     }
 
     #[test]

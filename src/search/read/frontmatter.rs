@@ -75,19 +75,21 @@ fn strings(value: &serde_json::Value) -> Vec<String> {
     }
 }
 
-/// Seconds since 1970 of `YYYY-MM-DD`, optionally with a time; without an offset it is read in `zone`.
+/// Seconds since 1970 of a date, optionally with a time, and with any text behind it.
 pub fn instant(text: &str, zone: &TimeZone) -> Option<i64> {
     let text = text.trim();
-    if let Ok(at) = text.parse::<jiff::Timestamp>() {
-        return Some(at.as_second());
-    }
-    let date: jiff::civil::Date = text.get(..10)?.parse().ok()?;
-    let time = text
-        .get(11..)
-        .and_then(|rest| rest.get(..8).or_else(|| rest.get(..5)))
-        .and_then(|time| time.parse::<jiff::civil::Time>().ok())
-        .unwrap_or_default();
-    date.to_datetime(time).to_zoned(zone.clone()).ok().map(|at| at.timestamp().as_second())
+    [text.len(), 19, 16, 10].into_iter().find_map(|length| stamped(text.get(..length)?, zone))
+}
+
+/// Seconds since 1970 of `YYYY-MM-DD`, optionally with a time; without an offset it is read in `zone`.
+pub fn stamped(text: &str, zone: &TimeZone) -> Option<i64> {
+    let exact = text.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_second).ok();
+    exact.or_else(|| seconds(text.parse().ok()?, zone))
+}
+
+/// Seconds since 1970 of a time in `zone`.
+pub fn seconds(civil: jiff::civil::DateTime, zone: &TimeZone) -> Option<i64> {
+    civil.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp().as_second())
 }
 
 #[cfg(test)]
@@ -110,6 +112,13 @@ mod tests {
         assert_eq!(note.tags, ["a/b", "c"]);
         assert_eq!((note.title.as_str(), note.time), ("T", instant("2026-11-20T00:00:00Z", &TimeZone::UTC)));
         assert_eq!(header("---\ntags: a, b c\n---\n").tags, ["a", "b", "c"]);
+        for (text, time) in [
+            ("2026-11-20 (a Friday)", "2026-11-20T00:00:00Z"),
+            (" 2026-11-20 14:02 or so", "2026-11-20T14:02:00Z"),
+            ("2026-11-20T14:02:03+01:00", "2026-11-20T13:02:03Z"),
+        ] {
+            assert_eq!(instant(text, &TimeZone::UTC), stamped(time, &TimeZone::UTC), "{text}");
+        }
     }
 
     #[test]

@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
+use crate::format::memory::split_block_id;
 use crate::search::read::block::tags;
 use crate::search::read::markup::{self, callout_text, strip_html};
-use crate::search::read::{Block, Kind, Lines, dates, pieces, take_block_id};
+use crate::search::read::{Block, Kind, Lines, pieces};
 
 /// A longer block is cut into several, at sentence ends, in bytes.
 pub const MOST: usize = 1500;
@@ -47,7 +48,6 @@ fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, bl
         let words = markup::words(text, range);
         for mut block in lines.cut(Kind::Comment, text, words, MOST) {
             block.section.clone_from(&section);
-            block.dates = dates(&block.text);
             block.tags = tags(&block.text, &[]);
             blocks.push(block);
         }
@@ -59,8 +59,8 @@ fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
     let mut walk = Walk {
         text,
         lines,
+        first: blocks.len(),
         blocks,
-        first: 0,
         headings: Vec::new(),
         section: None,
         leaves: Vec::new(),
@@ -68,7 +68,6 @@ fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
         cells: 0,
         html: false,
     };
-    walk.first = walk.blocks.len();
     for (event, range) in Parser::new_ext(&text[body_start..], options()).into_offset_iter() {
         walk.event(event, range.start + body_start..range.end + body_start);
     }
@@ -153,25 +152,7 @@ impl Walk<'_> {
             }
             _ if self.callout.is_some() => self.newline(),
             Tag::Heading { .. } => self.open(Kind::Heading, range),
-            Tag::Paragraph => {
-                if self.leaves.is_empty() {
-                    self.open(Kind::Paragraph, range);
-                } else {
-                    self.newline();
-                }
-            }
-            Tag::Item => {
-                self.close_above(range.start);
-                self.open(Kind::Item, range);
-            }
-            Tag::CodeBlock(kind) => {
-                self.close_above(range.start);
-                self.open(Kind::Code, range);
-                if let (CodeBlockKind::Fenced(info), Some(leaf)) = (kind, self.leaves.last_mut()) {
-                    leaf.extra.push_str(&info);
-                }
-            }
-            Tag::HtmlBlock => {
+            Tag::Paragraph | Tag::HtmlBlock => {
                 self.html = false;
                 if self.leaves.is_empty() {
                     self.open(Kind::Paragraph, range);
@@ -179,10 +160,16 @@ impl Walk<'_> {
                     self.newline();
                 }
             }
+            Tag::Item => self.open_within(Kind::Item, range),
+            Tag::CodeBlock(kind) => {
+                self.open_within(Kind::Code, range);
+                if let (CodeBlockKind::Fenced(info), Some(leaf)) = (kind, self.leaves.last_mut()) {
+                    leaf.extra.push_str(&info);
+                }
+            }
             Tag::TableHead | Tag::TableRow => {
-                self.close_above(range.start);
                 self.cells = 0;
-                self.open(Kind::Row, range);
+                self.open_within(Kind::Row, range);
             }
             Tag::TableCell => {
                 if self.cells > 0 {
@@ -260,8 +247,9 @@ impl Walk<'_> {
         }
     }
 
-    /// A block begins inside an item: what the item said so far is a block of its own.
-    fn close_above(&mut self, at: usize) {
+    /// A block begins, perhaps inside an item: what the item said so far is a block of its own.
+    fn open_within(&mut self, kind: Kind, range: Range<usize>) {
+        let at = range.start;
         if let Some(leaf) = self.leaves.last_mut()
             && !leaf.text.trim().is_empty()
         {
@@ -269,6 +257,7 @@ impl Walk<'_> {
             let said = std::mem::replace(leaf, rest);
             self.close(said, at);
         }
+        self.open(kind, range);
     }
 
     /// A block inside an item has ended: what the item says further begins behind it.
@@ -289,9 +278,8 @@ impl Walk<'_> {
         let first = self.text[range.start..].trim_start_matches(['>', ' ', '\t']);
         if let Some(name) = first.strip_prefix("[!").and_then(|rest| rest.split(']').next()) {
             let name = name.split('|').next().unwrap_or_default().trim().to_lowercase();
-            self.close_above(range.start);
             self.callout = Some((1, INJECTED.contains(&name.as_str())));
-            self.open(Kind::Callout, range.clone());
+            self.open_within(Kind::Callout, range.clone());
         }
     }
 
@@ -328,8 +316,8 @@ impl Walk<'_> {
     fn close(&mut self, mut leaf: Leaf, end: usize) {
         let end = leaf.start + self.text[leaf.start..end.max(leaf.start)].trim_end().len();
         let tags = if leaf.kind == Kind::Code { Vec::new() } else { tags(&leaf.text, &leaf.code) };
-        let block_id = take_block_id(&mut leaf.text);
-        let text = leaf.text.trim();
+        let (text, block_id) = split_block_id(&leaf.text);
+        let (text, block_id) = (text.trim(), block_id.map(str::to_owned));
         if text.is_empty() {
             // A block id on a line of its own belongs to what stands before it.
             let open = block_id.is_some() && self.blocks.len() > self.first;
@@ -369,7 +357,6 @@ impl Walk<'_> {
         block.section.clone_from(&self.section);
         block.extra.clone_from(&leaf.extra);
         block.links.clone_from(&leaf.links);
-        block.dates = dates(text);
         block.tags = tags;
         block.block_id = id;
         self.blocks.push(block);

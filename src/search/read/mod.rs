@@ -3,7 +3,7 @@
 //!
 //! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: Markdown, with `frontmatter` and
 //!   `markup` (comments, HTML).
-//! - [`block`]: the parts of a note, what stands in their texts (dates, block ids), and how a long one is cut.
+//! - [`block`]: the parts of a note, what stands in their texts (tags), and how a long one is cut.
 //! - `template_text`: text that this program wrote into a new vault, which is no memory.
 
 pub mod block;
@@ -17,7 +17,7 @@ mod markup;
 pub(in crate::search) mod template_text;
 pub(in crate::search) mod transcript;
 
-pub(in crate::search) use block::{Block, Kind, Lines, Role, dates, pieces, take_block_id};
+pub(in crate::search) use block::{Block, Kind, Lines, Role, pieces};
 pub(in crate::search) use note::{is_below, names_of_path};
 pub(in crate::search) use template_text::is_shipped;
 

@@ -14,7 +14,7 @@ use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 25, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 26, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -160,14 +160,14 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
                 bullets(&text, &mut note, Kind::Pin, |_| {});
                 note.title.clear();
             } else if let Some(date) = day(path, stem, options) {
-                note.time = at(date.at(0, 0, 0, 0), &options.zone);
+                note.time = frontmatter::seconds(date.at(0, 0, 0, 0), &options.zone);
                 bullets(&text, &mut note, Kind::Daily, |block| daily_bullet(block, date, &options.zone));
             }
         }
         "canvas" => canvas(&text, &mut note),
         _ => plain(&text, &mut note),
     }
-    let named = || block::dates(stem).first().and_then(|date| frontmatter::instant(date, &options.zone));
+    let named = || frontmatter::seconds(block::first_date(stem)?.at(0, 0, 0, 0), &options.zone);
     note.time = note.time.or_else(named);
     for block in &mut note.blocks {
         block.time = block.time.or(note.time);
@@ -214,7 +214,7 @@ const PLAIN_SECTIONS: [&str; 4] = ["Memory", "Memories", "Facts", crate::memory:
 /// `[timestamp] text` under `## Section` is indexed as `Section: text`.
 fn memory_bullet(block: &mut Block, zone: &jiff::tz::TimeZone) {
     if let Some((stamp, text)) = block.text.strip_prefix('[').and_then(|rest| rest.split_once(']'))
-        && let Some(time) = stamped(stamp, zone)
+        && let Some(time) = frontmatter::stamped(stamp, zone)
     {
         block.time = Some(time);
         block.text = text.trim_start().to_owned();
@@ -230,21 +230,9 @@ fn memory_bullet(block: &mut Block, zone: &jiff::tz::TimeZone) {
 fn daily_bullet(block: &mut Block, date: jiff::civil::Date, zone: &jiff::tz::TimeZone) {
     let clock = block.text.split_whitespace().next().filter(|word| word.len() == 5);
     if let Some(time) = clock.and_then(|clock| clock.parse::<jiff::civil::Time>().ok()) {
-        block.time = at(date.to_datetime(time), zone);
+        block.time = frontmatter::seconds(date.to_datetime(time), zone);
     }
     block.text = format!("{date} {}", block.text);
-}
-
-fn stamped(text: &str, zone: &jiff::tz::TimeZone) -> Option<i64> {
-    if let Ok(instant) = text.parse::<jiff::Timestamp>() {
-        return Some(instant.as_second());
-    }
-    let civil = text.parse::<jiff::civil::DateTime>().ok();
-    at(civil.or_else(|| Some(text.parse::<jiff::civil::Date>().ok()?.at(0, 0, 0, 0)))?, zone)
-}
-
-fn at(civil: jiff::civil::DateTime, zone: &jiff::tz::TimeZone) -> Option<i64> {
-    civil.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp().as_second())
 }
 
 /// The date of a day's note.

@@ -33,17 +33,6 @@ pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parse
 /// The text of a log beside its events, as the blocks of a note: a person's words and callouts, and
 /// events of a kind that there isn't.
 fn between(bytes: &[u8], log: &log::LogFile) -> Vec<Block> {
-    let mut at = 0;
-    let ends =
-        log.blocks.iter().map(|block| block.range.clone()).chain(std::iter::once(bytes.len()..bytes.len()));
-    let is_blank = ends.into_iter().all(|range| {
-        let gap = bytes.get(at..range.start).unwrap_or_default();
-        at = range.end;
-        gap.trim_ascii().is_empty()
-    });
-    if is_blank {
-        return Vec::new();
-    }
     let mut rest = bytes.to_vec();
     for block in &log.blocks {
         let event = rest.get_mut(block.range.clone()).unwrap_or_default();
@@ -88,7 +77,6 @@ fn turns(log: log::LogFile) -> ParsedNote {
             block.context_id.clone_from(&context);
             block.block_id.clone_from(&found.event.id);
             block.tags = block::tags(text, &[]);
-            block.dates = block::dates(text);
             // The speaker is part of the memory.
             block.extra.clone_from(&found.event.author);
             note.blocks.push(block);

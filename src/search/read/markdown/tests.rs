@@ -50,7 +50,6 @@ fn links_tags_ids_and_embeds_are_fields() {
     let first = &found[0];
     assert_eq!(first.links, ["Note#h", "pic.png"]);
     assert_eq!(first.tags, ["tag/a"]);
-    assert_eq!(first.dates, ["2026-11-20"]);
     assert_eq!(first.block_id.as_deref(), Some("id1"));
     assert!(first.text.starts_with("See that and web"), "{}", first.text);
     assert!(first.extra.contains("https://x.org/a") && first.extra.contains("Note#h"));

@@ -24,18 +24,16 @@ thread_local! {
         RefCell::new(Decompressor::new().expect("memory is enough for a decompressor"));
 }
 
-/// Packs all of `blocks` but their texts.
+/// Packs all of `blocks` but their texts, and their places in bytes.
 pub fn pack(blocks: &[Block]) -> Vec<u8> {
-    let bare = |block: &Block| Block { text: String::new(), extra: String::new(), ..block.clone() };
-    let mut rows: Vec<Block> = blocks.iter().map(bare).collect();
-    for (at, row) in rows.iter_mut().enumerate() {
-        row.end_line = row.end_line.wrapping_sub(row.line);
-        row.end = row.end.wrapping_sub(row.start);
-        if let Some(before) = at.checked_sub(1).map(|before| &blocks[before]) {
-            row.line = row.line.wrapping_sub(before.end_line);
-            row.start = row.start.wrapping_sub(before.end);
-            row.time = row.time.map(|time| time.wrapping_sub(before.time.unwrap_or(0)));
-        }
+    let (mut before, mut time_before) = (0_u32, 0);
+    let mut rows = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let (line, end_line) = (block.line.wrapping_sub(before), block.end_line.wrapping_sub(block.line));
+        let time = block.time.map(|own: i64| own.wrapping_sub(time_before));
+        let bare = Block { start: 0, end: 0, text: String::new(), extra: String::new(), ..block.clone() };
+        rows.push(Block { line, end_line, time, ..bare });
+        (before, time_before) = (block.end_line, block.time.unwrap_or(0));
     }
     let rows = bitcode::encode(&rows);
     let mut packed = (rows.len() as u32).to_le_bytes().to_vec();
@@ -50,14 +48,12 @@ pub fn unpack(bytes: &[u8]) -> Option<Vec<Block>> {
     let length = Some(u32::from_le_bytes(*length)).filter(|length| *length < MOST)?;
     let rows = UNPACKER.with_borrow_mut(|unpacker| unpacker.decompress(packed, length as usize));
     let mut blocks: Vec<Block> = bitcode::decode(&rows.ok()?).ok()?;
-    let (mut end_line, mut end, mut time) = (0_u32, 0_u32, None);
+    let (mut end_line, mut time) = (0_u32, 0);
     for block in &mut blocks {
         block.line = block.line.wrapping_add(end_line);
         block.end_line = block.end_line.wrapping_add(block.line);
-        block.start = block.start.wrapping_add(end);
-        block.end = block.end.wrapping_add(block.start);
-        block.time = block.time.map(|own: i64| own.wrapping_add(time.unwrap_or(0)));
-        (end_line, end, time) = (block.end_line, block.end, block.time);
+        block.time = block.time.map(|own: i64| own.wrapping_add(time));
+        (end_line, time) = (block.end_line, block.time.unwrap_or(0));
     }
     Some(blocks)
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 fn block() -> impl Strategy<Value = Block> {
     (
-        (0..Kind::ALL.len(), any::<u16>(), any::<u16>(), any::<u32>(), any::<u16>()),
+        (0..Kind::ALL.len(), any::<u16>(), any::<u16>()),
         (
             any::<Option<i64>>(),
             any::<Option<bool>>(),
@@ -18,12 +18,10 @@ fn block() -> impl Strategy<Value = Block> {
         ),
         (proptest::collection::vec(".{0,4}", 0..3), proptest::collection::vec("[a-z]", 0..3)),
     )
-        .prop_map(|((kind, line, lines, start, length), (time, role, section, id), (tags, links))| {
+        .prop_map(|((kind, line, lines), (time, role, section, id), (tags, links))| {
             let mut block = Block::new(Kind::ALL[kind], 0, 0, String::new());
             block.line = u32::from(line);
             block.end_line = block.line + u32::from(lines);
-            block.start = start / 2;
-            block.end = block.start + u32::from(length);
             block.time = time;
             block.role = role.map(|user| if user { Role::User } else { Role::Tool });
             block.section = section.map(Arc::from);
