@@ -92,7 +92,7 @@ pub(super) fn index(workspace: &Workspace, look: CheckExtent) -> Checked {
         status: finding.status,
         detail: finding.detail,
         mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Repair::Reindex),
-        fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
+        fix: Some(finding.fix.to_owned()).filter(|fix| !fix.is_empty()),
     });
     Ok(checks.collect())
 }

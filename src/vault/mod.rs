@@ -35,7 +35,6 @@ pub use self::error::{EditError, EditRefusal, VaultError};
 pub use self::guard::{QuietTracker, SteadyLines};
 pub use self::path::{NotePath, PathError};
 pub use self::plan::{DropReason, OpOutcome, Operation, Overlap, apply, three_way_merge};
-pub(crate) use self::read::stat_of;
 pub use self::read::{SkipReason, SkippedPath, Stat, Vault, WalkEntry, WalkOptions, WalkResult, conflict};
 pub use self::watch::{WatchEvent, WatchTimes, Watcher};
 pub use crate::config::EditStrategy;

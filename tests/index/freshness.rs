@@ -268,28 +268,15 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
 fn a_damaged_old_or_deleted_cache_is_made_anew() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     let good = vault.find("first");
-    let damage: [&dyn Fn(); 6] = [
-        &|| {
-            std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all")
-                .unwrap();
-        },
-        &|| std::fs::write(vault.cache().join("index.sqlite"), b"").unwrap(),
-        &|| std::fs::remove_dir_all(vault.cache().join("tantivy")).unwrap(),
-        &|| {
-            for entry in std::fs::read_dir(vault.cache().join("tantivy")).unwrap() {
-                std::fs::write(entry.unwrap().path(), b"x").unwrap();
-            }
-        },
-        &|| std::fs::remove_dir_all(vault.cache()).unwrap(),
-        &|| {
-            let conn = rusqlite::Connection::open(vault.cache().join("index.sqlite")).unwrap();
-            conn.execute("UPDATE meta SET value = 'another version' WHERE key = 'schema'", []).unwrap();
-        },
-    ];
-    for damage in damage {
-        damage();
-        assert_eq!(vault.find("first"), good);
-    }
+    // Single bytes and files: `recall::damage`.
+    std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all").unwrap();
+    assert_eq!(vault.find("first"), good);
+    std::fs::remove_dir_all(vault.cache().join("tantivy")).unwrap();
+    assert_eq!(vault.find("first"), good);
+    let conn = rusqlite::Connection::open(vault.cache().join("index.sqlite")).unwrap();
+    conn.execute("UPDATE meta SET value = 'another version' WHERE key = 'schema'", []).unwrap();
+    drop(conn);
+    assert_eq!(vault.find("first"), good);
     // Under an open index too.
     let index = vault.index();
     let of_segments = || {

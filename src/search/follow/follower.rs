@@ -9,7 +9,7 @@
 //! file itself, so a dead, hung or late watcher costs time, never an answer (`freshness`).
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -108,7 +108,6 @@ impl State {
 #[derive(Debug)]
 struct Shared {
     index: Arc<Index>,
-    root: PathBuf,
     state: Mutex<State>,
     stop: AtomicBool,
 }
@@ -134,9 +133,8 @@ impl Follower {
     /// # Errors
     /// Another process follows already, or the cache can't be used.
     pub fn start(index: Arc<Index>) -> Result<Self, IndexError> {
-        let root = index.cache().to_owned();
-        let lock = take_lock(&root)?;
-        let shared = Arc::new(Shared { index, root, state: Mutex::default(), stop: AtomicBool::new(false) });
+        let lock = take_lock(index.cache())?;
+        let shared = Arc::new(Shared { index, state: Mutex::default(), stop: AtomicBool::new(false) });
         shared.publish();
         let (tasks, received) = mpsc::channel();
         let _ = tasks.send(Task::Rescan);
@@ -146,7 +144,7 @@ impl Follower {
                 let shared = Arc::clone(&shared);
                 move || follow(&shared, &received, lock)
             })
-            .map_err(|error| IndexError::cache(&shared.root, error))?;
+            .map_err(|error| IndexError::cache(shared.index.cache(), error))?;
         Ok(Self { shared, tasks, thread: Some(thread) })
     }
 
@@ -167,7 +165,7 @@ impl Follower {
     pub fn caught_up<'a>(&self, names: impl IntoIterator<Item = &'a String>) {
         // Earlier reports are published.
         for name in names {
-            let _ = std::fs::remove_file(cookies(&self.shared.root).join(name));
+            let _ = std::fs::remove_file(cookies(self.shared.index.cache()).join(name));
         }
     }
 
@@ -210,7 +208,7 @@ impl Drop for Follower {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let _ = std::fs::remove_file(self.shared.root.join("live"));
+        let _ = std::fs::remove_file(self.shared.index.cache().join("live"));
     }
 }
 
@@ -246,7 +244,7 @@ impl Shared {
         let mut text = commit.map_or_else(|| "catching up".to_owned(), following);
         text.extend(state.behind.keys().filter(|_| is_known).flat_map(|path| ["\n", path]));
         // Under the lock, so that an older word never replaces a newer one.
-        let live = self.root.join("live");
+        let live = self.index.cache().join("live");
         if replace(&live, &text).is_err() {
             let _ = std::fs::remove_file(live);
         }
@@ -330,12 +328,12 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             shared.distrust();
             rescan = true;
         }
-        if !is_held(&shared.root) {
+        if !is_held(shared.index.cache()) {
             tracing::debug!("the cache was deleted, and the lock with it");
             shared.distrust();
-            let _ = std::fs::create_dir_all(&shared.root);
+            let _ = std::fs::create_dir_all(shared.index.cache());
             lock = None;
-            lock = Lock::try_take(&shared.root.join("live.lock")).ok().flatten().or(lock);
+            lock = Lock::try_take(&shared.index.cache().join("live.lock")).ok().flatten().or(lock);
             rescan = true;
         }
         rescan |= swept.elapsed() > SWEEP;

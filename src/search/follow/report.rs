@@ -54,26 +54,23 @@ pub enum Severity {
 }
 
 /// One line of `doctor`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The name of the check.
-    pub check: String,
     /// Its state.
     pub status: Severity,
     /// The finding.
     pub detail: String,
-    /// The remedy.
-    pub fix: String,
+    /// The remedy; empty where there is none.
+    pub fix: &'static str,
 }
 
-impl Finding {
-    fn new(check: &str, status: Severity, detail: impl Into<String>, fix: &str) -> Self {
-        Self { check: check.to_owned(), status, detail: detail.into(), fix: fix.to_owned() }
-    }
+/// Something is not as it should be.
+fn warn(detail: impl Into<String>, fix: &'static str) -> Finding {
+    Finding { status: Severity::Warn, detail: detail.into(), fix }
+}
 
-    fn warn(check: &str, detail: impl Into<String>, fix: &str) -> Self {
-        Self::new(check, Severity::Warn, detail, fix)
-    }
+fn ok(detail: impl Into<String>) -> Finding {
+    Finding { status: Severity::Ok, detail: detail.into(), fix: "" }
 }
 
 impl Index {
@@ -142,7 +139,8 @@ impl Index {
     fn findings(&self, with_files: bool) -> Vec<Finding> {
         let mut found = Vec::new();
         if let Err(error) = self.examine(with_files, &mut found) {
-            found.push(Finding::new("index", Severity::Fail, error.to_string(), "run `vault-agent reindex`"));
+            let (status, fix) = (Severity::Fail, "run `vault-agent reindex`");
+            found.push(Finding { status, detail: error.to_string(), fix });
         }
         found
     }
@@ -154,47 +152,41 @@ impl Index {
         if let Some(damage) = damage {
             return Err(damage);
         }
-        found.extend(mended.map(|words| Finding::warn("index", words, "")));
+        found.extend(mended.map(|words| warn(words, "")));
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
             let detail = format!("{why}; searches read the notes directly, which is slow");
-            let fix = "free space or permissions there, or set `VAULT_AGENT_CACHE_DIR`";
-            found.push(Finding::warn("index", detail, fix));
+            found.push(warn(detail, "free space or permissions there, or set `VAULT_AGENT_CACHE_DIR`"));
         }
-        if !with_files {
-            if found.is_empty() {
-                found.push(Finding::new("index", Severity::Ok, "it can be read and written", ""));
-            }
-            return Ok(());
+        if with_files {
+            found.extend(self.snapshot(|snapshot| self.findings_in(snapshot))?);
+        } else if found.is_empty() {
+            found.push(ok("it can be read and written"));
         }
-        found.extend(self.snapshot(|snapshot| self.findings_in(snapshot))?);
         Ok(())
     }
 
     /// The contents, what is left out, and the faults of notes, all from one state of the index.
     fn findings_in(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Finding>, IndexError> {
         let Stats { files, blocks, index_bytes, generation, left_out, .. } = self.stats_of(snapshot)?;
-        let mut found = Vec::new();
         let megabytes = index_bytes as f64 / 1e6;
         let held = format!("{files} files, {blocks} blocks, {megabytes:.1} MB, generation {generation}");
-        found.push(Finding::new("index", Severity::Ok, held, ""));
+        let mut found = vec![ok(held)];
         let left_out = left_out.iter().map(|(path, why)| format!("`{path}` is left out: {why}"));
-        found.extend(left_out.map(|detail| Finding::warn("indexed files", detail, "see the reason")));
+        found.extend(left_out.map(|detail| warn(detail, "see the reason")));
         // What the cache lacks is told above; that the vault can't be looked at is an answer's last warning alone.
         let freshness = &snapshot.freshness;
         let why = freshness.warnings.last().filter(|_| freshness.checked_by == CheckedBy::Nobody);
-        let fix = "what is found may be older than the notes";
-        found.extend(why.map(|why| Finding::warn("index", why.as_str(), fix)));
+        found.extend(why.map(|why| warn(why.as_str(), "what is found may be older than the notes")));
         catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
                 let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
-                let detail = format!("`{}:{line}`: {why}", file.path);
-                found.push(Finding::warn("notes", detail, "mend that line"));
+                found.push(warn(format!("`{}:{line}`: {why}", file.path), "mend that line"));
             }
         })?;
         for (path, id) in snapshot.pins()? {
             if !is_there(snapshot, &path, &id)? {
                 let detail = format!("`{}` pins `{path}#^{id}`, which isn't there", self.options.pinned);
-                found.push(Finding::warn("pins", detail, "mend or delete that line"));
+                found.push(warn(detail, "mend or delete that line"));
             }
         }
         Ok(found)
@@ -203,15 +195,13 @@ impl Index {
 
 /// Whether a note of this path or name, without its extension, has the block.
 fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool, IndexError> {
-    for seg in &snapshot.corpus.segs {
-        for (at, note) in seg.rows.notes().iter().enumerate() {
-            let is_at = note.path.starts_with(path) || names_of_path(&note.path).1 == path;
-            if is_at
-                && seg.is_alive(note.start)
-                && seg.blocks(at)?.iter().any(|block| block.block_id.as_deref() == Some(id))
-            {
-                return Ok(true);
-            }
+    for note in snapshot.corpus.notes() {
+        let (own, name) = names_of_path(&note.row.path);
+        if (own == path || name == path)
+            && let Some(note) = snapshot.note(&note.row.path)?
+            && note.blocks()?.iter().any(|stored| stored.block.block_id.as_deref() == Some(id))
+        {
+            return Ok(true);
         }
     }
     Ok(false)

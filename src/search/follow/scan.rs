@@ -10,14 +10,11 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
-use rustix::fs::FileType;
 
 use crate::search::read::block::ParsedNote;
 use crate::search::store::{Change, FileRow, FileStat, catalog};
 use crate::search::{Index, IndexError, read};
-use crate::vault::{
-    NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkOptions, WalkResult, conflict, stat_of,
-};
+use crate::vault::{NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkOptions, WalkResult, conflict};
 
 /// A file's change time is trusted once it is this old, in nanoseconds: the coarsest clock of a file
 /// system in use has a grain of two seconds.
@@ -132,18 +129,8 @@ impl Index {
         unread: &mut Vec<UnreadPath>,
     ) -> Result<Vec<ChangedFile>, IndexError> {
         let mut found = BTreeMap::new();
-        let is_present = self.vault.is_present();
-        for path in paths {
-            let Ok(note) = NotePath::new(path) else { continue };
-            let plain = self.plain_stat(path);
-            // Of the agent's own notes, some were never written.
-            if plain.is_none() && is_present && !self.is_there(path) && !catalog::knows(conn, path)? {
-                continue;
-            }
-            let known = if plain.is_some() { catalog::file(conn, path)? } else { None };
-            if !known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known.look, &stat)) {
-                self.look_at(conn, &note, &mut found, unread)?;
-            }
+        for path in paths.iter().filter_map(|path| NotePath::new(path).ok()) {
+            self.look_at(conn, &path, &mut found, unread)?;
         }
         let mut suspects = Vec::new();
         for (path, stat) in found {
@@ -196,7 +183,7 @@ impl Index {
                 let below =
                     if gone.is_ok() { catalog::paths(conn, &format!("{path}/"))? } else { Vec::new() };
                 found.extend(below.into_iter().map(|below| {
-                    let stat = self.careful_stat(&below);
+                    let stat = self.stat(&below);
                     (below, stat)
                 }));
                 found.insert(path.to_string(), None);
@@ -205,22 +192,9 @@ impl Index {
         Ok(())
     }
 
-    /// The stat of a file, from one system call. If it differs from the known one, only the vault's own careful look
-    /// ([`Index::careful_stat`]) tells what it is.
-    pub(super) fn plain_stat(&self, path: &str) -> Option<Stat> {
-        let found = rustix::fs::lstat(self.vault.root().join(path)).ok()?;
-        FileType::from_raw_mode(found.st_mode).is_file().then(|| stat_of(&found))
-    }
-
-    /// The vault's own look at a file ([`crate::vault::Vault::stat`]).
-    pub(super) fn careful_stat(&self, path: &str) -> Option<Stat> {
+    /// The stat of a file, if one is there.
+    pub(super) fn stat(&self, path: &str) -> Option<Stat> {
         NotePath::new(path).ok().and_then(|path| self.vault.stat(&path).ok().flatten())
-    }
-
-    /// Whether anything stands at a path.
-    fn is_there(&self, path: &str) -> bool {
-        let found = std::fs::symlink_metadata(self.vault.root().join(path));
-        !found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Looks at the suspects' bytes, on all cores where there are many.

@@ -237,12 +237,8 @@ impl Index {
         let mut seen = HashSet::new();
         let is_stale = |source: &AnswerSource| {
             let Some(known) = source.known else { return false };
-            let plain = self.plain_stat(&source.path);
-            if plain.is_some_and(|stat| (stat.size, stat.mtime_ns) == known) {
-                return false;
-            }
             // A vault that isn't there says nothing about its files.
-            match self.careful_stat(&source.path) {
+            match self.stat(&source.path) {
                 Some(stat) => (stat.size, stat.mtime_ns) != known,
                 None => self.vault.is_present(),
             }

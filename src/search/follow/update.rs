@@ -18,8 +18,6 @@ const SMALL_MERGE: u64 = 20_000;
 /// The result of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Updated {
-    /// Files that were looked at because they may have changed.
-    pub looked_at: usize,
     /// Files whose blocks changed.
     pub changed: usize,
     /// Files that vanished.
@@ -69,7 +67,7 @@ impl Index {
         let empty = catalog::totals(&*store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
             let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
-            return Ok(Updated { looked_at: made.files, changed: made.files, ..done });
+            return Ok(Updated { changed: made.files, ..done });
         }
         for paths in paths.chunks(BATCH) {
             if self.stopping.load(Ordering::Relaxed) {
@@ -78,7 +76,6 @@ impl Index {
             let _writing = store.lock_to_write(wait)?;
             let (conn, corpus) = store.snapshot()?;
             let suspects = self.suspects_at(&conn, paths, &mut done.unread)?;
-            done.looked_at += suspects.len();
             let changes = self.inspect(suspects);
             self.refuse_vanishing(&corpus, &changes)?;
             for change in &changes {
@@ -92,7 +89,7 @@ impl Index {
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             drop(conn);
             if !delta.is_empty() {
-                commit::commit(&mut *store.conn()?, &[delta], self.clock.now().as_second(), None)?;
+                commit::commit(&*store.conn()?, &[delta], self.clock.now().as_second(), None)?;
                 store.committed()?;
             }
         }

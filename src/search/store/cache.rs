@@ -59,12 +59,6 @@ impl std::ops::Deref for Pooled<'_> {
     }
 }
 
-impl std::ops::DerefMut for Pooled<'_> {
-    fn deref_mut(&mut self) -> &mut Connection {
-        self.conn.as_mut().expect("the connection is there until the drop")
-    }
-}
-
 impl Drop for Pooled<'_> {
     fn drop(&mut self) {
         if let Some(conn) = self.conn.take() {
@@ -298,28 +292,27 @@ impl Store {
         if wait { self.write_lock() } else { self.try_write_lock()?.ok_or(IndexError::Busy) }
     }
 
-    /// Merges segments while some are worth it, each merge of at most `most` living documents. Returns
-    /// how many merges were made; none while another process writes.
-    pub fn compact(&self, most: u64) -> Result<usize, IndexError> {
-        let mut merges = 0;
+    /// Merges segments while some are worth it, each merge of at most `most` living documents; none while another
+    /// process writes.
+    pub fn compact(&self, most: u64) -> Result<(), IndexError> {
         while self.is_writable() {
             let Some(_writing) = self.try_write_lock()? else { break };
             let (_, corpus) = self.snapshot()?;
             let Some(chosen) = commit::choose(&corpus, most) else { break };
-            commit::merge(&mut *self.conn()?, &corpus, self.files()?, &chosen)?;
+            commit::merge(&*self.conn()?, &corpus, self.files()?, &chosen)?;
             self.committed()?;
-            merges += 1;
         }
-        Ok(merges)
+        Ok(())
     }
 
     /// Removes files that a crash left behind, if no process is writing.
-    pub fn sweep(&self) -> Result<usize, IndexError> {
-        if !self.is_writable() {
-            return Ok(0);
+    pub fn sweep(&self) -> Result<(), IndexError> {
+        if self.is_writable()
+            && let Some(_writing) = self.try_write_lock()?
+        {
+            commit::sweep(&*self.conn()?, &self.segments())?;
         }
-        let Some(_writing) = self.try_write_lock()? else { return Ok(0) };
-        commit::sweep(&*self.conn()?, &self.segments())
+        Ok(())
     }
 }
 

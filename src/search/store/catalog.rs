@@ -253,12 +253,6 @@ pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError
     Ok(find.query_row([path], file_row).optional()?)
 }
 
-/// Whether there is a file at `path`, or one below it.
-pub fn knows(conn: &Connection, path: &str) -> Result<bool, IndexError> {
-    let mut find = conn.prepare_cached("SELECT 1 FROM files WHERE path = ?1")?;
-    Ok(find.exists([path])? || begins(conn, &format!("{path}/"))?)
-}
-
 /// All files, ordered by path, handed to `each`.
 pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(), IndexError> {
     let mut all = conn.prepare_cached(&format!("SELECT {FILE} FROM files ORDER BY path"))?;

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tantivy::BitSet;
 use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::AliveBitSet;
@@ -29,13 +29,8 @@ const FAN: usize = 6;
 
 /// Commits changes in one step; `now` is in seconds since 1970. If `anew` has a fingerprint, the changes replace the
 /// whole index.
-pub fn commit(
-    conn: &mut Connection,
-    deltas: &[Delta],
-    now: i64,
-    anew: Option<&str>,
-) -> Result<(), IndexError> {
-    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+pub fn commit(conn: &Connection, deltas: &[Delta], now: i64, anew: Option<&str>) -> Result<(), IndexError> {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let mut totals = catalog::totals(&tx)?;
     if let Some(fingerprint) = anew {
         catalog::reset(&tx, fingerprint)?;
@@ -105,7 +100,7 @@ pub fn choose(corpus: &Corpus, most: u64) -> Option<Vec<usize>> {
 /// Merges the segments at the places `chosen` of `corpus` into one, and commits that; the write lock is held, and
 /// `corpus` is the last commit's.
 pub fn merge(
-    conn: &mut Connection,
+    conn: &Connection,
     corpus: &Corpus,
     files: &SegmentFiles,
     chosen: &[usize],
@@ -137,7 +132,7 @@ pub fn merge(
         return Err(IndexError::Torn(format!("a merge of {next} documents gave another number")));
     }
     fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));
-    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let id = new.map(|new| put_new(&tx, &new)).transpose()?.unwrap_or_default();
     for note in &copied.notes {
         catalog::move_file(&tx, &note.path, id, note.start)?;
@@ -164,20 +159,17 @@ fn remove_files(root: &Path, uuid: &str) {
 }
 
 /// Removes the files that no listed segment owns. No process may be writing segments meanwhile.
-pub fn sweep(conn: &Connection, root: &Path) -> Result<usize, IndexError> {
+pub fn sweep(conn: &Connection, root: &Path) -> Result<(), IndexError> {
     let listed: HashSet<String> =
         catalog::segments(conn)?.into_iter().map(|row| row.uuid.replace('-', "")).collect();
-    let mut removed = 0;
     for entry in std::fs::read_dir(root).map_err(|error| IndexError::cache(root, error))?.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if !listed.contains(name.split('.').next().unwrap_or_default())
-            && std::fs::remove_file(entry.path()).is_ok()
-        {
-            removed += 1;
+        if !listed.contains(name.split('.').next().unwrap_or_default()) {
+            let _ = std::fs::remove_file(entry.path());
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 fn alive_set(alive: &BitSet) -> Result<AliveBitSet, IndexError> {

@@ -25,19 +25,7 @@ impl Store {
             catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
             conn.execute_batch("COMMIT")?;
         }
-        self.drop_earlier();
         self.checkpoint()
-    }
-
-    /// Removes the files of earlier versions.
-    fn drop_earlier(&self) {
-        for entry in std::fs::read_dir(&self.root).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name == "recall.bin" || name.starts_with("recall-") && name.ends_with(".layer") {
-                let _ = std::fs::remove_file(entry.path());
-            }
-        }
     }
 }
 
@@ -51,10 +39,7 @@ pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), Inde
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
         if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
-    match begun {
-        Ok(()) => Ok(()),
-        Err(_) => wipe(root),
-    }
+    begun.or_else(|_| wipe(root))
 }
 
 /// An empty index in the same database, which other processes have open: its numbers go on.

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tantivy::columnar::{RowAddr, ShuffleMergeOrder, merge_columnar};
-use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
+use tantivy::directory::{RamDirectory, TerminatingWrite};
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
 use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
@@ -65,18 +65,16 @@ pub struct SegmentBuilder {
 
 impl SegmentBuilder {
     /// An empty segment at `target`, whose rows are made by `basis`.
-    pub fn new(target: &Target, basis: &RowInputs) -> Result<Self, IndexError> {
+    pub fn new(target: &Target, basis: &RowInputs) -> tantivy::Result<Self> {
         let directory: Box<dyn Directory> = match target {
-            Target::Disk(root) => {
-                Box::new(SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?)
-            }
+            Target::Disk(root) => Box::new(SegmentDirectory::open(root)?),
             Target::Memory => Box::new(RamDirectory::create()),
         };
         let settings = schema::settings();
         let segment = Index::create(directory, schema::schema(), settings.clone())?.new_segment();
-        let file = segment.open_write(SegmentComponent::Store).map_err(tantivy::TantivyError::from)?;
-        let texts = StoreWriter::new(file, settings.docstore_compression, settings.docstore_blocksize, false)
-            .map_err(tantivy::TantivyError::from)?;
+        let file = segment.open_write(SegmentComponent::Store)?;
+        let (compression, size) = (settings.docstore_compression, settings.docstore_blocksize);
+        let texts = StoreWriter::new(file, compression, size, false)?;
         let mut filter = Postings::default();
         let kinds = Kind::ALL.map(|kind| filter.id(&format!("kind:{kind}")));
         Ok(Self {
@@ -95,18 +93,18 @@ impl SegmentBuilder {
     }
 
     /// Adds the blocks of a note, and returns their position.
-    pub fn add(&mut self, path: &str, note: &ParsedNote) -> Result<Place, IndexError> {
+    pub fn add(&mut self, path: &str, note: &ParsedNote) -> tantivy::Result<Place> {
         let start = self.docs;
         self.ranked.note(path, &note.head(), &note.blocks, &pack::pack(&note.blocks));
         note.blocks.iter().try_for_each(|block| self.block(block, &note.tags))?;
         Ok(Place { segment: 0, start, count: self.docs - start })
     }
 
-    fn block(&mut self, block: &Block, tags: &[String]) -> Result<(), IndexError> {
+    fn block(&mut self, block: &Block, tags: &[String]) -> tantivy::Result<()> {
         let doc = self.docs;
         self.docs += 1;
         schema::stored(block, &mut self.stored);
-        self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
+        self.texts.store_bytes(self.stored.as_bytes())?;
         let Self { analyzer, text, found, .. } = self;
         found.clear();
         text.find(analyzer, block, found);
@@ -134,36 +132,39 @@ impl SegmentBuilder {
     }
 
     /// Writes the segment's files.
-    pub fn finish(self) -> Result<NewSegment, IndexError> {
-        let Self { segment, text, filter, ranked, texts, docs, root, .. } = self;
+    pub fn finish(mut self) -> Result<NewSegment, IndexError> {
+        let root = self.root.take();
+        let segment = self.write()?;
+        let seals = root.as_ref().map(|root| seals(&segment, root)).transpose()?.unwrap_or_default();
+        Ok(NewSegment { segment, seals })
+    }
+
+    fn write(self) -> tantivy::Result<Segment> {
+        let Self { segment, text, filter, ranked, texts, docs, .. } = self;
         let segment = segment.with_max_doc(docs);
-        let failed = |error: io::Error| IndexError::from(tantivy::TantivyError::from(error));
-        texts.close().map_err(failed)?;
+        texts.close()?;
         // Lengths, times and order stand in the rows.
-        FieldNormsSerializer::from_write(open(&segment, SegmentComponent::FieldNorms)?)
-            .and_then(FieldNormsSerializer::close)
-            .map_err(failed)?;
+        FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?.close()?;
         let mut inverted = InvertedIndexSerializer::open(&segment)?;
         let Gathered { rows, postings: stems, .. } = ranked;
         let mut of_stems = NewTerms::default();
         stems.sorted().into_iter().for_each(|(term, _)| of_stems.push(term.as_bytes()));
         for (field, postings) in [(TEXT, text.postings), (FILTER, filter), (RANK, stems)] {
-            let mut written = inverted.new_field(field, 0, None).map_err(failed)?;
-            write(&postings, &mut written, field == RANK).map_err(failed)?;
-            written.close().map_err(failed)?;
+            let mut written = inverted.new_field(field, 0, None)?;
+            write(&postings, &mut written, field == RANK)?;
+            written.close()?;
         }
-        inverted.close().map_err(failed)?;
-        let mut file = open(&segment, SegmentComponent::FastFields)?;
+        inverted.close()?;
+        let mut file = segment.open_write(SegmentComponent::FastFields)?;
         // No columns. tantivy's writer would ask for seven megabytes first, for each note that changes.
         let rows_alone = ShuffleMergeOrder {
             new_row_id_to_old_row_id: vec![RowAddr { segment_ord: 0, row_id: 0 }; docs as usize],
             alive_bitsets: Vec::new(),
         };
-        merge_columnar(&[], &[], rows_alone.into(), &mut file).map_err(failed)?;
-        file.terminate().map_err(failed)?;
+        merge_columnar(&[], &[], rows_alone.into(), &mut file)?;
+        file.terminate()?;
         write_rows(&segment, &rows, &of_stems)?;
-        let seals = root.as_ref().map(|root| seals(&segment, root)).transpose()?.unwrap_or_default();
-        Ok(NewSegment { segment, seals })
+        Ok(segment)
     }
 }
 
@@ -177,16 +178,12 @@ fn write(postings: &Postings, field: &mut FieldSerializer<'_>, keeps_times: bool
     Ok(())
 }
 
-fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, IndexError> {
-    Ok(segment.open_write(component).map_err(tantivy::TantivyError::from)?)
-}
-
 /// Writes the rows of a segment beside it.
-fn write_rows(segment: &Segment, rows: &NewRows, terms: &NewTerms) -> Result<(), IndexError> {
+fn write_rows(segment: &Segment, rows: &NewRows, terms: &NewTerms) -> tantivy::Result<()> {
     let path = schema::rows_file(&segment.id().uuid_string());
-    let mut file = segment.index().directory().open_write(&path).map_err(tantivy::TantivyError::from)?;
-    let written = rows.write(terms, &mut file).and_then(|()| file.terminate());
-    Ok(written.map_err(tantivy::TantivyError::from)?)
+    let mut file = segment.index().directory().open_write(&path)?;
+    rows.write(terms, &mut file)?;
+    Ok(file.terminate()?)
 }
 
 /// The one segment of a freshly merged index, with its `rows`.

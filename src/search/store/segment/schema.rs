@@ -148,11 +148,6 @@ impl SegmentDirectory {
     }
 }
 
-/// tantivy's lists; everything else is a segment's file.
-fn is_list(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json")
-}
-
 struct Unsynced(std::fs::File);
 
 impl Write for Unsynced {
@@ -176,11 +171,11 @@ impl Directory for SegmentDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        if is_list(path) { self.lists.delete(path) } else { self.files.delete(path) }
+        self.files.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        if is_list(path) { self.lists.exists(path) } else { self.files.exists(path) }
+        self.files.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
