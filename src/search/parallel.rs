@@ -1,8 +1,9 @@
 //! Splits large work into parts for the processor's cores. The calling thread works, too, so it doesn't wait for
 //! threads to wake up.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock};
+
+use crate::search::store::cache::guard;
 
 /// Fewer blocks than this, or as many postings of one, don't pay for another core.
 const WORTH_A_CORE: usize = 30_000;
@@ -21,27 +22,22 @@ pub fn both<A: Send, B>(blocks: usize, a: impl FnOnce() -> A + Send, b: impl FnO
 }
 
 /// The results of `work` for each of `count` parts of so many blocks, in their order.
-pub fn share<T: Send>(blocks: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let helpers = rayon::current_num_threads().min(count).saturating_sub(1);
-    if blocks < WORTH_A_CORE || helpers == 0 {
+pub fn share<T: Send + Sync>(blocks: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if blocks < WORTH_A_CORE {
         return (0..count).map(work).collect();
     }
-    let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(count)));
+    let made: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
+    let parts = Mutex::new(made.iter().enumerate());
     let run = || {
         loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= count {
-                return;
-            }
-            let part = work(at);
-            made.lock().unwrap_or_else(PoisonError::into_inner).push((at, part));
+            let next = guard(&parts).next();
+            let Some((at, made)) = next else { return };
+            let _ = made.set(work(at));
         }
     };
     rayon::in_place_scope(|scope| {
-        (0..helpers).for_each(|_| scope.spawn(|_| run()));
+        (1..rayon::current_num_threads().min(count)).for_each(|_| scope.spawn(|_| run()));
         run();
     });
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.sort_unstable_by_key(|(at, _)| *at);
-    made.into_iter().map(|(_, part)| part).collect()
+    made.into_iter().filter_map(OnceLock::into_inner).collect()
 }

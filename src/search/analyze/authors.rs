@@ -78,15 +78,8 @@ pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t
             && is_name(&text[from..at])
         {
             out.push_str(text[kept..from].trim_end_matches([' ', ',']));
-            let rest = &text[at..];
-            kept = at
-                + if rest.starts_with("'s") {
-                    2
-                } else if rest.starts_with("’s") {
-                    "’s".len()
-                } else {
-                    0
-                };
+            let is_behind = |possessive: &&&str| text[at..].starts_with(**possessive);
+            kept = at + ["'s", "’s"].iter().find(is_behind).map_or(0, |possessive| possessive.len());
         }
     }
     if kept == 0 && out.is_empty() {

@@ -86,42 +86,13 @@ impl Splitter {
     /// Calls `emit` with every exact term of `text`, in order. The flag is true if the words that ranking counts equal
     /// the term or make it up. A [`Form::Word`] may have a stem.
     pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str, bool)) {
-        let bytes = text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() {
-            let byte = bytes[at];
-            if byte < 0x80 {
-                if !byte.is_ascii_alphanumeric() {
-                    at += 1;
-                } else if let Some(end) = plain_word(bytes, at) {
-                    self.plain(&text[at..end], emit);
-                    at = end;
-                } else {
-                    at = self.chunk(text, at, emit);
-                }
-                continue;
-            }
-            let Some(c) = text[at..].chars().next() else { break };
+        while let Some(c) = text[at..].chars().next() {
             match class(c) {
                 Class::Word => at = self.chunk(text, at, emit),
                 Class::Spaceless => at = self.run(text, at, emit),
                 Class::Connector | Class::Other => at += c.len_utf8(),
             }
-        }
-    }
-
-    /// A word that is nothing but at most [`MAX_WORD`] letters and digits of ASCII: what most words are.
-    fn plain(&mut self, word: &str, emit: &mut impl FnMut(Form, &str, bool)) {
-        let bytes = word.as_bytes();
-        if !bytes.iter().any(u8::is_ascii_uppercase) {
-            emit(Form::Word, word, true);
-        } else if bytes.len() > 3 && bytes[1..].iter().any(u8::is_ascii_uppercase) {
-            self.part(word, false, emit);
-        } else {
-            self.folded.clear();
-            self.folded.push_str(word);
-            self.folded.make_ascii_lowercase();
-            emit(Form::Word, &self.folded, true);
         }
     }
 
@@ -132,23 +103,8 @@ impl Splitter {
         let mut at = start;
         let mut end = start;
         let mut apostrophe = None;
-        let rest = text.as_bytes();
         loop {
-            // One stretch of word characters.
-            while at < rest.len() {
-                if rest[at] < 0x80 {
-                    if !rest[at].is_ascii_alphanumeric() {
-                        break;
-                    }
-                    at += 1;
-                } else {
-                    let Some(c) = text[at..].chars().next() else { break };
-                    if !matches!(class(c), Class::Word) {
-                        break;
-                    }
-                    at += c.len_utf8();
-                }
-            }
+            at += length_of(&text[at..], Class::Word);
             end = at.max(end);
             let Some((is_apostrophe, next)) = joint(text, at) else { break };
             if is_apostrophe && clitic(text, next) {
@@ -189,8 +145,8 @@ impl Splitter {
         }
         // Most words are not even worth the look.
         let may = raw.len() > 3 && raw.bytes().skip(1).any(|b| b.is_ascii_uppercase() || b >= 0x80);
-        if !apostrophe && may && humps(raw).nth(1).is_some() {
-            for hump in humps(raw) {
+        if !apostrophe && may {
+            for hump in humps(raw).into_iter().filter(|hump| hump.len() < raw.len()) {
                 fold_into(hump, &mut self.piece);
                 emit(Form::Word, &self.piece, false);
             }
@@ -199,11 +155,7 @@ impl Splitter {
 
     /// A run of a script without spaces: every two neighbours, and the last character alone.
     fn run(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str, bool)) -> usize {
-        let length: usize = text[start..]
-            .chars()
-            .take_while(|c| matches!(class(*c), Class::Spaceless))
-            .map(char::len_utf8)
-            .sum();
+        let length = length_of(&text[start..], Class::Spaceless);
         fold_into(&text[start..start + length], &mut self.folded);
         let folded = self.folded.as_str();
         let is_same = *folded == text[start..start + length];
@@ -216,27 +168,6 @@ impl Splitter {
         }
         start + length
     }
-}
-
-/// The end of the word of ASCII letters and digits from `start`, if nothing joins it to the next one.
-fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
-    let length = bytes[start..].iter().take(MAX_WORD + 1).take_while(|b| b.is_ascii_alphanumeric()).count();
-    let end = start + length;
-    if length > MAX_WORD {
-        return None;
-    }
-    let is_joint = match bytes.get(end) {
-        None => false,
-        Some(next) if *next >= 0x80 => true,
-        // Joined if a word follows; `::` and `://` are told elsewhere.
-        Some(next) if class(char::from(*next)) == Class::Connector => {
-            bytes.get(end + 1).is_some_and(|after| {
-                after.is_ascii_alphanumeric() || *after >= 0x80 || matches!(after, b':' | b'/')
-            })
-        }
-        Some(_) => false,
-    };
-    (!is_joint).then_some(end)
 }
 
 #[cfg(test)]
@@ -309,6 +240,11 @@ fn class(c: char) -> Class {
     }
 }
 
+/// The length in bytes of the run of one class at the beginning of `text`.
+fn length_of(text: &str, of: Class) -> usize {
+    text.chars().take_while(|c| class(*c) == of).map(char::len_utf8).sum()
+}
+
 /// Whether the connector at `at` is an apostrophe, and what is behind it, if word characters follow it (`://` and `::`
 /// count as one).
 fn joint(text: &str, at: usize) -> Option<(bool, usize)> {
@@ -338,27 +274,14 @@ fn clitic(text: &str, at: usize) -> bool {
 }
 
 /// The pieces of a camel-cased word: `fooBarHTTPServer` is `foo`, `Bar`, `HTTP`, `Server`.
-fn humps(word: &str) -> impl Iterator<Item = &str> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let mut cut = rest.len();
-        let mut before: Option<char> = None;
-        let mut chars = rest.char_indices().peekable();
-        while let Some((i, c)) = chars.next() {
-            if let Some(previous) = before {
-                let next_lower = chars.peek().is_some_and(|(_, n)| n.is_lowercase());
-                if c.is_uppercase() && (previous.is_lowercase() || (previous.is_uppercase() && next_lower)) {
-                    cut = i;
-                    break;
-                }
-            }
-            before = Some(c);
-        }
-        let (hump, tail) = rest.split_at(cut);
-        rest = tail;
-        Some(hump)
-    })
+fn humps(word: &str) -> Vec<&str> {
+    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    let begins = |at: &usize| {
+        let (before, own, after) = (chars[*at - 1].1, chars[*at].1, chars.get(at + 1));
+        let is_before_lower = after.is_some_and(|(_, after)| after.is_lowercase());
+        own.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && is_before_lower)
+    };
+    let ends = (1..chars.len()).filter(begins).map(|at| chars[at].0).chain([word.len()]);
+    let mut from = 0;
+    ends.map(|end| &word[std::mem::replace(&mut from, end)..end]).collect()
 }

@@ -47,7 +47,8 @@ pub struct Scores<'p> {
     near: CosineThreshold,
     cells: Vec<Cell>,
     touched: Vec<u32>,
-    listed: Option<Vec<u32>>,
+    /// The slots for which vectors were compared.
+    pub(super) listed: Option<Vec<u32>>,
 }
 
 /// The threshold from which a cosine counts as a sign that two texts are related.
@@ -125,11 +126,6 @@ impl<'p> Scores<'p> {
         Some(scored.into_iter().map(|(_, slot)| slot).collect())
     }
 
-    /// Sets the slots for which vectors were compared.
-    pub(super) fn set_listed(&mut self, slots: Vec<u32>) {
-        self.listed = Some(slots);
-    }
-
     /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best
     /// first; equals in the order of path and line. For what a tool said only typed words speak.
     pub fn best(&self, scope: CorpusScope<'_>, bounds: Bounds<'_>, most: usize) -> Vec<u32> {
@@ -185,8 +181,9 @@ impl ScratchPool {
     /// Runs `work` with scratch memory for any layer of a corpus; `work` leaves it zero.
     pub(super) fn with_layer<T>(&self, corpus: &Corpus, work: impl FnOnce(&mut LayerScratch) -> T) -> T {
         let mut scratch = guard(&self.layers).pop().unwrap_or_default();
+        let largest = corpus.segs.iter().map(|seg| seg.rows.len()).max().unwrap_or(0);
         for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling] {
-            make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
+            make_room(&mut by_slot.value, largest.next_power_of_two());
         }
         for by_note in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
             make_room(&mut by_note.value, corpus.note_count().next_power_of_two());

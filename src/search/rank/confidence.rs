@@ -103,22 +103,18 @@ pub(in crate::search) fn measures(
         let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
         names.any(|name| name.split(' ').any(|part| part == word))
     };
-    // The weight of each word, and whether the scope has it.
-    let (mut weights, mut is_known) =
-        (Vec::with_capacity(expanded.len()), Vec::with_capacity(expanded.len()));
     let has = share(scope.candidates.count, expanded.len(), |n| Has::new(expanded[n], &blocks, &notes));
-    for (expanded, has) in expanded.iter().zip(&has) {
-        let all = count(scope.candidates.count).max(FEW);
-        let rarity = idf(has.sum.min(all), all).min(MOST_IDF);
-        weights.push(rarity * table.weight(&expanded.word));
-        is_known.push(has.sum >= 0.5);
-    }
+    let all = count(scope.candidates.count).max(FEW);
+    let weight = |(expanded, has): (&&ExpandedWord, &Has)| {
+        idf(has.sum.min(all), all).min(MOST_IDF) * table.weight(&expanded.word)
+    };
+    let weights: Vec<f32> = expanded.iter().zip(&has).map(weight).collect();
     let mut heaviest: Vec<usize> = (0..weights.len()).collect();
     heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     heaviest.truncate(2);
     let all: f32 = weights.iter().sum::<f32>().max(1e-6);
-    let unknown: f32 =
-        weights.iter().zip(&is_known).filter(|(_, known)| !**known).map(|(weight, _)| weight).sum();
+    let unknown = weights.iter().zip(&has).filter(|(_, has)| has.sum < 0.5);
+    let unknown: f32 = unknown.map(|(weight, _)| weight).sum();
     let named = expanded.iter().any(|expanded| is_name(&expanded.word));
     let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
     if let Some(vectors) = vectors {

@@ -170,10 +170,6 @@ pub(in crate::search) fn expand_words(
 
 /// The length that a section's headings add.
 const HEADINGS: f32 = 2.0;
-/// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a
-/// length, is added that is near to nothing.
-const ALONE: f32 = 3.0;
-
 /// Stands for the whole note in the place of a slot.
 pub(in crate::search) const WHOLE: u32 = u32::MAX;
 
@@ -246,28 +242,4 @@ pub(in crate::search) fn sections(
         }
     }
     sections
-}
-
-/// The mean cosine of a document's blocks, weighted by their length. A block without a vector counts as 0.
-pub(in crate::search) struct MeanCosine {
-    sum: f32,
-    weight: f32,
-}
-
-impl MeanCosine {
-    /// Of a document with so many blocks.
-    pub fn new(blocks: usize) -> Self {
-        Self { sum: 0.0, weight: if blocks == 1 { ALONE } else { 0.0 } }
-    }
-
-    /// Adds a block with so many terms.
-    pub fn add(&mut self, length: u16, cosine: Option<f32>) {
-        let weight = (f32::from(length) + 1.0).sqrt();
-        self.weight += weight;
-        self.sum += weight * cosine.unwrap_or(0.0);
-    }
-
-    pub fn mean(&self) -> f32 {
-        self.sum / self.weight
-    }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use crate::defaults::defaults;
 use crate::format::log::{self, EventKind};
 use crate::search::read::names_of_path;
 use crate::words::words;
@@ -28,36 +29,24 @@ words! {
 /// The shape and the floor of each tier's recency.
 const TIERS: [(f64, f64); Tier::ALL.len()] = [(0.8, 0.9), (1.0, 0.7), (1.3, 0.5)];
 
-/// A memory's own weights (inline fields of its bullet) and its use.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Standing {
-    /// `[tier:: core|working|peripheral]`.
-    pub tier: Tier,
-    /// `[importance:: 0.8]`, 0..1.
-    pub importance: f64,
-    /// `[confidence:: 0.9]`, 0..1.
-    pub confidence: f64,
-    /// `[temporal:: dynamic]`: the fact may change.
-    pub is_dynamic: bool,
-    /// How often it was recalled.
-    pub uses: u32,
-    /// Mean days between uses.
-    pub gap_days: f64,
-    /// Days since it was last used, or made if it never was.
-    pub idle_days: f64,
-}
-
-impl Default for Standing {
-    fn default() -> Self {
-        Self {
-            tier: Tier::Working,
-            importance: 0.5,
-            confidence: 1.0,
-            is_dynamic: false,
-            uses: 0,
-            gap_days: 0.0,
-            idle_days: 0.0,
-        }
+defaults! {
+    /// A memory's own weights (inline fields of its bullet) and its use.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Standing {
+        /// `[tier:: core|working|peripheral]`.
+        pub tier: Tier,
+        /// `[importance:: 0.8]`, 0..1.
+        pub importance: f64 = 0.5,
+        /// `[confidence:: 0.9]`, 0..1.
+        pub confidence: f64 = 1.0,
+        /// `[temporal:: dynamic]`: the fact may change.
+        pub is_dynamic: bool,
+        /// How often it was recalled.
+        pub uses: u32,
+        /// Mean days between uses.
+        pub gap_days: f64,
+        /// Days since it was last used, or made if it never was.
+        pub idle_days: f64,
     }
 }
 

@@ -18,8 +18,7 @@ pub(in crate::search) mod word_signals;
 
 pub(in crate::search) use confidence::{FIRST, Measured, default_confidence, measures};
 pub(in crate::search) use expanded_word::{
-    ExpandedWord, MeanCosine, RankedDocument, Section, WHOLE, WordDocuments, WordMatch, expand_words,
-    sections,
+    ExpandedWord, RankedDocument, Section, WHOLE, WordDocuments, WordMatch, expand_words, sections,
 };
 pub(in crate::search) use memory_formulas::{RecallCounts, Standing};
 pub(in crate::search) use note_ranking::{NoteRanking, RankedNote};

@@ -16,9 +16,7 @@ use crate::embed::StaticModel;
 use crate::search::analyze::function_words;
 use crate::search::parallel::share;
 use crate::search::query::Question;
-use crate::search::rank::{
-    ExpandedWord, MeanCosine, RankedDocument, Section, WHOLE, WordDocuments, WordMatch, sections,
-};
+use crate::search::rank::{ExpandedWord, RankedDocument, Section, WHOLE, WordDocuments, WordMatch, sections};
 use crate::search::retrieve::{Bounds, CorpusScope, Nearest, Vectors, count, idf, saturated};
 use crate::search::weights::{NEAR, notes as weights};
 
@@ -27,6 +25,9 @@ const KEPT: usize = 200;
 /// So many cosines are computed in one go, and one takes as long as a look at so many blocks.
 const COSINES: usize = 512;
 const A_COSINE: usize = 30;
+/// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a
+/// length, is added that is near to nothing.
+const ALONE: f32 = 3.0;
 
 /// A note, or a block that is a document of its own, with those of its blocks for which a signal speaks.
 #[derive(Debug)]
@@ -304,13 +305,17 @@ impl NoteRanking<'_> {
         let mut out: Vec<(RankedDocument, RankedNote)> = Vec::with_capacity(kept.len());
         for unit in kept {
             let slots = self.slots(unit);
-            let (mut nearest, mut mean) = (0.0_f32, MeanCosine::new(slots.len()));
+            // The mean cosine is weighted by the blocks' lengths; one without a vector counts as 0.
+            let (mut nearest, mut cosines) = (0.0_f32, 0.0);
+            let mut lengths = if slots.len() == 1 { ALONE } else { 0.0 };
             let mut own: Vec<(u32, f32)> = Vec::new();
             for (slot, block) in slots.clone().zip(&mut blocks) {
                 while meanings.next_if(|meaning| meaning.slot < slot).is_some() {}
                 let meaning = meanings.next_if(|meaning| meaning.slot == slot);
                 let near = meaning.map_or(0.0, |meaning| meaning.score);
-                mean.add(corpus.meta(slot).length, meaning.map(|meaning| meaning.cosine));
+                let length = (f32::from(corpus.meta(slot).length) + 1.0).sqrt();
+                lengths += length;
+                cosines += length * meaning.map_or(0.0, |meaning| meaning.cosine);
                 nearest = nearest.max(near);
                 let speaks = block.has_word || meaning.is_some_and(|meaning| meaning.is_near);
                 if speaks && self.bounds.allowed.is_none_or(|allowed| allowed.contains(slot)) {
@@ -333,7 +338,7 @@ impl NoteRanking<'_> {
             let whole = units.get(&unit).copied().unwrap_or_default() / best_unit;
             let score = weights::NOTE * whole
                 + weights::SECTION * section
-                + weights::MEAN_MEANING * known * mean.mean()
+                + weights::MEAN_MEANING * known * (cosines / lengths)
                 + nearest;
             out.push((unit, RankedNote { score, blocks: own }));
         }

@@ -53,7 +53,7 @@ impl RankingInput<'_> {
         match listed {
             Some(slots) => {
                 slots.iter().for_each(|slot| self.shape(*slot, &speakers, scores));
-                scores.set_listed(slots);
+                scores.listed = Some(slots);
             }
             None => candidates.slots().for_each(|slot| self.shape(slot, &speakers, scores)),
         }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::embed::table::DIMENSIONS;
 use crate::search::parallel::{both, share};
 use crate::search::retrieve::{Candidates, CorpusScope, NoteSlots, SampledBlock};
-use crate::search::store::{Corpus, Matrix, Probe, Rows, Signs};
+use crate::search::store::{Corpus, Matrix, Probe, Signs};
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;
@@ -44,15 +44,7 @@ impl Vectors<'_> {
         // First the vectors, or where they stand: the waits for memory of many go on at once.
         let Some(matrix) = self.matrix else {
             let Some(sums) = &self.probe.sums else { return Vec::new() };
-            let mut codes = Vec::with_capacity(slots.size_hint().1.unwrap_or_default());
-            let mut part = None;
-            codes.extend(slots.filter_map(|slot| {
-                let is_in = |(_, own): &(&Rows, Range<u32>)| own.contains(&slot);
-                let (rows, own) = part.take_if(|part| is_in(part)).unwrap_or_else(|| corpus.part_of(slot));
-                let code = rows.code((slot - own.start) as usize);
-                part = Some((rows, own));
-                Some((slot, code?))
-            }));
+            let codes: Vec<_> = slots.filter_map(|slot| Some((slot, corpus.code(slot)?))).collect();
             return codes.iter().map(|(slot, code)| (*slot, sums.cosine(code))).collect();
         };
         let rows = slots.filter(|slot| matrix.has(*slot as usize));

@@ -81,13 +81,16 @@ impl SimilarWordFinder {
     pub fn look(&self, corpus: &Corpus, layer: usize) -> SimilarWords {
         let mut found: SimilarWords = vec![Vec::new(); self.counts.len() + self.chars.len()];
         let mut tallies = vec![0_u8; self.counts.len()];
-        corpus.each_term(layer, &self.signatures, |term| {
-            let Some(first) = term.first() else { return };
+        // Terms of dead blocks are among them.
+        let rows = &corpus.segs[layer].rows;
+        for term in vector_loops::sharing(rows.signatures(), &self.signatures) {
+            let term = rows.term(term);
+            let Some(first) = term.first() else { continue };
             if *first >= 0xE0 {
                 if self.is_first[usize::from(*first)] {
                     self.by_char(term, &mut found);
                 }
-                return;
+                continue;
             }
             let mut is_touched = false;
             each_piece(term, |piece| {
@@ -101,7 +104,7 @@ impl SimilarWordFinder {
             if is_touched {
                 self.by_pieces(term, &mut tallies, &mut found);
             }
-        });
+        }
         found
     }
 

@@ -3,11 +3,9 @@
 //!
 //! Slots and terms come in ([`Corpus`] says what a slot is). Scores depend on living slots alone.
 
-use std::ops::Range;
-
 use crate::search::Role;
 use crate::search::analyze::Shape;
-use crate::search::store::{Code, Corpus, Hash, Meta, NO_ROW, NOBODY, RANK, Rows, Seg, TEXT, role_of};
+use crate::search::store::{Code, Corpus, Hash, Meta, NOBODY, RANK, Seg, TEXT, role_of};
 
 /// The count of a term in a block's text, and a flag for the title and the headings above it, as stored in a posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,17 +42,6 @@ impl Corpus {
         &self.note(self.meta(slot).file).row.path
     }
 
-    /// The most blocks of a segment.
-    pub(in crate::search) fn largest(&self) -> usize {
-        self.segs.iter().map(|seg| seg.rows.len()).max().unwrap_or(0)
-    }
-
-    /// The rows of a slot's segment, and the segment's slots.
-    pub(in crate::search) fn part_of(&self, slot: u32) -> (&Rows, Range<u32>) {
-        let (seg, _) = self.place(slot);
-        (&*seg.rows, seg.slots())
-    }
-
     /// The record of a block.
     #[inline(always)]
     pub fn meta(&self, slot: u32) -> Meta {
@@ -81,12 +68,6 @@ impl Corpus {
     pub fn hash(&self, slot: u32) -> Option<Hash> {
         let (seg, doc) = self.place(slot);
         seg.rows.hash(doc as usize)
-    }
-
-    /// Whether a block has a built-in vector.
-    pub fn has_vector(&self, slot: u32) -> bool {
-        let (seg, doc) = self.place(slot);
-        seg.rows.row_of(doc as usize).is_some_and(|row| row != NO_ROW)
     }
 
     /// A block's built-in vector.
@@ -142,7 +123,8 @@ impl Corpus {
 
     /// The turns of a log at most `reach` beside a turn, itself among them, each with its distance.
     pub(in crate::search) fn turns_around(&self, slot: u32, reach: u32) -> impl Iterator<Item = (u32, i32)> {
-        let (rows, slots) = self.part_of(slot);
+        let (seg, _) = self.place(slot);
+        let (rows, slots) = (&*seg.rows, seg.slots());
         let meta = move |at: u32| rows.meta((at - slots.start) as usize);
         let note = meta(slot).file;
         let (first, end) = (slot.saturating_sub(reach).max(slots.start), (slot + reach + 1).min(slots.end));
@@ -188,14 +170,6 @@ impl Corpus {
             });
             others.for_each(|slot| each(slot, TermCount::ONCE, true));
         }
-    }
-
-    /// Calls `each` with the terms of one segment whose signature shares enough bits with one of `wanted`. Terms of
-    /// dead blocks are included.
-    pub(in crate::search) fn each_term(&self, at: usize, wanted: &[(u64, u32)], mut each: impl FnMut(&[u8])) {
-        let rows = &self.segs[at].rows;
-        let found = vector_loops::sharing(rows.signatures(), wanted);
-        found.into_iter().for_each(|at| each(rows.term(at)));
     }
 }
 

@@ -210,11 +210,10 @@ impl Matrix {
     }
 }
 
-/// `x` in steps of `1 / inverse`, rounded to the nearest: adding and taking away 1.5 * 2^23 leaves no fraction.
+/// `x` in steps of `1 / inverse`, rounded to the nearest.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the range of a byte")]
 fn quantise(x: f32, inverse: f32) -> i16 {
-    const WHOLE: f32 = 12_582_912.0;
-    (((x * inverse).clamp(-127.0, 127.0) + WHOLE) - WHOLE) as i16
+    (x * inverse).clamp(-127.0, 127.0).round_ties_even() as i16
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! A note's blocks come in. Rows go out, with shape, speaker and vector of each block, and postings of its terms.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rustc_hash::FxHashMap;
@@ -71,28 +73,18 @@ impl Gathered {
         }
         self.rows.packed.extend_from_slice(packed);
         let metas = &self.rows.metas[start..];
-        let mut note = NoteRow {
+        let is_said = |meta: &Meta| meta.shape.has(Shape::TURN | Shape::TOOL);
+        let authors: BTreeSet<u32> = metas.iter().map(|meta| meta.author).collect();
+        self.rows.notes.push(NoteRow {
             path: path.into(),
             start: count(start),
             count: count(metas.len()),
-            has_notes: false,
-            has_turns: false,
-            terms: 0,
-            authors: Box::default(),
+            has_notes: !metas.iter().all(is_said),
+            has_turns: metas.iter().any(is_said),
+            terms: metas.iter().map(|meta| u32::from(meta.length)).sum(),
+            authors: authors.into_iter().filter(|author| *author != NOBODY).collect(),
             packed: count(self.rows.packed.len()),
-        };
-        let mut authors = Vec::new();
-        for meta in metas {
-            let is_said = meta.shape.has(Shape::TURN | Shape::TOOL);
-            note.has_notes |= !is_said;
-            note.has_turns |= is_said;
-            note.terms += u32::from(meta.length);
-            if meta.author != NOBODY && !authors.contains(&meta.author) {
-                authors.push(meta.author);
-            }
-        }
-        note.authors = authors.into();
-        self.rows.notes.push(note);
+        });
     }
 
     fn block(&mut self, block: &Block, head: &str, opens: bool, names: &[String]) {

@@ -310,15 +310,11 @@ impl NewRows {
     }
 }
 
-/// `N` words from their bytes. A loop, not an adapter: builds that a person waits for don't inline those everywhere.
+/// `N` words from their bytes.
 #[inline(always)]
 fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
     let (chunks, _) = bytes.as_chunks::<WORD>();
-    let mut words = [0; N];
-    for at in 0..N.min(chunks.len()) {
-        words[at] = u64::from_le_bytes(chunks[at]);
-    }
-    words
+    std::array::from_fn(|at| u64::from_le_bytes(chunks[at]))
 }
 
 /// A number of blocks, rows or bytes as a row keeps it.
