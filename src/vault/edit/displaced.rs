@@ -8,7 +8,7 @@
 //! merges (`plan::three_way`) the change into the note. Once the minute is over, the next edit of any note does so, too.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -57,13 +57,6 @@ impl Record {
         let head: Self = serde_json::from_slice(&bytes[..end]).ok()?;
         let (base, ours) = bytes[end + 1..].split_at_checked(head.base_len)?;
         Some(Self { base: base.to_vec(), ours: ours.to_vec(), ..head })
-    }
-
-    /// The record in a file, without its images.
-    fn head(file: &Path) -> Option<Self> {
-        let mut head = Vec::new();
-        BufReader::new(File::open(file).ok()?).read_until(b'\n', &mut head).ok()?;
-        serde_json::from_slice(&head).ok()
     }
 
     /// Whether its minute is over.
@@ -137,29 +130,23 @@ impl Editor {
     /// deletes those that have been unchanged for a minute.
     pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, old: bool) -> Result<()> {
         let Ok(items) = std::fs::read_dir(self.edits.join("displaced")) else { return Ok(()) };
-        let now = self.clock.now();
         for file in items.flatten().map(|item| item.path()) {
-            // Under the lock nobody else writes a record: another ending is what a killed process left.
-            let head =
-                file.extension().filter(|extension| *extension == "record").and_then(|_| Record::head(&file));
-            match head {
-                Some(record) if old && !record.is_over(now) => {}
-                Some(_) => self.carry_over_record(journal, &file)?,
-                None => drop(std::fs::remove_file(file)),
-            }
+            self.carry_over_record(journal, &file, old)?;
         }
         Ok(())
     }
 
     /// The same for the displaced file of one record.
-    pub(super) fn carry_over_record(&self, journal: &JournalLock<'_>, file: &Path) -> Result<()> {
-        match std::fs::read(file).ok().and_then(|bytes| Record::decode(&bytes)) {
-            Some(record) => self.carry_over_one(journal, record),
-            None => {
-                drop(std::fs::remove_file(file));
-                Ok(())
-            }
+    pub(super) fn carry_over_record(&self, journal: &JournalLock<'_>, file: &Path, old: bool) -> Result<()> {
+        // Under the lock nobody else writes a record: another ending is what a killed process left.
+        let is_record = file.extension().is_some_and(|extension| extension == "record");
+        let bytes = std::fs::read(file).ok().filter(|_| is_record);
+        match bytes.and_then(|bytes| Record::decode(&bytes)) {
+            Some(record) if old && !record.is_over(self.clock.now()) => {}
+            Some(record) => return self.carry_over_one(journal, record),
+            None => drop(std::fs::remove_file(file)),
         }
+        Ok(())
     }
 
     fn carry_over_one(&self, journal: &JournalLock<'_>, record: Record) -> Result<()> {

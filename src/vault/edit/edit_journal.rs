@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::vault::plan::{ImageChange, OldImageGuard};
+use crate::vault::plan::FileImages;
 use crate::vault::{ChangeReason, EditError, NotePath, ObservedChange, Result};
 
 const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
@@ -61,8 +61,7 @@ pub(super) struct JournalEntry {
     pub kind: EditKind,
     pub path: NotePath,
     pub why: ChangeReason,
-    pub script: ImageChange,
-    pub guard: OldImageGuard,
+    pub images: FileImages,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,9 +70,8 @@ struct Head {
     path: NotePath,
     why: ChangeReason,
     pre_len: usize,
-    post_len: usize,
+    /// The offset where the images begin to differ.
     at: usize,
-    context: Option<u32>,
 }
 
 impl JournalEntry {
@@ -87,24 +85,17 @@ impl JournalEntry {
     }
 
     fn encode(&self) -> io::Result<Vec<u8>> {
-        let (context, pre, sums, edges): (_, &[u8], Vec<u8>, &[u8]) = match &self.guard {
-            OldImageGuard::Whole(pre) => (None, pre, Vec::new(), &[]),
-            OldImageGuard::Sectors { context, sums, edges } => {
-                (Some(*context), &[], sums.iter().flat_map(|sum| sum.to_le_bytes()).collect(), edges)
-            }
-        };
+        let FileImages { pre, post } = &self.images;
+        let [old, new] = self.images.differing();
         let head = serde_json::to_vec(&Head {
             kind: self.kind.clone(),
             path: self.path.clone(),
             why: self.why.clone(),
-            pre_len: self.script.pre_len,
-            post_len: self.script.post_len,
-            at: self.script.at,
-            context,
+            pre_len: pre.len(),
+            at: old.start,
         })?;
-        let parts: [&[u8]; 6] = [&head, &self.script.old, &self.script.new, pre, &sums, edges];
         let mut bytes = vec![0; HEADER];
-        for part in parts {
+        for part in [&head[..], &pre[old], &post[new], pre] {
             bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
             bytes.extend_from_slice(part);
         }
@@ -126,21 +117,12 @@ impl JournalEntry {
             Some(part)
         };
         let head: Head = serde_json::from_slice(part()?).ok()?;
-        let (old, new, pre) = (part()?.to_vec(), part()?.to_vec(), part()?.to_vec());
-        let (sums, edges) = (part()?, part()?);
-        let guard = match head.context {
-            None => OldImageGuard::Whole(pre),
-            Some(context) => OldImageGuard::Sectors {
-                context,
-                sums: sums
-                    .chunks_exact(4)
-                    .map(|sum| u32::from_le_bytes([sum[0], sum[1], sum[2], sum[3]]))
-                    .collect(),
-                edges: edges.to_vec(),
-            },
-        };
-        let script = ImageChange { pre_len: head.pre_len, post_len: head.post_len, at: head.at, old, new };
-        Some(Self { kind: head.kind, path: head.path, why: head.why, script, guard })
+        let (old, new, pre) = (part()?, part()?, part()?.to_vec());
+        let rest = pre.get(head.at..)?.strip_prefix(old)?;
+        let post = [&pre[..head.at], new, rest].concat();
+        let is_whole = pre.len() == head.pre_len;
+        let images = FileImages { pre, post };
+        is_whole.then_some(Self { kind: head.kind, path: head.path, why: head.why, images })
     }
 }
 
@@ -290,16 +272,9 @@ impl JournalLock<'_> {
 
     /// The entries that were set aside, or the one for a note.
     pub(super) fn set_aside_entries(&self, only: Option<&NotePath>) -> Vec<JournalEntry> {
-        let files: Vec<PathBuf> = match (only, std::fs::read_dir(self.journal.edits().join("stuck"))) {
-            (_, Err(_)) => Vec::new(),
-            (Some(path), Ok(_)) => vec![stuck_file(self.journal.edits(), path)],
-            (None, Ok(items)) => items.flatten().map(|item| item.path()).collect(),
-        };
-        files
-            .iter()
-            .filter_map(|file| std::fs::read(file).ok())
-            .filter_map(|bytes| decode_whole(&bytes))
-            .collect()
+        let files = std::fs::read_dir(self.journal.edits().join("stuck")).into_iter().flatten().flatten();
+        let entries = files.filter_map(|file| decode_whole(&std::fs::read(file.path()).ok()?));
+        entries.filter(|entry| only.is_none_or(|path| entry.path == *path)).collect()
     }
 
     /// Removes an entry that was set aside and is now recovered.

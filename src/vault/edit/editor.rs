@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::config::EditStrategy;
 use crate::vault::guard::{self, FollowUps, KnownLengths};
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{ImageChange, OldImageGuard, operations as plan};
+use crate::vault::plan::{FileImages, operations as plan};
 use crate::vault::{
     ChangeObserver, ChangeReason, EditError, NotePath, ObservedChange, OpOutcome, Operation, Result, Vault,
 };
@@ -64,9 +64,11 @@ pub(super) struct EditTask<'a> {
 }
 
 impl EditTask<'_> {
-    /// The journal's entry of a change.
-    pub(super) fn entry(&self, kind: EditKind, script: ImageChange, guard: OldImageGuard) -> JournalEntry {
-        JournalEntry { kind, path: self.path.clone(), why: self.why.clone(), script, guard }
+    /// Journals a change; afterwards the note may be touched.
+    pub(super) fn begin(&self, kind: EditKind, images: FileImages) -> Result<FileImages> {
+        let entry = JournalEntry { kind, path: self.path.clone(), why: self.why.clone(), images };
+        self.journal.write(&entry)?;
+        Ok(entry.images)
     }
 }
 
@@ -326,11 +328,6 @@ impl Editor {
         let removed = after.is_none();
         let report = EditReport::of(outcomes, after.unwrap_or_default());
         Ok(EditAttempt::Done(EditReport { changed: true, removed, warning, ..report }))
-    }
-
-    /// Whether there are observers of changes.
-    pub(super) fn is_observed(&self) -> bool {
-        self.observer.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Notifies the observer of a change, and returns its failure.

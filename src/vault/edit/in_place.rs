@@ -15,8 +15,8 @@ use rustix::fs::OFlags;
 use super::edit_journal::EditKind;
 use super::editor::{EditAttempt, EditTask};
 use super::lease::{LeaseGrant, WriteLease};
+use crate::vault::plan::FileImages;
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{ImageChange, OldImageGuard};
 use crate::vault::{EditError, EditReport, Editor, NotePath, OpOutcome, Result, Stat, VaultError};
 
 impl Editor {
@@ -50,43 +50,29 @@ impl Editor {
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
-        let (script, whole) = match planned.after {
-            FileAfter::Missing | FileAfter::Same => {
-                let attempt = self.remove(task, &place, &before, Some(&stat), planned.outcomes);
-                drop(lease);
-                return attempt;
-            }
-            FileAfter::Bytes(after) => (ImageChange::between(&before, &after), Some(after)),
-            FileAfter::Change(script) => (script, None),
+        let FileAfter::Bytes(post) = planned.after else {
+            let attempt = self.remove(task, &place, before, Some(&stat), planned.outcomes);
+            drop(lease);
+            return attempt;
         };
         fail_point!("vault::in-place::planned");
         let leased = (&file, &stat, lease);
-        self.write_in_place(task, leased, (before, script, whole), planned.outcomes)
+        self.write_in_place(task, leased, FileImages { pre: before, post }, planned.outcomes)
     }
 
-    /// Journals, writes, checks, releases, notifies, clears: `script` leads from the bytes `before` to `whole`, which
-    /// is computed here if it is missing.
+    /// Journals, writes, checks, releases, notifies, clears.
     fn write_in_place(
         &self,
         task: &EditTask<'_>,
         (file, stat, lease): (&File, &Stat, WriteLease<'_>),
-        (before, script, whole): (Vec<u8>, ImageChange, Option<Vec<u8>>),
+        images: FileImages,
         outcomes: Vec<OpOutcome>,
     ) -> Result<EditAttempt> {
-        let guard = OldImageGuard::of(&script, &before);
-        let after = whole.unwrap_or_else(|| {
-            // The one copy of a large file is changed, not made anew; the script leads back.
-            let mut bytes = before;
-            script.carry_out(&mut bytes);
-            bytes
-        });
-        let entry = task.entry(EditKind::InPlace, script, guard);
-        let script = &entry.script;
-        reserve(file, script).map_err(EditError::write(task.path, "reserving space"))?;
-        task.journal.write(&entry)?;
+        reserve(file, &images).map_err(EditError::write(task.path, "reserving space"))?;
+        let images = task.begin(EditKind::InPlace, images)?;
         fail_point!("vault::in-place::journalled");
-        if let Err(source) = write_script(file, script, &after) {
-            if take_back(file, script, &after) {
+        if let Err(source) = write_images(file, &images) {
+            if take_back(file, &images) {
                 task.journal.clear()?;
             }
             return Err(EditError::write(task.path, "writing")(source));
@@ -94,8 +80,8 @@ impl Editor {
         fail_point!("vault::in-place::written");
 
         let here = self.is_same_file(task.path, file, stat)?;
-        let ours =
-            !lease.may_be_lost() || self.vault.read_open(task.path, file, after.len() as u64)? == after;
+        let FileImages { pre, post } = images;
+        let ours = !lease.may_be_lost() || self.vault.read_open(task.path, file, post.len() as u64)? == post;
         drop(lease);
         if !here || !ours {
             // The bytes went into a replaced file: nothing has happened to the note.
@@ -103,9 +89,7 @@ impl Editor {
             return Ok(EditAttempt::Raced);
         }
         fail_point!("vault::in-place::released");
-        let before = if self.is_observed() { script.backward(&after) } else { Vec::new() };
-        let told = "vault::in-place::told";
-        let done = self.conclude(task, Some(&before), Some(after), outcomes, told)?;
+        let done = self.conclude(task, Some(&pre), Some(post), outcomes, "vault::in-place::told")?;
         fail_point!("vault::in-place::cleared");
         Ok(done)
     }
@@ -156,25 +140,25 @@ pub(super) fn read_only() -> io::Error {
 }
 
 /// Makes sure that a growing file finds room before its first byte changes.
-fn reserve(file: &File, script: &ImageChange) -> io::Result<()> {
+fn reserve(file: &File, images: &FileImages) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    if script.post_len > script.pre_len {
+    if images.post.len() > images.pre.len() {
         use rustix::{fs::FallocateFlags, io::Errno};
-        let (at, len) = (script.pre_len as u64, (script.post_len - script.pre_len) as u64);
+        let (at, len) = (images.pre.len() as u64, (images.post.len() - images.pre.len()) as u64);
         return match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, at, len) {
             Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
             // A file system that can't reserve will say so while writing.
             _ => Ok(()),
         };
     }
-    let _ = (file, script);
+    let _ = (file, images);
     Ok(())
 }
 
 /// Writes the differing bytes, truncates, and waits for the disk.
-pub(super) fn write_script(file: &File, script: &ImageChange, after: &[u8]) -> io::Result<()> {
-    let range = script.written();
-    let bytes = &after[range.clone()];
+pub(super) fn write_images(file: &File, images: &FileImages) -> io::Result<()> {
+    let range = images.written();
+    let bytes = &images.post[range.clone()];
     if torn() {
         // Only tests come here: a disk that has written some sectors when the power goes.
         let half = ((range.start + bytes.len() / 2).next_multiple_of(512) - range.start).min(bytes.len());
@@ -184,8 +168,8 @@ pub(super) fn write_script(file: &File, script: &ImageChange, after: &[u8]) -> i
     }
     file.write_all_at(bytes, range.start as u64)?;
     fail_point!("vault::in-place::before-cut");
-    if script.post_len < script.pre_len {
-        file.set_len(script.post_len as u64)?;
+    if images.post.len() < images.pre.len() {
+        file.set_len(images.post.len() as u64)?;
     }
     fail_point!("vault::in-place::before-sync");
     file.sync_data()
@@ -197,11 +181,11 @@ fn torn() -> bool {
 }
 
 /// Puts the old bytes back after a write that failed.
-fn take_back(file: &File, script: &ImageChange, after: &[u8]) -> bool {
-    let before = script.backward(after);
+fn take_back(file: &File, images: &FileImages) -> bool {
+    let (pre, [old, _]) = (&images.pre, images.differing());
     let restored = file
-        .write_all_at(&before[script.at..], script.at as u64)
-        .and_then(|()| file.set_len(before.len() as u64))
+        .write_all_at(&pre[old.start..], old.start as u64)
+        .and_then(|()| file.set_len(pre.len() as u64))
         .and_then(|()| file.sync_data());
     if let Err(error) = &restored {
         tracing::error!(%error, "a write failed and could not be taken back at once; the next edit will try again");

@@ -10,10 +10,10 @@ use fail::fail_point;
 use rustix::fs::OFlags;
 
 use super::edit_journal::{EditKind, JournalEntry, JournalLock};
-use super::in_place::write_script;
+use super::in_place::write_images;
 use super::lease::{LeaseGrant, WriteLease};
 use super::swap::{exchange, mend_exchange, open_in, read_in, remove, rename_new};
-use crate::vault::plan::{ImageState, classify};
+use crate::vault::plan::{FileImages, ImageState};
 use crate::vault::{Actor, ChangeReason, EditError, Editor, NotePath, ObservedChange, Result, VaultError};
 
 /// The outcome of an interrupted edit.
@@ -119,13 +119,10 @@ impl Editor {
     /// Handles an entry whose note can't be written now: an error only if it is torn.
     fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<RecoveryOutcome> {
         let now = self.vault.read(&entry.path)?;
-        match classify(&entry.script, &entry.guard, &now) {
-            ImageState::Pre(_) => Ok(RecoveryOutcome::TakenBack),
-            ImageState::Post { pre } => {
-                self.finished(&entry.change(Some(&pre), Some(&now)));
-                Ok(RecoveryOutcome::Done)
-            }
-            ImageState::Torn { .. } => Err(error),
+        match entry.images.state_of(&now) {
+            ImageState::Pre => Ok(RecoveryOutcome::TakenBack),
+            ImageState::Post => Ok(self.report_done(entry)),
+            ImageState::Torn => Err(error),
             ImageState::Other => Ok(self.person_wins(entry, Some(&now))),
         }
     }
@@ -149,54 +146,53 @@ impl Editor {
             };
             let size = file.metadata().map_err(|error| VaultError::io(&entry.path, error))?.len();
             let now = self.vault.read_open(&entry.path, &file, size)?;
-            let (pre, post) = match classify(&entry.script, &entry.guard, &now) {
-                ImageState::Post { pre } => {
+            match entry.images.state_of(&now) {
+                ImageState::Post => {
                     drop(lease);
-                    self.finished(&entry.change(Some(&pre), Some(&now)));
-                    return Ok(RecoveryOutcome::Done);
+                    return Ok(self.report_done(entry));
                 }
                 ImageState::Other => {
                     drop(lease);
                     return Ok(self.person_wins(entry, Some(&now)));
                 }
-                ImageState::Pre(_) if lease.is_none() => return Ok(RecoveryOutcome::TakenBack),
-                ImageState::Torn { .. } if lease.is_none() => {
+                ImageState::Pre if lease.is_none() => return Ok(RecoveryOutcome::TakenBack),
+                ImageState::Torn if lease.is_none() => {
                     return Err(EditError::Busy(entry.path.clone(), begun.elapsed()));
                 }
-                ImageState::Pre(pre) => {
-                    let Some(post) = entry.script.forward(&pre) else {
-                        return Ok(RecoveryOutcome::TakenBack);
-                    };
-                    (pre, post)
-                }
-                ImageState::Torn { pre, post } => (pre, post),
-            };
+                ImageState::Pre | ImageState::Torn => {}
+            }
             if !self.is_same_file(&entry.path, &file, &stat)? {
                 continue;
             }
-            write_script(&file, &entry.script, &post).map_err(EditError::write(&entry.path, "recovering"))?;
+            write_images(&file, &entry.images).map_err(EditError::write(&entry.path, "recovering"))?;
             fail_point!("vault::recover::written");
             drop(lease);
-            self.finished(&entry.change(Some(&pre), Some(&post)));
+            self.report_done(entry);
             return Ok(RecoveryOutcome::Finished);
         }
     }
 
+    /// Ends a recovered edit of a note that stays: it has the new image.
+    fn report_done(&self, entry: &JournalEntry) -> RecoveryOutcome {
+        let FileImages { pre, post } = &entry.images;
+        self.finished(&entry.change(Some(pre), Some(post)));
+        RecoveryOutcome::Done
+    }
+
     fn recover_swap(&self, entry: &JournalEntry, temp: &str) -> Result<RecoveryOutcome> {
-        let Some((pre, post)) = images(entry) else { return Ok(RecoveryOutcome::PersonWins) };
+        let FileImages { pre, post } = &entry.images;
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;
         mend_exchange(&place.dir, temp, &place.name).map_err(failed)?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         let beside = read_in(&place.dir, temp).map_err(failed)?;
-        let (is_pre, is_post) =
-            (now.as_deref() == Some(pre.as_slice()), now.as_deref() == Some(post.as_slice()));
-        let is_whole = beside.as_deref() == Some(post.as_slice()) && !is_post;
+        let (is_pre, is_post) = (now.as_ref() == Some(pre), now.as_ref() == Some(post));
+        let is_whole = beside.as_ref() == Some(post) && !is_post;
         // The record is on disk before the exchange, and after the temporary file: without it nothing was exchanged.
         let is_recorded = self.record_file(temp).exists();
         if is_recorded && is_whole && is_pre && exchange(&place.dir, temp, &place.name).map_err(failed)? {
             rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
-            self.finished(&entry.change(Some(&pre), Some(&post)));
+            self.report_done(entry);
             return Ok(RecoveryOutcome::Finished);
         }
         // The file beside the note is our own, perhaps unfinished. Else it is the displaced one, and late writes to it
@@ -206,20 +202,19 @@ impl Editor {
             self.forget_displaced(temp);
         }
         if is_post {
-            self.finished(&entry.change(Some(&pre), Some(&post)));
-            return Ok(RecoveryOutcome::Done);
+            return Ok(self.report_done(entry));
         }
         Ok(if is_pre { RecoveryOutcome::TakenBack } else { self.person_wins(entry, now.as_deref()) })
     }
 
     fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<RecoveryOutcome> {
-        let Some((_, post)) = images(entry) else { return Ok(RecoveryOutcome::PersonWins) };
+        let post = &entry.images.post;
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = match self.vault.locate(&entry.path) {
             Err(error) if error.is_not_found() => return Ok(RecoveryOutcome::TakenBack),
             place => place?,
         };
-        let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
+        let whole = read_in(&place.dir, temp).map_err(failed)?.as_ref() == Some(post);
         if whole {
             // The process may have died before it did so.
             let synced = open_in(&place.dir, temp, OFlags::empty()).map_err(io::Error::from);
@@ -229,54 +224,38 @@ impl Editor {
         remove(&place.dir, temp);
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
-        if now.as_deref() == Some(post.as_slice()) {
-            self.finished(&entry.change(None, Some(&post)));
+        if now.as_ref() == Some(post) {
+            self.finished(&entry.change(None, Some(post)));
             return Ok(if named { RecoveryOutcome::Finished } else { RecoveryOutcome::Done });
         }
         Ok(if now.is_none() { RecoveryOutcome::TakenBack } else { RecoveryOutcome::PersonWins })
     }
 
     fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<RecoveryOutcome> {
-        let Some((pre, _)) = images(entry) else { return Ok(RecoveryOutcome::PersonWins) };
+        let pre = &entry.images.pre;
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if read_in(&place.dir, kept).map_err(failed)?.is_none() {
             self.forget_displaced(kept);
-            return Ok(if now.as_deref() == Some(pre.as_slice()) {
-                RecoveryOutcome::TakenBack
-            } else {
-                RecoveryOutcome::PersonWins
-            });
+            let is_pre = now.as_ref() == Some(pre);
+            return Ok(if is_pre { RecoveryOutcome::TakenBack } else { RecoveryOutcome::PersonWins });
         }
-        self.displace(&entry.path, kept, &pre, &[])?;
+        self.displace(&entry.path, kept, pre, &[])?;
         if now.is_some() {
             return Ok(self.person_wins(entry, now.as_deref()));
         }
-        self.finished(&entry.change(Some(&pre), None));
+        self.finished(&entry.change(Some(pre), None));
         Ok(RecoveryOutcome::Done)
     }
 
-    /// Handles a write of another program since the crash. Its bytes stay; the earlier ones go to history if they are
-    /// known, so that nothing is lost either way.
+    /// Handles a write of another program since the crash. Its bytes stay; the earlier ones go to history, so that
+    /// nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> RecoveryOutcome {
-        if let crate::vault::plan::OldImageGuard::Whole(pre) = &entry.guard {
-            let subject = format!("changed while an edit was cut short: {}", entry.why.subject);
-            let why = ChangeReason::new(Actor::Human, subject);
-            self.notify_observer(&ObservedChange {
-                path: &entry.path,
-                before: Some(pre),
-                after: now,
-                why: &why,
-            });
-        }
+        let subject = format!("changed while an edit was cut short: {}", entry.why.subject);
+        let why = ChangeReason::new(Actor::Human, subject);
+        let before = Some(entry.images.pre.as_slice());
+        self.notify_observer(&ObservedChange { path: &entry.path, before, after: now, why: &why });
         RecoveryOutcome::PersonWins
     }
-}
-
-/// Both images of an entry that holds the old one whole.
-fn images(entry: &JournalEntry) -> Option<(Vec<u8>, Vec<u8>)> {
-    let pre = entry.guard.rebuild(&entry.script, &[])?;
-    let post = entry.script.forward(&pre)?;
-    Some((pre, post))
 }

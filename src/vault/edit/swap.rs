@@ -22,8 +22,8 @@ use rustix::io::Errno;
 use super::edit_journal::EditKind;
 use super::editor::{EditAttempt, EditTask, lock};
 use super::in_place::read_only;
+use crate::vault::plan::FileImages;
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{ImageChange, OldImageGuard};
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::{LocatedNote, names_same_file};
 use crate::vault::{EditError, EditReport, Editor, OpOutcome, Result, Stat, VaultError};
@@ -50,43 +50,34 @@ impl Editor {
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
-        let (script, after) = match planned.after {
-            FileAfter::Missing | FileAfter::Same => {
-                return self.remove(task, &place, &before, None, planned.outcomes);
-            }
-            FileAfter::Bytes(after) => (ImageChange::between(&before, &after), after),
-            FileAfter::Change(script) => {
-                let mut after = before.clone();
-                script.carry_out(&mut after);
-                (script, after)
-            }
+        let FileAfter::Bytes(post) = planned.after else {
+            return self.remove(task, &place, before, None, planned.outcomes);
         };
         fail_point!("vault::swap::planned");
-        self.write_and_exchange(task, (&file, &stat, &place), (before, script, after), planned.outcomes)
+        let images = FileImages { pre: before, post };
+        self.write_and_exchange(task, (&file, &stat, &place), images, planned.outcomes)
     }
 
-    /// Writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies, clears: `script`
-    /// leads from the bytes `before` to `after`.
+    /// Writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies, clears.
     fn write_and_exchange(
         &self,
         task: &EditTask<'_>,
         (file, stat, place): (&File, &Stat, &LocatedNote),
-        (before, script, after): (Vec<u8>, ImageChange, Vec<u8>),
+        images: FileImages,
         outcomes: Vec<OpOutcome>,
     ) -> Result<EditAttempt> {
         let failed = |step| EditError::write(task.path, step);
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let (kind, guard) = (EditKind::Swap { temp: temp.clone() }, OldImageGuard::Whole(before.clone()));
-        task.journal.write(&task.entry(kind, script, guard))?;
+        let FileImages { pre, post } = task.begin(EditKind::Swap { temp: temp.clone() }, images)?;
         fail_point!("vault::swap::journalled");
-        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
+        let written = write_temp(&place.dir, &temp, &post, Mode::from_raw_mode(0o600)).and_then(|written| {
             fail_point!("vault::swap::temp", |_| Ok(()));
             copy_attributes(file, &written)?;
             written.sync_all()
         });
         let displaced = written
             .map_err(failed("writing a temporary file"))
-            .and_then(|()| self.displace(task.path, &temp, &before, &after));
+            .and_then(|()| self.displace(task.path, &temp, &pre, &post));
         if let Err(error) = displaced {
             self.abandon(task, &place.dir, &temp)?;
             return Err(error);
@@ -95,7 +86,7 @@ impl Editor {
 
         let same = names_same_file(&place.dir, &place.name, stat).map_err(failed("checking"))?
             && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref()
-                == Some(before.as_slice());
+                == Some(pre.as_slice());
         fail_point!("vault::swap::checked");
         let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
         if !matches!(exchanged, Ok(true)) {
@@ -104,10 +95,9 @@ impl Editor {
         }
         fail_point!("vault::swap::exchanged");
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        let told = "vault::swap::told";
-        let done = self.conclude(task, Some(&before), Some(after), outcomes, told)?;
+        let done = self.conclude(task, Some(&pre), Some(post), outcomes, "vault::swap::told")?;
         // Writes between the check and the exchange are carried over now, the rest later.
-        if let Err(error) = self.carry_over_record(task.journal, &self.record_file(&temp)) {
+        if let Err(error) = self.carry_over_record(task.journal, &self.record_file(&temp), false) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
         Ok(done)
@@ -229,7 +219,7 @@ impl Editor {
             return Ok(EditAttempt::Raced);
         }
         let planned = (task.plan)(None);
-        let FileAfter::Bytes(after) = planned.after else {
+        let FileAfter::Bytes(post) = planned.after else {
             return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, Vec::new())));
         };
         self.vault.create_parents(task.path)?;
@@ -238,10 +228,10 @@ impl Editor {
         let failed = |step| EditError::write(task.path, step);
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let (kind, script) = (EditKind::Create { temp: temp.clone() }, ImageChange::between(&[], &after));
-        task.journal.write(&task.entry(kind, script, OldImageGuard::Whole(Vec::new())))?;
+        let images = FileImages { pre: Vec::new(), post };
+        let FileImages { post, .. } = task.begin(EditKind::Create { temp: temp.clone() }, images)?;
         fail_point!("vault::create::journalled");
-        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).and_then(|file| {
+        let written = write_temp(&place.dir, &temp, &post, Mode::from_raw_mode(0o666)).and_then(|file| {
             fail_point!("vault::create::temp", |_| Ok(()));
             file.sync_all()
         });
@@ -257,7 +247,7 @@ impl Editor {
         }
         fail_point!("vault::create::named");
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        self.conclude(task, None, Some(after), planned.outcomes, "vault::create::told")
+        self.conclude(task, None, Some(post), planned.outcomes, "vault::create::told")
     }
 
     /// Ends an attempt whose temporary file did not get the note's name.
@@ -273,16 +263,16 @@ impl Editor {
         &self,
         task: &EditTask<'_>,
         place: &LocatedNote,
-        before: &[u8],
+        before: Vec<u8>,
         leased: Option<&Stat>,
         outcomes: Vec<OpOutcome>,
     ) -> Result<EditAttempt> {
         let failed = |step| EditError::write(task.path, step);
         let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let (kind, script) = (EditKind::Remove { kept: kept.clone() }, ImageChange::between(before, &[]));
-        task.journal.write(&task.entry(kind, script, OldImageGuard::Whole(before.to_vec())))?;
+        let images = FileImages { pre: before, post: Vec::new() };
+        let FileImages { pre, .. } = task.begin(EditKind::Remove { kept: kept.clone() }, images)?;
         fail_point!("vault::remove::journalled");
-        self.displace(task.path, &kept, before, &[])?;
+        self.displace(task.path, &kept, &pre, &[])?;
         match rustix::fs::renameat_with(&place.dir, &place.name, &place.dir, &*kept, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 rustix::fs::renameat(&place.dir, &place.name, &place.dir, &*kept)
@@ -297,7 +287,7 @@ impl Editor {
         fail_point!("vault::remove::renamed");
         let same = match leased {
             Some(stat) => names_same_file(&place.dir, OsStr::new(&kept), stat),
-            None => read_in(&place.dir, &kept).map(|bytes| bytes.as_deref() == Some(before)),
+            None => read_in(&place.dir, &kept).map(|bytes| bytes.as_ref() == Some(&pre)),
         };
         if !same.map_err(failed("removing"))? {
             // It had changed in the last moment: it gets its name back, or is carried over later.
@@ -308,7 +298,7 @@ impl Editor {
             return Ok(EditAttempt::Raced);
         }
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        self.conclude(task, Some(before), None, outcomes, "vault::remove::told")
+        self.conclude(task, Some(&pre), None, outcomes, "vault::remove::told")
     }
 }
 

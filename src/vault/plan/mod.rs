@@ -4,7 +4,7 @@
 //! operation whose line is gone is dropped, never guessed at.
 //! - [`operations`]: the operations, and their application to bytes ([`apply`]); [`splices`]: finds the lines that
 //!   operations name, by content, with an outcome for each operation;
-//! - [`image`]: the bytes before and after an edit; restores the old bytes from a torn mix of both;
+//! - [`image`]: the bytes before and after an edit; recognises a torn mix of both;
 //! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file.
 
 mod image;
@@ -12,7 +12,7 @@ pub(super) mod operations;
 mod splices;
 mod three_way;
 
-pub(super) use image::{ImageChange, ImageState, OldImageGuard, classify};
+pub(super) use image::{FileImages, ImageState};
 pub use operations::{Operation, apply};
 pub use splices::{DropReason, OpOutcome};
 pub(super) use three_way::carry_over;

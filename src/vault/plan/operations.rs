@@ -11,10 +11,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::image::ImageChange;
 use super::splices::{
-    DropReason, OpOutcome, Splice, append, append_to_section, find_range, line_splice, line_splices, splice,
-    terminator_at,
+    DropReason, OpOutcome, Splice, append, append_to_section, find_range, line_splice, splice, terminator_at,
 };
 use crate::format::commitment::{self, CommitmentStatus};
 use crate::format::lines::LiveLines;
@@ -84,11 +82,6 @@ pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
         FileAfter::Same => bytes.to_vec(),
         FileAfter::Missing => Vec::new(),
         FileAfter::Bytes(after) => after,
-        FileAfter::Change(change) => {
-            let mut after = bytes.to_vec();
-            change.carry_out(&mut after);
-            after
-        }
     };
     (after, outcomes)
 }
@@ -102,40 +95,33 @@ pub(in crate::vault) enum FileAfter {
     Missing,
     /// These bytes.
     Bytes(Vec<u8>),
-    /// One change of its bytes.
-    Change(ImageChange),
 }
 
-/// As [`apply`], for a file that may be missing before (`None`) or afterwards. The result is a change instead of a
-/// whole new file if that saves copying the file.
+/// As [`apply`], for a file that may be missing before (`None`) or afterwards.
 pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (FileAfter, Vec<OpOutcome>) {
     let mut state: Option<Cow<'_, [u8]>> = before.map(Cow::Borrowed);
     let mut outcomes = Vec::with_capacity(ops.len());
     let mut rest = ops;
-    while !rest.is_empty() {
+    while let [op, others @ ..] = rest {
         let bytes = state.as_deref().unwrap_or_default();
-        let (now, after) = rest.split_at(line_batch(rest, bytes).max(1));
-        rest = after;
-        let effect = if let [op] = now {
-            let effect = effect(op, state.as_deref());
-            outcomes
-                .push(effect.as_ref().map_or_else(|reason| OpOutcome::Dropped(*reason), |_| OpOutcome::Done));
-            effect.ok()
-        } else {
-            let (splices, done) = batch_splices(now, bytes);
-            outcomes.extend(done);
-            Some(Effect::Splices(splices))
-        };
-        match effect {
-            Some(Effect::Splices(splices)) if now.len() == ops.len() && before.is_some() => {
-                return (one_change(bytes, &splices), outcomes);
-            }
-            Some(Effect::Splices(splices)) if !splices.is_empty() => {
+        let batch = line_batch(rest, bytes);
+        if batch > 0 {
+            let (splices, done) = batch_splices(&rest[..batch], bytes);
+            if !splices.is_empty() {
                 state = Some(Cow::Owned(splice(bytes, &splices)));
             }
-            Some(Effect::File(after)) => state = after.map(Cow::Owned),
-            _ => {}
+            outcomes.extend(done);
+            rest = &rest[batch..];
+            continue;
         }
+        match effect(op, state.as_deref()) {
+            Ok(after) => {
+                state = after.map(Cow::Owned);
+                outcomes.push(OpOutcome::Done);
+            }
+            Err(reason) => outcomes.push(OpOutcome::Dropped(reason)),
+        }
+        rest = others;
     }
     let after = match state {
         after if after.as_deref() == before => FileAfter::Same,
@@ -145,55 +131,29 @@ pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (
     (after, outcomes)
 }
 
-/// The effect of an operation on a file.
-enum Effect {
-    /// Replaces parts of it.
-    Splices(Vec<Splice>),
-    /// Makes it these bytes; `None` where there is to be none.
-    File(Option<Vec<u8>>),
-}
-
-fn effect(op: &Operation, now: Option<&[u8]>) -> Result<Effect, DropReason> {
+/// The file after an operation that is none on lines; `None` where there is to be none.
+fn effect(op: &Operation, now: Option<&[u8]>) -> Result<Option<Vec<u8>>, DropReason> {
     let bytes = now.unwrap_or_default();
-    let splices = match op {
-        Operation::DeleteLine { line } => line_splices(bytes, line, None)?,
-        Operation::ReplaceLine { line, with } => line_splices(bytes, line, Some(with))?,
-        Operation::Append { text } => vec![append(bytes, bytes.len(), text)],
-        Operation::AppendToSection { heading, text } => vec![append_to_section(bytes, heading, text)],
+    let change = match op {
+        Operation::Append { text } => append(bytes, bytes.len(), text),
+        Operation::AppendToSection { heading, text } => append_to_section(bytes, heading, text),
         Operation::DeleteRange { bytes: passage } => {
             let at = find_range(bytes, passage)?;
             let ended = passage.ends_with(b"\n");
             let end = if ended { at.end } else { at.end + terminator_at(bytes, at.end) };
-            vec![Splice { at: at.start..end, with: Vec::new() }]
+            Splice { at: at.start..end, with: Vec::new() }
         }
         Operation::SetCommitmentStatus { id, expect, to } => {
             let after = commitment::set_status(bytes, id, *expect, *to);
-            return after.map(|after| Effect::File(Some(after))).ok_or_else(|| why_not(bytes, id));
+            return after.map(Some).ok_or_else(|| why_not(bytes, id));
         }
         Operation::ReplaceAll { expect, with } if expect.as_deref() == now => {
-            return Ok(Effect::File(Some(with.clone())));
+            return Ok(Some(with.clone()));
         }
-        Operation::RemoveFile { expect } if now == Some(expect) => return Ok(Effect::File(None)),
-        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } => {
-            return Err(if now.is_none() { DropReason::Gone } else { DropReason::Changed });
-        }
+        Operation::RemoveFile { expect } if now == Some(expect) => return Ok(None),
+        _ => return Err(if now.is_none() { DropReason::Gone } else { DropReason::Changed }),
     };
-    Ok(Effect::Splices(splices))
-}
-
-/// Several replacements, in order, as one of everything between the first and the last.
-fn one_change(now: &[u8], splices: &[Splice]) -> FileAfter {
-    let (Some(first), Some(last)) = (splices.first(), splices.last()) else { return FileAfter::Same };
-    let range = first.at.start..last.at.end;
-    let mut with = Vec::new();
-    let mut from = range.start;
-    for splice in splices {
-        with.extend_from_slice(&now[from..splice.at.start]);
-        with.extend_from_slice(&splice.with);
-        from = splice.at.end;
-    }
-    let script = ImageChange::of_change(now, range, &with);
-    if script.is_empty() { FileAfter::Same } else { FileAfter::Change(script) }
+    Ok(Some(splice(bytes, &[change])))
 }
 
 /// The reason why the status of a commitment could not be changed.
@@ -215,24 +175,20 @@ fn line_target(op: &Operation) -> Option<(&[u8], Option<&[u8]>)> {
 }
 
 /// How many operations from the first on work on lines, don't meet each other and can't make other
-/// lines live or dead, so that one pass over the file does them all.
+/// lines live or dead, so that one pass over the file does them all; 0 if the first is none on a line.
 fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
     const MARKS: [&[u8]; 6] = [b"```", b"~~~", b"<!--", b"-->", b"%%", b"---"];
     let has_mark = |line: &[u8]| MARKS.iter().any(|mark| memchr::memmem::find(line, mark).is_some());
-    if ops.len() < 2 || memchr::memmem::find(bytes, b"\n---").is_some() {
-        return 1;
-    }
+    let is_alone = memchr::memmem::find(bytes, b"\n---").is_some();
     let mut seen = std::collections::HashSet::new();
     let mut count = 0;
-    for op in ops {
-        let Some((line, with)) = line_target(op) else { break };
-        if seen.contains(line) || has_mark(line) || with.is_some_and(has_mark) {
-            break;
+    for (line, with) in ops.iter().map_while(line_target) {
+        let is_apart = is_alone || seen.contains(line) || has_mark(line) || with.is_some_and(has_mark);
+        if is_apart {
+            return count.max(1);
         }
         seen.insert(line);
-        if let Some(with) = with {
-            seen.insert(with);
-        }
+        seen.extend(with);
         count += 1;
     }
     count

@@ -2,12 +2,12 @@
 //! (splices). Pure.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines};
+use crate::format::lines::{Line, LiveLines, bom_len, lines};
 use crate::format::memory;
 
 /// The reason why an operation was not done.
@@ -66,16 +66,6 @@ pub(super) fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {
     }
 }
 
-pub(super) fn line_splices(
-    bytes: &[u8],
-    target: &[u8],
-    with: Option<&[u8]>,
-) -> Result<Vec<Splice>, DropReason> {
-    let splices: Vec<Splice> =
-        live_lines_equal_to(bytes, target).iter().map(|line| line_splice(line, with)).collect();
-    if splices.is_empty() { Err(DropReason::Gone) } else { Ok(splices) }
-}
-
 /// The position of `passage` as whole lines: once, beginning on a live line or at the file's start.
 pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> {
     if passage.is_empty() {
@@ -89,17 +79,14 @@ pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, D
         from = found + 1;
         Some(found)
     });
-    let candidates: Vec<usize> = matches
-        .filter(|&start| {
-            let end = start + passage.len();
-            begins_line(bytes, start)
-                && (passage.ends_with(b"\n") || end == bytes.len() || terminator_at(bytes, end) > 0)
-        })
-        .collect();
-    let live = Liveness::of(bytes);
     // The start of a file is in no comment or code block; Obsidian's frontmatter may be a commitment all the same.
-    let body = bom_len(bytes);
-    let mut found = candidates.into_iter().filter(|&start| start == body || live.is_live(start));
+    let live = LiveLines::new(bytes).map(|line| line.start).chain([bom_len(bytes)]);
+    let live: HashSet<usize> = live.collect();
+    let mut found = matches.filter(|start| {
+        let end = start + passage.len();
+        live.contains(start)
+            && (passage.ends_with(b"\n") || end == bytes.len() || terminator_at(bytes, end) > 0)
+    });
     match (found.next(), found.next()) {
         (Some(start), None) => Ok(start..start + passage.len()),
         (Some(_), Some(_)) => Err(DropReason::NotUnique),
@@ -177,76 +164,4 @@ fn with_newlines<'a>(text: &'a [u8], newline: &[u8]) -> Cow<'a, [u8]> {
 /// Whether the file's last line is blank, so that appended text is a paragraph of its own.
 fn ends_in_blank_line(bytes: &[u8]) -> bool {
     lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())
-}
-
-/// Whether `at` is where a line begins.
-fn begins_line(bytes: &[u8], at: usize) -> bool {
-    at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
-}
-
-/// The live lines whose text is `target`. It searches the line ends first and compares only lines of the right length:
-/// the lines of a file resemble each other, which makes a search for the bytes slow.
-fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
-    let mut found: Vec<Line<'a>> = Vec::new();
-    let body = bom_len(bytes);
-    let mut start = body;
-    // The position where the last other line differed from the target: most likely the next one does too.
-    let mut probe = 0;
-    for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| at + body).chain([bytes.len()]) {
-        let fits = end - start == target.len() || end - start == target.len() + 1;
-        if fits && target.get(probe).is_none_or(|byte| bytes[start + probe] == *byte) {
-            if bytes[start..].starts_with(target) {
-                found.extend(Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target));
-            } else {
-                probe = bytes[start..].iter().zip(target).take_while(|(have, want)| have == want).count();
-            }
-        }
-        start = end + 1;
-    }
-    if let Some(last) = found.last() {
-        // The text behind the last candidate doesn't matter, unless it ends the frontmatter.
-        let end = if starts_frontmatter(bytes) { bytes.len() } else { last.end() };
-        let live = Liveness::of(&bytes[..end]);
-        found.retain(|line| live.is_live(line.start));
-    }
-    found
-}
-
-/// Which lines of a text are live.
-enum Liveness {
-    /// All: nothing in the text could make a line anything else.
-    All,
-    /// The starts of those that aren't.
-    Dead(std::collections::HashSet<usize>),
-}
-
-impl Liveness {
-    fn of(bytes: &[u8]) -> Self {
-        if !starts_frontmatter(bytes) && !has_marks(bytes) {
-            return Self::All;
-        }
-        let dead = LiveLines::new(bytes).flagged().filter(|(_, live)| !live);
-        Self::Dead(dead.map(|(line, _)| line.start).collect())
-    }
-
-    /// Whether the line that begins at `start` is live.
-    fn is_live(&self, start: usize) -> bool {
-        match self {
-            Self::All => true,
-            Self::Dead(dead) => !dead.contains(&start),
-        }
-    }
-}
-
-/// Whether anything in the text could open a fence or a comment. Two searches of the memory.
-fn has_marks(bytes: &[u8]) -> bool {
-    let is_mark = |at: usize| match bytes[at] {
-        b'%' => bytes[at..].starts_with(b"%%"),
-        mark => bytes[at..].starts_with(&[mark; 3]),
-    };
-    memchr::memchr3_iter(b'`', b'~', b'%', bytes).any(is_mark) || memmem::find(bytes, b"<!--").is_some()
-}
-
-fn starts_frontmatter(bytes: &[u8]) -> bool {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).starts_with(b"---")
 }

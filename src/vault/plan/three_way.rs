@@ -11,6 +11,7 @@ use std::ops::Range;
 use similar::DiffOp;
 
 use crate::format::changes::{changes, differences};
+use crate::format::lines::terminator_of;
 
 /// Two texts brought together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Overlap {
 /// nothing counts as removed.
 pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> ThreeWayMerge {
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
-    let end = line_end(first);
+    let end = terminator_of(first).as_bytes();
     let lines = |bytes| lines(bytes, end);
     let (first, second) = (lines(first), lines(second));
     let base = base.map_or_else(
@@ -80,12 +81,6 @@ fn without<'a>(text: &[&'a [u8]], other: &[&[u8]]) -> Vec<&'a [u8]> {
     text.iter().copied().filter(is_missing).collect()
 }
 
-/// The line end of a text, by its first line.
-fn line_end(text: &[u8]) -> &'static [u8] {
-    let first = text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-    if first.ends_with(b"\r\n") { b"\r\n" } else { b"\n" }
-}
-
 /// The lines with their terminators; a last one without gets `end`, so that adding after it is no change of it.
 fn lines<'t>(bytes: &'t [u8], end: &[u8]) -> Vec<Cow<'t, [u8]>> {
     let mut lines: Vec<Cow<'_, [u8]>> =
@@ -103,7 +98,7 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
         return late.to_vec();
     }
     let ends = late.is_empty() || late.ends_with(b"\n") || now.ends_with(b"\n") && now != base;
-    let end = line_end(late);
+    let end = terminator_of(late).as_bytes();
     let lines = |bytes| lines(bytes, end);
     let (base, late, ours, now) = (lines(base), lines(late), lines(ours), lines(now));
     let in_now: Vec<DiffOp> = differences(&base, &now).collect();

@@ -52,8 +52,20 @@ pub(crate) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
         inode: stat.st_ino as u64,
         dev: stat.st_dev as u64,
         mode: stat.st_mode as u32,
-        is_placeholder: false,
+        is_placeholder: is_dataless(stat),
     }
+}
+
+/// Whether a file has its content in the cloud only (macOS).
+#[cfg(target_os = "macos")]
+fn is_dataless(stat: &rustix::fs::Stat) -> bool {
+    const SF_DATALESS: u32 = 0x4000_0000;
+    stat.st_flags & SF_DATALESS != 0
+}
+
+#[cfg(not(target_os = "macos"))]
+fn is_dataless(_: &rustix::fs::Stat) -> bool {
+    false
 }
 
 fn check_kind(path: &NotePath, kind: FileType) -> Result<(), VaultError> {

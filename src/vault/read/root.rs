@@ -122,9 +122,7 @@ impl Vault {
             Err(VaultError::NotFound(_)) => return Ok(self.stub_stat(path)),
             Err(error) => return Err(error),
         };
-        let stat = rustix::fs::fstat(&file).map_err(|error| VaultError::io(path, error.into()))?;
-        check_kind(path, FileType::from_raw_mode(stat.st_mode))?;
-        Ok(Some(Stat { is_placeholder: is_dataless(&file), ..stat_of(&stat) }))
+        Ok(Some(stat_open(path, &file)?))
     }
 
     /// Whether there is a file of that name.
@@ -200,12 +198,11 @@ impl Vault {
             }
             opened => opened?,
         };
-        let stat = rustix::fs::fstat(&file).map_err(|error| VaultError::io(path, error.into()))?;
-        check_kind(path, FileType::from_raw_mode(stat.st_mode))?;
-        if is_dataless(&file) {
+        let stat = stat_open(path, &file)?;
+        if stat.is_placeholder {
             return Err(VaultError::Placeholder(path.clone()));
         }
-        Ok((file, stat_of(&stat)))
+        Ok((file, stat))
     }
 
     /// Reads an open note from its start, up to the limit.
@@ -338,17 +335,11 @@ const PATH_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const PATH_ONLY: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
-/// Whether the descriptor's file has its content in the cloud only (macOS).
-#[cfg(target_os = "macos")]
-fn is_dataless(file: &File) -> bool {
-    use std::os::macos::fs::MetadataExt;
-    const SF_DATALESS: u32 = 0x4000_0000;
-    file.metadata().is_ok_and(|metadata| metadata.st_flags() & SF_DATALESS != 0)
-}
-
-#[cfg(not(target_os = "macos"))]
-fn is_dataless(_: &File) -> bool {
-    false
+/// The metadata of an open file, which has to be a regular one.
+fn stat_open(path: &NotePath, file: &File) -> Result<Stat> {
+    let stat = rustix::fs::fstat(file).map_err(|error| VaultError::io(path, error.into()))?;
+    check_kind(path, FileType::from_raw_mode(stat.st_mode))?;
+    Ok(stat_of(&stat))
 }
 
 /// Whether `name` in the open folder `dir` is at this moment the file `stat`.

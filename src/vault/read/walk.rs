@@ -271,7 +271,7 @@ fn list_folder(
                 inside.push((name.to_owned(), path, stat_of(&stat)));
             }
             _ if !options.takes_extension(&path) || conflict::is_temporary(path.file_name()) => {}
-            FileType::RegularFile => walk.entries.push(WalkEntry { path, stat: placeholder(&stat) }),
+            FileType::RegularFile => walk.entries.push(WalkEntry { path, stat: stat_of(&stat) }),
             FileType::Symlink => skip(SkipReason::Link),
             kind => skip(SkipReason::NotAFile(describe(kind).unwrap_or("something else"))),
         }
@@ -282,17 +282,6 @@ fn list_folder(
         OpenFolder { above, name, path, stat, depth: depth + 1 }
     }));
     Ok(())
-}
-
-#[cfg(target_os = "macos")]
-fn placeholder(stat: &rustix::fs::Stat) -> Stat {
-    const SF_DATALESS: u32 = 0x4000_0000;
-    Stat { is_placeholder: stat.st_flags & SF_DATALESS != 0, ..stat_of(stat) }
-}
-
-#[cfg(not(target_os = "macos"))]
-fn placeholder(stat: &rustix::fs::Stat) -> Stat {
-    stat_of(stat)
 }
 
 #[cfg(test)]
