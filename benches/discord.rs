@@ -29,7 +29,7 @@ use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
 use vault_agent::deliver::{DeliveryOrder, Journal, PassMode, PassState};
-use vault_agent::discord::{BotNotifier, IncomingMessage, Logbook, Owners, Surface, entries, snowflake};
+use vault_agent::discord::{BotNotifier, IncomingMessage, Logbook, Surface, entries, snowflake};
 use vault_agent::machines::Machines;
 use vault_agent::redact::Redactor;
 use vault_agent::vault::{EditOptions, Editor, Vault};
@@ -85,7 +85,7 @@ async fn wire() {
     let editor = Editor::new(vault.clone(), &state, clock.clone(), EditOptions::default());
     let journal = Journal::open(&state).unwrap();
     let delivery_order =
-        DeliveryOrder::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]))));
+        DeliveryOrder::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), vec![ALICE])));
     let settings = settings::pass_settings();
     let context = PassContext {
         vault: &vault,

@@ -18,8 +18,7 @@ use super::api::{ApiError, DiscordError, Gateway, GatewayEvent, GatewayStatus, g
 use super::commands;
 use super::ingress::catchup;
 use super::log::logbook::Surface;
-use super::shared::access::Owners;
-use super::shared::{BotParts, BotState, Cursors, LaneItem, LaneKind};
+use super::shared::{BotParts, BotState, Cursors, LaneItem, LaneKind, lock};
 
 /// Runs the bot until `shutdown`; `status` tells how it is.
 ///
@@ -31,16 +30,15 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> Result<(), DiscordError> {
     let (events_in, events) = mpsc::unbounded_channel();
-    let gateway = Gateway::new(parts.api.clone(), events_in, status.clone(), parts.stall);
-    let sweep = parts.sweep;
+    let gateway = Gateway::new(parts.api.clone(), events_in, status.clone(), parts.times.stall);
+    let sweep = parts.times.sweep;
     let (cursors, started) = (Cursors::load(&parts.state), parts.clock.now());
     let known_to = parts.settings.channel_id.and_then(|channel| cursors.get(channel));
     let shared = Arc::new(BotState {
-        owners: Owners::new(&parts.settings.owner_ids),
         cursors,
         started,
         known_to: known_to.unwrap_or_else(|| snowflake::first_at(started)),
-        blind: gateway.blind(),
+        blind: gateway.blind.clone(),
         closing: CancellationToken::new(),
         interactions: Mutex::default(),
         name: tokio::sync::OnceCell::new(),
@@ -63,7 +61,7 @@ pub async fn run(
     };
     shared.closing.cancel();
     // Lanes end with their senders.
-    shared.lanes().clear();
+    lock(&shared.lanes).clear();
     result
 }
 
@@ -140,13 +138,11 @@ impl Bot {
                     self.route_item(channel, LaneItem::Message(message), resolved);
                 }
             }
-            // An edit without an instant is Discord adding a preview.
-            GatewayEvent::Edited { channel, id, author, content, extras, at: Some(at) } => {
+            GatewayEvent::Edited { channel, id, author, content, extras, at } => {
                 let own = author == Some(self.shared.identity().user);
                 let content = message::words(&content, if own { "" } else { &extras });
                 self.send_to_lane(channel, LaneItem::Edited { id, content, at });
             }
-            GatewayEvent::Edited { .. } => {}
             GatewayEvent::Deleted { channel, ids } => {
                 for id in ids {
                     self.send_to_lane(channel, LaneItem::Deleted { id });
@@ -186,7 +182,7 @@ impl Bot {
     fn is_strangers_dm(&self, message: &IncomingMessage) -> bool {
         let known = self.shared.lane(message.channel).is_some();
         let is_known_author =
-            message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
+            message.author.id == self.shared.identity().user || self.shared.is_owner(message.author.id);
         message.guild.is_none() && !known && !is_known_author
     }
 
@@ -213,7 +209,7 @@ impl Bot {
         let (shared, resolved) = (self.shared.clone(), resolved.clone());
         tokio::spawn(async move {
             let route = Route::Channel { channel_id: channel.into() };
-            let found = granted(shared.api.get(route, vec![]).await);
+            let found = granted(shared.api.get(route).await);
             let kind = found.map(|found| found.and_then(|found| shared.lane_kind(&found)));
             let _ = resolved.send((channel, kind));
         });

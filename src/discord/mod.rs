@@ -29,4 +29,4 @@ pub use self::api::{DiscordApi, DiscordError, GatewayStatus, examine, snowflake}
 pub use self::bot::run;
 pub use self::log::logbook::{Logbook, Surface, entries};
 pub use self::notify::{BotNotifier, WebhookNotifier, notifier, setup};
-pub use self::shared::{BotParts, ChannelLock, Owners, ProgressTimes, VaultOperations, access};
+pub use self::shared::{BotParts, BotTimes, ChannelLock, VaultOperations, access};

@@ -175,7 +175,7 @@ async fn final_refusals_are_one_clear_sentence_each() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_stops_at_once_even_before_a_first_connection_and_comes_back_after_an_outage() {
     let mut rig = Rig::new().await;
-    rig.stall = Some(Duration::from_millis(1500));
+    rig.times.stall = Duration::from_millis(1500);
     rig.fake.gateway(GatewayFault::Outage);
     let running = rig.start();
     tokio::time::sleep(Duration::from_millis(300)).await;

@@ -5,7 +5,6 @@ use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::config::Settings;
 use vault_agent::config::allow::{CallToMatch, allows};
-use vault_agent::discord::ProgressTimes;
 use vault_agent::format::approval::{self, Approval, ApprovalState as Ended};
 use vault_agent::turn::TurnState;
 use vault_agent::turn::turn_journal::ToolEnd;
@@ -114,10 +113,8 @@ fn results(rig: &Rig) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let (mut rig, tool) = rig_and_tool().await;
-    rig.pace = ProgressTimes {
-        after: std::time::Duration::from_millis(10),
-        every: std::time::Duration::from_millis(50),
-    };
+    rig.times.progress_after = std::time::Duration::from_millis(10);
+    rig.times.progress_every = std::time::Duration::from_millis(50);
     let curl = run("curl https://a.example");
     rig.server.script(vec![curl.clone(), curl, Reply::text("Fetched.")]);
     let _running = rig.run().await;

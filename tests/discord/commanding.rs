@@ -4,7 +4,7 @@ use super::fake::{Fault, GatewayFault};
 use super::rig::*;
 use crate::deliver::world::{fact, message};
 use vault_agent::deliver::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
-use vault_agent::discord::{BotNotifier, Owners};
+use vault_agent::discord::BotNotifier;
 
 /// What a stranger is told.
 const STRANGER: &str = "Only the owner of this vault may use me.";
@@ -116,7 +116,7 @@ async fn commands_are_written_once_and_again_only_when_they_changed() {
 async fn notify(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> Value {
     let fact = NotifiedItem { recurring, ..fact(kind, id, "2026-11-20T09:30", msg) };
     let message = OutgoingMessage { facts: vec![fact], ..message(kind, id, &format!("Reminder: {msg}")) };
-    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
+    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), vec![ALICE]);
     assert!(matches!(notifier.send(&message).await, SendOutcome::Sent { message_id: Some(_) }));
     rig.fake.messages(CHANNEL).pop().unwrap()
 }

@@ -135,7 +135,7 @@ async fn typing_lasts_as_long_as_the_answer_takes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
     let mut rig = Rig::new().await;
-    rig.sweep = Duration::from_millis(700);
+    rig.times.sweep = Duration::from_millis(700);
     let _running = rig.run().await;
     let mut wanted = vec![];
     for round in 0..5 {
@@ -167,7 +167,7 @@ async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() {
     let mut rig = Rig::new().await;
-    rig.sweep = Duration::from_millis(300);
+    rig.times.sweep = Duration::from_millis(300);
     let _running = rig.run().await;
     rig.say("first");
     rig.wait_said(CHANNEL, 1).await;
@@ -198,7 +198,7 @@ async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() 
 async fn swapped_and_doubled_events_are_in_order() {
     let mut rig = Rig::new().await;
     // A busy machine may take longer than usual between two events that were swapped.
-    rig.gather = Duration::from_secs(2);
+    rig.times.gather = Duration::from_secs(2);
     let _running = rig.run().await;
     let mut wanted = vec![];
     for n in 0..20 {

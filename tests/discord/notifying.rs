@@ -6,7 +6,7 @@ use vault_agent::deliver::{
     MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, PassMode, SendOutcome,
     notifier::nonce,
 };
-use vault_agent::discord::{BotNotifier, DiscordApi, Owners, WebhookNotifier};
+use vault_agent::discord::{BotNotifier, DiscordApi, WebhookNotifier};
 use vault_agent::schedule::DigestRule;
 
 use super::fake::{Access, FakeDiscord, Fault, Scope as Limit};
@@ -23,7 +23,7 @@ fn notification(number: u32, text: &str) -> OutgoingMessage {
 fn bot(fake: &FakeDiscord) -> BotNotifier {
     let token = SecretString::from(fake.world().token.clone());
     let api = DiscordApi::new(Some(&token), Some(&fake.api_base())).unwrap();
-    BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))
+    BotNotifier::new(api, Some(CHANNEL), vec![ALICE])
 }
 
 fn sent(outcome: &SendOutcome) -> bool {
@@ -100,7 +100,7 @@ async fn nobody_listening_is_surely_not_sent() {
     let gone = { FakeDiscord::start().await.api_base() };
     tokio::time::sleep(Duration::from_millis(50)).await;
     let api = DiscordApi::new(Some(&SecretString::from("t")), Some(&gone)).unwrap();
-    let outcome = BotNotifier::new(api, Some(1), Owners::default()).send(&notification(1, "x")).await;
+    let outcome = BotNotifier::new(api, Some(1), vec![]).send(&notification(1, "x")).await;
     let SendOutcome::Retry { reason, .. } = outcome else { panic!("{outcome:?}") };
     assert!(!reason.contains("127.0.0.1"), "an address may be a secret: {reason}");
 }
@@ -162,7 +162,7 @@ async fn a_scope_names_the_place_and_nobody_else_is_pinged() {
 async fn a_webhook_alone_sends_and_can_not_be_asked() {
     let fake = FakeDiscord::start().await;
     let address = SecretString::from("https://discord.com/api/webhooks/700/webhook-token");
-    let webhook = WebhookNotifier::new(&address, Some(&fake.api_base()), Owners::new(&[ALICE])).unwrap();
+    let webhook = WebhookNotifier::new(&address, Some(&fake.api_base()), vec![ALICE]).unwrap();
     let message = notification(1, "hello @everyone");
     assert!(sent(&webhook.send(&message).await));
     assert_eq!(fake.world().pings, Vec::<String>::new());
@@ -170,7 +170,7 @@ async fn a_webhook_alone_sends_and_can_not_be_asked() {
     fake.fault("POST", "/webhooks", Fault::LoseAnswer, 1);
     assert!(matches!(webhook.send(&message).await, SendOutcome::Unknown { .. }));
     let address = SecretString::from("https://discord.com/api/webhooks/700/another");
-    let webhook = WebhookNotifier::new(&address, Some(&fake.api_base()), Owners::default()).unwrap();
+    let webhook = WebhookNotifier::new(&address, Some(&fake.api_base()), vec![]).unwrap();
     let SendOutcome::Refused { reason } = webhook.send(&message).await else { panic!("refused") };
     assert!(reason.contains("Copy Webhook URL") && !reason.contains("another"), "{reason}");
     assert!(!format!("{webhook:?}").contains("another"));
@@ -185,7 +185,7 @@ async fn with_the_rate_limiter_on_a_429_is_waited_for_with_the_same_nonce() {
         let client = FakeDiscord::tls_client(address);
         DiscordApi::with(Some(&token), client.clone(), client, None)
     };
-    let bot = BotNotifier::new(api, Some(CHANNEL), Owners::default());
+    let bot = BotNotifier::new(api, Some(CHANNEL), vec![]);
     for (number, limit) in (0u32..).zip([Limit::User, Limit::Global, Limit::Shared]) {
         fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: 1.0 }, 1);
         let begun = Instant::now();
@@ -238,7 +238,7 @@ fn told(fake: &FakeDiscord, count: usize) -> Vec<usize> {
 
 /// One pass in a thread of its own, which may die of a failpoint.
 async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
-    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
+    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), vec![ALICE]);
     let (root, at) = (rig.dir().to_owned(), now.to_string());
     let thread = std::thread::Builder::new().name(rig.thread_name()).spawn(move || {
         let mut world = World::of(root, &at);

@@ -14,7 +14,7 @@ async fn until(running: &Running, wanted: GatewayStatus) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_intent_commands_work_and_once_it_is_on_messages_do() {
     let mut rig = Rig::new().await;
-    rig.stall = Some(Duration::from_secs(6));
+    rig.times.stall = Duration::from_secs(6);
     let running = rig.run().await;
     rig.say("seen");
     rig.wait_said(CHANNEL, 1).await;
@@ -41,7 +41,7 @@ async fn without_the_intent_commands_work_and_once_it_is_on_messages_do() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_missing_is_one_sentence_each_and_goes_once_it_is_mended() {
     let mut rig = Rig::new().await;
-    rig.sweep = Duration::from_millis(300);
+    rig.times.sweep = Duration::from_millis(300);
     rig.settings.guild_id = Some(1001);
     rig.settings.owner_ids = vec![];
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoSend;

@@ -10,8 +10,7 @@ use vault_agent::agent::{
 use vault_agent::config;
 use vault_agent::deliver::{AnswerSender, DeliveryOrder};
 use vault_agent::discord::{
-    self, BotNotifier, BotParts, DiscordApi, DiscordError, GatewayStatus, Logbook, Owners, ProgressTimes,
-    VaultOperations,
+    self, BotNotifier, BotParts, BotTimes, DiscordApi, DiscordError, GatewayStatus, Logbook, VaultOperations,
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
@@ -73,10 +72,7 @@ pub struct Rig {
     pub tools: Arc<dyn Toolbox>,
     /// Of the bot that was started last.
     pub approvals: Arc<Mutex<Option<Arc<VaultApprovals>>>>,
-    pub sweep: Duration,
-    pub gather: Duration,
-    pub stall: Option<Duration>,
-    pub pace: ProgressTimes,
+    pub times: BotTimes,
     pub token: Option<String>,
     pub clock: Arc<dyn Clock>,
 }
@@ -174,10 +170,7 @@ impl Rig {
             responder: None,
             tools: Arc::new(CombinedToolbox::default()),
             approvals: Arc::default(),
-            sweep: BotParts::SWEEP,
-            gather: BotParts::GATHER,
-            stall: None,
-            pace: ProgressTimes::default(),
+            times: BotTimes::default(),
             token: None,
             clock: Arc::new(SystemClock),
         }
@@ -245,7 +238,7 @@ impl Rig {
         let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
         *self.approvals.lock().unwrap() = Some(Arc::clone(&approvals));
         let turns = Arc::new(TurnJournal::open(&self.state()).unwrap());
-        let notifier = BotNotifier::new(self.api(), self.settings.channel_id, Owners::new(&[ALICE]));
+        let notifier = BotNotifier::new(self.api(), self.settings.channel_id, vec![ALICE]);
         let answers = AnswerSender {
             journal: workspace.journal().unwrap(),
             vault: workspace.vault.clone(),
@@ -284,10 +277,7 @@ impl Rig {
             cut_off: CancellationToken::new(),
             clock: self.clock.clone(),
             state: self.state(),
-            sweep: self.sweep,
-            gather: self.gather,
-            stall: self.stall,
-            pace: self.pace,
+            times: self.times,
         }
     }
 

@@ -7,7 +7,6 @@ use tokio::sync::Semaphore;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Caller;
 use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::discord::ProgressTimes;
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::TurnState;
 use vault_agent::turn::turn_journal::ToolEnd;
@@ -266,7 +265,8 @@ async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_al
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_work_says_what_it_does_in_one_message_that_goes() {
     let mut rig = Rig::with(&[("one", "messages")]).await;
-    rig.pace = ProgressTimes { after: Duration::ZERO, every: Duration::from_millis(20) };
+    rig.times.progress_after = Duration::ZERO;
+    rig.times.progress_every = Duration::from_millis(20);
     Look::on(&mut rig, 0);
     rig.server.script(vec![look(), Reply::text("Done.")]);
     let running = rig.run().await;
@@ -329,7 +329,8 @@ async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
 async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() {
     for is_killed in [false, true] {
         let mut rig = Rig::with(&[("one", "chat")]).await;
-        rig.pace = ProgressTimes { after: Duration::ZERO, every: Duration::from_millis(20) };
+        rig.times.progress_after = Duration::ZERO;
+        rig.times.progress_every = Duration::from_millis(20);
         let tool = Look::on(&mut rig, 0);
         rig.server.script(vec![look(), Reply::text("Done.")]);
         let running = rig.run().await;

@@ -4,7 +4,6 @@ use super::fake::{Access, Fault, Record};
 use super::rig::*;
 use super::turns::Look;
 use vault_agent::agent::OtherBrains;
-use vault_agent::discord::ProgressTimes;
 use vault_agent::turn::TurnState;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -174,7 +173,8 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
 
 async fn without_the_permission_to_read_history_an_answer_is_no_reply() {
     let mut rig = Rig::with(&[("one", "chat")]).await;
-    rig.pace = ProgressTimes { after: Duration::ZERO, every: Duration::from_millis(20) };
+    rig.times.progress_after = Duration::ZERO;
+    rig.times.progress_every = Duration::from_millis(20);
     rig.server.respond(|_| Reply::text("Yes.").after(Duration::from_millis(400)));
     let _running = rig.run().await;
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;

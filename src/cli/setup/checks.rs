@@ -157,21 +157,19 @@ pub(super) async fn test_notifier(
 /// Discord's webhook, or the bot, which has to be let in.
 #[cfg(feature = "assistant")]
 async fn discord_notifier(trial: &NotifierTrial) -> Result<Arc<dyn Notifier>, String> {
-    use crate::discord::access::Owners;
     use crate::discord::notifier::{BotNotifier, WebhookNotifier};
 
     let base = trial.discord.api_base.as_deref();
     if let Some(address) = &trial.address {
         let webhook =
-            WebhookNotifier::new(address, base, Owners::default()).map_err(|error| error.to_string())?;
+            WebhookNotifier::new(address, base, Vec::new()).map_err(|error| error.to_string())?;
         return Ok(Arc::new(webhook));
     }
     let api = discord_api(&trial.secret.clone().unwrap_or_default(), base)?;
     if let Some(problem) = examine(&api, &trial.discord).await.into_iter().find_map(Result::err) {
         return Err(problem.to_string());
     }
-    let owners = Owners::new(&trial.discord.owner_ids);
-    Ok(Arc::new(BotNotifier::new(api, trial.discord.channel_id, owners)))
+    Ok(Arc::new(BotNotifier::new(api, trial.discord.channel_id, trial.discord.owner_ids.clone())))
 }
 
 #[cfg(not(feature = "assistant"))]

@@ -9,7 +9,7 @@ use super::prelude::*;
 use crate::agent::VaultMemory;
 use crate::daemon::assistant::AssistantService;
 use crate::deliver::AnswerSender;
-use crate::discord::{BotParts, ChannelLock, GatewayStatus, Logbook, ProgressTimes, VaultOperations, setup};
+use crate::discord::{BotParts, BotTimes, ChannelLock, GatewayStatus, Logbook, VaultOperations, setup};
 use crate::turn::{Responder, TurnJournal};
 
 /// Runs the bot if there is a token.
@@ -162,9 +162,6 @@ fn parts(
         cut_off: kept.cut_off.clone(),
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
-        sweep: BotParts::SWEEP,
-        gather: BotParts::GATHER,
-        stall: None,
-        pace: ProgressTimes::default(),
+        times: BotTimes::default(),
     })
 }

@@ -17,7 +17,7 @@ pub async fn examine(
     api: &DiscordApi,
     settings: &config::DiscordSettings,
 ) -> Vec<Result<String, DiscordError>> {
-    let me = match api.get(Route::UserMe, vec![]).await {
+    let me = match api.get(Route::UserMe).await {
         Ok(me) => me,
         Err(error) => return vec![Err(error.into())],
     };
@@ -27,7 +27,7 @@ pub async fn examine(
         true => Ok("it may read messages".to_owned()),
         false => Err(DiscordError::MissingIntent),
     }));
-    found.extend(settings_problem(settings).into_iter().map(Err));
+    found.extend(settings.owner_ids.is_empty().then_some(Err(DiscordError::NoOwner)));
     match settings.channel_id {
         Some(channel) => {
             let user = message::id(&me["id"]).unwrap_or_default();
@@ -40,13 +40,8 @@ pub async fn examine(
 
 /// Whether the bot may read messages, if Discord tells.
 pub(in crate::discord) async fn may_read_messages(api: &DiscordApi) -> Option<bool> {
-    let application = api.get(Route::Oauth2ApplicationCurrent, vec![]).await.ok()?;
+    let application = api.get(Route::Oauth2ApplicationCurrent).await.ok()?;
     Some(application["flags"].as_u64()? & MESSAGE_CONTENT_FLAGS != 0)
-}
-
-/// A problem of the settings that needs no request to see.
-pub(in crate::discord) fn settings_problem(settings: &config::DiscordSettings) -> Option<DiscordError> {
-    settings.owner_ids.is_empty().then_some(DiscordError::NoOwner)
 }
 
 /// The bot as a member of the bound channel's server, and what a person has to fix there.
@@ -63,8 +58,8 @@ pub(in crate::discord) async fn examine_server(
     {
         problems.push(DiscordError::WrongServer { set, real });
     }
-    let member = api.get(Route::GuildMember { guild_id: guild.into(), user_id: user.into() }, vec![]).await;
-    let roles = api.get(Route::GuildRoles { guild_id: guild.into() }, vec![]).await;
+    let member = api.get(Route::GuildMember { guild_id: guild.into(), user_id: user.into() }).await;
+    let roles = api.get(Route::GuildRoles { guild_id: guild.into() }).await;
     let (Ok(member), Ok(roles)) = (&member, &roles) else {
         tracing::debug!("the bot's roles are not known: only its own mention is heard");
         return (member.ok(), problems);
@@ -83,7 +78,7 @@ async fn examine_channel(
     channel: u64,
 ) -> Vec<Result<String, DiscordError>> {
     let read = async {
-        let answer = api.get(Route::Channel { channel_id: channel.into() }, vec![]).await?;
+        let answer = api.get(Route::Channel { channel_id: channel.into() }).await?;
         Ok((answer, api.history(channel, 0).await?))
     };
     let (answer, page) = match read.await {

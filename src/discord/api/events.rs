@@ -19,7 +19,7 @@ pub enum GatewayEvent {
     Resumed,
     /// A message was written.
     Message(Box<IncomingMessage>),
-    /// A message was edited; None if only an embed or the like changed.
+    /// A message was edited.
     Edited {
         /// Its channel.
         channel: u64,
@@ -32,7 +32,7 @@ pub enum GatewayEvent {
         /// Its current content outside of its text.
         extras: String,
         /// When it was edited.
-        at: Option<Timestamp>,
+        at: Timestamp,
     },
     /// Messages were deleted.
     Deleted {
@@ -112,7 +112,8 @@ pub(super) const CONVERSATION: [&str; 6] = [
     "THREAD_UPDATE",
 ];
 
-/// An edit, from the JSON of its event; none if the text isn't part of it.
+/// An edit, from the JSON of its event; none if the text isn't part of it, or if Discord only added a preview: then it
+/// has no instant.
 pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
     let extras = IncomingMessage::from_json(event).map(|message| message.extras).unwrap_or_default();
     Some(GatewayEvent::Edited {
@@ -121,7 +122,7 @@ pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
         author: message::id(&event["author"]["id"]),
         content: event["content"].as_str()?.to_owned(),
         extras,
-        at: event["edited_timestamp"].as_str().and_then(|at| at.parse().ok()),
+        at: event["edited_timestamp"].as_str()?.parse().ok()?,
     })
 }
 

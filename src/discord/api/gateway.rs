@@ -37,8 +37,6 @@ pub enum GatewayStatus {
     Stopped(DiscordError),
 }
 
-/// How long a client may be without a connection before it is restarted.
-const STALL: Duration = Duration::from_secs(180);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const LONGEST_RECHECK: Duration = Duration::from_secs(3600);
 
@@ -49,7 +47,7 @@ pub struct Gateway {
     status: watch::Sender<GatewayStatus>,
     stall: Duration,
     /// Set while the bot may not read messages.
-    blind: Arc<AtomicBool>,
+    pub(in crate::discord) blind: Arc<AtomicBool>,
 }
 
 /// A runtime for serenity's tasks. serenity itself can't end them before the first connection; dropping this ends them.
@@ -89,14 +87,9 @@ impl Gateway {
         api: DiscordApi,
         events: mpsc::UnboundedSender<GatewayEvent>,
         status: watch::Sender<GatewayStatus>,
-        stall: Option<Duration>,
+        stall: Duration,
     ) -> Self {
-        Self { api, events, status, stall: stall.unwrap_or(STALL), blind: Arc::default() }
-    }
-
-    /// Whether the bot may not read messages, as known now.
-    pub fn blind(&self) -> Arc<AtomicBool> {
-        self.blind.clone()
+        Self { api, events, status, stall, blind: Arc::default() }
     }
 
     /// Stays connected until `shutdown`.
@@ -198,7 +191,7 @@ impl Gateway {
 
     /// The gateway's address from Discord, with a host that may receive the token.
     async fn address(&self) -> Result<String, DiscordError> {
-        let answer = self.api.get(Route::Gateway, vec![]).await?;
+        let answer = self.api.get(Route::Gateway).await?;
         let url = answer["url"].as_str().unwrap_or_default();
         checked_address(url, self.api.is_local())
     }

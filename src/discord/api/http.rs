@@ -37,8 +37,6 @@ pub struct HistoryPage {
     pub messages: Vec<IncomingMessage>,
     /// The ids of all its messages, also of those that can't be read.
     pub ids: Vec<u64>,
-    /// The newest id on it.
-    pub last: Option<u64>,
     /// The id that the next page begins after; none if this was the last.
     pub next: Option<u64>,
 }
@@ -122,13 +120,8 @@ impl DiscordApi {
     ///
     /// # Errors
     /// As [`ApiError`] tells them apart.
-    pub async fn get(
-        &self,
-        route: Route<'_>,
-        params: Vec<(&'static str, String)>,
-    ) -> Result<Value, ApiError> {
-        let params = (!params.is_empty()).then_some(params);
-        self.call(Request::new(route, LightMethod::Get).params(params)).await
+    pub async fn get(&self, route: Route<'_>) -> Result<Value, ApiError> {
+        self.call(Request::new(route, LightMethod::Get)).await
     }
 
     /// A request with a JSON body.
@@ -216,7 +209,7 @@ impl DiscordApi {
     pub async fn history(&self, channel: u64, after: u64) -> Result<HistoryPage, ApiError> {
         let route = Route::ChannelMessages { channel_id: channel.into() };
         let params = vec![("limit", FULL.to_string()), ("after", after.to_string())];
-        let answer = self.get(route, params).await?;
+        let answer = self.call(Request::new(route, LightMethod::Get).params(Some(params))).await?;
         let page = history_page(&answer, after);
         page.ok_or_else(|| ApiError::Unknown("the answer is no page of history".to_owned()))
     }
@@ -270,10 +263,9 @@ impl DiscordApi {
 fn loopback(base: &str) -> Result<String, DiscordError> {
     let refuse = || DiscordError::NotLoopback(base.to_owned());
     let url = reqwest::Url::parse(base).map_err(|_| refuse())?;
-    if !matches!(url.scheme(), "http" | "https") || !is_loopback_address(url.host_str()) {
-        return Err(refuse());
-    }
-    if url.username() != "" || url.password().is_some() || url.query().is_some() {
+    let is_plain = url.username() == "" && url.password().is_none() && url.query().is_none();
+    let is_local = matches!(url.scheme(), "http" | "https") && is_loopback_address(url.host_str());
+    if !is_plain || !is_local {
         return Err(refuse());
     }
     Ok(base.trim_end_matches('/').to_owned())
@@ -312,14 +304,7 @@ fn from_reqwest(error: reqwest::Error) -> ApiError {
 
 /// An error's words down to its root, without the URL, which may hold a secret.
 fn words(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
+    format!("{:#}", anyhow::Error::new(error.without_url()))
 }
 
 fn refused(status: u16, code: Option<i64>, message: Option<&str>, after: Option<Duration>) -> ApiError {
@@ -342,7 +327,7 @@ fn history_page(answer: &Value, after: u64) -> Option<HistoryPage> {
     let ids: Vec<u64> = items.iter().filter_map(|item| message::id(&item["id"])).collect();
     let newest = ids.iter().copied().max();
     let next = newest.filter(|newest| items.len() >= FULL && *newest > after);
-    Some(HistoryPage { messages, ids, last: newest, next })
+    Some(HistoryPage { messages, ids, next })
 }
 
 #[cfg(test)]

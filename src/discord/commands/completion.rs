@@ -16,7 +16,7 @@ pub(super) async fn answer(shared: &BotState, command: &CommandInteraction) {
     let call =
         InteractionReply::new(shared, command.id, &command.token, shared.application.load(Ordering::Relaxed));
     let choices =
-        if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
+        if shared.is_owner(command.user.id.get()) { choices(shared, command).await } else { vec![] };
     let choices: Vec<Value> = choices
         .into_iter()
         .take(25)
@@ -34,25 +34,23 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
     let has = |text: &str| text.to_lowercase().contains(&typed.trim().to_lowercase());
     match name.as_str() {
         "when" => {
-            let mut phrases = vec![typed.clone()];
-            phrases.extend(
-                ["in 10 minutes", "in 1 hour", "tomorrow 9:00"]
-                    .map(str::to_owned)
-                    .into_iter()
-                    .filter(|p| has(p)),
-            );
-            let meant = phrases.iter().flat_map(|phrase| match shared.operations.when(phrase) {
-                Ok(meaning) => {
-                    let words = shared.operations.in_words(meaning.local, meaning.recur);
-                    vec![(format!("{phrase}: {words}"), phrase.clone())]
-                }
-                // An ambiguous phrase is offered in all readings.
-                Err(WhenError::Ambiguous(_, readings)) => {
-                    let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
-                    once.map(|reading| (format!("{}, {}", reading.typed, reading.distance), reading.typed))
+            let common = ["in 10 minutes", "in 1 hour", "tomorrow 9:00"].into_iter().filter(|one| has(one));
+            let meant = std::iter::once(&*typed).chain(common).flat_map(|phrase| {
+                match shared.operations.when(phrase) {
+                    Ok(meaning) => {
+                        let words = shared.operations.in_words(meaning.local, meaning.recur);
+                        vec![(format!("{phrase}: {words}"), phrase.to_owned())]
+                    }
+                    // An ambiguous phrase is offered in all readings.
+                    Err(WhenError::Ambiguous(_, readings)) => {
+                        let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
+                        once.map(|reading| {
+                            (format!("{}, {}", reading.typed, reading.distance), reading.typed)
+                        })
                         .collect()
+                    }
+                    Err(_) => vec![],
                 }
-                Err(_) => vec![],
             });
             meant.collect()
         }

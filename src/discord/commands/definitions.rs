@@ -85,7 +85,7 @@ async fn update_commands(shared: &BotState) -> Result<(), ApiError> {
         None => Route::Commands { application_id },
     };
     let wanted = all();
-    let registered = shared.api.get(route(), vec![]).await?;
+    let registered = shared.api.get(route()).await?;
     if are_equal(&registered, &wanted) {
         return Ok(());
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::interaction_reply::InteractionReply;
@@ -22,8 +23,8 @@ use crate::discord::api::ApiError;
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::buttons::{self, NotificationPress, Press, PressOutcome};
 use crate::discord::shared::{BotParts, BotState, LaneItem, VaultOperations};
-use crate::format::fenced;
 use crate::format::reminder::Recur;
+use crate::format::{fenced, shortened};
 use crate::memory::Origin;
 use crate::reminders::ReminderError;
 use crate::tasks::{self, Scanner};
@@ -48,7 +49,7 @@ pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Inter
 
 async fn run_command(shared: &BotState, command: &CommandInteraction) {
     let call = InteractionReply::new(shared, command.id, &command.token, command.application_id.get());
-    if !shared.owners.has(command.user.id.get()) {
+    if !shared.is_owner(command.user.id.get()) {
         return call.say_now(STRANGER).await;
     }
     if !call.defer().await {
@@ -59,7 +60,7 @@ async fn run_command(shared: &BotState, command: &CommandInteraction) {
         _ => dispatch(shared, command).await.map(|text| (text, vec![])),
     };
     let (text, rows) = words.unwrap_or_else(|problem| (format!("That didn't work: {problem}"), vec![]));
-    call.answer_with(&text, &rows).await;
+    call.answer(&text, &rows).await;
 }
 
 /// A command's text options by name.
@@ -215,11 +216,10 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
     let message =
         message.and_then(IncomingMessage::from_serenity).ok_or("Discord didn't say which message")?;
     let link = shared.log.link(message.channel, message.id);
-    let excerpt: String = message.content.chars().take(200).collect();
-    let more = if excerpt.len() < message.content.len() { "…" } else { "" };
+    let excerpt = shortened(&message.content, 200);
     let (author, content) = (&message.author.name, &message.content);
     let words = match (&link, content.trim().is_empty()) {
-        (Some(_), false) => format!("{author}: {excerpt}{more}"),
+        (Some(_), false) => format!("{author}: {excerpt}"),
         (Some(_), true) => author.clone(),
         // A message that no log holds is pinned with its whole text.
         (None, false) => format!("{author}: {content}"),
@@ -232,7 +232,6 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
 /// A question as a turn of its own; its answer comes into the channel.
 async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
     let channel = command.channel_id.get();
-    let lane = shared.lane(channel).ok_or("this channel isn't bound, so nothing can be asked here")?;
     let turn = NewTurn {
         message: command.id.get(),
         channel,
@@ -241,11 +240,23 @@ async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, 
         only: option(command, "brain").filter(|brain| !brain.trim().is_empty()),
         ..NewTurn::default()
     };
-    let (done, accepted) = tokio::sync::oneshot::channel();
-    let stopping = || "the bot is stopping".to_owned();
-    lane.send(LaneItem::Ask { turn, done }).map_err(|_| stopping())?;
-    accepted.await.map_err(|_| stopping())?;
+    let ask = |done| LaneItem::Ask { turn, done };
+    done_by_lane(shared, channel, "this channel isn't bound, so nothing can be asked here", ask).await?;
     Ok("The answer comes here.".to_owned())
+}
+
+/// Sends an item to the lane of a channel; the lane's answer. `unbound`: why there is none without a lane.
+async fn done_by_lane<T>(
+    shared: &BotState,
+    channel: u64,
+    unbound: &str,
+    item: impl FnOnce(oneshot::Sender<T>) -> LaneItem,
+) -> Result<T, String> {
+    let lane = shared.lane(channel).ok_or(unbound)?;
+    let (done, answer) = oneshot::channel();
+    // Without a receiver there is no answer either.
+    let _ = lane.send(item(done));
+    answer.await.map_err(|_| "the bot is stopping".to_owned())
 }
 
 fn user_name(command: &CommandInteraction) -> String {
@@ -253,12 +264,9 @@ fn user_name(command: &CommandInteraction) -> String {
 }
 
 async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
-    let lane = shared.lane(command.channel_id.get()).ok_or("this channel isn't bound, so it has no log")?;
-    let (done, answer) = tokio::sync::oneshot::channel();
-    let who = user_name(command);
-    let stopping = || "the bot is stopping".to_owned();
-    lane.send(LaneItem::NewWindow { who, done }).map_err(|_| stopping())?;
-    match answer.await.map_err(|_| stopping())?? {
+    let (channel, who) = (command.channel_id.get(), user_name(command));
+    let begin = |done| LaneItem::NewWindow { who, done };
+    match done_by_lane(shared, channel, "this channel isn't bound, so it has no log", begin).await?? {
         Some(path) => Ok(format!("A new window begins: `{path}`")),
         None => Err("this channel has no log yet".to_owned()),
     }
@@ -266,7 +274,7 @@ async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<S
 
 async fn press(shared: &BotState, component: &ComponentInteraction) {
     let call = InteractionReply::new(shared, component.id, &component.token, component.application_id.get());
-    if !shared.owners.has(component.user.id.get()) {
+    if !shared.is_owner(component.user.id.get()) {
         return call.say_now(STRANGER).await;
     }
     let Some(press) = buttons::parse(&component.data.custom_id) else {
@@ -284,7 +292,7 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
             shared.blocking(move |operations| inbox::act(operations, keep, &id)).await
         }
     };
-    call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
+    call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}.")), &[]).await;
 }
 
 async fn press_notification(
@@ -320,13 +328,13 @@ async fn press_notification(
         .await;
     match result {
         Ok((answer, pressed)) => {
-            call.answer(&answer).await;
+            call.answer(&answer, &[]).await;
             if let Some(PressOutcome { text, line: Some(line), changed: true, .. }) = &pressed {
                 confirm(shared, text, line).await;
             }
             disable(shared, component, &answer).await;
         }
-        Err(problem) => call.answer(&format!("That didn't work: {problem}")).await,
+        Err(problem) => call.answer(&format!("That didn't work: {problem}"), &[]).await,
     }
 }
 

@@ -51,13 +51,8 @@ impl<'a> InteractionReply<'a> {
         go_on
     }
 
-    /// Sends the deferred answer.
-    pub(super) async fn answer(&self, text: &str) {
-        self.answer_with(text, &[]).await;
-    }
-
-    /// The same with rows of buttons, in as many messages as it needs; the buttons hang on the last.
-    pub(super) async fn answer_with(&self, text: &str, rows: &[Value]) {
+    /// Sends the deferred answer in as many messages as it needs, with rows of buttons on the last.
+    pub(super) async fn answer(&self, text: &str, rows: &[Value]) {
         let text = if text.trim().is_empty() { "Nothing to say." } else { text };
         let mut chunks = split::split(text, CONTENT_LIMIT - REMARK_ROOM);
         let left: usize = chunks.iter().skip(MAX_MESSAGES).map(|chunk| chunk.lines().count()).sum();

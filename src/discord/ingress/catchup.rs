@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use serenity::http::Route;
+use serenity::http::{LightMethod, Request, Route};
 use tokio::sync::{Notify, oneshot};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::discord::api::{ApiError, DiscordError, bot_checks, granted, message, snowflake};
 use crate::discord::log::logbook::Surface;
@@ -24,19 +25,13 @@ const ARCHIVE_PAGES: usize = 5;
 /// Triggers rounds.
 pub(in crate::discord) struct CatchupTrigger {
     notify: Arc<Notify>,
-    task: tokio::task::JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl CatchupTrigger {
     /// Triggers a round.
     pub fn now(&self) {
         self.notify.notify_one();
-    }
-}
-
-impl Drop for CatchupTrigger {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
@@ -62,7 +57,7 @@ pub(in crate::discord) fn start(shared: Arc<BotState>, sweep: Duration) -> Catch
             }
         }
     });
-    CatchupTrigger { notify, task }
+    CatchupTrigger { notify, _task: AbortOnDropHandle::new(task) }
 }
 
 /// One round over the bound channel, its threads and the owners' DMs.
@@ -72,7 +67,7 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
     // Archived threads without new messages.
     let mut quiet = vec![];
     if let Some(channel) = shared.settings.channel_id {
-        let found = get(shared, Route::Channel { channel_id: channel.into() }).await;
+        let found = shared.api.get(Route::Channel { channel_id: channel.into() }).await;
         match found {
             Ok(found) => {
                 if let Some(guild) = message::id(&found["guild_id"]).or(shared.settings.guild_id) {
@@ -89,18 +84,18 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
             Err(error) => return Err(error.into()),
         }
     }
-    problems.extend(bot_checks::settings_problem(&shared.settings));
+    problems.extend(shared.settings.owner_ids.is_empty().then_some(DiscordError::NoOwner));
     problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
     shared.report_problems(problems);
     let mut known = known_threads(shared, &places);
     known.retain(|id| !quiet.contains(id));
     known.extend(waiting_for_answers(shared, &places, &known));
     for id in known {
-        let found = granted(get(shared, Route::Channel { channel_id: id.into() }).await)?;
+        let found = granted(shared.api.get(Route::Channel { channel_id: id.into() }).await)?;
         places.extend(found.and_then(|found| Some((id, shared.lane_kind(&found)?))));
     }
     let mut failed = None;
-    for owner in shared.owners.ids() {
+    for owner in &shared.settings.owner_ids {
         // A person who takes no DMs has none to read. After another failure the round is repeated.
         match granted(dm_channel(&shared.api, *owner).await) {
             Ok(Some(channel)) => {
@@ -138,10 +133,6 @@ fn waiting_for_answers(shared: &BotState, places: &[(u64, LaneKind)], known: &[u
     channels
 }
 
-async fn get(shared: &BotState, route: Route<'_>) -> Result<Value, ApiError> {
-    shared.api.get(route, vec![]).await
-}
-
 /// Updates the bot's roles and checks its permissions in its channel; asked each time, since both change and no
 /// event reports that.
 async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<DiscordError> {
@@ -156,7 +147,7 @@ async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<Di
 }
 
 async fn active_threads(shared: &BotState, guild: u64) -> Result<Vec<(u64, LaneKind)>, DiscordError> {
-    let answer = get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await;
+    let answer = shared.api.get(Route::GuildThreadsActive { guild_id: guild.into() }).await;
     // If the list is refused, the channel can still be read.
     let answer = granted(answer)?.unwrap_or_default();
     Ok(message::list(&answer["threads"]).iter().filter_map(|thread| ours(shared, thread)).collect())
@@ -176,7 +167,11 @@ async fn archived_threads(
         let mut params = vec![("limit", "100".to_owned())];
         params.extend(before.take().map(|before| ("before", before)));
         let route = Route::ChannelArchivedPublicThreads { channel_id: channel.into() };
-        let Some(answer) = granted(shared.api.get(route, params).await)? else { return Ok(()) };
+        let Some(answer) =
+            granted(shared.api.call(Request::new(route, LightMethod::Get).params(Some(params))).await)?
+        else {
+            return Ok(());
+        };
         for thread in message::list(&answer["threads"]) {
             let archived = thread["thread_metadata"]["archive_timestamp"].as_str();
             let at: Option<Timestamp> = archived.and_then(|text| text.parse().ok());

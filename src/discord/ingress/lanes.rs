@@ -21,15 +21,12 @@ use tokio::time::Instant;
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::log::logbook as log;
 use crate::discord::shared::access::{self, MessagePolicy};
-use crate::discord::shared::{BotState, LaneItem, LaneKind};
+use crate::discord::shared::{BotState, FIRST_PAUSE, LaneItem, LaneKind, lock};
 use crate::discord::turns::{approvals, conversation, worker};
 use crate::vault::EditError;
 
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
-/// The first and the longest pause between attempts to read history.
-const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The name of the step in the program's own log, if it fails.
 const WRITE: &str = "write to the log";
 /// The most messages that a lane handles at once.
@@ -38,7 +35,7 @@ const BATCH: usize = 500;
 impl BotState {
     /// The lane of a channel, which is made where it is missing.
     pub fn open_lane(self: &Arc<Self>, channel: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
-        let mut lanes = self.lanes();
+        let mut lanes = lock(&self.lanes);
         lanes.entry(channel).or_insert_with(|| ChannelLane::start(self.clone(), channel, place)).clone()
     }
 }
@@ -81,7 +78,7 @@ impl ChannelLane {
             held: true,
             review_due: true,
             next_read: Some(Instant::now() + HOLD_TIMEOUT),
-            pause: PAUSE,
+            pause: FIRST_PAUSE,
         };
         tokio::spawn(lane.run(items));
         sender
@@ -104,7 +101,7 @@ impl ChannelLane {
             };
             let Some(next) = next else { return };
             backlog.push(next);
-            tokio::time::sleep(self.shared.gather).await;
+            tokio::time::sleep(self.shared.times.gather).await;
             while self.held || backlog.len() < BATCH {
                 match items.try_recv() {
                     Ok(item) => backlog.push(item),
@@ -225,9 +222,9 @@ impl ChannelLane {
     }
 
     fn policy(&self, message: &IncomingMessage) -> MessagePolicy {
-        let shared = &self.shared;
-        let log_others = shared.settings.log_others;
-        access::policy(message, shared.identity().user, &shared.owners, self.place.dm, log_others)
+        let settings = &self.shared.settings;
+        let (bot, owners) = (self.shared.identity().user, &settings.owner_ids);
+        access::policy(message, bot, owners, self.place.dm, settings.log_others)
     }
 
     /// Appends the messages that the log doesn't hold yet; returns for each whether it was new.

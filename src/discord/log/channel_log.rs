@@ -54,26 +54,25 @@ impl ChannelLog {
         self.known.contains_key(&(message, part)) || (part == BlockEvent::Message && message <= self.floor)
     }
 
-    /// Adds a logged event to the index.
-    pub(super) fn add_event(
-        &mut self,
-        event: &LogEvent,
-        window: usize,
-        shown: &mut CurrentTexts,
-        mentions: &impl Fn(&str) -> bool,
-    ) {
-        let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
+    /// Adds an entry that stands in a window's file to the index.
+    pub(super) fn add(&mut self, entry: &LogEntry, window: usize) {
+        let (message, part) = (entry.message, entry.part);
         self.known.insert((message, part), window);
-        shown.add_event(message, part, event.at, facts::split(&event.content).0);
-        self.note_answer(message, event.kind, &event.content, part);
-        if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
-            self.bound_at = self.bound_at.max(Some(event.at));
+        self.shown.add(message, part, entry.at, facts::split(&entry.content).0);
+        self.note_answer(message, entry.kind, &entry.content, part);
+        if entry.kind == EventKind::Agent {
+            self.bind(entry.at);
         }
+    }
+
+    /// Records that the bot spoke or was addressed.
+    pub(super) fn bind(&mut self, at: Timestamp) {
+        self.bound_at = self.bound_at.max(Some(at));
     }
 
     /// Records answered questions: those that the facts of an answer's last chunk name and, if a message of
     /// ours has no facts, the one that it replies to. Other people's facts and replies answer nothing.
-    pub(super) fn note_answer(&mut self, message: u64, kind: EventKind, content: &str, part: BlockEvent) {
+    fn note_answer(&mut self, message: u64, kind: EventKind, content: &str, part: BlockEvent) {
         if part == BlockEvent::Message && kind == EventKind::Agent {
             let Some(facts) = facts::split(content).1 else {
                 self.without_facts.insert(message);
@@ -114,7 +113,7 @@ pub(super) struct CurrentTexts(BTreeMap<u64, (Timestamp, u64)>);
 
 impl CurrentTexts {
     /// Adds an event of the log.
-    pub fn add_event(&mut self, message: u64, part: BlockEvent, at: Timestamp, content: &str) {
+    fn add(&mut self, message: u64, part: BlockEvent, at: Timestamp, content: &str) {
         let text = match part {
             BlockEvent::Message => content,
             BlockEvent::Edit(_) => {
@@ -128,13 +127,6 @@ impl CurrentTexts {
             | BlockEvent::Tool(_) => return,
         };
         self.0.insert(message, (at, hash(text)));
-    }
-
-    /// Adds the texts of an older window; existing ones are newer and stay.
-    pub fn add_older(&mut self, older: Self) {
-        for (message, shown) in older.0 {
-            self.0.entry(message).or_insert(shown);
-        }
     }
 
     /// Whether the text of `at` differs from the current one and is newer. An edit that came late, after a newer one
@@ -169,6 +161,13 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
+    /// The entry that a block of a log records; none for a block that is about no message.
+    pub(super) fn of(event: LogEvent) -> Option<Self> {
+        let (message, part) = event.ulid().and_then(snowflake::message_of)?;
+        let LogEvent { kind, at, author, content, .. } = event;
+        Some(Self { message, part, kind, at, author, content })
+    }
+
     /// A remark of the program's about a message.
     pub fn remark(message: u64, part: BlockEvent, at: Timestamp, content: String) -> Self {
         Self { message, part, kind: EventKind::System, at, author: String::new(), content }
@@ -291,14 +290,14 @@ mod tests {
         let at = |second| Timestamp::from_second(second).unwrap();
         let mut shown = CurrentTexts::default();
         assert!(shown.differs(1, at(9), "a"), "what isn't known is looked up in the log");
-        shown.add_event(1, BlockEvent::Message, at(10), "a");
+        shown.add(1, BlockEvent::Message, at(10), "a");
         assert!(
             !shown.differs(1, at(11), "a") && shown.differs(1, at(11), "b") && !shown.differs(1, at(11), "")
         );
-        shown.add_event(1, BlockEvent::edit(at(20), "b"), at(20), "edited [[logs/x#^1]]:\nb");
+        shown.add(1, BlockEvent::edit(at(20), "b"), at(20), "edited [[logs/x#^1]]:\nb");
         assert!(!shown.differs(1, at(21), "b") && shown.differs(1, at(21), "a"));
         assert!(!shown.differs(1, at(15), "c"), "an older edit that came late");
-        shown.add_event(1, BlockEvent::About, at(30), "answers [[x]]");
+        shown.add(1, BlockEvent::About, at(30), "answers [[x]]");
         assert!(!shown.differs(1, at(31), "b"));
     }
 }

@@ -10,12 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, Unit};
 
-use super::channel_log::{ChannelLog, CurrentTexts, floor, render, system};
+use super::channel_log::{ChannelLog, floor, render, system};
 use crate::clock::Clock;
 use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::format::log::{self, EventKind, LogHeader, LogPath};
 use crate::redact::Redactor;
-use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath};
 
 pub use super::channel_log::{BY_COMMAND, LogEntry, Surface, deletion, edit, entries};
@@ -39,10 +38,8 @@ impl Logbook {
 
     /// The contexts of a surface that have a log.
     pub fn contexts(&self, surface: Surface) -> Vec<u64> {
-        let folder = self.editor.vault().root().join(&self.logs).join(surface.as_str());
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut found: Vec<u64> =
-            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        let names = self.names_in(&format!("{}/{}", self.logs, surface.as_str()));
+        let mut found: Vec<u64> = names.filter_map(|name| name.parse().ok()).collect();
         found.sort_unstable();
         found
     }
@@ -68,24 +65,32 @@ impl Logbook {
             windows: windows.clone(),
             ..ChannelLog::default()
         };
-        let mut oldest: Option<Timestamp> = None;
-        for (index, window) in windows.iter().enumerate().rev() {
+        // The newest windows, as far back as a week before the newest message.
+        let mut read: Vec<Vec<LogEntry>> = Vec::new();
+        let mut newest = None;
+        for window in windows.iter().rev() {
             let bytes = self.editor.vault().read(&self.path(window))?;
-            let mut older = CurrentTexts::default();
-            for block in log::parse(&bytes).blocks {
-                context.add_event(&block.event, index, &mut older, &mentions);
-            }
-            context.shown.add_older(older);
-            let newest = context.known.keys().next_back().map(|(message, _)| snowflake::time_of(*message));
-            let far = newest.and_then(|newest| newest.checked_sub(LOOK_BACK).ok());
-            oldest = Some(window.started);
+            let blocks = log::parse(&bytes).blocks.into_iter();
+            let entries: Vec<LogEntry> = blocks.filter_map(|block| LogEntry::of(block.event)).collect();
+            newest = newest.max(entries.iter().map(|entry| entry.message).max());
+            read.push(entries);
+            let far = newest.and_then(|newest| snowflake::time_of(newest).checked_sub(LOOK_BACK).ok());
             if far.is_some_and(|far| window.started < far) {
                 break;
             }
         }
+        let unread = windows.len() - read.len();
+        for (index, entries) in (unread..).zip(read.iter().rev()) {
+            for entry in entries {
+                context.add(entry, index);
+                if entry.kind == EventKind::User && mentions(&entry.content) {
+                    context.bind(entry.at);
+                }
+            }
+        }
         // Windows that weren't read are older than the first one that was.
-        if windows.first().map(|window| window.started) != oldest {
-            context.floor = oldest.map_or(0, snowflake::first_at);
+        if unread > 0 {
+            context.floor = snowflake::first_at(windows[unread].started);
         }
         self.lock().entry(id).or_insert(context);
         Ok(())
@@ -93,13 +98,17 @@ impl Logbook {
 
     fn windows(&self, surface: Surface, id: u64) -> Vec<LogPath> {
         let folder = format!("{}/{}/{id}", self.logs, surface.as_str());
-        let entries =
-            std::fs::read_dir(self.editor.vault().root().join(&folder)).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let names = self.names_in(&folder);
         let mut windows: Vec<LogPath> =
             names.filter_map(|name| LogPath::parse(&self.logs, &format!("{folder}/{name}"))).collect();
         windows.sort_by_key(|window| (window.started, window.seq));
         windows
+    }
+
+    /// The names in a folder of the vault.
+    fn names_in(&self, folder: &str) -> impl Iterator<Item = String> + use<> {
+        let entries = std::fs::read_dir(self.editor.vault().root().join(folder));
+        entries.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok())
     }
 
     fn path(&self, window: &LogPath) -> NotePath {
@@ -142,13 +151,7 @@ impl Logbook {
         let index = context.windows.len() - 1;
         self.append(id, context, &text)?;
         for (entry, _) in entries.iter().zip(&new).filter(|(_, new)| **new) {
-            context.known.insert((entry.message, entry.part), index);
-            let text = facts::split(&entry.content).0;
-            context.shown.add_event(entry.message, entry.part, entry.at, text);
-            context.note_answer(entry.message, entry.kind, &entry.content, entry.part);
-            if entry.kind == EventKind::Agent {
-                context.bound_at = context.bound_at.max(Some(entry.at));
-            }
+            context.add(entry, index);
         }
         context.prune();
         Ok(new)
@@ -208,18 +211,12 @@ impl Logbook {
                 memchr::memmem::find(&bytes, marker.as_bytes()).is_some()
             })
         })?;
-        let path = context.windows[found].in_folder(&self.logs);
-        Some(format!("{}#^{block}", path.trim_end_matches(".md")))
+        Some(link_in(&context.windows[found].in_folder(&self.logs), message))
     }
 
     /// The link that a message will have once it is appended now.
     pub fn future_link(&self, id: u64, message: u64) -> Option<String> {
-        let path = self.window(id)?;
-        Some(format!(
-            "{}#^{}",
-            path.trim_end_matches(".md"),
-            snowflake::block_id(message, BlockEvent::Message)
-        ))
+        Some(link_in(&self.window(id)?, message))
     }
 
     /// Whether the log holds this message.
@@ -285,7 +282,7 @@ impl Logbook {
     /// Records that the bot was addressed in a context.
     pub fn bind(&self, id: u64, at: Timestamp) {
         if let Some(context) = self.lock().get_mut(&id) {
-            context.bound_at = context.bound_at.max(Some(at));
+            context.bind(at);
         }
     }
 
@@ -312,4 +309,9 @@ impl Logbook {
     pub fn window(&self, id: u64) -> Option<String> {
         Some(self.lock().get(&id)?.windows.last()?.in_folder(&self.logs))
     }
+}
+
+/// The target of a link to a message's block in a file.
+fn link_in(path: &str, message: u64) -> String {
+    format!("{}#^{}", path.trim_end_matches(".md"), snowflake::block_id(message, BlockEvent::Message))
 }

@@ -25,7 +25,7 @@ use crate::deliver::{
 };
 use crate::discord::api::{ApiError, DiscordApi, DiscordError, message, snowflake};
 use crate::discord::buttons;
-use crate::discord::shared::access::Owners;
+use crate::discord::shared::access::allowed_mentions;
 use crate::discord::shared::lock;
 
 /// The most that clocks may differ: the search begins this long before the attempt.
@@ -37,7 +37,7 @@ const PAGES: usize = 50;
 pub struct BotNotifier {
     api: DiscordApi,
     channel: Option<u64>,
-    owners: Owners,
+    owners: Vec<u64>,
     /// The DM channel of each person written to so far.
     dms: Mutex<HashMap<u64, u64>>,
     /// The bot's own user id, once known.
@@ -46,13 +46,13 @@ pub struct BotNotifier {
 
 impl BotNotifier {
     /// A notifier whose own place is `channel`, else the first owner's DMs.
-    pub fn new(api: DiscordApi, channel: Option<u64>, owners: Owners) -> Self {
+    pub fn new(api: DiscordApi, channel: Option<u64>, owners: Vec<u64>) -> Self {
         Self { api, channel, owners, dms: Mutex::default(), me: OnceCell::new() }
     }
 
     /// The channel that a scope means.
     async fn place(&self, scope: Option<MessageScope>) -> Result<u64, ApiError> {
-        let user = match (scope, self.channel, self.owners.ids().first()) {
+        let user = match (scope, self.channel, self.owners.first()) {
             (Some(MessageScope::Channel(id) | MessageScope::Thread(id)), ..) | (None, Some(id), _) => {
                 return Ok(id);
             }
@@ -69,7 +69,7 @@ impl BotNotifier {
 
     async fn me(&self) -> Result<u64, ApiError> {
         let ask = async {
-            let user = self.api.get(Route::UserMe, vec![]).await?;
+            let user = self.api.get(Route::UserMe).await?;
             message::id(&user["id"]).ok_or_else(|| ApiError::Unknown("no user in the answer".to_owned()))
         };
         self.me.get_or_try_init(|| ask).await.copied()
@@ -89,7 +89,7 @@ impl BotNotifier {
             "content": message.text,
             "nonce": message.nonce,
             "enforce_nonce": true,
-            "allowed_mentions": self.owners.allowed_mentions(named),
+            "allowed_mentions": allowed_mentions(&self.owners, named),
         });
         if let Some(to) = message.reply_to {
             body["message_reference"] = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
@@ -234,7 +234,7 @@ pub struct WebhookNotifier {
     api: DiscordApi,
     id: u64,
     token: SecretString,
-    owners: Owners,
+    owners: Vec<u64>,
 }
 
 impl WebhookNotifier {
@@ -242,7 +242,7 @@ impl WebhookNotifier {
     ///
     /// # Errors
     /// The address isn't a webhook's, or `base` isn't on this machine.
-    pub fn new(address: &SecretString, base: Option<&str>, owners: Owners) -> Result<Self, DiscordError> {
+    pub fn new(address: &SecretString, base: Option<&str>, owners: Vec<u64>) -> Result<Self, DiscordError> {
         let (id, token) = parse(address.expose_secret()).ok_or(DiscordError::BadWebhook)?;
         Ok(Self { api: DiscordApi::new(None, base)?, id, token: SecretString::from(token), owners })
     }
@@ -277,7 +277,7 @@ impl Notifier for WebhookNotifier {
         }
         let body = json!({
             "content": message.text,
-            "allowed_mentions": { "parse": [], "users": self.owners.allowed_mentions(&message.text)["users"] },
+            "allowed_mentions": { "parse": [], "users": allowed_mentions(&self.owners, &message.text)["users"] },
         });
         let request = Request::new(route, LightMethod::Post)
             .params(Some(params))

@@ -4,31 +4,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use secrecy::SecretString;
 use serde_json::Value;
 use serenity::http::Route;
 
 use super::notifier::{BotNotifier, WebhookNotifier};
-use crate::config::{self, ConfigError, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
+use crate::config::{self, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 use crate::deliver::Notifier;
 use crate::discord::api::{DiscordApi, DiscordError, bot_checks, message};
-use crate::discord::shared::access::Owners;
 use crate::setup::{DiscordBot, DiscordChannel};
-
-/// The bot's token, if there is one.
-///
-/// # Errors
-/// The file that holds it can't be read or can be read by others.
-pub fn token(settings: &config::DiscordSettings, root: &Path) -> Result<Option<SecretString>, ConfigError> {
-    config::secret(DISCORD_TOKEN_VARIABLE, settings.token_file.as_deref(), root)
-}
 
 /// The REST API as the bot; none without a token.
 ///
 /// # Errors
 /// The token can't be read, or `api_base` isn't on this machine.
 pub fn api(settings: &config::DiscordSettings, root: &Path) -> Result<Option<DiscordApi>, DiscordError> {
-    let token = token(settings, root)?;
+    let token = config::secret(DISCORD_TOKEN_VARIABLE, settings.token_file.as_deref(), root)?;
     token.map(|token| DiscordApi::new(Some(&token), settings.api_base.as_deref())).transpose()
 }
 
@@ -37,9 +27,9 @@ pub fn api(settings: &config::DiscordSettings, root: &Path) -> Result<Option<Dis
 /// # Errors
 /// There is neither, or what there is can't be used.
 pub fn notifier(settings: &config::DiscordSettings, root: &Path) -> Result<Arc<dyn Notifier>, DiscordError> {
-    let owners = Owners::new(&settings.owner_ids);
+    let owners = settings.owner_ids.clone();
     if let Some(api) = api(settings, root)? {
-        if settings.channel_id.is_none() && owners.ids().is_empty() {
+        if settings.channel_id.is_none() && owners.is_empty() {
             return Err(DiscordError::NoChannel);
         }
         return Ok(Arc::new(BotNotifier::new(api, settings.channel_id, owners)));
@@ -59,8 +49,8 @@ const SERVERS: usize = 5;
 /// # Errors
 /// Discord refuses the token, or can't be reached.
 pub async fn bot(api: &DiscordApi) -> Result<DiscordBot, DiscordError> {
-    let me = api.get(Route::UserMe, vec![]).await?;
-    let application = api.get(Route::Oauth2ApplicationCurrent, vec![]).await.unwrap_or(Value::Null);
+    let me = api.get(Route::UserMe).await?;
+    let application = api.get(Route::Oauth2ApplicationCurrent).await.unwrap_or(Value::Null);
     let owner = &application["owner"];
     let name = ["global_name", "username"].iter().find_map(|key| owner[*key].as_str());
     Ok(DiscordBot {
@@ -76,11 +66,11 @@ pub async fn bot(api: &DiscordApi) -> Result<DiscordBot, DiscordError> {
 /// # Errors
 /// As [`bot`].
 pub async fn channels(api: &DiscordApi) -> Result<Vec<DiscordChannel>, DiscordError> {
-    let servers = api.get(Route::UserMeGuilds, vec![]).await?;
+    let servers = api.get(Route::UserMeGuilds).await?;
     let mut found = Vec::new();
     for server in message::list(&servers).iter().take(SERVERS) {
         let Some(id) = message::id(&server["id"]) else { continue };
-        let all = api.get(Route::GuildChannels { guild_id: id.into() }, vec![]).await?;
+        let all = api.get(Route::GuildChannels { guild_id: id.into() }).await?;
         let mut channels: Vec<&Value> = message::list(&all)
             .iter()
             .filter(|channel| channel["type"].as_u64().is_some_and(|kind| WRITABLE.contains(&kind)))

@@ -3,40 +3,18 @@
 //!
 //! `discord::bot` decides which channels belong to the bot.
 
+use std::collections::BTreeSet;
+
 use crate::discord::api::message::IncomingMessage;
 
-/// The people of `[discord] owner_ids`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Owners(Vec<u64>);
-
-impl Owners {
-    /// The owners with these user ids.
-    pub fn new(ids: &[u64]) -> Self {
-        Self(ids.to_vec())
-    }
-
-    /// Whether this user is one.
-    pub fn has(&self, user: u64) -> bool {
-        self.0.contains(&user)
-    }
-
-    /// Their ids: whom a notification may ping.
-    pub fn ids(&self) -> &[u64] {
-        &self.0
-    }
-
-    /// `allowed_mentions` with only those owners that the text names.
-    ///
-    /// Every message, edit and answer carries this: without it Discord lets `@everyone` and roles through.
-    pub fn allowed_mentions(&self, text: &str) -> serde_json::Value {
-        // Discord refuses ids in `users` that are doubled; those that the text doesn't name do nothing.
-        let mut named: Vec<u64> =
-            self.0.iter().copied().filter(|id| text.contains(&format!("<@{id}>"))).collect();
-        named.sort_unstable();
-        named.dedup();
-        let named: Vec<String> = named.iter().map(u64::to_string).collect();
-        serde_json::json!({ "parse": [], "users": named, "roles": [], "replied_user": false })
-    }
+/// `allowed_mentions` with only those owners that the text names.
+///
+/// Every message, edit and answer carries this: without it Discord lets `@everyone` and roles through.
+pub fn allowed_mentions(owners: &[u64], text: &str) -> serde_json::Value {
+    // Discord refuses ids in `users` that are doubled; those that the text doesn't name do nothing.
+    let named: BTreeSet<&u64> = owners.iter().filter(|id| text.contains(&format!("<@{id}>"))).collect();
+    let named: Vec<String> = named.into_iter().map(u64::to_string).collect();
+    serde_json::json!({ "parse": [], "users": named, "roles": [], "replied_user": false })
 }
 
 /// The policy for a message, by its author and place.
@@ -56,13 +34,13 @@ pub enum MessagePolicy {
 pub fn policy(
     message: &IncomingMessage,
     bot: u64,
-    owners: &Owners,
+    owners: &[u64],
     is_dm: bool,
     log_others: bool,
 ) -> MessagePolicy {
     match message.author.id {
         author if author == bot => MessagePolicy::Own,
-        author if owners.has(author) && !message.author.bot => MessagePolicy::Owner,
+        author if owners.contains(&author) && !message.author.bot => MessagePolicy::Owner,
         _ if is_dm || !log_others => MessagePolicy::Dropped,
         _ => MessagePolicy::Other,
     }
@@ -113,11 +91,10 @@ mod tests {
 
     #[test]
     fn nobody_but_owners_can_be_pinged() {
-        let owners = Owners::new(&[42, 42]);
-        let allowed = owners.allowed_mentions("<@42> <@66> @everyone");
+        let allowed = allowed_mentions(&[42, 42], "<@42> <@66> @everyone");
         assert_eq!(allowed["users"], serde_json::json!(["42"]));
         assert_eq!(allowed["parse"], serde_json::json!([]));
-        assert_eq!(owners.allowed_mentions("hi")["users"], serde_json::json!([]));
+        assert_eq!(allowed_mentions(&[42, 42], "hi")["users"], serde_json::json!([]));
     }
 
     fn message(extra: &serde_json::Value) -> IncomingMessage {

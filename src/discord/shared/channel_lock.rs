@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+/// The first pause after a failed read or write; it doubles up to [`LONGEST_PAUSE`].
+pub(in crate::discord) const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause after a failed read or write.
 pub(in crate::discord) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The shortest pause before something is sent again.
@@ -76,11 +78,6 @@ impl ChannelLock {
 
     pub(in crate::discord) fn end(&self, channel: u64) -> Option<Interruption> {
         lock(&self.running).remove(&channel)?.why
-    }
-
-    /// Records that a message was accepted when it was sent.
-    pub fn mark_live(&self, message: u64) {
-        lock(&self.live).insert(message);
     }
 }
 

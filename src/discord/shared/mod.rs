@@ -11,9 +11,8 @@ mod channel_lock;
 mod state;
 mod vault_operations;
 
-pub use access::Owners;
 pub use channel_lock::ChannelLock;
-pub(super) use channel_lock::{END_TIME, Interruption, LONGEST_PAUSE, lock};
-pub use state::{BotParts, ProgressTimes};
+pub(super) use channel_lock::{END_TIME, FIRST_PAUSE, Interruption, LONGEST_PAUSE, lock};
+pub use state::{BotParts, BotTimes};
 pub(super) use state::{BotState, Cursors, LaneItem, LaneKind};
 pub use vault_operations::VaultOperations;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,13 +12,14 @@ use serenity::http::Route;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::access::{BotIdentity, Owners};
-use super::channel_lock::{ChannelLock, LONGEST_PAUSE, SHORTEST_PAUSE};
+use super::access::BotIdentity;
+use super::channel_lock::{ChannelLock, LONGEST_PAUSE, SHORTEST_PAUSE, lock};
 use super::vault_operations::VaultOperations;
 use crate::agent::{CallPermits, VaultApprovals};
 use crate::clock::Clock;
 use crate::config;
 use crate::config::json_file;
+use crate::defaults::defaults;
 use crate::deliver::AnswerSender;
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::{ApiError, DiscordApi, DiscordError, GatewayStatus, message, snowflake};
@@ -29,18 +30,21 @@ use crate::turn::{NewTurn, Responder, TurnJournal};
 /// How many interactions are remembered.
 const KEPT_INTERACTIONS: usize = 500;
 
-/// The times of the progress message.
-#[derive(Debug, Clone, Copy)]
-pub struct ProgressTimes {
-    /// The delay of the message; shorter work shows the typing sign alone.
-    pub after: Duration,
-    /// The least time between two edits.
-    pub every: Duration,
-}
-
-impl Default for ProgressTimes {
-    fn default() -> Self {
-        Self { after: Duration::from_secs(20), every: Duration::from_secs(5) }
+defaults! {
+    /// The times of the bot, which tests shorten.
+    #[derive(Debug, Clone, Copy)]
+    pub struct BotTimes {
+        /// The interval of the regular sweep: the library drops events that it can't decode.
+        pub sweep: Duration = Duration::from_secs(10 * 60),
+        /// How long a lane gathers events before it handles them in the order of their ids: events that the library
+        /// passed on in another order are closer than that.
+        pub gather: Duration = Duration::from_millis(15),
+        /// How long the gateway may be without a connection before it is restarted.
+        pub stall: Duration = Duration::from_secs(180),
+        /// The delay of the progress message; shorter work shows the typing sign alone.
+        pub progress_after: Duration = Duration::from_secs(20),
+        /// The least time between two edits of the progress message.
+        pub progress_every: Duration = Duration::from_secs(5),
     }
 }
 
@@ -72,28 +76,13 @@ pub struct BotParts {
     pub clock: Arc<dyn Clock>,
     /// The state directory.
     pub state: PathBuf,
-    /// The interval of the regular sweep; [`BotParts::SWEEP`] except in tests.
-    pub sweep: Duration,
-    /// How long a lane gathers events before it handles them in the order of their ids; [`BotParts::GATHER`] except in
-    /// tests.
-    pub gather: Duration,
-    /// How long the gateway may be without a connection before it is restarted; none for the default.
-    pub stall: Option<Duration>,
-    /// The times of the progress message.
-    pub pace: ProgressTimes,
-}
-
-impl BotParts {
-    /// The usual interval of the sweep: the library drops events that it can't decode.
-    pub const SWEEP: Duration = Duration::from_secs(10 * 60);
-    /// The usual time that a lane gathers: events that the library passed on in another order are closer than that.
-    pub const GATHER: Duration = Duration::from_millis(15);
+    /// The intervals.
+    pub times: BotTimes,
 }
 
 /// The state that all tasks of the bot share: its parts, and the values that change while it runs.
 pub(in crate::discord) struct BotState {
     pub parts: BotParts,
-    pub owners: Owners,
     /// Cancelled when the bot ends; a brain that was asked may still answer.
     pub closing: CancellationToken,
     /// The newest interactions that were taken up, each of which Discord may deliver twice.
@@ -107,6 +96,7 @@ pub(in crate::discord) struct BotState {
     /// The bound channel's cursor when the process began.
     pub(in crate::discord) known_to: u64,
     pub(in crate::discord) blind: Arc<AtomicBool>,
+    /// The lanes by their channels.
     pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<LaneItem>>>,
 }
 
@@ -119,11 +109,6 @@ impl Deref for BotState {
 }
 
 impl BotState {
-    /// The lanes by their channels.
-    pub(in crate::discord) fn lanes(&self) -> MutexGuard<'_, HashMap<u64, mpsc::UnboundedSender<LaneItem>>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn identity(&self) -> BotIdentity {
         self.identity.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -134,7 +119,7 @@ impl BotState {
 
     /// Takes up an interaction; false if it was taken up before.
     pub fn is_new_interaction(&self, id: u64) -> bool {
-        let mut known = self.interactions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.interactions);
         if known.contains(&id) {
             return false;
         }
@@ -148,7 +133,7 @@ impl BotState {
     /// The bot's own name, looked up once.
     pub async fn bot_name(&self) -> Result<String, ApiError> {
         let ask = async {
-            let me = self.api.get(Route::UserMe, vec![]).await?;
+            let me = self.api.get(Route::UserMe).await?;
             let name = me["global_name"].as_str().or_else(|| me["username"].as_str()).unwrap_or("assistant");
             Ok(name.to_owned())
         };
@@ -169,6 +154,11 @@ impl BotState {
     pub fn is_young(&self, made: Timestamp) -> bool {
         let day = self.started.checked_sub(SignedDuration::from_hours(24)).unwrap_or(self.started);
         made >= day.min(snowflake::time_of(self.known_to))
+    }
+
+    /// Whether this user is one of `[discord] owner_ids`.
+    pub fn is_owner(&self, user: u64) -> bool {
+        self.settings.owner_ids.contains(&user)
     }
 
     /// Whether the bot may not read messages.
@@ -212,12 +202,12 @@ impl BotState {
 
     /// The lane of a channel, if it has one.
     pub fn lane(&self, channel: u64) -> Option<mpsc::UnboundedSender<LaneItem>> {
-        self.lanes().get(&channel).cloned()
+        lock(&self.lanes).get(&channel).cloned()
     }
 
     /// Makes every lane wait for its history before new messages, since a new session replays nothing.
     pub fn hold_lanes(&self, review: bool) {
-        for lane in self.lanes().values() {
+        for lane in lock(&self.lanes).values() {
             let _ = lane.send(LaneItem::Hold { review });
         }
     }
@@ -232,7 +222,7 @@ impl BotState {
             }
             1 => {
                 let person = &channel["recipients"][0];
-                let owner = message::id(&person["id"]).is_some_and(|user| self.owners.has(user));
+                let owner = message::id(&person["id"]).is_some_and(|user| self.is_owner(user));
                 let name =
                     person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
                 owner.then(|| LaneKind {
@@ -296,17 +286,17 @@ impl Cursors {
 
     /// A channel's cursor.
     pub fn get(&self, channel: u64) -> Option<u64> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&channel).copied()
+        lock(&self.known).get(&channel).copied()
     }
 
     /// The channels that have one.
     pub fn channels(&self) -> Vec<u64> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+        lock(&self.known).keys().copied().collect()
     }
 
     /// Moves a channel's cursor forward.
     pub fn set(&self, channel: u64, to: u64) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let now = known.get(&channel).copied();
         if now.is_some_and(|now| now >= to) {
             return;

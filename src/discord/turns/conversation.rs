@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use serenity::http::{LightMethod, Request, Route};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::approvals;
 use crate::deliver::MessageKind;
@@ -21,7 +22,7 @@ use crate::deliver::notifier::nonce;
 use crate::discord::api::snowflake::BlockEvent;
 use crate::discord::api::{ApiError, DiscordApi, message};
 use crate::discord::log::logbook::LogEntry;
-use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, LaneItem};
+use crate::discord::shared::{BotState, END_TIME, FIRST_PAUSE, LONGEST_PAUSE, LaneItem};
 use crate::format::approval::Approval;
 use crate::format::log::EventKind;
 use crate::turn::{Conversation, TurnNote, TurnRow};
@@ -41,10 +42,7 @@ impl Conversation for ChannelConversation<'_> {
     }
 
     fn note(&self, note: TurnNote) {
-        let entry = entry(self.turn.question.message, note, self.shared.clock.now());
-        if let Some(lane) = self.lane.upgrade() {
-            let _ = lane.send(LaneItem::Write { entries: vec![entry], done: None });
-        }
+        write(&self.lane, entry(self.turn.question.message, note, self.shared.clock.now()));
     }
 
     fn progress(&self, words: &str) {
@@ -57,6 +55,13 @@ impl Conversation for ChannelConversation<'_> {
 
     async fn approval_over(&self, request: &Approval, words: &str) {
         approvals::show_end(self.shared, self.turn, request, words).await;
+    }
+}
+
+/// Sends an entry to the channel's log.
+pub(super) fn write(lane: &mpsc::WeakUnboundedSender<LaneItem>, entry: LogEntry) {
+    if let Some(lane) = lane.upgrade() {
+        let _ = lane.send(LaneItem::Write { entries: vec![entry], done: None });
     }
 }
 
@@ -73,9 +78,6 @@ pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
 const MARK: &str = "-# ⏳ ";
 /// The stored id of a message that may have been posted; its nonce decides.
 const POSTING: u64 = 0;
-
-/// The pause after a first failed attempt to post or delete it; it doubles until it is longer than [`LONGEST_PAUSE`].
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether a text of ours is such a message.
 pub(in crate::discord) fn is_progress(text: &str) -> bool {
@@ -119,7 +121,7 @@ async fn show(
         if before.is_none() {
             tokio::select! {
                 () = ended.cancelled() => return,
-                () = tokio::time::sleep(shared.pace.after) => {}
+                () = tokio::time::sleep(shared.times.progress_after) => {}
             }
             note(&shared, turn, Some(POSTING));
         }
@@ -133,7 +135,9 @@ async fn show(
     let Some(id) = shown else { return };
     let own = Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
     loop {
-        let over = async { tokio::join!(tokio::time::sleep(shared.pace.every), words.changed()).1.is_err() };
+        let over = async {
+            tokio::join!(tokio::time::sleep(shared.times.progress_every), words.changed()).1.is_err()
+        };
         let over = tokio::select! {
             () = ended.cancelled() => break,
             over = over => over,
@@ -206,30 +210,18 @@ const EVERY: Duration = Duration::from_millis(7500);
 /// The longest time that it is shown, in case an answer hangs.
 const MAX_SHOWN: Duration = Duration::from_secs(15 * 60);
 
-/// Shows the typing sign until it is dropped.
-#[derive(Debug)]
-pub struct Typing(tokio::task::JoinHandle<()>);
-
-impl Typing {
-    /// Starts at once.
-    pub fn start(api: DiscordApi, channel: u64) -> Self {
-        let show = async move {
-            loop {
-                let route = Route::ChannelTyping { channel_id: channel.into() };
-                if let Err(error) = api.send(LightMethod::Post, route, &json!({})).await {
-                    tracing::debug!(channel, %error, "the typing sign could not be shown");
-                }
-                tokio::time::sleep(EVERY).await;
+/// Shows the typing sign, at once, until the value is dropped.
+pub(super) fn show_typing(api: DiscordApi, channel: u64) -> AbortOnDropHandle<()> {
+    let show = async move {
+        loop {
+            let route = Route::ChannelTyping { channel_id: channel.into() };
+            if let Err(error) = api.send(LightMethod::Post, route, &json!({})).await {
+                tracing::debug!(channel, %error, "the typing sign could not be shown");
             }
-        };
-        Self(tokio::spawn(async move {
-            let _ = tokio::time::timeout(MAX_SHOWN, show).await;
-        }))
-    }
-}
-
-impl Drop for Typing {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+            tokio::time::sleep(EVERY).await;
+        }
+    };
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let _ = tokio::time::timeout(MAX_SHOWN, show).await;
+    }))
 }

@@ -6,28 +6,25 @@
 //! its first byte is sent; from then on no brain is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::scope;
-use super::conversation::{ChannelConversation, ProgressMessage, Typing, entry, remove_left};
+use super::conversation::{ChannelConversation, ProgressMessage, entry, remove_left, show_typing, write};
 use super::turn_claim;
 use crate::deliver::delivery_journal::answer_key;
 use crate::deliver::{AnswerOutcome as Delivered, split};
 use crate::discord::api::message::{CONTENT_LIMIT, IncomingMessage};
 use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::discord::log::logbook::LogEntry;
-use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, lock};
+use crate::discord::shared::{BotState, FIRST_PAUSE, Interruption, LONGEST_PAUSE, LaneItem, lock};
 use crate::sqlite::DatabaseError;
 use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState, turn_notes};
 
 /// After a longer wait the answer says that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
-/// The first pause after a failed read or write; it doubles up to a minute.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts the worker that answers one channel's questions; a message on the sender wakes it.
 pub(in crate::discord) fn start(
@@ -135,10 +132,10 @@ impl Worker {
 
     async fn turn(&self, turn: &TurnRow) {
         let message = turn.question.message;
-        let _typing = Typing::start(self.shared.api.clone(), self.channel);
+        let _typing = show_typing(self.shared.api.clone(), self.channel);
         let (words, heard) = watch::channel(String::new());
         let shown = ProgressMessage::start(Arc::clone(&self.shared), self.channel, message, heard);
-        let mut pause = PAUSE;
+        let mut pause = FIRST_PAUSE;
         loop {
             let step = match self.shared.turns.turn(message) {
                 Ok(Some(turn)) if !matches!(turn.state, TurnState::Done | TurnState::Dropped) => {
@@ -148,7 +145,7 @@ impl Worker {
                 Err(error) => Err(error.into()),
             };
             match step {
-                Ok(()) => pause = PAUSE,
+                Ok(()) => pause = FIRST_PAUSE,
                 Err(why) => {
                     tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
                     self.wait(message, tokio::time::sleep(pause)).await;
@@ -157,11 +154,14 @@ impl Worker {
             }
         }
         shown.end().await;
+        let ended = self.with_joined(message);
+        lock(&self.shared.channel_lock.live).retain(|id| !ended.contains(id));
+    }
+
+    /// The messages that a turn answers.
+    fn with_joined(&self, message: u64) -> Vec<u64> {
         let joined = self.shared.turns.joined_to(message).unwrap_or_default();
-        let mut live = lock(&self.shared.channel_lock.live);
-        joined.iter().map(|turn| turn.question.message).chain([message]).for_each(|id| {
-            live.remove(&id);
-        });
+        joined.iter().map(|turn| turn.question.message).chain([message]).collect()
     }
 
     async fn step(&self, turn: &TurnRow, words: &watch::Sender<String>) -> StepResult {
@@ -199,9 +199,7 @@ impl Worker {
 
     /// The token that stops the turn; already cancelled if the turn was stopped before, also before a crash.
     fn begin(&self, message: u64) -> CancellationToken {
-        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
-        let messages = joined.iter().map(|turn| turn.question.message).chain([message]).collect();
-        let stop = self.shared.channel_lock.begin(self.channel, messages);
+        let stop = self.shared.channel_lock.begin(self.channel, self.with_joined(message));
         if let Ok(Some(who)) = self.shared.turns.stopped_by(message) {
             self.shared.channel_lock.stop(self.channel, None, &who);
         }
@@ -233,9 +231,7 @@ impl Worker {
     fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
         let (message, now) = (turn.question.message, self.shared.clock.now());
         let said = LogEntry::remark(message, BlockEvent::Stopped, now, format!("{who} stopped the answer."));
-        if let Some(lane) = self.lane.upgrade() {
-            let _ = lane.send(LaneItem::Write { entries: vec![said], done: None });
-        }
+        write(&self.lane, said);
         if turn.state == TurnState::Answered {
             return self.advance(message, TurnState::Dropped, "stopped while it waited to be sent");
         }
@@ -290,10 +286,8 @@ impl Worker {
             Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
                 let said = format!("This answer could not be shown:\n{text}");
-                let said = LogEntry::remark(message, BlockEvent::Stopped, self.shared.clock.now(), said);
-                if let Some(lane) = self.lane.upgrade() {
-                    let _ = lane.send(LaneItem::Write { entries: vec![said], done: None });
-                }
+                let now = self.shared.clock.now();
+                write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
                 // The question was answered, so its turn ends, though the answer can't be shown.
                 let _ = self.advance(message, TurnState::Sent, &why);
                 self.advance(message, TurnState::Done, &why)

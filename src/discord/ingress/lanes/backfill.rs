@@ -8,9 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 use tokio::time::Instant;
 
-use super::{ChannelLane, LONGEST_PAUSE, PAUSE, WRITE};
+use super::{ChannelLane, WRITE};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::{ApiError, snowflake};
+use crate::discord::shared::{FIRST_PAUSE, LONGEST_PAUSE};
 
 impl ChannelLane {
     /// Reads missed messages. After a failure it is retried later, and new messages wait until then.
@@ -37,7 +38,7 @@ impl ChannelLane {
         }
         let error = match read {
             Ok(()) | Err(ApiError::Refused { .. }) => {
-                (self.next_read, self.pause) = (None, PAUSE);
+                (self.next_read, self.pause) = (None, FIRST_PAUSE);
                 return then(self);
             }
             Err(error) => error,
@@ -94,7 +95,7 @@ impl ChannelLane {
                 let fresh: Vec<IncomingMessage> = fresh.collect();
                 self.pending_actions.extend(fresh);
             }
-            if let Some(last) = page.last {
+            if let Some(last) = page.ids.into_iter().max() {
                 after = after.max(last);
                 if self.pending_actions.is_empty() {
                     self.shared.cursors.set(self.id, after.max(cursor));
@@ -174,7 +175,7 @@ impl ChannelLane {
     async fn is_deleted(&self, message: Option<u64>) -> Result<bool, ApiError> {
         let Some(message) = message else { return Ok(false) };
         let route = Route::ChannelMessage { channel_id: self.id.into(), message_id: message.into() };
-        match self.shared.api.get(route, vec![]).await {
+        match self.shared.api.get(route).await {
             Err(ApiError::Refused { status: 404, code, .. }) => Ok(code == 10008),
             Ok(_) | Err(ApiError::Refused { .. }) => Ok(false),
             Err(error) => Err(error),

@@ -4,12 +4,13 @@
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::{ChannelLane, PAUSE, WRITE};
+use super::{ChannelLane, WRITE};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::snowflake;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
 use crate::discord::shared::access::{self, MessagePolicy};
+use crate::discord::shared::{FIRST_PAUSE, lock};
 use crate::discord::turns::worker;
 use crate::format::log::EventKind;
 use crate::sqlite::DatabaseError;
@@ -44,7 +45,7 @@ impl ChannelLane {
         // Messages from before the program's start are answered in order, one by one.
         let live = message.at() >= self.shared.started;
         if live {
-            self.shared.channel_lock.mark_live(message.id);
+            lock(&self.shared.channel_lock.live).insert(message.id);
         }
         fail::fail_point!("turn::before-accepted");
         let accepted = if stops {
@@ -55,7 +56,7 @@ impl ChannelLane {
         if let Err(error) = accepted {
             tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
             self.pending_actions.push(message.clone());
-            self.next_read = Some(Instant::now() + PAUSE);
+            self.next_read = Some(Instant::now() + FIRST_PAUSE);
         }
         fail::fail_point!("turn::after-accepted");
         let _ = self.asks.send(());
