@@ -37,7 +37,7 @@ fn without_day(reminder: Reminder) -> (String, Recur, Time) {
 }
 
 /// The ids that a line bears.
-fn ids_in(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn ids_in(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter_map(|word| word.strip_prefix(b"id="))
 }
 

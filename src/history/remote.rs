@@ -99,30 +99,9 @@ fn without_password(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// When to try again after a failure: a minute, doubling up to six hours.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PushBackoff {
-    failures: u32,
-    not_before: Option<Timestamp>,
-}
-
-impl PushBackoff {
-    /// Whether a try is allowed at `now`.
-    pub fn allows(&self, now: Timestamp) -> bool {
-        self.not_before.is_none_or(|at| now >= at)
-    }
-
-    /// Notes how a try ended.
-    pub fn ended(&mut self, succeeded: bool, now: Timestamp) {
-        if succeeded {
-            *self = Self::default();
-            return;
-        }
-        let minutes = 1_i64 << self.failures.min(9);
-        self.failures += 1;
-        let wait = SignedDuration::from_mins(minutes.min(360));
-        self.not_before = Some(now.saturating_add(wait).unwrap_or(now));
-    }
+/// The wait after so many failures in a row: a minute, doubling up to six hours.
+fn wait_after(failures: u32) -> SignedDuration {
+    SignedDuration::from_mins((1_i64 << failures.saturating_sub(1).min(9)).min(360))
 }
 
 /// Pushes in the background, one at a time.
@@ -131,20 +110,21 @@ pub(crate) struct Pusher {
     dir: PathBuf,
     remote: String,
     machine: Option<String>,
-    backoff: PushBackoff,
+    failures: u32,
+    not_before: Option<Timestamp>,
     running: Option<JoinHandle<(Option<Oid>, Result<()>)>>,
     pushed: Option<Oid>,
 }
 
 impl Pusher {
     pub(crate) fn new(dir: PathBuf, remote: String, machine: Option<String>) -> Self {
-        Self { dir, remote, machine, backoff: PushBackoff::default(), running: None, pushed: None }
+        Self { dir, remote, machine, failures: 0, not_before: None, running: None, pushed: None }
     }
 
     /// Starts a push if there is something new and no push is running; never waits.
     pub(crate) fn push_if_behind(&mut self, now: Timestamp) {
         self.collect(now);
-        if self.running.is_some() || !self.backoff.allows(now) {
+        if self.running.is_some() || self.not_before.is_some_and(|at| now < at) {
             return;
         }
         let head = HistoryStore::open(&self.dir).and_then(|store| store.head()).ok().flatten();
@@ -163,15 +143,17 @@ impl Pusher {
 
     fn collect(&mut self, now: Timestamp) {
         let Some(ended) = self.running.take_if(|running| running.is_finished()) else { return };
-        let Ok((head, pushed)) = ended.join() else { return self.backoff.ended(false, now) };
-        match &pushed {
-            Ok(()) => self.pushed = head,
-            Err(error) if self.backoff.failures == 0 => {
-                tracing::warn!(%error, "the history was not pushed; it will be tried again");
+        let failed = |_| (None, Err(HistoryError::Failed("the push ended early".to_owned())));
+        match ended.join().unwrap_or_else(failed) {
+            (head, Ok(())) => (self.pushed, self.failures, self.not_before) = (head, 0, None),
+            (_, Err(error)) => {
+                if self.failures == 0 {
+                    tracing::warn!(%error, "the history was not pushed; it will be tried again");
+                }
+                self.failures += 1;
+                self.not_before = now.checked_add(wait_after(self.failures)).ok();
             }
-            Err(_) => {}
         }
-        self.backoff.ended(pushed.is_ok(), now);
     }
 }
 
@@ -207,18 +189,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tries_get_rarer_and_start_over_after_a_success() {
-        let now: Timestamp = "2026-11-21T10:00:00Z".parse().unwrap();
-        let mut backoff = PushBackoff::default();
-        assert!(backoff.allows(now));
-        let mut waits = Vec::new();
-        for _ in 0..11 {
-            backoff.ended(false, now);
-            waits.push(backoff.not_before.unwrap().duration_since(now).as_mins());
-        }
+    fn tries_get_rarer() {
+        let waits: Vec<i64> = (1..=11).map(|failures| wait_after(failures).as_mins()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
-        backoff.ended(true, now);
-        assert!(backoff.allows(now));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
-use crate::history::store::{HistoryStore, failpoint, sync_files};
+use crate::history::store::{HistoryStore, age, failpoint, sync_files};
 use crate::history::{Deletions, History, HistoryError, Result, SnapshotResult};
 use crate::vault::NotePath;
 
@@ -274,11 +274,7 @@ fn pack_ids(idx: &Path) -> Result<Vec<Oid>> {
 
 /// Temporary files that a killed process left, once they are a day old.
 fn remove_leftovers(dir: &Path) {
-    let old = |path: &Path| {
-        let age =
-            fs::metadata(path).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
-        age.is_some_and(|age| age.as_secs() > 86_400)
-    };
+    let old = |path: &Path| age(path).is_some_and(|age| age.as_secs() > 86_400);
     let folders = [dir.join("objects/pack"), dir.join("objects")];
     let inside = fs::read_dir(dir.join("objects")).into_iter().flatten().flatten().map(|entry| entry.path());
     for folder in folders.into_iter().chain(inside.filter(|path| path.is_dir())) {

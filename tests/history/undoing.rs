@@ -158,7 +158,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     let plan = room.plan_undo(UndoSelection::Snapshot(id.clone()));
     let [operation] = &plan.operations()[..] else { panic!("{plan:?}") };
     assert_eq!((operation.subject.as_str(), operation.notes.len()), ("moved two", 2));
-    assert_eq!(plan.diffs().len(), 2);
+    assert_eq!(plan.notes.len(), 2);
     let report = room.undo(&plan);
     assert_eq!((room.log().len(), report.notes.len()), (count + 1, 2));
     assert_eq!(room.log()[0].changes.len(), 2);

@@ -80,7 +80,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     if args.dry_run {
         plan.operations().iter().for_each(|it| context.ui.line(format!("would undo: {}", it.subject)));
-        plan.diffs().iter().for_each(|diff| context.ui.line(diff_text(diff, diff_style())));
+        plan.notes.values().for_each(|diff| context.ui.line(diff_text(diff, diff_style())));
         let report = UndoReport {
             undone: plan.writes.iter().map(|write| write.commit.id.to_string()).collect(),
             notes: plan.notes.keys().cloned().collect(),
@@ -145,11 +145,10 @@ fn nothing_undone(selection: &UndoSelection) -> CommandError {
 
 fn document<'a>(plan: &UndoPlan, report: &'a UndoReport, dry_run: bool) -> UndoDocument<'a> {
     let change = |diff: &FileDiff| json!({ "path": diff.path, "diff": diff_text(diff, DiffStyle::Plain) });
-    let changes = plan.diffs();
     UndoDocument {
         report,
         operations: plan.operations(),
-        changes: changes.iter().map(change).collect(),
+        changes: plan.notes.values().map(change).collect(),
         dry_run,
     }
 }

@@ -15,7 +15,7 @@ use super::diff::{DiffStyle, render, within};
 use super::filter::{FilterWalk, LogFilter};
 use crate::history::error::Result;
 use crate::history::store::{Commit, PathChange};
-use crate::history::take::{History, Rename, file_name, pairs};
+use crate::history::take::{History, Rename, file_name, pairs, removed_and_added};
 use crate::reminders::rfc3339;
 
 /// A commit with the paths that it changed.
@@ -96,14 +96,7 @@ impl History {
         if !record.changes.iter().any(may_be_renamed) {
             return Ok(Vec::new());
         }
-        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
-        for change in &record.changes {
-            match (change.old, change.new) {
-                (Some(old), None) => drop(gone.insert(change.path.as_str(), old)),
-                (None, Some(new)) => drop(come.insert(change.path.as_str(), new)),
-                _ => {}
-            }
-        }
+        let [gone, come] = removed_and_added(&record.changes);
         pairs(&gone, &come, |_, id| self.content(id))
     }
 

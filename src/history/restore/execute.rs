@@ -52,7 +52,7 @@ impl History {
         let store = self.store();
         let (_, base) = store.head_tree()?;
         let known = FileEntries::load(self.dir());
-        let scan = self.scanner(&store, base).scan_all(&known, &mut store.dry_objects())?;
+        let scan = self.scanner(&store, base, &mut store.dry_objects()).scan_all(&known)?;
         let mut files = store.files(base)?;
         let deleted = scan.deleted.into_iter().map(|path| (path, None));
         for (path, state) in scan.changed.into_iter().chain(deleted) {
@@ -248,10 +248,10 @@ impl History {
         if restore.undoing.is_some() {
             return self.finish_undo(editor, &restore, what).map(Some);
         }
-        let mut steps = restore.steps.clone();
-        if what == Interrupted::RollBack {
-            steps.iter_mut().for_each(|step| std::mem::swap(&mut step.before, &mut step.after));
-        }
+        let steps = match what {
+            Interrupted::Finish => restore.steps.clone(),
+            Interrupted::RollBack => restore.steps.iter().map(RestoreStep::reversed).collect(),
+        };
         let mut report = RestoreReport { from: restore.from.clone(), ..RestoreReport::default() };
         self.carry_out(editor, &restore, &steps, &mut report)?;
         Ok(Some(report))

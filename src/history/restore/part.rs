@@ -14,6 +14,7 @@ use similar::DiffTag;
 use crate::format::changes::{body, changes, lines};
 use crate::format::lines::{LiveLines, terminator_of};
 use crate::format::memory;
+use crate::history::audit::ids_in;
 use crate::history::store::RESTORED_FROM;
 use crate::history::{
     Commit, Deletions, FileDiff, FileMode, History, HistoryError, LogFilter, RestoreReport, Result,
@@ -249,12 +250,7 @@ fn continuation(first: &[u8], rest: &[&[u8]]) -> usize {
 
 /// Whether the line has the field `id=` with exactly this value.
 fn has_id(line: &[u8], id: &str) -> bool {
-    let field = format!("id={id}");
-    memchr::memmem::find_iter(line, &field).any(|at| {
-        let before = at.checked_sub(1).is_none_or(|before| line[before] == b' ');
-        let after = line.get(at + field.len()).is_none_or(u8::is_ascii_whitespace);
-        before && after
-    })
+    ids_in(line).any(|own| own == id.as_bytes())
 }
 
 /// A section, by its lines.

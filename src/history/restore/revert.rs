@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines};
 use crate::format::reminder::split_id;
+use crate::vault::plan::without;
 
 /// So many lines beside a removed one are compared at most.
 const MOST_CONTEXT: usize = 16;
@@ -92,12 +93,10 @@ fn is_already_reverted(before: &[u8], after: &[u8], current: &[u8]) -> bool {
 
 /// Whether every line that people added to `base` is still in `merged`.
 fn keeps_lines(base: &[u8], current: &[u8], merged: &[u8]) -> bool {
-    let mut left = counts(merged);
-    added(base, current).iter().all(|line| {
-        let count = left.entry(line.as_slice()).or_default();
-        *count -= 1;
-        *count >= 0
-    })
+    let (old, new) = (lines(base), lines(current));
+    let added = differences(&old, &new).flat_map(|op| &new[op.new_range()]).map(|line| body(line));
+    let merged: Vec<&[u8]> = lines(merged).into_iter().map(body).collect();
+    without(&added.collect::<Vec<_>>(), &merged).is_empty()
 }
 
 fn counts(bytes: &[u8]) -> BTreeMap<&[u8], i64> {
@@ -106,11 +105,6 @@ fn counts(bytes: &[u8]) -> BTreeMap<&[u8], i64> {
         *out.entry(body(line)).or_default() += 1;
     }
     out
-}
-
-fn added(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
-    let (old, new) = (lines(old), lines(new));
-    differences(&old, &new).flat_map(|op| &new[op.new_range()]).map(|line| body(line).to_vec()).collect()
 }
 
 /// Line by line: what was added goes, what was removed comes back next to a neighbour.

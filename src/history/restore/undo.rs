@@ -180,7 +180,8 @@ impl History {
             }
         }
         let message = noted.message();
-        let is_said = commits.is_committed_since(&message, noted.began)?;
+        let began = noted.began.as_second();
+        let is_said = commits.is_committed(&message, usize::MAX, |it| it.time.as_second() >= began)?;
         if !changes.is_empty() || !is_said && !noted.is_rolling_back() {
             // Also where nothing of the tree changes.
             let tree = store.update_tree(commits.tree, &changes, &mut commits.objects)?;
@@ -210,13 +211,8 @@ impl PendingRestore {
 
     /// The journal with states swapped.
     fn reversed(&self) -> Self {
-        let back = |step: &RestoreStep| RestoreStep {
-            path: step.path.clone(),
-            before: step.after,
-            after: step.before,
-        };
         Self {
-            steps: self.steps.iter().map(back).collect(),
+            steps: self.steps.iter().map(RestoreStep::reversed).collect(),
             subject: format!("not done: {}", self.subject),
             undoing: Some(PendingUndo { undoes: Vec::new(), body: None }),
             ..self.clone()

@@ -111,11 +111,6 @@ impl UndoPlan {
         }
         units.iter().map(|(_, writes)| OperationUndo::of(writes)).collect()
     }
-
-    /// The change of each note, in the order of their paths.
-    pub fn diffs(&self) -> Vec<FileDiff> {
-        self.notes.values().cloned().collect()
-    }
 }
 
 /// The operations: each is taken back as a whole, or not at all.

@@ -31,13 +31,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 impl HistoryStore {
     /// Takes the lock, waiting for other processes at most [`LOCK_TIMEOUT`], and repairs what a killed process left.
     pub(crate) fn lock(&self) -> Result<BranchLock> {
-        let lock = self.lock_only()?;
-        self.reconcile(&lock)?;
-        Ok(lock)
-    }
-
-    /// The lock, with git's own locks cleared, and nothing compared.
-    pub(super) fn lock_only(&self) -> Result<BranchLock> {
         let path = self.dir().join(OWN);
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(HistoryError::io("lock", &path))?;
@@ -57,12 +50,14 @@ impl HistoryStore {
                 )));
             }
         }
-        Ok(BranchLock(file))
+        let lock = BranchLock(file);
+        self.reconcile(&lock)?;
+        Ok(lock)
     }
 
     /// Makes the list agree with the branch if an interruption explains the difference, and records the difference
     /// otherwise.
-    pub(super) fn reconcile(&self, lock: &BranchLock) -> Result<()> {
+    fn reconcile(&self, lock: &BranchLock) -> Result<()> {
         if self.branch_is_torn() {
             self.rewrite_branch()?;
         }
@@ -263,10 +258,13 @@ fn list(folder: &Path, deep: bool, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The time since a file was changed; none if that is unknown.
+pub(in crate::history) fn age(file: &Path) -> Option<Duration> {
+    fs::metadata(file).and_then(|metadata| metadata.modified()).ok()?.elapsed().ok()
+}
+
 fn is_young(lock: &Path) -> bool {
-    let age =
-        fs::metadata(lock).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
-    age.is_none_or(|age| age < GRACE)
+    age(lock).is_none_or(|age| age < GRACE)
 }
 
 #[cfg(not(target_os = "linux"))]

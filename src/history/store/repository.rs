@@ -240,7 +240,7 @@ impl HistoryStore {
 
     /// A writer for the objects of a snapshot.
     pub(crate) fn objects(&self) -> ObjectWriter<'_> {
-        ObjectWriter { repo: &self.repo, is_dry: false, written: Vec::new() }
+        ObjectWriter { store: self, is_dry: false, written: Vec::new() }
     }
 
     /// A writer that writes nothing and only says which ids objects would have.
@@ -303,8 +303,8 @@ fn isolate_libgit2() {
 }
 
 /// Writes the objects of one snapshot.
-pub(crate) struct ObjectWriter<'r> {
-    repo: &'r Repository,
+pub(crate) struct ObjectWriter<'s> {
+    store: &'s HistoryStore,
     /// Whether nothing is written and only the ids are wanted.
     is_dry: bool,
     /// The files of what was written.
@@ -314,7 +314,7 @@ pub(crate) struct ObjectWriter<'r> {
 impl ObjectWriter<'_> {
     pub(crate) fn write(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid> {
         if self.is_dry {
-            return Oid::hash_object(kind, bytes).map_err(self.failed("hash an object"));
+            return Oid::hash_object(kind, bytes).map_err(self.store.git("hash an object"));
         }
         self.write_whole(|repo| repo.odb()?.write(kind, bytes))
     }
@@ -330,24 +330,20 @@ impl ObjectWriter<'_> {
         &mut self,
         write: impl Fn(&Repository) -> std::result::Result<Oid, git2::Error>,
     ) -> Result<Oid> {
-        let id = write(self.repo).map_err(self.failed("write an object"))?;
-        let path = loose_path(self.repo.path(), id);
-        let odb = self.repo.odb().map_err(self.failed("open the objects"))?;
-        if odb.read(id).is_err() {
+        let store = self.store;
+        let id = write(&store.repo).map_err(store.git("write an object"))?;
+        let path = loose_path(&store.dir, id);
+        if store.read(id, |_| ()).is_err() {
             fs::remove_file(&path).map_err(HistoryError::io("remove", &path))?;
-            write(self.repo).map_err(self.failed("write an object anew"))?;
+            write(&store.repo).map_err(store.git("write an object anew"))?;
         }
         self.written.push(path);
         Ok(id)
     }
 
-    fn failed(&self, doing: &str) -> impl FnOnce(git2::Error) -> HistoryError {
-        HistoryError::git(doing, self.repo.path())
-    }
-
     /// Waits until all that was written is on the disk.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        sync_files(&self.repo.path().join("objects"), &std::mem::take(&mut self.written))
+        sync_files(&self.store.dir.join("objects"), &std::mem::take(&mut self.written))
     }
 }
 

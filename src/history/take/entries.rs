@@ -20,7 +20,7 @@ use crate::vault::Stat;
 pub const RACY_NS: i64 = 2_000_000_000;
 
 /// The file begins so, and with the hash of what follows.
-const MAGIC: &[u8; 8] = b"vaentr03";
+const MAGIC: &[u8; 8] = b"vaentr04";
 
 /// A file as it was when its content was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +53,10 @@ impl FileEntry {
 }
 
 /// The entries of a vault, by path.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct FileEntries {
     /// By path.
     pub map: BTreeMap<Box<str>, FileEntry>,
-    /// The tree that they describe exactly, if they do.
-    pub tree: Option<Oid>,
 }
 
 const NAME: &str = "entries";
@@ -80,17 +78,16 @@ impl FileEntries {
     }
 }
 
-/// The stored form: the tree; and of each file its path, size, mtime, inode, mode and content's id.
-type StoredEntries = ([u8; 20], Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>);
+/// The stored form: of each file its path, size, mtime, inode, mode and content's id.
+type StoredEntries = Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>;
 
 fn encode(entries: &FileEntries) -> Vec<u8> {
-    let bytes = |id: Oid| id.as_bytes().try_into().unwrap_or_default();
     let files = entries.map.iter().map(|(path, entry)| {
         let FileState { id, mode } = entry.state;
-        (path.clone(), entry.size, entry.mtime_ns, entry.inode, mode.raw(), bytes(id))
+        let id = id.as_bytes().try_into().unwrap_or_default();
+        (path.clone(), entry.size, entry.mtime_ns, entry.inode, mode.raw(), id)
     });
-    let stored: StoredEntries = (bytes(entries.tree.unwrap_or(Oid::ZERO_SHA1)), files.collect());
-    let payload = bitcode::encode(&stored);
+    let payload = bitcode::encode(&files.collect::<StoredEntries>());
     [&MAGIC[..], blake3::hash(&payload).as_bytes(), &payload].concat()
 }
 
@@ -99,13 +96,12 @@ fn decode(bytes: &[u8]) -> Option<FileEntries> {
     if blake3::hash(payload).as_bytes() != hash {
         return None;
     }
-    let (tree, files): StoredEntries = bitcode::decode(payload).ok()?;
-    let tree = Oid::from_bytes(&tree).ok().filter(|tree| !tree.is_zero());
+    let files: StoredEntries = bitcode::decode(payload).ok()?;
     let entry = |(path, size, mtime_ns, inode, mode, id): (_, _, _, _, _, [u8; 20])| {
         let state = FileState { id: Oid::from_bytes(&id).ok()?, mode: FileMode::from_raw(mode)? };
         Some((path, FileEntry { size, mtime_ns, inode, state }))
     };
-    Some(FileEntries { map: files.into_iter().map(entry).collect::<Option<_>>()?, tree })
+    Some(FileEntries { map: files.into_iter().map(entry).collect::<Option<_>>()? })
 }
 
 #[cfg(test)]
@@ -142,18 +138,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let load = || FileEntries::load(dir.path());
         assert!(load().map.is_empty());
-        let tree = Oid::hash_object(git2::ObjectType::Tree, b"").unwrap();
-        let mut entries = FileEntries { tree: Some(tree), ..FileEntries::default() };
+        let mut entries = FileEntries::default();
         entries.map.insert("a.md".into(), entry(1, 5));
         entries.map.insert("ü/b.md".into(), entry(2, 6));
         entries.save(dir.path());
-        let read = load();
-        assert_eq!((read.map, read.tree), (entries.map, Some(tree)));
+        assert_eq!(load(), entries);
         let whole = fs::read(dir.path().join("entries")).unwrap();
         for cut in 0..whole.len() {
             fs::write(dir.path().join("entries"), &whole[..cut]).unwrap();
-            let read = load();
-            assert!(read.tree.is_none() && read.map.is_empty(), "cut at {cut}");
+            assert_eq!(load(), FileEntries::default(), "cut at {cut}");
         }
     }
 }

@@ -108,12 +108,6 @@ impl History {
     pub fn take_notice(&self) -> Option<String> {
         self.store().notice.take()
     }
-
-    /// Whether another repository has taken the place of the one that got the last full snapshot.
-    pub(super) fn is_replaced(&self) -> bool {
-        drop(self.store());
-        self.replaced.load(Ordering::SeqCst)
-    }
 }
 
 /// Opens the history when it is first needed, and passes the reports of edits on to it.

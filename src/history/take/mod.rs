@@ -25,7 +25,7 @@ pub use history::{History, LazyHistory};
 pub use pending::RestoreStep;
 pub(super) use record::is_skipped_by_undo;
 pub use renames::Rename;
-pub(super) use renames::{file_name, pairs};
+pub(super) use renames::{file_name, pairs, removed_and_added};
 pub use scan::{LeftOut, left_out_in};
 pub(super) use snapshot::plural;
 pub use snapshot::{Deletions, SnapshotResult};

@@ -55,6 +55,13 @@ pub struct RestoreStep {
     pub after: Option<FileState>,
 }
 
+impl RestoreStep {
+    /// The way back.
+    pub(crate) fn reversed(&self) -> Self {
+        Self { path: self.path.clone(), before: self.after, after: self.before }
+    }
+}
+
 impl PendingRestore {
     /// The state that the restore gives to each of its files.
     pub(crate) fn targets(&self) -> HashMap<&str, Option<FileState>> {

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
 
-use jiff::Timestamp;
-
 use super::pending;
 use super::scan::update_left_out;
 use super::select::PathTreatment;
@@ -104,7 +102,7 @@ impl History {
         }
         let store = self.store();
         let mut commits = self.committer(&store)?;
-        let scan = self.scanner(&store, commits.tree).scan_paths(paths, &mut commits.objects)?;
+        let scan = self.scanner(&store, commits.tree, &mut commits.objects).scan_paths(paths)?;
         let message = CommitMessage::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
         commits.commit(&scan.changed, &message)
     }
@@ -136,13 +134,8 @@ impl Committer<'_> {
         self.is_committed(message, 64, |commit| !mine.contains(&commit.id))
     }
 
-    /// Whether a commit since then has the same message.
-    pub fn is_committed_since(&self, message: &CommitMessage, since: Timestamp) -> Result<bool> {
-        self.is_committed(message, usize::MAX, |commit| commit.time.as_second() >= since.as_second())
-    }
-
     /// Whether one of the newest `most` commits has the same message, before the first that isn't looked at.
-    fn is_committed(
+    pub fn is_committed(
         &self,
         message: &CommitMessage,
         most: usize,

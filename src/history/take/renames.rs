@@ -11,7 +11,7 @@ use similar::DiffTag;
 
 use crate::format::changes::changes;
 use crate::history::Result;
-use crate::history::store::FileState;
+use crate::history::store::{FileState, PathChange};
 
 /// Larger texts are only compared as a whole, in bytes.
 const MAX_COMPARED_BYTES: usize = 256 << 10;
@@ -27,6 +27,16 @@ pub struct Rename {
 
 /// At most so many files of one name are compared with one that is removed.
 const MAX_CANDIDATES: usize = 20;
+
+/// The files that changes removed, and those that they added, by path.
+pub(crate) fn removed_and_added(changes: &[PathChange]) -> [BTreeMap<&str, FileState>; 2] {
+    let removed = changes.iter().filter(|change| change.new.is_none());
+    let added = changes.iter().filter(|change| change.old.is_none());
+    [
+        removed.filter_map(|change| Some((change.path.as_str(), change.old?))).collect(),
+        added.filter_map(|change| Some((change.path.as_str(), change.new?))).collect(),
+    ]
+}
 
 /// The renames that lead from `removed` to `added`. `text` reads the content of a path.
 pub(crate) fn pairs(

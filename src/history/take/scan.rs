@@ -19,7 +19,7 @@ use super::select::PathTreatment;
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::{FileMode, FileState, HistoryStore, ObjectWriter, TreeChange};
-use crate::vault::{NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkOptions, WalkResult};
+use crate::vault::{NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkEntry, WalkOptions, WalkResult};
 
 /// A file that no snapshot holds, with the reason in words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,37 +37,19 @@ pub(crate) struct ScanResult {
     pub changed: Vec<TreeChange>,
     /// Files that are gone.
     pub deleted: Vec<String>,
-    /// New entries for the entry file; `None` for a path that is gone.
-    pub new_entries: Vec<(String, Option<FileEntry>)>,
+    /// The entries of the files that were looked at.
+    pub entries: FileEntries,
     pub left_out: Vec<LeftOut>,
-    /// How many files the last snapshot knows; counted by a full scan only.
-    pub known_files: Option<usize>,
-}
-
-/// A file to be read.
-struct ScanCandidate {
-    path: NotePath,
-    stat: Stat,
-    mode: FileMode,
-    /// As the last snapshot holds it, where that was looked up already.
-    known: Option<FileState>,
-}
-
-/// A file of the last snapshot, with what is remembered of reading it.
-struct TrackedFile<'a> {
-    path: &'a str,
-    state: FileState,
-    entry: Option<&'a FileEntry>,
 }
 
 /// Looks at files for one snapshot.
-pub(crate) struct HistoryScanner<'a> {
+pub(crate) struct HistoryScanner<'a, 'o> {
     history: &'a History,
     store: &'a HistoryStore,
+    objects: &'a mut ObjectWriter<'o>,
     /// The tree of the last snapshot.
     base: Oid,
     scan: ScanResult,
-    candidates: Vec<ScanCandidate>,
     /// Paths that must not be taken for deleted.
     present: BTreeSet<Box<str>>,
     /// Folders, with a `/` at the end, of which nothing is known below.
@@ -76,59 +58,31 @@ pub(crate) struct HistoryScanner<'a> {
 
 impl History {
     /// A scanner that compares the vault with the tree `base`.
-    pub(in crate::history) fn scanner<'s>(
-        &'s self,
-        store: &'s HistoryStore,
+    pub(in crate::history) fn scanner<'a, 'o>(
+        &'a self,
+        store: &'a HistoryStore,
         base: Oid,
-    ) -> HistoryScanner<'s> {
-        HistoryScanner {
-            history: self,
-            store,
-            base,
-            scan: ScanResult::default(),
-            candidates: Vec::new(),
-            present: BTreeSet::new(),
-            unknown: Vec::new(),
-        }
+        objects: &'a mut ObjectWriter<'o>,
+    ) -> HistoryScanner<'a, 'o> {
+        let (scan, present, unknown) = (ScanResult::default(), BTreeSet::new(), Vec::new());
+        HistoryScanner { history: self, store, objects, base, scan, present, unknown }
     }
 }
 
-impl HistoryScanner<'_> {
+impl HistoryScanner<'_, '_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
-    pub(crate) fn scan_all(
-        mut self,
-        entries: &FileEntries,
-        objects: &mut ObjectWriter<'_>,
-    ) -> Result<ScanResult> {
+    pub(crate) fn scan_all(mut self, entries: &FileEntries) -> Result<ScanResult> {
         self.check_presence()?;
         let walk = self.walk(None)?;
-        let from_tree;
-        let known: Vec<TrackedFile<'_>> = if entries.tree == Some(self.base) {
-            let known = entries.map.iter();
-            known.map(|(path, entry)| TrackedFile { path, state: entry.state, entry: Some(entry) }).collect()
-        } else {
-            from_tree = self.store.files(self.base)?;
-            let entry = |path: &String| entries.map.get(path.as_str());
-            from_tree
-                .iter()
-                .map(|(path, state)| TrackedFile { path, state: *state, entry: entry(path) })
-                .collect()
-        };
-        self.scan.known_files = Some(known.len());
-        let mut unseen = Vec::new();
-        // Both lists are sorted by path, so one walk through both finds every pair.
-        let mut rest = known.iter().peekable();
-        for entry in walk.entries {
-            let (path, stat) = (entry.path, entry.stat);
-            while let Some(gone) = rest.next_if(|known| known.path < path.as_str()) {
-                unseen.push(gone.path);
-            }
-            let before = rest.next_if(|known| known.path == path.as_str());
-            if let Some(TrackedFile { state, entry: Some(entry), .. }) = before
-                && entry.state == *state
+        let mut unseen = self.store.files(self.base)?;
+        for WalkEntry { path, stat } in walk.entries {
+            let before = unseen.remove(path.as_str());
+            let entry = entries.map.get_key_value(path.as_str());
+            if let Some((path, entry)) = entry.filter(|(_, entry)| before == Some(entry.state))
                 && entry.proves(&stat, mode_of(&stat))
                 && !stat.is_placeholder
             {
+                self.scan.entries.map.insert(path.clone(), *entry);
                 continue;
             }
             if let Some(original) = stub_original(&path) {
@@ -137,40 +91,35 @@ impl HistoryScanner<'_> {
                 }
                 continue;
             }
-            self.take(path, stat, before.map(|known| known.state));
+            self.take(&path, &stat, before)?;
         }
-        unseen.extend(rest.map(|known| known.path));
         for skipped in &walk.skipped {
-            self.skipped(skipped);
+            self.skipped(skipped)?;
         }
-        for path in unseen {
+        for path in unseen.keys() {
             self.unless_present_gone(path);
         }
-        self.read_all(objects)
+        Ok(self.scan)
     }
 
     /// Compares the given paths with the last snapshot. A path may be a file, a folder or gone.
-    pub(crate) fn scan_paths(
-        mut self,
-        paths: &BTreeSet<NotePath>,
-        objects: &mut ObjectWriter<'_>,
-    ) -> Result<ScanResult> {
+    pub(crate) fn scan_paths(mut self, paths: &BTreeSet<NotePath>) -> Result<ScanResult> {
         self.check_presence()?;
         for path in paths {
             self.look(path)?;
         }
         self.scan.deleted.sort_unstable();
         self.scan.deleted.dedup();
-        self.read_all(objects)
+        Ok(self.scan)
     }
 
     fn look(&mut self, path: &NotePath) -> Result<()> {
-        if self.take_link(path) {
+        if self.take_link(path)? {
             return Ok(());
         }
         match self.history.vault.stat(path) {
             Ok(Some(stat)) => {
-                self.take(path.clone(), stat, None);
+                self.take(path, &stat, None)?;
                 // It may stand where a folder was.
                 self.present.insert(path.as_str().into());
             }
@@ -178,10 +127,10 @@ impl HistoryScanner<'_> {
             Err(VaultError::NotAFile(_, "a folder")) => {
                 let walk = self.walk(Some(path.clone()))?;
                 for entry in walk.entries {
-                    self.take(entry.path, entry.stat, None);
+                    self.take(&entry.path, &entry.stat, None)?;
                 }
                 for skipped in &walk.skipped {
-                    self.skipped(skipped);
+                    self.skipped(skipped)?;
                 }
             }
             Err(error) => {
@@ -224,13 +173,12 @@ impl HistoryScanner<'_> {
         let is_present =
             self.present.contains(path) || self.unknown.iter().any(|folder| path.starts_with(folder));
         if !is_present && self.verdict(path) == PathTreatment::Keep {
-            self.scan.new_entries.push((path.to_owned(), None));
             self.scan.deleted.push(path.to_owned());
         }
     }
 
     /// Takes a listed file if it is for the snapshot; what isn't but should be known about is noted.
-    fn take(&mut self, path: NotePath, stat: Stat, known: Option<FileState>) {
+    fn take(&mut self, path: &NotePath, stat: &Stat, known: Option<FileState>) -> Result<()> {
         let selection = &self.history.selection;
         match selection.verdict(path.as_str()) {
             PathTreatment::Ignore => {}
@@ -243,29 +191,29 @@ impl HistoryScanner<'_> {
             }
             PathTreatment::Keep => {
                 self.present.insert(path.as_str().into());
-                self.candidates.push(ScanCandidate { path, mode: mode_of(&stat), stat, known });
+                self.read(path, stat, mode_of(stat), known)?;
             }
         }
+        Ok(())
     }
 
     /// Takes a symbolic link as what it is, and never follows it; false where none stands at `path`.
-    fn take_link(&mut self, path: &NotePath) -> bool {
+    fn take_link(&mut self, path: &NotePath) -> Result<bool> {
         let metadata = fs::symlink_metadata(self.history.vault.absolute(path));
         let is_link = metadata.is_ok_and(|metadata| metadata.is_symlink());
         if is_link && self.history.keeps(path) {
             self.present.insert(path.as_str().into());
-            let (path, stat) = (path.clone(), Stat::default());
-            self.candidates.push(ScanCandidate { path, stat, mode: FileMode::Link, known: None });
+            self.read(path, &Stat::default(), FileMode::Link, None)?;
         }
-        is_link
+        Ok(is_link)
     }
 
-    fn skipped(&mut self, SkippedPath { path, reason }: &SkippedPath) {
+    fn skipped(&mut self, SkippedPath { path, reason }: &SkippedPath) -> Result<()> {
         let shown = path.to_string_lossy().into_owned();
         match reason {
             SkipReason::Link => {
                 if let Ok(path) = NotePath::new(&shown) {
-                    self.take_link(&path);
+                    self.take_link(&path)?;
                 }
             }
             SkipReason::Name if self.verdict(&shown) != PathTreatment::Ignore => {
@@ -277,6 +225,7 @@ impl HistoryScanner<'_> {
             }
             SkipReason::Name | SkipReason::NotAFile(_) => {}
         }
+        Ok(())
     }
 
     /// Notes a file that is there and that no snapshot can hold.
@@ -285,17 +234,11 @@ impl HistoryScanner<'_> {
         self.scan.left_out.push(LeftOut { path: path.to_owned(), reason: reason.to_owned() });
     }
 
-    fn read_all(mut self, objects: &mut ObjectWriter<'_>) -> Result<ScanResult> {
-        for candidate in std::mem::take(&mut self.candidates) {
-            self.read(&candidate, objects)?;
-        }
-        Ok(self.scan)
-    }
-
-    fn read(&mut self, file: &ScanCandidate, objects: &mut ObjectWriter<'_>) -> Result<()> {
-        let (path, vault) = (&file.path, &self.history.vault);
+    /// Reads a file; `known` is its state in the last snapshot, where that was looked up already.
+    fn read(&mut self, path: &NotePath, stat: &Stat, mode: FileMode, known: Option<FileState>) -> Result<()> {
+        let vault = &self.history.vault;
         let read_at = i64::try_from(SystemClock.now().as_nanosecond()).unwrap_or(0);
-        let bytes = match file.mode {
+        let bytes = match mode {
             FileMode::Link => fs::read_link(vault.absolute(path))
                 .map(|target| target.into_os_string().into_vec())
                 .map_err(|error| error.to_string()),
@@ -309,17 +252,17 @@ impl HistoryScanner<'_> {
                 return Ok(());
             }
         };
-        let known = match file.known {
+        let known = match known {
             Some(known) => Some(known),
             None => self.store.file(self.base, path.as_str())?,
         };
         let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(self.store.git("hash a file"))?;
-        let mut state = FileState { id, mode: file.mode };
+        let mut state = FileState { id, mode };
         if known != Some(state) {
-            state.id = objects.write(ObjectType::Blob, &bytes)?;
+            state.id = self.objects.write(ObjectType::Blob, &bytes)?;
             self.scan.changed.push((path.to_string(), Some(state)));
         }
-        self.scan.new_entries.push((path.to_string(), Some(FileEntry::new(&file.stat, state, read_at))));
+        self.scan.entries.map.insert(path.as_str().into(), FileEntry::new(stat, state, read_at));
         Ok(())
     }
 }

@@ -11,14 +11,14 @@ use std::sync::atomic::Ordering;
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::entries::{FileEntries, FileEntry};
+use super::entries::FileEntries;
 use super::history::History;
 use super::pending::{self, PendingRestore};
-use super::renames::{Rename, file_name, pairs};
+use super::renames::{Rename, file_name, pairs, removed_and_added};
 use super::scan::{LeftOut, ScanResult, read_left_out, replace_left_out, update_left_out};
 use crate::history::error::Result;
 use crate::history::store::{
-    BULK_DELETION, BranchLock, CommitMessage, FileState, HistoryStore, ObjectWriter, PathChange, TreeChange,
+    BULK_DELETION, BranchLock, CommitMessage, FileStates, HistoryStore, ObjectWriter, PathChange, TreeChange,
     empty_tree, encode_commit, failpoint,
 };
 use crate::vault::{Actor, ChangeReason, NotePath};
@@ -32,38 +32,27 @@ impl History {
         let store = self.store();
         let mut commits = self.committer(&store)?;
         self.replaced.store(false, Ordering::SeqCst);
-        let base = commits.tree;
-        let mut entries = FileEntries::load(&self.dir);
-        let mut scan = self.scanner(&store, base).scan_all(&entries, &mut commits.objects)?;
+        let entries = FileEntries::load(&self.dir);
+        let mut scan = self.scanner(&store, commits.tree, &mut commits.objects).scan_all(&entries)?;
         failpoint("history::scanned");
-        let seen = std::mem::take(&mut scan.new_entries);
-        let waiting = commits.commit_scan(scan, deletions)?;
+        let seen = std::mem::take(&mut scan.entries);
+        commits.commit_scan(scan, deletions)?;
         replace_left_out(&self.dir, &commits.snapshot.left_out)?;
-        let tree = commits.tree;
-        if entries.tree != Some(tree) || !seen.is_empty() {
-            for (path, entry) in seen.into_iter().filter(|(path, _)| !waiting.contains(path)) {
-                match entry {
-                    Some(entry) => drop(entries.map.insert(path.into(), entry)),
-                    None => drop(entries.map.remove(path.as_str())),
-                }
-            }
-            if entries.tree != Some(base) {
-                complete(&mut entries, &store, tree)?;
-            }
-            entries.tree = Some(tree);
-            entries.save(&self.dir);
+        if seen != entries {
+            seen.save(&self.dir);
         }
         Ok(commits.snapshot)
     }
 
     /// Compares the given paths with the last snapshot and commits what differs.
     pub fn snapshot_paths(&self, paths: &BTreeSet<NotePath>, deletions: Deletions) -> Result<SnapshotResult> {
-        if self.is_replaced() {
+        let store = self.store();
+        if self.replaced.load(Ordering::SeqCst) {
+            drop(store);
             return self.snapshot_all(deletions);
         }
-        let store = self.store();
         let mut commits = self.committer(&store)?;
-        let scan = self.scanner(&store, commits.tree).scan_paths(paths, &mut commits.objects)?;
+        let scan = self.scanner(&store, commits.tree, &mut commits.objects).scan_paths(paths)?;
         commits.commit_scan(scan, deletions)?;
         update_left_out(&self.dir, paths, &commits.snapshot.left_out)?;
         Ok(commits.snapshot)
@@ -91,21 +80,6 @@ impl History {
         let (objects, snapshot) = (store.objects(), SnapshotResult::default());
         Ok(Committer { history: self, store, lock, head, tree, objects, snapshot })
     }
-}
-
-/// Makes the entries exactly the files of `tree`. Files that are in the tree without having been read (held, excluded,
-/// in the cloud) are known by their content alone, so that no later walk takes the entries for the tree and misses
-/// them.
-fn complete(entries: &mut FileEntries, store: &HistoryStore, tree: Oid) -> Result<()> {
-    let files = store.files(tree)?;
-    entries.map.retain(|path, _| files.contains_key(&**path));
-    for (path, state) in files {
-        let same = entries.map.get(path.as_str()).is_some_and(|entry| entry.state == state);
-        if !same {
-            entries.map.insert(path.into(), FileEntry { size: 0, mtime_ns: 0, inode: 0, state });
-        }
-    }
-    Ok(())
 }
 
 /// More deletions at once are a commit of their own, flagged.
@@ -163,9 +137,8 @@ pub(in crate::history) struct Committer<'s> {
 }
 
 impl Committer<'_> {
-    /// Commits what a scan found, and returns the files whose change waits: for a person's word, or for the end of an
-    /// undo.
-    fn commit_scan(&mut self, mut scan: ScanResult, deletions: Deletions) -> Result<BTreeSet<String>> {
+    /// Commits what a scan found, but for what waits: for a person's word, or for the end of an undo.
+    fn commit_scan(&mut self, mut scan: ScanResult, deletions: Deletions) -> Result<()> {
         let (history, first) = (self.history, self.head.is_none());
         self.snapshot.left_out = std::mem::take(&mut scan.left_out);
         let renamed = self.renamed(&scan)?;
@@ -185,9 +158,8 @@ impl Committer<'_> {
             .chain(scan.deleted.into_iter().map(|path| (path, None)))
             .partition(|(path, state)| targets.get(path.as_str()) == Some(state));
         match restored.as_ref().filter(|_| !ours.is_empty()) {
-            Some(undo) if undo.undoing.is_some() => waiting.extend(ours.into_iter().map(|(path, _)| path)),
-            Some(restore) => self.commit(&ours, &restore.message())?,
-            None => {}
+            Some(restore) if restore.undoing.is_none() => self.commit(&ours, &restore.message())?,
+            _ => {}
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
         // A mass deletion is a commit of its own, so that it can be restored alone.
@@ -203,7 +175,7 @@ impl Committer<'_> {
         }
         pending::keep_or_remove(&history.dir.join("held.json"), held.as_ref())?;
         self.snapshot.held = held;
-        Ok(waiting)
+        Ok(())
     }
 
     /// The files that only have another path now, where so many are gone that it matters.
@@ -211,15 +183,9 @@ impl Committer<'_> {
         if scan.deleted.len() < BULK {
             return Ok(Vec::new());
         }
-        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
-        for path in &scan.deleted {
-            gone.extend(self.store.file(self.tree, path)?.map(|state| (path.as_str(), state)));
-        }
-        for (path, state) in &scan.changed {
-            if self.store.file(self.tree, path)?.is_none() {
-                come.extend(state.map(|state| (path.as_str(), state)));
-            }
-        }
+        let deleted = scan.deleted.iter().map(|path| (path.clone(), None));
+        let facts = self.facts(scan.changed.iter().cloned().chain(deleted))?;
+        let [gone, come] = removed_and_added(&facts);
         // An object that was just written into a pack isn't readable yet.
         pairs(&gone, &come, |_, id| Ok(self.store.blob(id).unwrap_or_default()))
     }
@@ -236,10 +202,8 @@ impl Committer<'_> {
         if deletions == Deletions::Accept || gone.is_empty() {
             return Ok(None);
         }
-        let known = match scan.known_files {
-            Some(known) => known,
-            None => self.store.files(self.tree)?.len(),
-        };
+        let files = self.store.files(self.tree)?;
+        let known = files.len();
         let added = scan
             .changed
             .iter()
@@ -247,7 +211,7 @@ impl Committer<'_> {
         let everything = gone.len() == known && !added;
         let many = |gone: usize| gone > BULK && gone * 10 > known;
         if !everything && many(gone.len()) {
-            self.drop_files_found_elsewhere(scan, &mut gone)?;
+            drop_files_found_elsewhere(&files, scan, &mut gone);
         }
         if !everything && !many(gone.len()) {
             return Ok(None);
@@ -256,35 +220,18 @@ impl Committer<'_> {
         Ok(Some(HeldDeletions { since, known, deleted: gone.into_iter().cloned().collect() }))
     }
 
-    /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
-    /// deleted later.
-    fn drop_files_found_elsewhere(&self, scan: &ScanResult, gone: &mut Vec<&String>) -> Result<()> {
-        let files = self.store.files(self.tree)?;
-        let deleted: HashSet<&String> = scan.deleted.iter().collect();
-        let mut copies: BTreeMap<(Oid, &str), usize> = BTreeMap::new();
-        for (path, state) in files.iter().filter(|(path, _)| !deleted.contains(path)) {
-            *copies.entry((state.id, file_name(path))).or_default() += 1;
-        }
-        gone.retain(|path| {
-            let copy = files.get(*path).and_then(|state| copies.get_mut(&(state.id, file_name(path))));
-            match copy.filter(|left| **left > 0) {
-                Some(left) => *left -= 1,
-                None => return true,
-            }
-            false
-        });
-        Ok(())
-    }
-
     /// Commits changes that the editor didn't report: transcripts first, the rest as people's.
     pub fn commit_changes_of_people(&mut self, changes: Vec<TreeChange>) -> Result<()> {
         let first = self.head.is_none();
         let changes = if first { changes } else { self.commit_logged(changes)? };
-        let fact = |(path, new): &TreeChange| {
-            Ok(PathChange { path: path.clone(), old: self.store.file(self.tree, path)?, new: *new })
-        };
-        let facts = changes.iter().map(fact).collect::<Result<Vec<_>>>()?;
-        self.commit(&changes, &human(&facts, first))
+        self.commit(&changes, &human(&self.facts(changes.iter().cloned())?, first))
+    }
+
+    /// The changes with what the last commit holds.
+    fn facts(&self, changes: impl Iterator<Item = TreeChange>) -> Result<Vec<PathChange>> {
+        changes
+            .map(|(path, new)| Ok(PathChange { old: self.store.file(self.tree, &path)?, path, new }))
+            .collect()
     }
 
     /// Commits `changes`, unless they change nothing.
@@ -327,38 +274,46 @@ impl Committer<'_> {
     }
 }
 
+/// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
+/// deleted later.
+fn drop_files_found_elsewhere(files: &FileStates, scan: &ScanResult, gone: &mut Vec<&String>) {
+    let deleted: HashSet<&String> = scan.deleted.iter().collect();
+    let mut copies: BTreeMap<(Oid, &str), usize> = BTreeMap::new();
+    for (path, state) in files.iter().filter(|(path, _)| !deleted.contains(path)) {
+        *copies.entry((state.id, file_name(path))).or_default() += 1;
+    }
+    gone.retain(|path| {
+        let copy = files.get(*path).and_then(|state| copies.get_mut(&(state.id, file_name(path))));
+        match copy.filter(|left| **left > 0) {
+            Some(left) => *left -= 1,
+            None => return true,
+        }
+        false
+    });
+}
+
 /// The message for what people changed: one note by its name, a move as one, more by their numbers.
 fn human(facts: &[PathChange], first: bool) -> CommitMessage {
-    let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
-    let mut gone: BTreeMap<&str, FileState> = BTreeMap::new();
-    let mut changed = Vec::new();
-    for fact in facts {
-        match (fact.old, fact.new) {
-            (None, Some(new)) => drop(added.insert(&fact.path, new)),
-            (Some(old), None) => drop(gone.insert(&fact.path, old)),
-            _ => changed.push(fact.path.as_str()),
-        }
-    }
+    let [mut gone, mut added] = removed_and_added(facts);
+    let changed = facts.iter().filter(|fact| fact.old.is_some() == fact.new.is_some());
     // The names and what was the same to the byte are enough for words.
     let moved = pairs(&gone, &added, |_, _| Ok(Vec::new())).unwrap_or_default();
     for rename in &moved {
         gone.remove(rename.from.as_str());
         added.remove(rename.to.as_str());
     }
-    let count = added.len() + gone.len() + changed.len() + moved.len();
-    let words: Vec<String> = changed
-        .iter()
-        .map(|path| format!("changed {path}"))
-        .chain(added.keys().map(|path| format!("added {path}")))
-        .chain(gone.keys().map(|path| format!("deleted {path}")))
-        .chain(moved.iter().map(|moved| format!("moved {} to {}", moved.from, moved.to)))
-        .collect();
-    let numbers: Vec<String> =
-        [(changed.len(), "changed"), (added.len(), "added"), (gone.len(), "deleted"), (moved.len(), "moved")]
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, word)| format!("{n} {word}"))
-            .collect();
+    let groups: [(&str, Vec<String>); 4] = [
+        ("changed", changed.map(|fact| fact.path.clone()).collect()),
+        ("added", added.into_keys().map(str::to_owned).collect()),
+        ("deleted", gone.into_keys().map(str::to_owned).collect()),
+        ("moved", moved.iter().map(|it| format!("{} to {}", it.from, it.to)).collect()),
+    ];
+    let named =
+        groups.iter().flat_map(|(verb, names)| names.iter().map(move |name| format!("{verb} {name}")));
+    let words: Vec<String> = named.collect();
+    let numbers = groups.iter().filter(|(_, names)| !names.is_empty());
+    let numbers: Vec<String> = numbers.map(|(verb, names)| format!("{} {verb}", names.len())).collect();
+    let count = words.len();
     let (subject, body) = match count {
         _ if first => (format!("first snapshot: {count} {}", plural(count, "file")), None),
         1 => (words.join(""), None),
@@ -378,12 +333,10 @@ fn human(facts: &[PathChange], first: bool) -> CommitMessage {
 fn bulk(gone: &[TreeChange]) -> CommitMessage {
     let count = gone.len();
     let body = "Many files went in one sweep, as a sync tool does it. `restore` brings them back.";
-    let why = ChangeReason::new(Actor::Human, format!("{count} notes deleted at once"))
+    let mut why = ChangeReason::new(Actor::Human, format!("{count} notes deleted at once"))
         .trailer(BULK_DELETION, count.to_string());
-    CommitMessage::new(
-        &ChangeReason { body: Some(body.into()), ..why },
-        gone.iter().map(|(path, _)| path.as_str()),
-    )
+    why.body = Some(body.to_owned());
+    CommitMessage::new(&why, gone.iter().map(|(path, _)| path.as_str()))
 }
 
 pub(crate) fn plural(count: usize, word: &str) -> String {

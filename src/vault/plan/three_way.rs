@@ -66,7 +66,7 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Thre
 }
 
 /// The lines of `text` that `other` doesn't have, each as often as it is missing there.
-fn without<'a>(text: &[&'a [u8]], other: &[&[u8]]) -> Vec<&'a [u8]> {
+pub(crate) fn without<'a>(text: &[&'a [u8]], other: &[&[u8]]) -> Vec<&'a [u8]> {
     let mut there: BTreeMap<&[u8], usize> = BTreeMap::new();
     for line in other {
         *there.entry(line).or_default() += 1;

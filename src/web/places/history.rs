@@ -1,9 +1,10 @@
 //! Serves `/history`: all changes, with author and reason; `/history/ID`: one change, and a preview of its undo.
 
+use jiff::civil::Date;
+
 use super::prelude::*;
 use crate::history::{
-    Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, UndoPlan, UndoSelection,
-    parse_time, turn_of,
+    Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, UndoPlan, UndoSelection, turn_of,
 };
 use crate::vault::NotePath;
 
@@ -35,13 +36,10 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     if !visit.rest.is_empty() {
         return one(visit, &history);
     }
-    let day = visit.query("day");
-    let instant = |text: &str| parse_time(text, visit.now, history.zone());
-    let from = day.map(|day| day.parse::<jiff::civil::Date>().map(|date| (day, date))).transpose();
-    let from = from.map_err(|_| PageError::bad("that is no day").hint("write it as in `2026-12-01`"))?;
-    let since = from.map(|(day, _)| instant(day)).transpose().map_err(PageError::bad)?;
-    let until = from.and_then(|(_, date)| date.tomorrow().ok()).map(|next| instant(&next.to_string()));
-    let until = until.transpose().map_err(PageError::bad)?;
+    let day = visit.query("day").map(str::parse::<Date>).transpose();
+    let day = day.map_err(|_| PageError::bad("that is no day").hint("write it as in `2026-12-01`"))?;
+    let start = |day: Date| Some(day.to_zoned(history.zone().tz().clone()).ok()?.timestamp());
+    let (since, until) = (day.and_then(start), day.and_then(|day| start(day.tomorrow().ok()?)));
     let actor = visit.query("actor").map(str::to_owned);
     if let Some(actor) = actor.as_deref().filter(|actor| WRITERS.iter().all(|(known, _)| known != actor)) {
         return Err(PageError::bad(format!("{} writes nothing here", crate::format::quote(actor))));
@@ -196,9 +194,9 @@ pub(super) fn undo_plan(
             (parts::empty("There is nothing here that can be taken back."))
         } @else {
             (parts::plan("Taking this back would undo", &lines, &html! {
-                @for diff in plan.diffs() {
+                @for diff in plan.notes.values() {
                     h3 { (diff.path) }
-                    (differences(&diff))
+                    (differences(diff))
                 }
                 (parts::planned_form(visit, action, "undo", &parts::hidden_values(values), "Take it back"))
             }))
