@@ -5,7 +5,7 @@
 //! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the
 //! merge runs again, and no line comes twice. History keeps the copy.
 //!
-//! - [`Finder`]: repeated searches for copies;
+//! - [`Finder`]: searches for copies;
 //! - this file: recognising copies, the plan, carrying it out.
 
 mod finder;
@@ -21,7 +21,7 @@ use crate::format::reminder::split_id;
 use crate::history::{CommitRecord, History, HistoryError, LogFilter};
 use crate::vault::{
     Actor, EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault,
-    VaultError, WalkOptions, conflict, three_way_merge,
+    VaultError, conflict, three_way_merge,
 };
 
 pub use self::finder::Finder;
@@ -84,14 +84,6 @@ pub enum ConflictError {
     /// History can't be read.
     #[error(transparent)]
     History(#[from] HistoryError),
-}
-
-/// All conflict copies of notes, by their paths.
-pub fn find(vault: &Vault) -> Result<Vec<ConflictCopy>, ConflictError> {
-    let walk = vault.walk(&WalkOptions::default())?;
-    let copies = walk.entries.iter().filter_map(|entry| copy_of(vault, &entry.path));
-    // A number at the end of a name without a namesake is a name.
-    Ok(copies.filter(ConflictCopy::is_meant).collect())
 }
 
 impl ConflictCopy {

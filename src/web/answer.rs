@@ -14,7 +14,7 @@ use crate::memory::MemoryError;
 use crate::reminders::ReminderError;
 use crate::routines::EnableError;
 use crate::tasks::TaskError;
-use crate::vault::{EditError, VaultError};
+use crate::vault::{EditError, PathError, VaultError};
 
 /// The view of a place.
 #[derive(Debug)]
@@ -131,6 +131,7 @@ impl<E: Error + 'static> From<E> for PageError {
 fn of(error: &(dyn Error + 'static)) -> PageError {
     error_rules! { error;
         one => of_vault(one),
+        one => PageError::not_found(one as &PathError),
         one => PageError::new(status_of_edit(one), one),
         one => of_memory(one),
         one => of_reminder(one),

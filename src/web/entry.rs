@@ -26,9 +26,7 @@ pub(super) struct CalledHost {
 
 /// The host name by which a request calls the page, if it is one of the page's names.
 pub(super) fn host(names: &HostNames, headers: &HeaderMap) -> Result<CalledHost> {
-    let mut hosts = headers.get_all(header::HOST).iter();
-    let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|_| hosts.next().is_none());
-    let Some(host) = host.filter(|host| names.takes(host)) else {
+    let Some(host) = text(headers, &header::HOST).filter(|host| names.takes(host)) else {
         return Err(PageError::new(421, "this page isn't called by that name")
             .hint("behind a proxy, name its host in `[web] trusted_hosts` of vault-agent.toml"));
     };
@@ -86,7 +84,8 @@ pub(super) fn form(token: &str, given: &str) -> Result<()> {
     Err(PageError::new(403, "this form is not of this session").hint("reload the page, and send it again"))
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+/// The value of a header that stands once.
+pub(super) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?.to_str().ok()?;
     all.next().is_none().then_some(first)

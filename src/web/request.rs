@@ -95,7 +95,7 @@ fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Resp
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
     shared.codes.try_code(query.get("code"), now)?;
     let value = secret::random::<32>()?;
-    let browser = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let browser = entry::text(&parts.headers, &header::USER_AGENT).unwrap_or_default();
     shared.store.begin(&value, browser, now)?;
     let cookie = entry::set_cookie(called, shared.port, &value);
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
@@ -144,9 +144,7 @@ fn at_place(
         token: entry::form_token(cookie),
         query,
         wants_json: wants_json(parts),
-        dates: DateOrder::of(
-            parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default(),
-        ),
+        dates: DateOrder::of(entry::text(&parts.headers, &header::ACCEPT_LANGUAGE).unwrap_or_default()),
         path: path.to_owned(),
         runtime,
     };
@@ -224,10 +222,8 @@ fn gone_to(visit: &Visit<'_>, done: &MadeChange, id: &str) -> Response {
     if visit.wants_json {
         return json(StatusCode::OK, &serde_json::json!({ "said": done.sentence, "to": done.to }));
     }
-    let (path, fragment) =
-        done.to.split_once('#').map_or((done.to.as_str(), None), |(path, at)| (path, Some(at)));
+    let (path, fragment) = done.to.find('#').map_or((&*done.to, ""), |at| done.to.split_at(at));
     let mark = if path.contains('?') { '&' } else { '?' };
-    let fragment = fragment.map_or_else(String::new, |at| format!("#{at}"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, format!("{path}{mark}said={id}{fragment}"))]).into_response()
 }
 

@@ -19,7 +19,7 @@ use crate::conflicts::Finder;
 use crate::listen::{HostNames, secret};
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
-use crate::vault::{Actor, NotePath, Origin};
+use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
 /// The characters that a path of an address may hold unescaped.
@@ -179,14 +179,6 @@ impl Visit<'_> {
     /// The link to a note's page.
     pub fn note_link(&self, path: &str) -> Markup {
         html! { a href=(note_address(path)) { (path) } }
-    }
-
-    /// The note at a path of the address.
-    ///
-    /// # Errors
-    /// It leaves the vault, or can't be a note's.
-    pub fn note_path(&self, path: &str) -> Result<NotePath> {
-        NotePath::new(path).map_err(PageError::not_found)
     }
 }
 

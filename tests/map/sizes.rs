@@ -76,7 +76,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("deliver", 5800),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
-    ("discord", 4900),
+    ("discord", 4850),
     // It names the state of a vault that was moved, and why the history is not pushed.
     ("doctor", 1150),
     ("embed", 1300),
@@ -88,7 +88,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
-    ("history", 5450),
+    ("history", 5300),
     // A setting of ours is told from the file as it was.
     ("hooks", 3500),
     // A daemon whose state directory was deleted is told from one that has another.
@@ -124,11 +124,11 @@ const CODE_LINES: &[(&str, usize)] = &[
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.
     // The edit journal keeps the form that older builds wrote.
     // A note whose lines may still be on their way is known.
-    ("vault", 4200),
+    ("vault", 3900),
     ("vector_loops", 150),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
-    ("web", 4750),
+    ("web", 4700),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
     ("workspace", 250),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::shared::{diff_style, diff_text, refresh, vault_path};
 use crate::cli::prelude::*;
-use crate::conflicts::{ConflictCopy, ConflictError, MergePlan, copy_of, execute, find, plan};
+use crate::conflicts::{ConflictCopy, ConflictError, Finder, MergePlan, copy_of, execute, plan};
 use crate::history::{DiffStyle, FileDiff, FileMode, HistoryError};
 use crate::vault::NotePath;
 
@@ -52,7 +52,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
-    let copies = find(&workspace.vault)?;
+    let copies = Finder::default().find_all(&workspace.vault);
     context.list(&copies, "no conflict copies", |ConflictCopy { copy, note, is_certain, has_note }| {
         let what = match (has_note, is_certain) {
             (false, _) => format!("a copy of `{note}`, which isn't there"),

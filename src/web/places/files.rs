@@ -1,13 +1,10 @@
 //! Serves `/files/PATH`: the vault's pictures, for notes that show them.
 
-use std::collections::VecDeque;
-use std::path::Path;
-
 use super::prelude::*;
-use crate::vault::{NotePath, VaultError};
+use crate::vault::{NotePath, Vault, VaultError, WalkEntry, WalkOptions};
 
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
-    let path = visit.note_path(&visit.rest)?;
+    let path = NotePath::new(&visit.rest)?;
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     let kind = match extension.as_str() {
         "png" => "image/png",
@@ -37,49 +34,23 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
 /// The picture that a note in a folder means by a path which isn't there from that folder: by ever shorter ends of the
 /// path, since the folder stands before it here.
 fn elsewhere(visit: &Visit<'_>, path: &NotePath) -> Option<NotePath> {
-    let mut rest = Some(path.clone());
-    while let Some(wanted) = rest {
-        if let Some(found) = find_link_target(visit.workspace.vault.root(), &wanted) {
-            return Some(found);
-        }
-        rest = wanted.as_str().split_once('/').and_then(|(_, rest)| NotePath::new(rest).ok());
-    }
-    None
+    let files = all_files(&visit.workspace.vault);
+    let ends = path.as_str().match_indices('/').map(|(at, _)| &path.as_str()[at + 1..]);
+    std::iter::once(path.as_str()).chain(ends).find_map(|end| find_link_target(&files, end))
 }
 
-/// So many entries of folders are looked at.
-const MOST: usize = 200_000;
+/// The files of the vault, for [`find_link_target`]; none if it can't be read.
+pub(super) fn all_files(vault: &Vault) -> Vec<WalkEntry> {
+    vault.walk(&WalkOptions::every_file()).map(|walk| walk.entries).unwrap_or_default()
+}
 
 /// The file whose path is, or ends with, `wanted`, in upper or lower case; of several the one in the fewest folders,
-/// then the first by name. Hidden files and links are left out.
-pub(super) fn find_link_target(root: &Path, wanted: &NotePath) -> Option<NotePath> {
-    let wanted = format!("/{}", wanted.as_str().to_lowercase());
-    let (mut level, mut left) = (VecDeque::from([String::new()]), MOST);
-    while !level.is_empty() {
-        let (mut found, mut below) = (Vec::new(), VecDeque::new());
-        for folder in level {
-            for entry in std::fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
-                left = left.checked_sub(1)?;
-                let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
-                    continue;
-                };
-                if name.starts_with('.') {
-                    continue;
-                }
-                let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-                if kind.is_dir() {
-                    below.push_back(path);
-                } else if kind.is_file() && format!("/{}", path.to_lowercase()).ends_with(&wanted) {
-                    found.push(path);
-                }
-            }
-        }
-        if let Some(first) = found.into_iter().min() {
-            return NotePath::new(&first).ok();
-        }
-        level = below;
-    }
-    None
+/// then the first by name.
+pub(super) fn find_link_target(files: &[WalkEntry], wanted: &str) -> Option<NotePath> {
+    let wanted = format!("/{}", wanted.to_lowercase());
+    let paths = files.iter().map(|file| &file.path);
+    let found = paths.filter(|path| format!("/{}", path.as_str().to_lowercase()).ends_with(&wanted));
+    found.min_by_key(|path| path.as_str().matches('/').count()).cloned()
 }
 
 #[cfg(test)]
@@ -95,9 +66,8 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         }
-        let found = |wanted: &str| {
-            find_link_target(dir.path(), &NotePath::new(wanted).unwrap()).map(|path| path.to_string())
-        };
+        let files = all_files(&Vault::open(dir.path()).unwrap());
+        let found = |wanted: &str| find_link_target(&files, wanted).map(|path| path.to_string());
         assert_eq!(found("pic.png").as_deref(), Some("b/Pic.png"));
         assert_eq!(found("deep/pic.png").as_deref(), Some("a/deep/pic.png"));
         assert_eq!(found("c/x.md").as_deref(), Some("b/c/x.md"));

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use similar::{Change, ChangeTag};
 
-use super::files::find_link_target;
+use super::files::{all_files, find_link_target};
 use super::health::written;
 use super::history::{differences, open, text};
 use super::prelude::*;
@@ -42,7 +42,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     if visit.rest.is_empty() {
         return folders::recent_page(visit);
     }
-    let path = visit.note_path(visit.rest.trim_end_matches('/'))?;
+    let path = NotePath::new(visit.rest.trim_end_matches('/'))?;
     if path.is_hidden() {
         return Err(PageError::not_found(format!("`{path}` is not shown")));
     }
@@ -77,7 +77,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     };
     if then.is_none() && snapshots.is_empty() {
         // A link of Obsidian's names a note of any folder by its name alone.
-        let found = find_link_target(visit.workspace.vault.root(), &path);
+        let found = find_link_target(&all_files(&visit.workspace.vault), path.as_str());
         let address = |found: NotePath| match visit.query("block") {
             Some(block) => block_address(found.as_str(), block),
             None => note_address(found.as_str()),
@@ -348,7 +348,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
         return Err(PageError::no_such_action(form.get("do")));
     }
     let (history, workspace) = (open(visit)?, visit.workspace);
-    let path = visit.note_path(form.get("path"))?;
+    let path = NotePath::new(form.get("path"))?;
     let point = history.point(form.get("at"))?;
     let now = workspace.vault.read(&path).unwrap_or_default();
     if form.get("was") != fingerprint(&now) {

@@ -225,15 +225,12 @@ fn runs_table(visit: &Visit<'_>, runs: &[RunView]) -> Markup {
         return parts::empty("It has not run yet.");
     }
     let row = |run: &RunView| {
-        let late = if run.late_seconds >= 60 {
-            format!(", {} min late", run.late_seconds / 60)
-        } else {
-            String::new()
-        };
-        let missed =
-            if run.missed > 0 { format!(", {} earlier ones with it", run.missed) } else { String::new() };
         [
-            html! { (visit.at(run.due.parse().unwrap_or(visit.now))) (late) (missed) },
+            html! {
+                (visit.at(run.due.parse().unwrap_or(visit.now)))
+                @if run.late_seconds >= 60 { ", " (run.late_seconds / 60) " min late" }
+                @if run.missed > 0 { ", " (run.missed) " earlier ones with it" }
+            },
             html! { (run.outcome.as_deref().unwrap_or("under way")) },
             html! { @if let Some(cost) = &run.cost { (cost_words(cost)) } },
             html! {

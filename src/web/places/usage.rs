@@ -8,6 +8,7 @@ use jiff::{SignedDuration, ToSpan};
 
 use super::prelude::*;
 use crate::agent::budget::{self, Budget};
+use crate::format::shortened;
 use crate::turn::usage::{UsageGrouping, UsageRow};
 
 const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
@@ -18,6 +19,8 @@ const BARS: usize = 40;
 const WIDTH: u64 = 800;
 const HEIGHT: u64 = 120;
 const NAMES: u64 = 200;
+/// The characters of a name that have room there.
+const NAME_CHARS: usize = 23;
 
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let by = visit.query("by").unwrap_or("day");
@@ -104,7 +107,7 @@ fn drawn(rows: &[UsageRow], is_by_day: bool) -> Markup {
             } @else {
                 @for (at, row) in rows.iter().take(BARS).enumerate() {
                     @let y = 26 * at as u64;
-                    text x="0" y=(y + 16) { (name_of(&row.key)) }
+                    text x="0" y=(y + 16) { (shortened(&row.key, NAME_CHARS)) }
                     rect x=(NAMES) y=(y + 2) width=(long(row.sum.tokens(), WIDTH - NAMES).max(2)) height="18" {
                         title { (row.key) ": " (row.sum.tokens()) " tokens" }
                     }
@@ -124,16 +127,6 @@ fn days(rows: &[UsageRow]) -> Vec<(Date, u64)> {
     let first = (*first).max(last.saturating_sub((BARS as i64 - 1).days()));
     let all = first.series(1.day()).take_while(|day| day <= last);
     all.map(|day| (day, known.get(&day).copied().unwrap_or_default())).collect()
-}
-
-/// The beginning of a name that is too long for its place.
-fn name_of(key: &str) -> String {
-    const MOST: usize = 24;
-    if key.chars().count() <= MOST {
-        key.to_owned()
-    } else {
-        key.chars().take(MOST - 1).chain(['…']).collect()
-    }
 }
 
 fn table(rows: &[UsageRow], total: &UsageRow) -> Markup {
