@@ -24,7 +24,7 @@ pub struct ScannedTask {
     pub task: Task,
     /// The line itself, of one that comes again; nothing where the task is a note.
     text: Vec<u8>,
-    /// When it was first seen, where that was after the note itself was: a person may still be typing it.
+    /// When it was first seen, unless the first scan saw it: a person may still be typing it.
     pub new: Option<Timestamp>,
 }
 
@@ -65,7 +65,8 @@ impl Scanner {
         now: Timestamp,
     ) -> Result<Vec<String>, String> {
         let rules = plugins::rules(vault, settings)?;
-        if self.rules.as_ref() != Some(&rules) {
+        let is_first = self.rules.as_ref() != Some(&rules);
+        if is_first {
             self.notes.clear();
             self.rules = Some(rules.clone());
         }
@@ -81,7 +82,7 @@ impl Scanner {
             match read {
                 Ok(tasks) => {
                     self.read += 1;
-                    self.take(&entry.path, entry.stat, tasks, now);
+                    self.take(&entry.path, entry.stat, tasks, (!is_first).then_some(now));
                 }
                 Err(error) => problems.push(error.to_string()),
             }
@@ -90,7 +91,8 @@ impl Scanner {
         Ok(problems)
     }
 
-    fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<PlacedTask>, now: Timestamp) {
+    /// Takes a note's tasks over. Those that it didn't hold before are new at `now`.
+    fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<PlacedTask>, now: Option<Timestamp>) {
         let before = self.notes.get(path.as_str());
         let known = |id: &str, task: &Task| {
             let same =
@@ -101,10 +103,7 @@ impl Scanner {
             .into_iter()
             .map(|placed| {
                 let id = task_id(path.as_str(), &placed.task.words);
-                let new = match known(&id, &placed.task) {
-                    Some(old) => old.new,
-                    None => before.map(|_| now),
-                };
+                let new = known(&id, &placed.task).map_or(now, |old| old.new);
                 let text = if placed.task.repeat.is_some() { placed.text } else { Vec::new() };
                 ScannedTask { id, line: placed.line, task: placed.task, text, new }
             })

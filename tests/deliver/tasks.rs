@@ -272,6 +272,22 @@ fn a_line_that_is_being_typed_waits_until_it_is_still() {
     assert_eq!(told(&world), ["Task: Pay · Home.md"]);
 }
 
+#[test]
+fn a_line_that_is_being_typed_in_a_new_note_waits_too() {
+    let mut world = world(&[TaskFormat::Tasks]);
+    let note = |words: &str| format!("- [ ] {words} ⏰ 2026-12-01 08:01\n");
+    world.pass(PassMode::Daemon);
+    world.at("2026-12-01T08:02:00Z");
+    for words in ["Call m", "Call mum", "Call mum today"] {
+        world.folder.write("New.md", note(words));
+        world.later(SignedDuration::from_secs(1)).pass(PassMode::Daemon);
+    }
+    assert_eq!(told(&world), [] as [&str; 0]);
+    world.later(SignedDuration::from_secs(5)).pass(PassMode::Daemon);
+    assert_eq!(told(&world).len(), 1, "{:?}", told(&world));
+    assert!(told(&world)[0].starts_with("Task: Call mum today · New.md"), "{:?}", told(&world));
+}
+
 /// A vault of 5,000 notes with 20 task lines each.
 fn large(world: &World) {
     for n in 0..5_000 {
