@@ -86,7 +86,11 @@ pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     let is_note = format == TaskFormat::TaskNotes;
     let mut next = steps(meant.path, task, if is_note { bytes } else { &placed.text }, rules);
     let next = next.find(|(_, next)| last(next) > last(task));
-    let (after, _) = next.ok_or_else(|| TaskError::Once(task.words.clone()))?;
+    let Some((after, _)) = next else {
+        // Of a rule that isn't understood, Done knows the reason.
+        let now = last(task).unwrap_or_default();
+        return change::complete(bytes, meant, rules, now).and(Err(TaskError::Once(task.words.clone())));
+    };
     if is_note {
         return Ok(change::changed_note(bytes, after, None));
     }
@@ -243,6 +247,11 @@ mod tests {
             assert_eq!(tried(line, skipped).unwrap(), after);
         }
         assert!(matches!(tried("- [ ] Call 📅 2026-12-03", skipped), Err(TaskError::Once(_))));
+        for line in
+            ["- [ ] Odd 🔁 every blue moon 📅 2026-12-03", "- [ ] Odd (@2026-12-03 🔁 every blue moon)"]
+        {
+            assert!(matches!(tried(line, skipped), Err(TaskError::Repeat { .. })), "{line}");
+        }
     }
 
     #[test]
