@@ -229,7 +229,7 @@ pub(super) fn at_next_time(
     if format == TaskFormat::TaskNotes {
         let fields = note::fields(bytes, rules)?;
         let (changes, _) = next_time(&fields, &rules.notes.skipped, rules, now.date()).ok()??;
-        return note::with_changes(bytes, &changes);
+        return note::with_changes(&note::without_snooze(bytes, rules), &changes);
     }
     let line = TaskLine::read(std::str::from_utf8(bytes).ok()?, rules)?;
     let next = match format {
@@ -279,8 +279,8 @@ fn complete_note(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime
         let at = now.to_zoned(rules.zone.clone()).map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
         changes.extend(at.ok().map(|at| PropertyChange::Set(names.modified.clone(), at)));
     }
-    let after =
-        note::with_changes(bytes, &changes).ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
+    let after = note::with_changes(&note::without_snooze(bytes, rules), &changes);
+    let after = after.ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
     Ok(changed_note(bytes, after, remark))
 }
 
@@ -295,7 +295,8 @@ pub(super) fn moved_note(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Ch
     };
     let is_timed = was.time.is_some() || to.time() != rules.default_time;
     let when = TaskTime { date: to.date(), time: is_timed.then_some(to.time()) };
-    let after = note::with_changes(bytes, &[PropertyChange::Set(name.clone(), written(when))])?;
+    let change = PropertyChange::Set(name.clone(), written(when));
+    let after = note::with_changes(&note::without_snooze(bytes, rules), &[change])?;
     Some(changed_note(bytes, after, None))
 }
 

@@ -269,6 +269,10 @@ mod tests {
         let later = later("Gym.md", &task, &once, &rules, "2026-12-25T00:00".parse().unwrap());
         let later: Vec<String> = later.iter().map(ToString::to_string).collect();
         assert_eq!(later, ["2026-12-17T18:00:00", "2026-12-24T18:00:00"]);
+        let snoozed = change::snooze(note.as_bytes(), &meant, &rules, "2026-12-04T10:00".parse().unwrap());
+        let after =
+            String::from_utf8(skipped(&snoozed.unwrap().bytes, &meant, &rules).unwrap().bytes).unwrap();
+        assert!(after.ends_with(written) && !after.contains("snooze"), "{after}");
     }
 
     fn times(line: &str, until: &str) -> Vec<String> {

@@ -179,6 +179,21 @@ fn a_note_that_is_a_task() {
     );
     let again = task::scan(PATH, &changed.bytes, &Rules::default());
     assert_eq!(again[0].task.notification_times[0].at.to_string(), "2026-12-16T09:00:00");
+    // A snooze is over with its day.
+    let snoozed = |reminders: &str| {
+        note.replace("due: 2026-12-02\n", "")
+            .replace("recurrence", &format!("reminders:\n{reminders}recurrence"))
+    };
+    let ours = "  - id: vault-agent-snooze\n    type: absolute\n    absoluteTime: 2026-12-02T10:00:00\n    description: Snoozed\n";
+    let own = "  - id: a\n    type: relative\n    relatedTo: scheduled\n    offset: PT0S\n";
+    for (before, after) in [
+        (ours.to_owned(), "reminders: []\n".to_owned()),
+        (format!("{own}{ours}"), format!("reminders:\n{own}")),
+        (format!("{ours}{own}"), format!("reminders:\n{own}")),
+    ] {
+        let changed = done_with(&snoozed(&before), "2026-12-01", &Rules::default()).unwrap();
+        assert!(text(&changed).contains(&format!("\n{after}recurrence:")), "{}", text(&changed));
+    }
     // Where nothing was planned, its due day is the one that is done, and the next one is planned.
     let note = "---\ntags: [task]\ndue: 2026-12-03\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\n---\n";
     let changed = done_with(note, "2026-12-02", &Rules::default()).unwrap();

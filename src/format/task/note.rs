@@ -224,31 +224,42 @@ pub const SNOOZE: &str = "vault-agent-snooze";
 /// The note with a further notification at another time; `None` if its frontmatter has a form that TaskNotes doesn't
 /// write.
 pub fn snoozed(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Vec<u8>> {
-    let time = to.strftime("%Y-%m-%dT%H:%M:%S").to_string();
-    let (start, close) = span(bytes)?;
-    let in_head = lines::lines(bytes).filter(|line| line.start >= start && line.start < close);
-    let mut ours = in_head.skip_while(|line| {
-        let text = line.text.trim_ascii();
-        text.strip_prefix(b"- id: ").is_none_or(|id| id != SNOOZE.as_bytes())
-    });
-    let is_ours = ours.next().is_some();
-    let item = ours.take_while(|_| is_ours).take_while(|line| !line.text.trim_ascii().starts_with(b"- "));
-    for line in item {
-        let blanks = line.text.len() - line.text.trim_ascii_start().len();
-        if line.text[blanks..].starts_with(b"absoluteTime:") {
-            let at = line.start + blanks..line.start + line.text.len();
-            let now = splice(bytes, at, format!("absoluteTime: {time}").as_bytes());
-            Head::read(&now)?;
-            return Some(now);
-        }
-    }
     let item = vec![
         format!("id: {SNOOZE}"),
         "type: absolute".to_owned(),
-        format!("absoluteTime: {time}"),
+        format!("absoluteTime: {}", to.strftime("%Y-%m-%dT%H:%M:%S")),
         "description: Snoozed".to_owned(),
     ];
-    with_changes(bytes, &[PropertyChange::Push(rules.notes.reminders.clone(), item)])
+    let push = PropertyChange::Push(rules.notes.reminders.clone(), item);
+    with_changes(&without_snooze(bytes, rules), &[push])
+}
+
+/// The note without the reminder that Snooze wrote.
+pub fn without_snooze(bytes: &[u8], rules: &Rules) -> Vec<u8> {
+    let cut = || {
+        let (start, close) = span(bytes)?;
+        let head: Vec<_> =
+            lines::lines(bytes).filter(|line| line.start >= start && line.start < close).collect();
+        let indent = |at: usize| head[at].text.len() - head[at].text.trim_ascii_start().len();
+        let is_item = |at: usize| head[at].text[indent(at)..].starts_with(b"- ");
+        let at = head.iter().position(|line| {
+            line.text.trim_ascii().strip_prefix(b"- id: ").is_some_and(|id| id == SNOOZE.as_bytes())
+        })?;
+        let next = (at + 1..head.len()).find(|next| indent(*next) <= indent(at));
+        let key = &rules.notes.reminders;
+        let list = at.checked_sub(1).map(|before| &head[before]);
+        let list = list.filter(|list| yaml::entry(list.text).is_some_and(|entry| entry.key == key));
+        let end = next.map_or(close, |next| head[next].start);
+        let after = match list.filter(|_| !next.is_some_and(is_item)) {
+            Some(list) => {
+                let empty = format!(" []{}", lines::terminator_of(bytes));
+                splice(bytes, list.start + key.len() + 1..end, empty.as_bytes())
+            }
+            None => splice(bytes, head[at].start..end, b""),
+        };
+        Head::read(&after).map(|_| after)
+    };
+    cut().unwrap_or_else(|| bytes.to_vec())
 }
 
 /// One change of a property.
