@@ -8,7 +8,7 @@ use jiff::{Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::format::task::english_repeat::{self, RepeatUnit};
-use crate::format::task::{self, FieldKind, Rules, Task, TaskLine, edit};
+use crate::format::task::{self, FieldKind, Rules, Task, TaskFormat, TaskLine, edit};
 use crate::schedule::{self, Zone};
 
 /// A line that becomes a reminder.
@@ -94,8 +94,10 @@ fn reminders(
     if msg.is_empty() {
         return Err("it has no words".to_owned());
     }
-    let (told, is_snoozed) = (task.notification_times.iter(), day.is_some());
-    let told = told.map(|time| match is_snoozed {
+    let beside = line.field(TaskFormat::Reminder, FieldKind::Snooze).and_then(|field| field.when);
+    let beside = beside.map(|when| when.at(rules.default_time));
+    let told = task.notification_times.iter();
+    let told = told.map(|time| match day.is_some() || beside == Some(time.at) {
         true => (time.at, Recur::None, true),
         false => (time.at, recur, time.lead > 0),
     });
@@ -163,6 +165,7 @@ fn without_times(line: &TaskLine<'_>) -> String {
                 | FieldKind::Start
                 | FieldKind::Repeat
                 | FieldKind::Before
+                | FieldKind::Snooze
                 | FieldKind::Time
         )
     };

@@ -242,6 +242,10 @@ mod tests {
                 "- [ ] A @remind(2026-12-03 15:30) @before(1h) @repeat(weekly)",
                 "- [ ] A @remind(2026-12-10 15:30) @before(1h) @repeat(weekly)",
             ),
+            (
+                "- [ ] A @remind(2026-12-03 15:30) @snooze(2026-12-03 14:41) @before(1h) @repeat(weekly)",
+                "- [ ] A @remind(2026-12-10 15:30) @before(1h) @repeat(weekly)",
+            ),
             ("- [ ] A (@2026-12-03 09:30 🔁every week)", "- [ ] A (@2026-12-10 09:30 🔁every week)"),
         ] {
             assert_eq!(tried(line, skipped).unwrap(), after);

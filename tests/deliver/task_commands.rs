@@ -96,6 +96,25 @@ fn snooze_tells_it_once_more_and_leaves_the_rest() {
 }
 
 #[test]
+fn a_snoozed_appointment_keeps_its_time_and_its_other_earlier_times() {
+    let vault = vault("\"reminder\"");
+    let line = "- [ ] dentist @remind(2026-12-02 15:30) @before(1h, 15m) @repeat(weekly)\n";
+    vault.write("Home.md", line);
+    let told = |at: &str| {
+        vault.set_now(&format!("2026-12-02T{at}Z"));
+        vault.run(&["tick"]).ok().stdout.matches("dentist").count()
+    };
+    assert_eq!([told("10:00:00"), told("14:30:00")], [0, 1]);
+    vault.set_now("2026-12-02T14:30:30Z");
+    let run = vault.run(&["remind", "snooze", "dentist", "--until", "14:41"]).ok();
+    run.says("@remind(2026-12-02 15:30) @snooze(2026-12-02 14:41) @before(1h, 15m)");
+    let all = ["14:31:00", "14:41:00", "14:42:00", "15:15:00", "15:30:00", "15:31:00"].map(told);
+    assert_eq!(all, [0, 1, 0, 1, 1, 0]);
+    let _ = vault.run(&["remind", "done", "dentist"]).ok();
+    assert_eq!(vault.read("Home.md"), line.replace("12-02", "12-09"));
+}
+
+#[test]
 fn done_takes_our_own_ids_too() {
     let vault = vault("");
     let tree = "- [ ] date=2026-12-24 time=17:00 recur=none msg=\"Tree\" id=rid_AAAAAAAAAAAA\n";

@@ -118,7 +118,20 @@ fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
         ("- [ ] Call (@2026-11-01) Bob", "- [ ] Call (@2026-12-01 10:30) Bob"),
         ("- [ ] Call (@[[2026-11-01]] 09:00)", "- [ ] Call (@[[2026-12-01]] 10:30)"),
         ("- [ ] Call (@2026-07-13 09:00 🔁every monday)", "- [ ] Call (@2026-12-01 10:30 🔁every monday)"),
-        ("- [ ] Call @remind(2026-11-01) @before(5m)", "- [ ] Call @remind(2026-12-01 10:30) @before(5m)"),
+        ("- [ ] Call @remind(2026-11-01)", "- [ ] Call @remind(2026-12-01 10:30)"),
+        (
+            "- [ ] Call @remind(2026-11-01) @repeat(weekly)",
+            "- [ ] Call @remind(2026-12-01 10:30) @repeat(weekly)",
+        ),
+        // A mark that moved would take its earlier times along.
+        (
+            "- [ ] Call @remind(2026-11-01) @before(5m)",
+            "- [ ] Call @remind(2026-11-01) @snooze(2026-12-01 10:30) @before(5m)",
+        ),
+        (
+            "- [ ] Call @remind(2026-12-01 11:00) @Snooze( 2026-12-01 10:00 ) @before(5m)",
+            "- [ ] Call @remind(2026-12-01 11:00) @Snooze( 2026-12-01 10:30 ) @before(5m)",
+        ),
         ("- [ ] Card @{2026-11-01} @@{20:26}", "- [ ] Card @{2026-12-01} @@{10:30}"),
         ("- [ ] Card @{2026-11-01} x", "- [ ] Card @{2026-12-01} @@{10:30} x"),
         ("- [ ] Card @[[2026-11-01]]", "- [ ] Card @[[2026-12-01]] @@{10:30}"),

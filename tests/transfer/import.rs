@@ -288,10 +288,11 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
         "N.md",
         "- [ ] Cat 📅 2026-12-06\n- [ ] Cat 📅 2026-12-06\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n\
          - [ ] Water ⏰ 2026-12-10 17:45 🔁 every week 📅 2026-12-05\n\
-         - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n",
+         - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n\
+         - [ ] Vet @remind(2026-12-03 15:30) @snooze(2026-12-02 09:10) @repeat(weekly)\n",
     );
     let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
-    run.warns("4 lines are in `Reminders.md` now").warns_not("meanwhile");
+    run.warns("5 lines are in `Reminders.md` now").warns_not("meanwhile");
     run.warns("N.md:3: left as it is: it comes again `every month on the 31st`");
     let reminders = vault.read("Reminders.md");
     let mut lines: Vec<&str> = reminders.lines().filter_map(|line| line.strip_prefix("- [ ] ")).collect();
@@ -303,10 +304,11 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
             "date=2026-12-10 time=17:45 recur=none msg=\"Water\"",
             "date=2026-12-12 time=09:00 recur=weekly msg=\"Water\"",
             "date=2026-12-05 time=09:00 recur=weekly msg=\"Mow\"",
+            "date=2026-12-02 time=09:10 recur=none msg=\"Vet\"",
+            "date=2026-12-03 time=15:30 recur=weekly msg=\"Vet\"",
         ]
     );
-    let left =
-        "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n";
+    let left = "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n- [ ] Vet\n";
     assert_eq!(vault.read("N.md"), left);
 }
 

@@ -127,7 +127,17 @@ pub fn snoozed(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateT
                 (None, _) => (first()?..first()?, format!("[{}:: {text}]  ", rules.reminder_field)),
             }]
         }
-        TaskFormat::Reminder => return moved(line, rules, when),
+        TaskFormat::Reminder => {
+            let (mark, text) = (line.notification_field(format)?, value(format, when));
+            vec![match (line.field(format, FieldKind::Snooze), line.field(format, FieldKind::Before)) {
+                (Some(field), _) => (field.value.clone(), text),
+                // A mark that moved would take its earlier times along.
+                (None, Some(_)) if is_call(line, mark) => {
+                    (mark.at.end..mark.at.end, format!(" @snooze({text})"))
+                }
+                _ => return moved(line, rules, when),
+            }]
+        }
         TaskFormat::Kanban => {
             let kanban = &rules.kanban;
             let date = line.notification_field(format)?;
@@ -197,9 +207,12 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     (!splices.is_empty()).then(|| splice(item.text, splices))
 }
 
-/// The line with the date of its mark moved, in the same form: for Reminder Toast, and for Reminder without recurrence.
+/// The line with the date of its mark moved, in the same form, and without a snooze: for Reminder Toast, and for
+/// Reminder without recurrence.
 pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: TaskTime) -> Option<String> {
-    Some(splice(line.item.text, vec![mark_date(line, rules, when)?]))
+    let mut splices = vec![mark_date(line, rules, when)?];
+    splices.extend(line.field(TaskFormat::Reminder, FieldKind::Snooze).map(|field| without(line, field)));
+    Some(splice(line.item.text, splices))
 }
 
 /// The line of the next occurrence, for a mark of Reminder.

@@ -29,6 +29,8 @@ pub enum FieldKind {
     Repeat,
     /// An earlier notification, this long before its time.
     Before,
+    /// A further notification at a time that Snooze wrote, beside its own times.
+    Snooze,
     /// The time of day, where it is a field of its own.
     Time,
     /// The priority.

@@ -1,8 +1,8 @@
 //! Parses the date marks and fields of the plugins Reminder, Reminder Toast, Kanban, Tasks and Dataview in a task line.
 //!
 //! Reminder: `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside. Reminder Toast:
-//! `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`. Kanban: `Task @{2026-12-01} @@{20:26}`,
-//! `@[[2026-12-01]]`, with the triggers and formats of its settings.
+//! `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`, and our own `@snooze(2026-12-01 10:00)`.
+//! Kanban: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`, with the triggers and formats of its settings.
 //!
 //! Tasks' emoji fields follow the words, in any order, with tags between them; a field before other words is text:
 //! `Pay rent 🔁 every month 📅 2026-12-01`. A time may follow any date, as in Reminder (`⏰ 2026-12-01 09:30`). An
@@ -27,9 +27,12 @@ pub(super) fn fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
     if let Some(at) = body.find("(@") {
         found.extend(round(item, item.body + at, rules));
     }
-    for (word, key) in
-        [("@remind(", FieldKind::Reminder), ("@repeat(", FieldKind::Repeat), ("@before(", FieldKind::Before)]
-    {
+    for (word, key) in [
+        ("@remind(", FieldKind::Reminder),
+        ("@repeat(", FieldKind::Repeat),
+        ("@before(", FieldKind::Before),
+        ("@snooze(", FieldKind::Snooze),
+    ] {
         found.extend(call(item, word, key));
     }
     // Without a date nothing of it means anything.
@@ -79,8 +82,9 @@ fn call(item: &ListItem<'_>, word: &str, key: FieldKind) -> Option<TaskField> {
     let length = item.text[start..item.end].find(')')?;
     let raw = &item.text[start..start + length];
     let value = start + raw.len() - raw.trim_start().len()..start + raw.trim_end().len();
-    let when = if key == FieldKind::Reminder { plain_when(raw.trim()) } else { None };
-    if key == FieldKind::Reminder && when.is_none() {
+    let is_dated = matches!(key, FieldKind::Reminder | FieldKind::Snooze);
+    let when = if is_dated { plain_when(raw.trim()) } else { None };
+    if is_dated && when.is_none() {
         return None;
     }
     Some(TaskField { format: TaskFormat::Reminder, key, at: at..start + length + 1, value, when })

@@ -209,7 +209,7 @@ impl<'a> TaskLine<'a> {
         Some(Task { format, words: self.words(), notification_times, repeat })
     }
 
-    /// The time itself and what comes before it.
+    /// The time itself, what comes before it, and a snooze beside them.
     fn notification_times(
         &self,
         format: TaskFormat,
@@ -223,7 +223,12 @@ impl<'a> TaskLine<'a> {
             let at = at.checked_sub(jiff::Span::new().minutes(i64::from(lead))).ok()?;
             Some(NotificationTime { at, timed, lead, format })
         });
-        before.chain([NotificationTime { at, timed, lead: 0, format }]).collect()
+        let snooze = self.field(format, FieldKind::Snooze).and_then(|field| field.when).map(|when| {
+            let to = when.at(default_time);
+            let lead = u32::try_from(to.duration_until(at).as_mins()).unwrap_or(0);
+            NotificationTime { at: to, timed: true, lead, format }
+        });
+        before.chain([NotificationTime { at, timed, lead: 0, format }]).chain(snooze).collect()
     }
 }
 
