@@ -35,13 +35,15 @@ pub struct UnadoptedLine {
 
 /// The lines of a note that can become reminders, and those that can't, in their order.
 ///
-/// `path` is the note's, for tasks that are notes; `rules` say which forms are read.
+/// `path` is the note's, for tasks that are notes; `rules` say which forms are read. `is_untold` says of a task's words
+/// and a local time that it is due and not told yet: such a line stays until it was.
 pub fn adopt(
     path: &str,
     bytes: &[u8],
     rules: &Rules,
     now: Timestamp,
     zone: &Zone,
+    is_untold: impl Fn(&str, civil::DateTime) -> bool,
 ) -> (Vec<AdoptedLine>, Vec<UnadoptedLine>) {
     let (mut adopted, mut kept) = (Vec::new(), Vec::new());
     for line in reminder::parse(bytes).reminders {
@@ -56,7 +58,15 @@ pub fn adopt(
             kept.push(UnadoptedLine { line: placed.line, reason });
             continue;
         };
-        match reminders(&placed.task, &line, rules, now, zone) {
+        let task = &placed.task;
+        let untold = task.notification_times.iter().find(|time| is_untold(&task.words, time.at));
+        let found = match untold {
+            Some(time) => {
+                Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
+            }
+            None => reminders(task, &line, rules, now, zone),
+        };
+        match found {
             Ok(reminders) => {
                 let left = Some(without_times(&line));
                 adopted.push(AdoptedLine {

@@ -313,6 +313,28 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
 }
 
 #[test]
+fn what_is_due_and_not_told_yet_stays_until_it_was() {
+    let vault = TestVault::new("//- now: 2026-11-29T12:00:00Z\n//- /Reminders.md\n");
+    vault.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\"]\n[notify]\nquiet = \"22:00-10:00\"\n");
+    let line = "- [ ] weekly 📅 2026-12-01 🔁 every week\n";
+    vault.write("T.md", line);
+    let _ = vault.run(&["tick"]).ok();
+    let import = |now: &str| {
+        vault.set_now(now);
+        vault.run(&["import", "--from", "tasks", "--yes"]).ok()
+    };
+    let reason =
+        "T.md:1: left as it is: it was due 2026-12-01 09:00 and isn't told yet: run this again once it is";
+    import("2026-12-01T09:30:00Z").warns(reason);
+    assert_eq!((vault.read("T.md"), vault.read("Reminders.md")), (line.to_owned(), String::new()));
+    vault.set_now("2026-12-01T10:01:00Z");
+    vault.run(&["tick"]).ok().says("weekly");
+    let _ = import("2026-12-01T10:02:00Z");
+    assert_eq!(vault.read("T.md"), "- [ ] weekly\n");
+    assert!(vault.read("Reminders.md").contains("date=2026-12-08 time=09:00 recur=weekly msg=\"weekly\""));
+}
+
+#[test]
 fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
     // The note ends inside a comment: whatever is added to it would be dead.
     let vault = vault();

@@ -10,6 +10,8 @@ use serde_json::Value;
 use super::batch;
 use crate::cli::prelude::*;
 use crate::cli::reminders::check;
+use crate::deliver::delivery_journal::key;
+use crate::deliver::pass::untold_tasks;
 use crate::format::ReminderId;
 use crate::format::reminder::{self, Reminder};
 use crate::format::task::TaskFormat;
@@ -116,6 +118,9 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
     let all = TaskSettings { from: Vec::new(), ..all };
     let rules = tasks::rules(&workspace.vault, &all).map_err(CommandError::problem)?;
     let now = workspace.clock.now();
+    let (journal, order, settings) =
+        (workspace.journal()?, workspace.delivery_order(false), workspace.pass_settings());
+    let untold = untold_tasks(&workspace.pass_context(&journal, &order, &settings))?;
     let mut found = Vec::new();
     for entry in tasks::notes(&workspace.vault, &all)? {
         let path = entry.path;
@@ -123,7 +128,9 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
             continue;
         }
         let Ok(bytes) = workspace.vault.read(&path) else { continue };
-        let (adopted, kept) = adopt(path.as_str(), &bytes, &rules, now, &workspace.zone);
+        let is_untold =
+            |words: &str, at| untold.contains(&key(&tasks::task_id(path.as_str(), words), at, None));
+        let (adopted, kept) = adopt(path.as_str(), &bytes, &rules, now, &workspace.zone, is_untold);
         if !adopted.is_empty() || !kept.is_empty() {
             found.push(NoteLines { path, adopted, kept });
         }

@@ -53,6 +53,7 @@ use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
 pub use notes::PassState;
+pub use plan::untold_tasks;
 pub(crate) use plan::{commitment_fact, text_hash};
 pub use planned::PendingSend;
 pub(crate) use reminders::meaning;

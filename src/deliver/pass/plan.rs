@@ -14,13 +14,14 @@ use super::planned::{
     ChangedAfterSend, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks, readiness,
 };
 use super::reminders::Planner;
-use super::{Pass, tasks};
+use super::{Pass, PassContext, PassMode, tasks};
 use crate::deliver::delivery_journal::{self, LineHash};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::schedule::{DueInstant, Zone};
 use crate::sqlite::Result;
+use crate::tasks::Scanner;
 
 /// Compares the notes with the journal. Except in a dry run, ids that are made up for lines without one are remembered
 /// before anything is sent under them.
@@ -50,6 +51,17 @@ pub(super) fn compare(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
         tasks::plan(pass, found, &mut plan)?;
     }
     Ok(plan)
+}
+
+/// The keys of the tasks that are due and were not sent, also where quiet hours or a pause hold them back.
+///
+/// # Errors
+/// The journal can't be used.
+pub fn untold_tasks(context: &PassContext<'_>) -> Result<HashSet<String>> {
+    let pass = Pass::new(context, PassMode::DryRun);
+    let tasks = tasks::read(pass, &mut Scanner::default(), &mut pass.report())?;
+    let notes = PassNotes { tasks, reminders: None, commitments: None };
+    Ok(compare(pass, &notes)?.open)
 }
 
 /// The hash of a due follow-up's text, without the lines between it and the next block, so that copies that a merge
