@@ -96,9 +96,10 @@ pub fn write_private(path: impl AsRef<Path>, text: &str) {
     set_mode(path, 0o600);
 }
 
-/// Writes a program.
+/// Writes a program, in a folder that may have to be made.
 #[cfg(unix)]
 pub fn write_program(path: impl AsRef<Path>, text: &str) {
+    std::fs::create_dir_all(path.as_ref().parent().expect("a parent")).expect("folders");
     std::fs::write(&path, text).expect("a file");
     set_mode(path, 0o755);
 }

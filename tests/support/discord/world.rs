@@ -24,16 +24,18 @@ pub struct Record {
     pub status: u16,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
+    #[default]
     Text,
     Dm,
     Thread,
 }
 
 /// What the bot may do in a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
+    #[default]
     Full,
     /// 404, 10003
     Missing,
@@ -47,7 +49,7 @@ pub enum Access {
     DmRefused,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Channel {
     pub id: u64,
     pub kind: Kind,
@@ -80,6 +82,7 @@ pub struct Interaction {
 }
 
 /// Everything that the server knows.
+#[derive(Default)]
 pub struct World {
     pub token: String,
     pub bot: u64,
@@ -136,50 +139,21 @@ impl World {
             other_role: 601,
             users: BTreeMap::from([(42, "Alice".into()), (66, "Mallory".into()), (500, "Vault".into())]),
             bots: HashSet::from([500]),
-            channels: BTreeMap::new(),
             webhook: (700, "webhook-token".into(), 2000),
-            commands: vec![],
-            command_writes: 0,
-            interactions: HashMap::new(),
-            typing: vec![],
-            files: HashMap::new(),
-            pings: vec![],
-            nonces: HashMap::new(),
             nonce_window: Duration::from_secs(180),
             nonce_in_history: true,
             heartbeat_ms: 41_250,
             ws_url,
-            sessions: HashMap::new(),
-            held: None,
-            event_faults: VecDeque::new(),
-            refuse_gateway: false,
             message_content_enabled: true,
             invited: true,
-            intents: 0,
-            identifies: 0,
-            resumes: 0,
-            rate: None,
-            sent_at: HashMap::new(),
-            clock: None,
-            increment: 0,
+            ..Self::default()
         };
         world.add_channel(2000, Kind::Text, "assistant", None);
         world
     }
 
     pub fn add_channel(&mut self, id: u64, kind: Kind, name: &str, parent: Option<u64>) {
-        let channel = Channel {
-            id,
-            kind,
-            name: name.into(),
-            parent,
-            archived: false,
-            archived_at: None,
-            locked: false,
-            access: Access::Full,
-            recipient: 0,
-            messages: BTreeMap::new(),
-        };
+        let channel = Channel { id, kind, name: name.into(), parent, ..Channel::default() };
         self.channels.insert(id, channel);
     }
 

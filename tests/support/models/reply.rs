@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// A way to fail on the socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fault {
+    #[default]
     None,
     /// Never says anything, and stays.
     Hang,
@@ -23,7 +24,7 @@ pub enum Fault {
 }
 
 /// One scripted reply.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub text: String,
     pub reasoning: String,
@@ -54,23 +55,7 @@ pub struct Reply {
 impl Reply {
     /// Words.
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            reasoning: String::new(),
-            calls: Vec::new(),
-            usage: Some((120, 100, 7)),
-            stop: None,
-            status: 200,
-            headers: Vec::new(),
-            fault: Fault::None,
-            pause: None,
-            slow: None,
-            pieces: Vec::new(),
-            whole: false,
-            error: None,
-            bare: false,
-            verbatim: None,
-        }
+        Self { text: text.into(), usage: Some((120, 100, 7)), status: 200, ..Self::default() }
     }
 
     /// A call of a tool.
