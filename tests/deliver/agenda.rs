@@ -1,6 +1,6 @@
 //! `agenda`, `remind skip` and `remind move`: all that comes on some days, and one time of it changed alone.
 
-use crate::support::{TestVault, contains_all};
+use crate::support::prelude::*;
 
 const NOTES: &str = r#"
 //- now: 2026-12-01T08:00:00Z

@@ -1,8 +1,6 @@
 //! The commands as a person and a program see them.
 
-use serde_json::{Value, json};
-
-use crate::support::{TestVault, contains_all, without_random};
+use crate::support::prelude::*;
 
 /// 2026-12-01 09:30 in London.
 fn vault(reminders: &str) -> TestVault {

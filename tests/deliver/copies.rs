@@ -1,8 +1,7 @@
 //! Several notifiers at once, each with a state of its own.
 
 use crate::deliver::crashes::{STEPS, at_each_step};
-use crate::deliver::world::{Fault, World, due, due_at, id, line, secs};
-use crate::support::TestVault;
+use crate::deliver::world::*;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 

@@ -6,10 +6,8 @@ use std::cell::Cell;
 use vault_agent::deliver::PassReport;
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
-use crate::deliver::world::{World, id, line, secs};
-use crate::support::prelude::*;
+use crate::deliver::world::*;
 use crate::support::processes::until_crash;
-use crate::support::without_random;
 
 /// The steps of a pass at which it can be ended.
 pub static STEPS: [&str; 11] = [

@@ -1,7 +1,6 @@
 //! The desktop, through programs of the desktop; small ones stand in for them here and write down what they were given.
 
-use crate::deliver::world::{id, line};
-use crate::support::prelude::*;
+use crate::deliver::world::*;
 
 /// A program of that name in `bin`, which keeps its arguments, one a line, and then does `then`.
 fn program(bin: &Path, name: &str, then: &str) {

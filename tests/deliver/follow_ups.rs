@@ -1,10 +1,9 @@
 //! Follow-ups whose blocks come back, stand there twice, or are written on after they were told; words that are changed
 //! while they are told, in the middle of typing, and where a rewrite can't be made.
 
-use vault_agent::deliver::{PassMode, PassState};
+use crate::deliver::world::*;
 
 use crate::deliver::crashes::at_each_step;
-use crate::deliver::world::{World, line, secs};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 

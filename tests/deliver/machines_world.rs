@@ -1,11 +1,9 @@
 //! Plays a world of several machines in which anything goes wrong: passes, a sync tool, an engine and a place, by seeds.
 
-use vault_agent::deliver::{PassMode, PassState};
+use crate::deliver::world::*;
 
 use crate::deliver::machines::Several;
 use crate::deliver::memory::Fault as Cut;
-use crate::deliver::world::{Fault, World, id, line};
-use crate::support::prelude::*;
 
 /// What a sync tool knows: which version each machine has, and what is on its way. Of two versions the newer wins, as with
 /// a tool that keeps the other one aside.

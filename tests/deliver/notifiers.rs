@@ -1,6 +1,6 @@
 //! ntfy, mail and signed webhooks against servers that speak their protocols and fail in every way.
 
-use std::net::TcpListener;
+use crate::deliver::world::*;
 
 use secrecy::SecretString;
 use vault_agent::config::{self, MailSecurity};
@@ -11,8 +11,6 @@ use vault_agent::deliver::{
 };
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
-use crate::deliver::world::{World, message};
-use crate::support::prelude::*;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
@@ -26,14 +24,17 @@ fn context(clock: Arc<dyn Clock>) -> NotifierContext {
     NotifierContext { authority: None, links, rules: Arc::new(rules), clock }
 }
 
-fn ntfy(url: &str) -> Arc<NtfyNotifier> {
+fn ntfy_with(url: &str, token: Option<&str>) -> Result<NtfyNotifier, config::ConfigError> {
     let settings = config::NtfySettings {
         url: url.to_owned(),
         topic: Some("t".to_owned()),
         ..config::NtfySettings::default()
     };
-    let token = Some(SecretString::from("tk_secret"));
-    Arc::new(NtfyNotifier::new(&settings, token, context(Arc::new(SystemClock))).unwrap())
+    NtfyNotifier::new(&settings, token.map(SecretString::from), context(Arc::new(SystemClock)))
+}
+
+fn ntfy(url: &str) -> Arc<NtfyNotifier> {
+    Arc::new(ntfy_with(url, Some("tk_secret")).unwrap())
 }
 
 fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
@@ -311,20 +312,13 @@ fn mail_never_travels_in_the_clear_to_another_machine() {
 
 #[test]
 fn a_token_never_travels_in_the_clear_to_another_machine() {
-    let settings = |url: &str| config::NtfySettings {
-        url: url.to_owned(),
-        topic: Some("t".to_owned()),
-        ..config::NtfySettings::default()
-    };
-    let make = |url: &str, token: Option<&str>| {
-        NtfyNotifier::new(&settings(url), token.map(SecretString::from), context(Arc::new(SystemClock)))
-    };
-    assert!(make("http://ntfy.example.org", Some("tk")).unwrap_err().to_string().contains("in the clear"));
+    let error = ntfy_with("http://ntfy.example.org", Some("tk")).unwrap_err();
+    assert!(error.to_string().contains("in the clear"), "{error}");
     for url in ["http://ntfy.example.org", "ftp://x", "nonsense"] {
-        assert_eq!(make(url, None).is_ok(), url.contains("example"), "{url}");
+        assert_eq!(ntfy_with(url, None).is_ok(), url.contains("example"), "{url}");
     }
     for url in ["https://ntfy.sh", "http://localhost:8080/", "http://192.168.1.4", "http://nas.local"] {
-        assert!(make(url, Some("tk")).is_ok(), "{url}");
+        assert!(ntfy_with(url, Some("tk")).is_ok(), "{url}");
     }
 }
 

@@ -1,10 +1,6 @@
 //! What a pass does when nothing goes wrong.
 
-use jiff::SignedDuration;
-use vault_agent::deliver::PassMode;
-
-use crate::deliver::world::{World, due, due_at, id, line};
-use crate::support::{TestVault, without_random};
+use crate::deliver::world::*;
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 

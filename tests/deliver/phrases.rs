@@ -1,15 +1,13 @@
 //! Words that a brain found before a reminder's minute: used where they are there and say the same, waited for never.
 
+use crate::deliver::world::*;
 use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
-use vault_agent::deliver::{PassMode, PendingSend};
+use vault_agent::deliver::PendingSend;
 use vault_agent::turn::{TurnJournal, usage};
 
 use crate::cli::daemon::Daemon;
 use crate::deliver::crashes::at_each_step;
-use crate::deliver::world::{World, id, line, secs};
-use crate::support;
-use crate::support::prelude::*;
 
 const BEFORE: &str = "2026-12-01T09:29:00Z";
 const DUE: &str = "2026-12-01T09:30:00Z";

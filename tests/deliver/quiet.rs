@@ -1,7 +1,6 @@
 //! Quiet hours: what is due in them waits, unless it is urgent.
 
-use crate::deliver::world::{Fault, World, id, line};
-use crate::support::prelude::*;
+use crate::deliver::world::*;
 
 const NIGHT: &str = "2026-12-01T22:30:00Z";
 
@@ -10,6 +9,13 @@ fn quiet(text: &str) -> World {
     let hour = |hour| jiff::civil::time(hour, 0, 0, 0);
     world.settings.notify_rules.quiet = Some((hour(22), hour(7)));
     world
+}
+
+/// A vault with quiet hours for the real program.
+fn quiet_vault(now: &str) -> TestVault {
+    TestVault::new(&format!(
+        "//- now: {now}\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n[notify]\nquiet = \"22:00-07:00\"\n"
+    ))
 }
 
 fn night(msg: &str, letter: char) -> String {
@@ -65,9 +71,7 @@ fn an_attempt_that_failed_in_the_evening_is_not_repeated_at_night() {
 
 #[test]
 fn what_waits_for_the_morning_is_snoozed_and_comes_once() {
-    let vault = TestVault::new(
-        "//- now: 2026-12-01T22:00:00Z\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n[notify]\nquiet = \"22:00-07:00\"\n",
-    );
+    let vault = quiet_vault("2026-12-01T22:00:00Z");
     let block = "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-01T23:00:00Z # late\n---\nAsk Kyle\n";
     vault.write("COMMITMENTS.md", block);
     let pill = line("2026-12-01", "23:00", "daily", "Pill", &id('B'));
@@ -106,9 +110,7 @@ fn a_time_that_waits_is_the_next_one_of_what_comes_again() {
         (&["move", "Bins", noon], [0, 1, 1]),
         (&["snooze", "Bins", "--until", noon], [0, 1, 1]),
     ] {
-        let vault = TestVault::new(
-            "//- now: 2026-12-01T06:40:00Z\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n[notify]\nquiet = \"22:00-07:00\"\n",
-        );
+        let vault = quiet_vault("2026-12-01T06:40:00Z");
         vault.write("Reminders.md", line("2026-12-01", "06:30", "weekly", "Bins", &id('A')));
         drop(vault.run(&[&["remind"], command].concat()).ok());
         let goes_on = line("2026-12-08", "06:30", "weekly", "Bins", &id('A'));

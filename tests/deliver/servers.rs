@@ -1,10 +1,9 @@
 //! Servers that speak the real protocols over real sockets, and fail where they are told to.
 
-use std::net::{TcpListener, TcpStream};
+use crate::support::prelude::*;
 use std::thread;
 
-use crate::models::{self, Asked};
-use crate::support::prelude::*;
+use crate::models::{self};
 
 /// What a server does with the next one, instead of what it should.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::pty::Pty;
-use crate::support::{Run, TestVault, contains_all, contains_none, mode, write_private};
+use crate::support::prelude::*;
 
 /// A machine in Tokyo with nothing set up.
 pub fn machine() -> TestVault {

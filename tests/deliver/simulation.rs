@@ -1,14 +1,13 @@
 //! A season in the life of a vault: random reminders, a person who edits, a clock that steps, a place
 //! that fails, and crashes; and at the end everything that was due has come, once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::deliver::world::*;
 
-use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
+use jiff::civil;
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use vault_agent::deliver::PassMode;
 
 use crate::deliver::crashes::{STEPS, tick_until};
-use crate::deliver::world::{Fault, World, line};
 
 /// What happens next.
 #[derive(Debug, Clone)]

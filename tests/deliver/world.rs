@@ -1,15 +1,14 @@
 //! A vault, a clock, a notifier that behaves as Discord does, and passes over them.
 
+pub use crate::support::prelude::*;
+use vault_agent::deliver::notifier::nonce;
 use vault_agent::deliver::{
     DeliveryOrder, IsFree, Journal, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier,
-    NotifyRules, OutgoingMessage, PassContext, PassError, PassMode, PassReport, PassSettings, PassState,
-    SendOutcome, notifier::nonce, pass,
+    NotifyRules, OutgoingMessage, PassContext, PassError, PassReport, PassSettings, SendOutcome, pass,
 };
+pub use vault_agent::deliver::{PassMode, PassState};
 use vault_agent::machines::Machines;
-use vault_agent::schedule::{DigestRule, Zone};
-use vault_agent::vault::{EditOptions, Editor, NotePath};
-
-use crate::support::prelude::*;
+use vault_agent::schedule::DigestRule;
 
 /// How long the place knows a nonce.
 const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(3);
