@@ -1,11 +1,7 @@
 //! Counts the requests of machines at rest to a git server.
 
-use vault_agent::machines::engine::StoreEngine;
+use crate::parts::*;
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
-use vault_agent::machines::protocol::{ClockReadings, OwnMachine, Protocol, Timing};
-
-use crate::parts::{bare, folder_with, write_program};
-use crate::support::prelude::*;
 
 /// A machine as the daemon drives it, by a clock that the test moves.
 struct Machine {

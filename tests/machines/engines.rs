@@ -1,6 +1,6 @@
 //! Tests what every engine promises, with each of them.
 
-use vault_agent::machines::engine::{EngineError, EntryChange, StoreEngine, SwapOutcome};
+use crate::parts::*;
 
 use crate::memory::{Fault, MemoryEngine};
 

@@ -1,12 +1,10 @@
 //! Tests the engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
 
+use crate::parts::*;
 use tempfile::TempDir;
 use vault_agent::machines::engine::etcd::{EtcdEngine, EtcdPlace};
-use vault_agent::machines::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
 
 use crate::engines::{change, keeps_its_promises};
-use crate::parts::{Etcd, etcd_over_tls, folder_with};
-use crate::support::prelude::*;
 
 /// A machine: its state directory and its engine.
 struct Machine {

@@ -1,14 +1,11 @@
 //! Tests the engine on a git server: bare repositories over file:// and over a real ssh, and all that can be wrong with them.
 
+use crate::parts::*;
 use tempfile::TempDir;
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
-use vault_agent::machines::engine::{EngineError, StoreEngine, SwapOutcome};
-use vault_agent::machines::protocol::claim_key;
 use vault_agent::machines::protocol::value::{Claim, ClaimState, SharedValue};
 
 use crate::engines::{change, keeps_its_promises};
-use crate::parts::{Ssh, are_here, bare, folder_with, git, write_program};
-use crate::support::prelude::*;
 use crate::world::Random;
 
 /// A machine: its state directory and its engine.

@@ -13,8 +13,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use crate::fake::tls;
-use crate::parts::{are_here, bare, git, write_program};
-use crate::support::prelude::*;
+use crate::parts::*;
 
 /// `me:secret`, as a client sends it.
 const RIGHT: &str = "Basic bWU6c2VjcmV0";

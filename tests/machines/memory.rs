@@ -32,7 +32,7 @@ struct Store {
 }
 
 /// One machine's connection to the store.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct MemoryEngine {
     store: Arc<Mutex<Store>>,
     change: Arc<Notify>,
@@ -44,13 +44,7 @@ pub struct MemoryEngine {
 impl MemoryEngine {
     /// A new, empty store, and a connection to it.
     pub fn new() -> Self {
-        Self {
-            store: Arc::default(),
-            change: Arc::default(),
-            seen: Arc::default(),
-            faults: Arc::default(),
-            cut: Arc::default(),
-        }
+        Self::default()
     }
 
     /// Another machine's connection to the same store, with faults of its own.

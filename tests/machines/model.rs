@@ -3,14 +3,10 @@
 //! The state holds the program's own [`Protocol`] twice. Time is a number of ticks that only the model moves; a machine that
 //! isn't chosen for some ticks was paused. A request that was lost may still take effect, or never.
 
-use std::time::Duration;
+use crate::parts::*;
 
 use stateright::{Checker, Model, Property};
-use vault_agent::machines::engine::{EngineError, Entries, SwapOutcome, apply};
-use vault_agent::machines::protocol::{
-    ChangeAttempt, ClaimRequest, ClockReadings, Eligibility, OwnMachine, Protocol, SendRight, Timing,
-    claim_key,
-};
+use vault_agent::machines::protocol::{ChangeAttempt, ClaimRequest, Eligibility, SendRight};
 
 /// An answer that was lost.
 fn unheard() -> Result<SwapOutcome, EngineError> {

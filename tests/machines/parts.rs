@@ -1,9 +1,9 @@
 //! Starts real servers for the tests: a git repository, sshd and etcd, each on loopback and with a folder of its own.
 
-use std::net::TcpListener;
+pub use crate::support::prelude::*;
 use std::sync::atomic::AtomicU16;
-
-use crate::support::prelude::*;
+pub use vault_agent::machines::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply};
+pub use vault_agent::machines::protocol::{ClockReadings, OwnMachine, Protocol, Timing, claim_key};
 
 /// Whether all `programs` are on this machine. Where one is missing the test says that it is left out, or fails where
 /// `.ci/run` asks for all of them.
@@ -21,13 +21,6 @@ pub fn are_here(programs: &[&str]) -> bool {
 /// An empty folder, where all `programs` are on this machine.
 pub fn folder_with(programs: &[&str]) -> Option<tempfile::TempDir> {
     are_here(programs).then(|| tempfile::tempdir().unwrap())
-}
-
-/// Writes a program.
-pub fn write_program(path: &Path, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 /// The path of a program.

@@ -1,9 +1,8 @@
 //! Plays a network that drops, delays and cuts: proxies on loopback that stand between one machine and what it talks to.
 
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::AtomicU32;
-
 use crate::support::prelude::*;
+use std::net::Shutdown;
+use std::sync::atomic::AtomicU32;
 
 const CUT: u32 = u32::MAX;
 const HOLE: u32 = u32::MAX - 1;

@@ -1,9 +1,6 @@
 //! Runs the protocol in a simulated world, over seeds: told twice never, missed never.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use vault_agent::machines::protocol::Timing;
+use crate::parts::*;
 
 use crate::world::{DAY, Faults, HOUR, MACHINES, MINUTE, SECOND, World};
 

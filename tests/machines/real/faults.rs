@@ -1,7 +1,7 @@
 //! Makes the faults of a run: daemons and the store's servers that are killed or stopped, a network that is cut, slow or silent, a
 //! Discord that loses requests; each ends by itself.
 
-use std::time::{Duration, Instant};
+use crate::support::prelude::*;
 
 use super::run::Run;
 use super::servers::Servers;

@@ -1,7 +1,6 @@
 //! Sets up one machine of a run: its folder with the vault and the state, its network and its daemon.
 
-use std::path::{Path, PathBuf};
-use std::process::Child;
+use crate::support::prelude::*;
 
 use super::{ALICE, CHANNEL};
 use crate::proxy::Net;
@@ -11,7 +10,7 @@ pub(super) struct Machine {
     pub name: &'static str,
     pub folder: PathBuf,
     pub net: Net,
-    pub daemon: Option<Child>,
+    pub daemon: Option<Killed>,
     pub link: Link,
 }
 
@@ -39,15 +38,12 @@ impl Machine {
     }
 
     pub(super) fn kill(&mut self) {
-        if let Some(mut daemon) = self.daemon.take() {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
+        self.daemon = None;
     }
 
     /// The memory that it holds for itself, in kB.
     pub(super) fn memory(&self) -> String {
-        let pid = self.daemon.as_ref().map_or(0, Child::id);
+        let pid = self.daemon.as_ref().map_or(0, |daemon| daemon.id());
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         status.lines().filter_map(|line| line.strip_prefix("RssAnon:")).map(str::trim).collect()
     }

@@ -12,8 +12,7 @@ mod machine;
 mod run;
 mod servers;
 
-use crate::parts::are_here;
-use crate::support::prelude::*;
+use crate::parts::*;
 use run::Run;
 
 const CHANNEL: u64 = 2000;

@@ -5,9 +5,8 @@ use super::machine::Machine;
 use super::servers::Servers;
 use super::{ALICE, CHANNEL, NAMES, REST, Size};
 use crate::fake::FakeDiscord;
-use crate::parts::bare;
+use crate::parts::*;
 use crate::proxy::Net;
-use crate::support::prelude::*;
 use crate::sync_tool::Cloud;
 use crate::world::Random;
 
@@ -34,7 +33,7 @@ pub(super) struct Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        (0..3).for_each(|at| self.machines[at].kill());
+        self.machines.iter_mut().for_each(Machine::kill);
         if std::thread::panicking() {
             eprintln!("kept: {}", self.folder.take().unwrap().keep().display());
         }
@@ -91,7 +90,7 @@ impl Run {
         command.env("VAULT_AGENT_NOW", now).env("DISCORD_TOKEN", &self.discord.world().token);
         command.envs(self.servers.ssh_command().map(|command| ("GIT_SSH_COMMAND", command)));
         command.env_remove("FAILPOINTS").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        machine.daemon = Some(command.spawn().unwrap());
+        machine.daemon = Some(Killed(command.spawn().unwrap()));
     }
 
     /// A person writes lines on one machine, which the sync tool brings to the others.

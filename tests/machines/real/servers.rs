@@ -1,8 +1,7 @@
 //! Starts and stops the store of a run and its servers: a bare repository, alone or behind an sshd, or three etcd servers.
 
-use std::path::Path;
+use crate::parts::*;
 
-use crate::parts::{Etcd, Ssh};
 use crate::proxy::Net;
 
 pub(super) enum Servers {

@@ -1,7 +1,7 @@
 //! Plays the lines of the notes: written, taken out and written again by people, and carried between the copies by a sync tool.
 
 use super::{Event, Line, MACHINES, MINUTE, World};
-use vault_agent::machines::protocol::claim_key;
+use crate::parts::*;
 
 impl World {
     /// A person writes a line on a machine at `written`.

@@ -1,11 +1,9 @@
 //! Plays one machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
 
-use vault_agent::machines::engine::EngineError;
-use vault_agent::machines::protocol::{ClaimRequest, ClockReadings, Eligibility, Protocol, SendRight};
+use crate::parts::*;
+use vault_agent::machines::protocol::{ClaimRequest, Eligibility, SendRight};
 
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
-
-use crate::support::prelude::*;
 
 /// The open claims whose sending the local journal knows.
 fn protocol_left(protocol: &Protocol, sent: &BTreeSet<String>) -> Vec<String> {

@@ -8,11 +8,11 @@ mod lines;
 mod machine;
 mod random;
 
+use crate::parts::*;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
-use vault_agent::machines::engine::{EngineError, Entries, SwapOutcome, apply};
-use vault_agent::machines::protocol::{ChangeAttempt, OwnMachine, Protocol, Timing, claim_key};
+use vault_agent::machines::protocol::ChangeAttempt;
 
 pub use faults::Faults;
 pub use random::Random;
