@@ -1,12 +1,10 @@
 //! The three wires against somebody else's model server, where one is running: `tests/brain/aimock/run` starts
 //! aimock and names its URL in `VAULT_AGENT_AIMOCK_URL`. Without it there is nothing to check.
 
-use serde_json::Value;
-use vault_agent::brain::wire::WireFormat;
+use crate::brain::rig::*;
 use vault_agent::brain::{FailureClass, StopReason};
 
 use crate::brain::conversation::after;
-use crate::brain::rig::{PATIENT, ask, brain, question, told, with_tool};
 
 #[tokio::test]
 async fn the_wires_work_against_somebody_elses_server() {

@@ -1,15 +1,12 @@
 //! Asking by the note alone, with no conversation beside it.
 
+use crate::brain::rig::*;
 use vault_agent::agent::approvals::{ApprovalDecision, digest_of};
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use vault_agent::agent::{VaultApprovals, Waiter};
 use vault_agent::format::approval::{Approval, ApprovalState, CheckboxMark};
-use vault_agent::turn::NoConversation;
-use vault_agent::vault::Actor;
-use vault_agent::workspace::Workspace;
 
 use crate::brain::spending::World;
-use crate::support::prelude::*;
 
 /// A world with one workspace open.
 struct Room {
@@ -156,8 +153,7 @@ async fn a_line_that_nobody_could_tick_is_not_waited_for() {
     let room = Room::new("");
     room.change(|_| "# Mine\n\n```\ncode that never ends\n".to_owned());
     let approvals = VaultApprovals::new(&room.workspace, Waiter::Call);
-    let refused = ask(&approvals, &wanted("ls"), &caller(0)).await.unwrap_err();
-    assert!(refused.contains("code or a comment"), "{refused}");
+    contains_all(ask(&approvals, &wanted("ls"), &caller(0)).await.unwrap_err(), &["code or a comment"]);
     assert!(room.lines().is_empty() && room.note().ends_with("never ends\n"), "{}", room.note());
 }
 
@@ -168,12 +164,10 @@ async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, WAITS);
     let id = room.lines()[0].id.clone();
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
-    let wrong = press("000000000000", ApprovalDecision::Always).await.unwrap_err();
-    assert!(wrong.contains("was changed"), "{wrong}");
+    contains_all(press("000000000000", ApprovalDecision::Always).await.unwrap_err(), &["was changed"]);
     assert_eq!(room.world.read("vault-agent.toml"), "# mine\n", "nothing is allowed by it");
     let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await;
-    let gone = gone.unwrap_err();
-    assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");
+    contains_all(gone.unwrap_err(), &["doesn't stand in `Approvals.md`"]);
     assert!(room.lines()[0].is_open());
     // An answer is no operation that `undo` would take back, or stumble over.
     press(&digest_of(&room.lines()[0]), ApprovalDecision::Once).await.unwrap();

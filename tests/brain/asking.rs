@@ -188,8 +188,16 @@ async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
         let _ = ask(&vault, &[odd]).ok();
     }
     assert_eq!(ask(&vault, &[" "]).code, 2, "an empty question is none");
-    // A persona that is huge or no text bends nothing.
-    vault.write("Assistant.md", vec![0xff; 1 << 20]);
-    let _ = ask(&vault, &["Hello?"]).ok();
-    assert!(server.requests().last().unwrap().system().len() < 200_000);
+    // A persona that is huge, no text or no file bends nothing.
+    let told = || {
+        let _ = ask(&vault, &["Hello?"]).ok();
+        server.requests().last().unwrap().system().chars().count()
+    };
+    for persona in [vec![0xff; 1 << 20], vec![b'x'; 1 << 20], b"Be \xff\xfe\x80 kind.\0\n".to_vec()] {
+        vault.write("Assistant.md", persona);
+        assert!((100..30_000).contains(&told()), "{}", told());
+    }
+    vault.remove("Assistant.md");
+    fs::create_dir(vault.path("Assistant.md")).unwrap();
+    assert!(told() > 100);
 }

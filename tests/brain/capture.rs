@@ -3,7 +3,6 @@
 use vault_agent::capture::new_turns::{PersonTurn, turns};
 use vault_agent::capture::{BrainLearner, Inbox, ListedCandidate};
 
-use crate::brain::spending::brain;
 use crate::support::prelude::*;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
@@ -27,7 +26,7 @@ impl World {
             "vault-agent.toml",
             format!(
                 "[inbox]\nper_day = 1000\nopen = 1000\n[capture]\nbrain = \"small\"\n{}",
-                brain(&server, "small", "")
+                server.brain("small", "chat", "")
             ),
         );
         vault.write("MEMORY.md", memory);
@@ -100,8 +99,7 @@ async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_r
         Reply::text(json!({ "decisions": [decision] }).to_string()),
     ]);
     assert_eq!(world.learn().await, Some(1));
-    let shown = world.server.requests()[1].last_user();
-    assert!(shown.contains("likes black tea in the morning"), "{shown}");
+    contains_all(world.server.requests()[1].last_user(), &["likes black tea in the morning"]);
     assert_eq!(world.asked()[0].replaces.as_deref(), Some("likes black tea in the morning"));
 }
 

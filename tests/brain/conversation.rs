@@ -1,10 +1,7 @@
 //! The same conversations over all three wires.
 
-use vault_agent::brain::wire::WireFormat;
+use crate::brain::rig::*;
 use vault_agent::brain::{Message, MessagePart, Reply as Answer, Request, StopReason, ToolResult, Usage};
-
-use crate::brain::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
-use crate::support::prelude::*;
 
 /// The conversation so far, with an answer and its calls' results.
 pub fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {

@@ -2,8 +2,8 @@
 
 use vault_agent::format::log::INJECTED;
 
-use crate::brain::spending::{World, anna, brain};
-use crate::models::{ModelServer, Reply};
+use crate::brain::spending::{World, anna};
+use crate::support::prelude::*;
 
 const FOUND: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"memories\":[{\"excerpt\":\"Anna drinks oolong since 2019\"},\
                      {\"excerpt\":\"Bert keeps bees\"}]}";
@@ -14,8 +14,8 @@ async fn world(more: &str) -> (World, ModelServer, ModelServer) {
     big.respond(|_| Reply::text("Oolong.").usage(1000, 0, 10));
     let settings = format!(
         "[assistant]\nchain = [\"big\"]\n[recall]\nbrain = \"small\"\n{}{}",
-        brain(&big, "big", ""),
-        brain(&small, "small", more)
+        big.brain("big", "chat", ""),
+        small.brain("small", "chat", more)
     );
     let mut world = World::new(&settings);
     world.memory = FOUND;

@@ -1,10 +1,11 @@
 //! One brain behind the scripted server, asked and listened to.
 
+pub use crate::support::prelude::*;
 use tokio::sync::mpsc;
-use vault_agent::brain::wire::{BrainTimeouts, WireBrain, WireFormat, http};
-use vault_agent::brain::{BrainError, BrainEvent, Message, Reply, Request, ToolSpec};
-
-use crate::support::prelude::*;
+pub use vault_agent::brain::wire::WireFormat;
+use vault_agent::brain::wire::{BrainTimeouts, WireBrain, http};
+use vault_agent::brain::{BrainError, BrainEvent, Message, Reply as Answer, Request, ToolSpec};
+pub use vault_agent::turn::NoConversation;
 
 /// Long enough for a busy machine.
 pub const PATIENT: BrainTimeouts = BrainTimeouts {
@@ -22,7 +23,7 @@ pub fn brain(wire: WireFormat, url: &str, timeouts: BrainTimeouts) -> WireBrain 
 }
 
 /// The answer, and the events that came with it.
-pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Reply, BrainError>, Vec<BrainEvent>) {
+pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Answer, BrainError>, Vec<BrainEvent>) {
     let (events, mut heard) = mpsc::channel(64);
     let listening = tokio::spawn(async move {
         let mut all = Vec::new();

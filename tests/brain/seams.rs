@@ -1,5 +1,6 @@
 //! Where parts of a turn meet: what was read, who is told of its end, and what a stop says of a budget.
 
+use crate::brain::rig::*;
 use tokio::sync::Notify;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{
@@ -8,10 +9,9 @@ use vault_agent::agent::{
 use vault_agent::brain::{MessagePart, ToolCall, ToolSpec};
 use vault_agent::format::log::{EventKind, INJECTED, LogEvent, LogHeader, render_event, render_header};
 use vault_agent::turn::turn_journal::ToolEnd;
-use vault_agent::turn::{Halt, NewTurn, NoConversation, Responder};
+use vault_agent::turn::{Halt, NewTurn, Responder};
 
-use crate::brain::spending::{Fixed, World, anna, brain};
-use crate::support::prelude::*;
+use crate::brain::spending::{Fixed, World, anna};
 
 /// A tool of ours, `note`, and one that reads what strangers write, `page`; keeps who called.
 #[derive(Default)]
@@ -76,7 +76,7 @@ const IDS: [&str; 3] =
 /// Whether the first call of a turn of Anna's is tainted, after these events of its log and with these files.
 async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<MessagePart>) -> bool {
     let server = ModelServer::of(vec![Reply::tool("note", json!({})), Reply::text("Done.")]).await;
-    let world = World::new(&brain(&server, "one", ""));
+    let world = World::new(&server.brain("one", "chat", ""));
     let at = "2026-12-01T09:00:00Z".parse().unwrap();
     let header =
         LogHeader { surface: "discord".into(), context_id: "7".into(), started: Some(at), title: None };
@@ -144,7 +144,7 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
 #[tokio::test]
 async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
     let server = ModelServer::of(vec![Reply::tool("note", json!({"now": "panic"}))]).await;
-    let world = World::new(&brain(&server, "one", ""));
+    let world = World::new(&server.brain("one", "chat", ""));
     let hands = Arc::new(Hands::default());
     let turn = NewTurn { message: 1, ..anna("?") };
     let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), vec![], &turn);
@@ -158,7 +158,7 @@ async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
 #[tokio::test]
 async fn a_stop_says_nothing_about_the_day_s_budget() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
-    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
     assert_eq!(world.say("a").await, "Yes.");
     let approvals = Arc::new(VaultApprovals::new(&world.workspace(), Waiter::Call));
     let turn = NewTurn { message: 9, ..anna("b") };

@@ -1,14 +1,11 @@
 //! What a day may cost: the notice, the question, its "yes", and brains whose own budget is used up.
 
+use crate::brain::rig::*;
 use tokio::sync::Notify;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, FoundMemory, RecalledContext, TurnMemory};
 use vault_agent::format::approval::{self, Approval, CheckboxMark};
-use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
-use vault_agent::workspace::Workspace;
-
-use crate::support;
-use crate::support::prelude::*;
+use vault_agent::turn::{NewTurn, Responder, TurnAnswer, TurnJournal};
 
 /// A person who says this, or nothing until later, and what they were asked.
 #[derive(Default)]
@@ -156,17 +153,10 @@ pub fn anna(text: &str) -> NewTurn {
     NewTurn { text: text.into(), channel: 7, ..NewTurn::default() }
 }
 
-pub fn brain(server: &ModelServer, name: &str, more: &str) -> String {
-    format!(
-        "[[brain]]\nname = \"{name}\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n{more}\n",
-        server.url()
-    )
-}
-
 #[tokio::test]
 async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_day() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(400, 0, 25)).await;
-    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.notices().is_empty());
     for nth in 2..=3 {
@@ -215,7 +205,7 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
 #[tokio::test]
 async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
-    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.say("b").await.ends_with("From memory."));
     // The question was handed on to somebody who waits; the person answers it now.
@@ -236,7 +226,8 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
     one.respond(|_| Reply::text("One.").usage(300, 0, 0));
     two.script(vec![Reply::text("Two.").usage(9000, 0, 0), Reply::status(500)]);
     two.respond(|_| Reply::text("Two again."));
-    let settings = format!("{}{}", brain(&one, "one", "day_tokens = 300"), brain(&two, "two", ""));
+    let settings =
+        format!("{}{}", one.brain("one", "chat", "day_tokens = 300"), two.brain("two", "chat", ""));
     let world = World::new(&settings);
     assert_eq!(world.say("a").await, "One.");
     assert_eq!(world.notices(), ["Today's budget of 300 tokens for one is used up."]);
@@ -259,7 +250,7 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
 #[tokio::test]
 async fn what_runs_by_itself_does_not_hammer_an_empty_account() {
     let server = ModelServer::by(|_| Reply::status(402)).await;
-    let world = World::new(&format!("{}{}", brain(&server, "a", ""), brain(&server, "b", "")));
+    let world = World::new(&format!("{}{}", server.brain("a", "chat", ""), server.brain("b", "chat", "")));
     let routine = || NewTurn { text: "go".into(), author: "routine:r".into(), ..NewTurn::default() };
     for _ in 0..40 {
         assert_eq!(world.ask(routine()).await.facts.brain, "memory");
@@ -280,8 +271,8 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     let vault = TestVault::new("");
     let settings = format!(
         "timezone = \"Europe/London\"\n[assistant]\nday_tokens = 1000\n{}{}",
-        brain(&one, "one", "day_tokens = 300"),
-        brain(&two, "two", "")
+        one.brain("one", "chat", "day_tokens = 300"),
+        two.brain("two", "chat", "")
     );
     vault.write("vault-agent.toml", &settings);
     let first = vault.json(&["ask", "a"]);
@@ -315,7 +306,7 @@ async fn list_status_usage_and_ask_show_what_is_left() {
 async fn a_yes_to_ask_lasts_for_the_day_too() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 25)).await;
     let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
-    let settings = format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", ""));
+    let settings = format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", ""));
     vault.write("vault-agent.toml", settings);
     assert_eq!(vault.json(&["ask", "a"])["answer"], "Yes.");
     assert_eq!(vault.run(&["ask", "b"]).code, 1, "used up");

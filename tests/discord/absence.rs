@@ -1,9 +1,6 @@
 //! The gateway fails, the process dies, hours pass: nothing said is lost, nothing is answered twice.
 
-use super::fake::{Access, Fault, GatewayFault};
-use super::rig::*;
-use vault_agent::discord::{DiscordError, GatewayStatus};
-use vault_agent::turn::TurnState;
+use crate::discord::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_way_to_lose_the_connection_loses_no_message() {

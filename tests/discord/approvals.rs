@@ -1,16 +1,13 @@
 //! What a person is asked before it happens: by buttons, by the line in the vault, across crashes.
 
-use vault_agent::agent::Toolbox;
+use crate::discord::rig::*;
 use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::config::Settings;
 use vault_agent::config::allow::{CallToMatch, allows};
 use vault_agent::format::approval::{self, Approval, ApprovalState as Ended};
-use vault_agent::turn::TurnState;
 use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::vault::{WatchTimes, Watcher};
 
-use super::rig::*;
 use super::traps::{APPROVAL, SENDING, Traps};
 
 /// `run` asks before it runs, unless the settings allow it; `page` gives text that nobody vouches for.

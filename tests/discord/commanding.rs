@@ -1,10 +1,8 @@
 //! Slash commands, buttons, and what is offered while somebody types.
 
-use super::fake::{Fault, GatewayFault};
-use super::rig::*;
 use crate::deliver::world::{fact, message};
+use crate::discord::rig::*;
 use vault_agent::deliver::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
-use vault_agent::discord::BotNotifier;
 
 /// What a stranger is told.
 const STRANGER: &str = "Only the owner of this vault may use me.";

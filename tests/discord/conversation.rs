@@ -1,8 +1,6 @@
 //! What is said on Discord, and what becomes of it in the vault.
 
-use super::fake::GatewayFault;
-use super::rig::*;
-use vault_agent::format::log::EventKind;
+use crate::discord::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mention_is_logged_and_answered_with_what_is_remembered() {

@@ -1,7 +1,6 @@
 //! The real binary as a daemon: it answers, it survives being killed while people talk, and it goes on without Discord.
 
-use super::fake::Access;
-use super::rig::*;
+use crate::discord::rig::*;
 
 /// The memory in use, in kB.
 fn memory(daemon: &Daemon) -> u64 {

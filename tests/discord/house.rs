@@ -1,11 +1,9 @@
 //! The whole of it: the real binary as a daemon, with the bot, brains, tools, skills and servers of its settings, between
 //! a Discord and a model server of our own.
 
-use super::rig::*;
 pub use crate::agent::rig::is_whole;
+use crate::discord::rig::*;
 use crate::harness::stand_in;
-use crate::support::processes::{named, running, stat};
-use std::fs;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 

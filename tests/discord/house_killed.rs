@@ -2,11 +2,8 @@
 //! or another MCP server: nothing of it is left, the message has one answer, and each tool was started at most once.
 //! `VAULT_AGENT_KILLS` says how often; 200 nightly.
 
-use super::house::*;
-use super::rig::*;
-use crate::models::Asked;
-use crate::support::processes::running;
-use vault_agent::turn::TurnState;
+use crate::discord::house::*;
+use crate::discord::rig::*;
 
 const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"wire\"]\n\
     [[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\nkey_file = \"../key\"\n\

@@ -1,10 +1,8 @@
 //! Secrets of every kind stay where they are: the bot's token, brains' keys, a skill's secret, other servers' keys, and
 //! what else stands in the environment. Everybody who may echo one does so.
 
-use super::house::*;
-use super::rig::*;
-use crate::models::Asked;
-use std::fs;
+use crate::discord::house::*;
+use crate::discord::rig::*;
 
 /// What stands in the environment.
 const TOKEN: &str = "canary0token7f3Qz9x";

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::rig::*;
+use crate::discord::rig::*;
 
 /// When the machines' time began, which all of them share.
 static BEGUN: LazyLock<(Timestamp, Instant)> = LazyLock::new(|| (Timestamp::now(), Instant::now()));

@@ -1,7 +1,6 @@
 //! What was said, edited, deleted or hung on a message while nobody looked stands in the log as everything else does.
 
-use super::fake::{Access, Fault, GatewayFault};
-use super::rig::*;
+use crate::discord::rig::*;
 use vault_agent::config::KeepAttachments;
 
 fn contents(rig: &Rig, context: u64) -> Vec<String> {

@@ -1,9 +1,7 @@
 //! `setup` with somebody who has just made a bot: the dialogue in a real terminal, against a Discord of our own.
 
-use super::fake::{FakeDiscord, Fault};
-use super::rig::{ALICE, CHANNEL};
 use crate::deliver::setting_up::{answers, begin, finish, has_lines, in_v, machine, secret, settings};
-use crate::support::{TestVault, contains_all, set_mode, write_private};
+use crate::discord::rig::*;
 
 /// A machine with an Obsidian vault whose Discord is ours.
 fn home(fake: &FakeDiscord) -> TestVault {

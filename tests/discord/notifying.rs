@@ -1,16 +1,16 @@
 //! The notifier, in every case that is known to go wrong; and every notification arrives exactly once, though the pass is
 //! killed at each of its steps, and the real binary at random.
 
+use crate::discord::rig::*;
 use secrecy::SecretString;
 use vault_agent::deliver::{
     MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, PassMode, SendOutcome,
     notifier::nonce,
 };
-use vault_agent::discord::{BotNotifier, DiscordApi, WebhookNotifier};
+use vault_agent::discord::{DiscordApi, WebhookNotifier};
 use vault_agent::schedule::DigestRule;
 
-use super::fake::{Access, FakeDiscord, Fault, Scope as Limit};
-use super::rig::*;
+use super::fake::Scope as Limit;
 use super::traps::{AROUND, SENDING, Traps};
 use crate::deliver::world::{World, fact, message};
 

@@ -1,8 +1,6 @@
 //! What the bot may and may not do: it goes on with what it may, and says the rest in one sentence each.
 
-use super::fake::Access;
-use super::rig::*;
-use vault_agent::discord::{DiscordError, GatewayStatus};
+use crate::discord::rig::*;
 
 async fn until(running: &Running, wanted: GatewayStatus) {
     let mut status = running.status.clone();

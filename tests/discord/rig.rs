@@ -1,24 +1,23 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
+pub use crate::discord::fake::{Access, FakeDiscord, Fault, GatewayFault};
+pub use crate::support::prelude::*;
 use secrecy::SecretString;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
+pub use vault_agent::agent::Toolbox;
 use vault_agent::agent::{
-    AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, RecalledContext, Toolbox, TurnMemory,
-    VaultApprovals, Waiter,
+    AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, RecalledContext, TurnMemory, VaultApprovals,
+    Waiter,
 };
 use vault_agent::config;
 use vault_agent::deliver::{AnswerSender, DeliveryOrder};
-use vault_agent::discord::{
-    self, BotNotifier, BotParts, BotTimes, DiscordApi, DiscordError, GatewayStatus, Logbook, VaultOperations,
-};
+use vault_agent::discord::{self, BotParts, DiscordApi, Logbook, VaultOperations};
+pub use vault_agent::discord::{BotNotifier, BotTimes, DiscordError, GatewayStatus};
+pub use vault_agent::format::log::EventKind;
 use vault_agent::format::log::{self, LogBlock};
-use vault_agent::schedule::Zone;
-use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState, facts};
-use vault_agent::workspace::Workspace;
-
-use crate::discord::fake::FakeDiscord;
-pub use crate::support::prelude::*;
+pub use vault_agent::turn::TurnState;
+use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, facts};
 
 pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;

@@ -1,9 +1,8 @@
 //! Crashes at a failpoint that hit one rig alone, while other tests of this process go on.
 
-use super::rig::{Rig, Running};
+use crate::discord::rig::*;
 use crate::support::processes::at;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::{Once, PoisonError, Weak};
 
 /// Every step of a turn, from the message to the log.
 pub const TURN: [&str; 23] = [

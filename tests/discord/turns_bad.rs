@@ -1,10 +1,9 @@
 //! What goes wrong with brains, questions and notes: each has one visible, plain outcome, and nothing else changes.
 
-use super::fake::{Access, Fault, Record};
-use super::rig::*;
+use super::fake::Record;
 use super::turns::Look;
+use crate::discord::rig::*;
 use vault_agent::agent::OtherBrains;
-use vault_agent::turn::TurnState;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_every_brain_is_down_memory_answers_and_says_why_in_one_sentence() {
@@ -18,39 +17,6 @@ async fn where_every_brain_is_down_memory_answers_and_says_why_in_one_sentence()
     let facts = rig.facts(CHANNEL).pop().unwrap();
     assert_eq!((facts.brain.as_str(), facts.calls, facts.failed.len()), ("memory", 2, 2));
     assert_eq!(facts.ctx, None);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_expired_key_is_one_visible_line() {
-    let rig = Rig::with(&[("one", "messages")]).await;
-    rig.server.respond(|_| Reply::status(401).body(r#"{"error":{"message":"invalid x-api-key"}}"#));
-    let _running = rig.run().await;
-    for nth in 1..=2 {
-        let said = rig.answer("when is the dentist?", nth).await;
-        let (why, memory) = said.split_once("\n\n").unwrap();
-        assert_eq!(why.lines().count(), 1);
-        assert!(why.contains("one"), "{why}");
-        assert!(nth > 1 || why.contains("key"), "{why}");
-        assert!(memory.contains("Friday"), "{memory}");
-    }
-    assert_eq!(rig.server.requests().len(), 1, "off until the settings change");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refusal_is_the_answer_and_silence_is_none() {
-    let rig = Rig::with(&[("one", "messages"), ("two", "chat")]).await;
-    let _running = rig.run().await;
-    rig.server.script(vec![Reply::text("").stop("content_filter")]);
-    assert_eq!(rig.answer("a", 1).await, "The model declined to answer.");
-    rig.server.script(vec![Reply::text("I can't help with that.").stop("content_filter")]);
-    assert_eq!(rig.answer("b", 2).await, "I can't help with that.");
-    // Nothing, or only thoughts: the next is asked.
-    rig.server.script(vec![Reply::text(""), Reply::text("From two.")]);
-    assert_eq!(rig.answer("c", 3).await, "From two.");
-    rig.server.script(vec![Reply::text("").reasoning("Hm, let me see."), Reply::text(" \n ")]);
-    let said = rig.answer("dentist", 4).await;
-    assert!(said.contains("one did not answer (its answer was empty), nor did two."), "{said}");
-    assert!(said.contains("Friday") && !said.contains("Hm, let me"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,22 +76,6 @@ async fn questions_without_words_have_an_answer_too() {
     let before = rig.answers().len();
     rig.answer(&long, 3).await;
     assert!(rig.answers()[before].starts_with("heard: word word"), "{:?}", rig.answers());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_persona_note_of_any_kind_stops_no_answer() {
-    let rig = Rig::with(&[("one", "messages")]).await;
-    rig.server.respond(|asked| Reply::text(format!("{} characters", asked.system().chars().count())));
-    let _running = rig.run().await;
-    let note = rig.path("Assistant.md");
-    let count = |said: String| -> usize { said.split(' ').next().unwrap().parse().unwrap() };
-    std::fs::write(&note, "x".repeat(1_000_000)).unwrap();
-    assert!(count(rig.answer("a", 1).await) < 30_000);
-    std::fs::write(&note, b"Be \xff\xfe\x80 kind.\0\n").unwrap();
-    assert!(count(rig.answer("b", 2).await) > 100);
-    std::fs::remove_file(&note).unwrap();
-    std::fs::create_dir(&note).unwrap();
-    assert!(count(rig.answer("c", 3).await) > 100);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

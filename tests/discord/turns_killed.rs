@@ -1,11 +1,11 @@
 //! Exactly one whole answer to each message, wherever the program is killed. A word to stop and a word on the day's budget
 //! count, though the program dies before it obeys.
 
-use vault_agent::format::{approval::ApprovalState, log::EventKind};
-use vault_agent::turn::{TurnJournal, TurnState, facts};
+use crate::discord::rig::*;
+use vault_agent::format::approval::ApprovalState;
+use vault_agent::turn::{TurnJournal, facts};
 
 use super::approvals::lines;
-use super::rig::*;
 use super::traps::{SENDING, STOP, TURN, Traps};
 use super::turns::{Look, looking};
 
@@ -273,34 +273,15 @@ async fn a_turn_keeps_the_settings_that_it_began_with() {
 async fn a_turn_is_one_request_and_one_message() {
     const TURNS: usize = 50;
     let rig = Rig::with(&[("one", "messages")]).await;
-    let replied: Arc<Mutex<Vec<Instant>>> = Arc::default();
-    let replies = replied.clone();
-    rig.server.respond(move |_| {
-        replies.lock().unwrap().push(Instant::now());
-        Reply::text("An answer of a few words, as most are.")
-    });
+    rig.server.respond(|_| Reply::text("An answer of a few words, as most are."));
     let running = rig.run().await;
-    let mut said = vec![];
     for n in 0..TURNS {
-        said.push(Instant::now());
         rig.answer(&format!("question {n} about the dentist?"), n + 1).await;
     }
     drop(running);
-    let asked = rig.server.requests();
     let mut posted = rig.fake.requests("POST", "/messages");
     posted.retain(|post| post.path.ends_with("/messages"));
-    assert_eq!((asked.len(), posted.len()), (TURNS, TURNS));
-    let shares = |mut times: Vec<Duration>| {
-        times.sort();
-        format!("p50 {:?}, p95 {:?}", times[times.len() / 2], times[times.len() * 95 / 100])
-    };
-    let to_request = said.iter().zip(&asked).map(|(said, asked)| asked.at - *said).collect();
-    let replied = replied.lock().unwrap().clone();
-    let to_post = replied.iter().zip(&posted).map(|(replied, post)| post.at - *replied).collect();
-    let bytes: Vec<usize> = asked.iter().map(|asked| asked.bytes.len()).collect();
-    println!("message to request: {}", shares(to_request));
-    println!("model's answer to POST: {}", shares(to_post));
-    println!("bytes of a request: first {}, last {}", bytes[0], bytes[TURNS - 1]);
+    assert_eq!((rig.server.requests().len(), posted.len()), (TURNS, TURNS));
 }
 
 /// The turn is ended by the word, once, also after one more restart, and nobody was asked again for it.
@@ -346,8 +327,11 @@ async fn what_is_asked_after_a_word_to_stop_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_word_on_the_budget_that_a_crash_cut_off_counts_and_is_asked_for_once() {
-    for (label, state) in [("Once", ApprovalState::Used), ("No", ApprovalState::Declined)] {
+async fn a_word_on_the_budget_lasts_for_the_day_and_is_asked_for_once_though_a_crash_cuts_it_off() {
+    use ApprovalState::{Declined, Used};
+    for (label, state, is_cut_off) in
+        [("Once", Used, false), ("Once", Used, true), ("No", Declined, false), ("No", Declined, true)]
+    {
         let rig = Rig::with(&[("one", "messages")]).await;
         rig.server.respond(|_| Reply::text("By the model."));
         rig.prepend("[assistant]\nday_tokens = 100\n");
@@ -356,13 +340,24 @@ async fn a_word_on_the_budget_that_a_crash_cut_off_counts_and_is_asked_for_once(
         for (text, count) in [("hello", 1), ("when is the dentist?", 2)] {
             rig.answer(text, count).await;
         }
+        let why = "Today's budget of 100 tokens is used up.";
+        let is_told = |text: &String| text.starts_with(why) && text.contains("Friday");
+        assert!(rig.answers().iter().any(is_told), "{:?}", rig.answers());
         let question = rig.asked(1).await;
-        // The note has the word, and the journal, which says what may be spent, never gets it.
-        traps.arm("approval::after-word", 0);
-        rig.press(&question, label).await;
-        traps.crash(&rig, running).await;
+        contains_all(rig.asked_text(1).await, &["go on beyond today's budget of 100 tokens"]);
+        assert!(!question["components"].to_string().contains("Always"), "{question}");
+        if is_cut_off {
+            // The note has the word, and the journal, which says what may be spent, never gets it.
+            traps.arm("approval::after-word", 0);
+            rig.press(&question, label).await;
+            traps.crash(&rig, running).await;
+            assert!(rig.turn_journal().budget_events_since(Timestamp::UNIX_EPOCH).unwrap().is_empty());
+        } else {
+            rig.press(&question, label).await;
+            rig.wait("the word is kept", || lines(&rig)[0].state.is_some()).await;
+            running.crash().await;
+        }
         assert_eq!(lines(&rig)[0].state, Some(state));
-        assert!(rig.turn_journal().budget_events_since(jiff::Timestamp::UNIX_EPOCH).unwrap().is_empty());
 
         let _running = rig.run().await;
         for count in [3, 4] {

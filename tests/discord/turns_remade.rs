@@ -1,10 +1,7 @@
 //! A turn's request made again from the notes: equal while the state is there and when it is gone, with what a brain chose
 //! among memories, and with the summaries of a long conversation.
 
-use vault_agent::format::log::EventKind;
-use vault_agent::turn::TurnState;
-
-use super::rig::*;
+use crate::discord::rig::*;
 
 /// `turns ID --request --json`, by a machine that knows what this one does, or has the vault alone.
 pub fn remade(rig: &Rig, id: &str, knows: bool) -> Value {
@@ -62,8 +59,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         assert_eq!(found["equal"], true, "{id}: {found}");
     }
     for asked in rig.server.requests() {
-        let text = String::from_utf8_lossy(&asked.bytes);
-        assert!(text.contains("Alice of the mill") && text.contains("The mill's roof."), "{text}");
+        contains_all(String::from_utf8_lossy(&asked.bytes), &["Alice of the mill", "The mill's roof."]);
     }
     assert!(log_of(&rig).contains(" skills=s00 "), "the log keeps which skills were told");
     // A skill that says something else since is told apart; history knows what it said.
