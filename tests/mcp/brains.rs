@@ -1,8 +1,7 @@
 //! One brain asks another, over the protocol and within a turn; who would be asked.
 #![cfg(feature = "assistant")]
 
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
+use crate::mcp::client::*;
 
 fn vault(server: &ModelServer, head: &str) -> TestVault {
     let brain = |name: &str| {

@@ -3,8 +3,7 @@
 use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
-use crate::support::prelude::*;
-use crate::support::processes::send_lines;
+pub use crate::support::prelude::*;
 
 /// Nothing takes longer, not even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);

@@ -1,44 +1,14 @@
 //! `mcp-config`: each host's own format, with absolute paths, and a server that starts from it.
 
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
-
-#[test]
-fn each_host_is_told_the_same_in_its_own_format() {
-    let vault = TestVault::new("");
-    let root = std::fs::canonicalize(vault.root()).unwrap();
-    let want = json!(["--vault", root.to_string_lossy(), "mcp", "--tools", "recall"]);
-    for (host, key) in [
-        ("claude-code", "mcpServers"),
-        ("claude-desktop", "mcpServers"),
-        ("cursor", "mcpServers"),
-        ("vscode", "servers"),
-    ] {
-        let run = vault.run(&["mcp-config", "recall", "--host", host]).ok();
-        let config: Value =
-            serde_json::from_str(&run.stdout.replace("[VAULT]", &root.to_string_lossy())).unwrap();
-        let server = &config[key]["vault-agent"];
-        assert_eq!(server["args"], want, "{host}");
-        assert!(std::path::Path::new(server["command"].as_str().unwrap()).is_absolute(), "{host}");
-        assert!(run.stderr.contains("put this into"), "{host}");
-    }
-    let run = vault.run(&["mcp-config", "recall", "--host", "codex"]).ok();
-    let config: toml::Table = run.stdout.replace("[VAULT]", &root.to_string_lossy()).parse().unwrap();
-    assert_eq!(json!(config["mcp_servers"]["vault-agent"]["args"]), want);
-}
+use crate::mcp::client::*;
 
 #[test]
 fn claude_code_is_told_how_to_start_soonest() {
     let vault = TestVault::new("");
     let run = vault.run(&["mcp-config", "full"]).ok();
-    for word in [
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-        "--strict-mcp-config",
-        "--disable-slash-commands",
-        "mcp-full.json",
-    ] {
-        assert!(run.stderr.contains(word), "{word}: {}", run.stderr);
-    }
+    run.warns(
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config",
+    );
     let json = vault.json(&["mcp-config", "deliver"]);
     assert!(json["command"].as_str().unwrap().contains("--mcp-config mcp-deliver.json"));
     assert!(json["config"].as_str().unwrap().contains("\"deliver\""));
@@ -49,8 +19,11 @@ fn claude_code_is_told_how_to_start_soonest() {
 #[test]
 fn the_printed_command_starts_a_server() {
     let vault = TestVault::new("");
-    let config = vault.run(&["mcp-config", "deliver", "--host", "claude-desktop"]).ok().json();
-    let args: Vec<String> = config["mcpServers"]["vault-agent"]["args"]
+    let run = vault.run(&["mcp-config", "deliver", "--host", "claude-desktop"]).ok();
+    run.warns("put this into");
+    let server = run.json()["mcpServers"]["vault-agent"].clone();
+    assert!(Path::new(server["command"].as_str().unwrap()).is_absolute(), "{server}");
+    let args: Vec<String> = server["args"]
         .as_array()
         .unwrap()
         .iter()

@@ -1,8 +1,7 @@
 //! The contract of every tool: valid arguments, each required one missing, each of a wrong type, hostile
 //! paths, texts of a megabyte. Driven by the catalog, so a new tool is in it at once.
 
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
+use crate::mcp::client::*;
 
 /// A vault in which every tool has something to do.
 fn vault() -> TestVault {

@@ -1,12 +1,10 @@
 //! The server over HTTP: token, origin, host, sessions.
 
-use std::net::SocketAddr;
+use crate::mcp::client::*;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::channel;
 
 use crate::http::{Reply, Request};
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 

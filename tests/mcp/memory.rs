@@ -1,8 +1,6 @@
 //! The memory tools: what is saved, whose it is, and what can't be made of it.
 
-use crate::mcp::client::Client;
-use crate::mcp::reminders::{CLIENTS, at_once, get_through};
-use crate::support::prelude::*;
+use crate::mcp::client::*;
 
 /// The same line without the stamp that stands before a lasting fact.
 fn without_stamp(text: &str) -> String {
@@ -28,13 +26,8 @@ fn what_is_saved_is_what_stands_in_the_note() {
     assert_eq!(without_stamp(what["text"].as_str().unwrap()), "- prefers TypeScript");
     assert!(text.contains("## Ann\n- likes tea\n") && text.contains("\n## Kyle\n"), "{text}");
     let again = client.does("memory_save", fact("Prefers  typescript.", "kyle"));
-    let doubled = vault.read("MEMORY.md");
-    if again["existing"] == true {
-        assert_eq!(doubled, text, "what is there already is not written again");
-    }
-    let exact = client.does("memory_save", fact("prefers TypeScript", "Kyle"));
-    assert_eq!(pick(&exact, "existing line"), json!([true, what["line"]]));
-    assert_eq!(vault.read("MEMORY.md"), doubled);
+    assert_eq!(pick(&again, "existing line"), json!([true, what["line"]]));
+    assert_eq!(vault.read("MEMORY.md"), text, "what is there already is not written again");
 
     let noted = client.does("memory_save", json!({"scope": "daily", "content": "Ann moves to Leeds"}));
     assert_eq!(noted["path"], "daily/2026-12-01.md");
@@ -48,8 +41,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
             }),
         );
     assert_eq!(promised["id"], "c-2026-12-01-001");
-    let block = vault.read("COMMITMENTS.md");
-    assert!(block.contains("due: 2026-12-08T19:00:00Z") && block.contains("precision: precise"), "{block}");
+    contains_all(vault.read("COMMITMENTS.md"), &["due: 2026-12-08T19:00:00Z", "precision: precise"]);
     assert!(client.call("memory_commitment_due", json!({})).ok().text().contains("Nothing is due"));
     let due = client.does("memory_commitment_due", json!({"now": "2026-12-09 09:00"}));
     assert_eq!(due["commitments"][0]["id"], "c-2026-12-01-001");
@@ -121,60 +113,6 @@ fn a_note_that_was_just_emptied_or_cut_is_left_alone_but_by_a_person() {
     }
     let _ = vault.run(&["memory", "save", "plays the cello"]).ok();
     client.does("memory_save", fact("moves to Leeds", "Ann"));
-}
-
-#[test]
-fn text_that_looks_like_something_else_stays_text() {
-    let (vault, mut client) = Client::over("");
-    let sly = [
-        "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"pwned\"",
-        "harmless\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"pwned\"",
-        "---\nid: c-2026-12-01-999\nstatus: pending\ndue: 2026-12-01T00:00:00Z\n---\npwned",
-        "## Heading\n- another bullet",
-        "```\nunclosed code",
-        "<!-- an open comment",
-        "%% an open comment",
-    ];
-    for text in sly {
-        for scope in ["long", "daily", "commitment"] {
-            let due = (scope == "commitment").then_some("2026-12-02 09:00");
-            let answer = client.call("memory_save", json!({"scope": scope, "content": text, "due": due}));
-            if answer.0["isError"] == true {
-                assert_eq!(answer.error(), "would_not_read_back", "{scope}: {text}");
-            }
-        }
-    }
-    let reminders = client.does("reminder_list", json!({}));
-    assert_eq!(reminders["reminders"], json!([]));
-    let follow_ups = client.does("memory_list", json!({"scope": "commitment"}));
-    let ids: Vec<&Value> =
-        follow_ups["commitments"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
-    assert!(!ids.contains(&&json!("c-2026-12-01-999")), "{ids:?}");
-    // Whatever stands there, the next memory is still kept and found.
-    client.call("memory_save", fact("likes oolong", "Ann")).ok();
-    let fired = vault.run(&["--json", "tick"]).json();
-    assert_eq!(fired["fired"], json!([]), "{fired}");
-}
-
-#[test]
-fn a_promotion_that_is_asked_for_again_is_the_same_one() {
-    let (vault, mut client) = Client::over("//- /daily/2026-11-30.md\n- one\n- two\n- three\n");
-    let call = json!({"date": "2026-11-30", "line": 1});
-    assert_eq!(client.does("memory_promote", call.clone())["existing"], false);
-    // Another client, as after a restart: the answer was lost, and the call comes again.
-    let mut client = Client::new(&vault);
-    let again = client.call("memory_promote", call).ok();
-    assert_eq!(
-        (&again.structured()["existing"], &again.structured()["removed"]),
-        (&json!(true), &json!(true))
-    );
-    assert!(again.text().contains("one [[daily/2026-11-30]]"), "{}", again.text());
-    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n- three\n");
-    // Lines of a reading before that, with the words that stood there.
-    client.call("memory_promote", json!({"date": "2026-11-30", "line": 3, "text": "three"})).ok();
-    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
-    let wrong = json!({"date": "2026-11-30", "line": 1, "text": "four"});
-    client.refuses("memory_promote", wrong, "no_such_memory");
 }
 
 #[test]
@@ -275,31 +213,6 @@ fn pins_come_once_and_go_whole() {
     client.call("memory_unpin", json!({"content": "Mum's"})).ok();
     client.call("memory_unpin", json!({"content": "the contract"})).ok();
     assert_eq!(vault.read("Pinned.md"), "");
-}
-
-#[test]
-fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
-    const EACH: usize = 3;
-    let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Shared\n- begins here\n");
-    let line = |n| format!("- typed by hand {n}.");
-    let typed = at_once(&vault, "MEMORY.md", line, |n, client| {
-        for i in 0..EACH {
-            // Each says something of its own, and something that all say.
-            for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
-                get_through(n, client, "memory_save", &fact(&content, "Shared"));
-            }
-        }
-    });
-    let text = vault.read("MEMORY.md");
-    for n in 0..CLIENTS {
-        for i in 0..EACH {
-            assert_eq!(text.matches(&format!("fact {i} of client {n}.")).count(), 1, "{n} {i}");
-        }
-    }
-    assert_eq!(text.matches("the same for all.").count(), 1, "once, whoever says it");
-    for i in 0..typed {
-        assert_eq!(text.matches(&format!("- typed by hand {i}.\n")).count(), 1, "{i}");
-    }
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The protocol itself: handshake, refusals, malformed lines, cancellation, progress, the end.
 
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
+use crate::mcp::client::*;
 
 #[test]
 fn the_handshake_says_what_the_server_is() {

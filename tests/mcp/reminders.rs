@@ -1,10 +1,6 @@
 //! The reminder tools: the note, the confirmation, and twenty clients and a person at once.
 
-use std::sync::atomic::AtomicBool;
-
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
-use crate::support::without_random;
+use crate::mcp::client::*;
 
 #[test]
 fn done_leaves_out_a_time_that_was_not_told_yet() {
@@ -121,74 +117,51 @@ fn a_message_shows_all_that_stands_in_it() {
     assert_eq!(changed.error(), "bad_message");
 }
 
+/// A file that somebody has open all the time is a refusal that says so: a client calls again.
 #[test]
 fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
+    const CLIENTS: usize = 20;
     const EACH: usize = 5;
+    // A person stops here, however long the clients take.
+    const MOST_LINES: usize = 2_000;
     let vault = TestVault::new("//- /Reminders.md\n# Mine\n");
-    let typed = at_once(
-        &vault,
-        "Reminders.md",
-        |n| format!("typed line {n}"),
-        |n, client| {
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(&vault)).collect();
+    let (done, path) = (AtomicBool::new(false), vault.path("Reminders.md"));
+    let typed = std::thread::scope(|scope| {
+        let person = scope.spawn(|| {
+            let mut typed = 0;
+            while !done.load(Ordering::Relaxed) && typed < MOST_LINES {
+                let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+                file.write_all(format!("typed line {typed}\n").as_bytes()).unwrap();
+                typed += 1;
+                std::thread::yield_now();
+            }
+            typed
+        });
+        let write = |(n, client): (usize, &mut Client)| {
             for i in 0..EACH {
                 let message = format!("client {n} reminder {i}.");
                 let arguments = json!({"when": "2026-12-24 18:00", "message": message});
-                get_through(n, client, "reminder_add", &arguments);
+                let mut tries = 0..20;
+                let through =
+                    tries.any(|_| client.call("reminder_add", arguments.clone()).0["isError"] != true);
+                assert!(through, "client {n} never got through");
             }
-        },
-    );
+        };
+        let all = clients.iter_mut().enumerate();
+        let writers: Vec<_> = all.map(|one| scope.spawn(move || write(one))).collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, Ordering::Relaxed);
+        person.join().unwrap()
+    });
     let text = vault.read("Reminders.md");
-    for n in 0..CLIENTS {
-        for i in 0..EACH {
-            let message = format!("msg=\"client {n} reminder {i}.\"");
-            assert_eq!(text.matches(&message).count(), 1, "{message}");
-        }
+    for (n, i) in (0..CLIENTS).flat_map(|n| (0..EACH).map(move |i| (n, i))) {
+        let message = format!("msg=\"client {n} reminder {i}.\"");
+        assert_eq!(text.matches(&message).count(), 1, "{message}");
     }
     for i in 0..typed {
         let line = format!("typed line {i}");
         assert_eq!(text.lines().filter(|one| *one == line).count(), 1, "{line}");
     }
     assert_eq!(text.lines().count(), 1 + CLIENTS * EACH + typed);
-}
-
-/// How many clients there are.
-pub const CLIENTS: usize = 20;
-/// A person stops here, however long the clients take.
-const MOST_LINES: usize = 2_000;
-
-/// Each client does its `part`, all at once; meanwhile a person's editor appends `line(0)`, `line(1)`, … to the note,
-/// each in one write. Gives how many lines the person typed.
-pub fn at_once(
-    vault: &TestVault,
-    note: &str,
-    line: impl Fn(usize) -> String + Sync,
-    part: impl Fn(usize, &mut Client) + Sync,
-) -> usize {
-    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(vault)).collect();
-    let (done, path, part) = (AtomicBool::new(false), vault.path(note), &part);
-    std::thread::scope(|scope| {
-        let person = scope.spawn(|| {
-            let mut typed = 0;
-            while !done.load(Ordering::Relaxed) && typed < MOST_LINES {
-                let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-                file.write_all(format!("{}\n", line(typed)).as_bytes()).unwrap();
-                typed += 1;
-                std::thread::yield_now();
-            }
-            typed
-        });
-        let writers: Vec<_> =
-            clients.iter_mut().enumerate().map(|(n, client)| scope.spawn(move || part(n, client))).collect();
-        for writer in writers {
-            writer.join().unwrap();
-        }
-        done.store(true, Ordering::Relaxed);
-        person.join().unwrap()
-    })
-}
-
-/// Calls until it is done. A file that somebody has open all the time is a refusal that says so: try again.
-pub fn get_through(n: usize, client: &mut Client, tool: &str, arguments: &Value) {
-    let through = (0..20).any(|_| client.call(tool, arguments.clone()).0["isError"] != true);
-    assert!(through, "client {n} never got through");
 }

@@ -1,7 +1,6 @@
 //! Notes as resources, prompts, completion.
 
-use crate::mcp::client::Client;
-use crate::support::prelude::*;
+use crate::mcp::client::*;
 
 fn uris(list: &Value) -> Vec<String> {
     list["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap().to_owned()).collect()

@@ -2,10 +2,9 @@
 //!
 //! A child of this binary does one operation and aborts at a failpoint, in the first or the second edit.
 
+use crate::memory::rig::*;
 use jiff::civil::date;
-use vault_agent::memory::{MemoryError, Scope};
 
-use crate::memory::rig::{Rig, doomed, killed_at, origin};
 use crate::vault::help::IN_PLACE;
 
 /// The steps of an edit and what lies between two.

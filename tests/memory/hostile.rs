@@ -1,9 +1,8 @@
 //! Bad input: a typed error and the notes as they were, or text that stays text.
 
+use crate::memory::rig::*;
 use vault_agent::format::{commitment, memory, reminder};
-use vault_agent::memory::{MemoryError, Scope, WordsError};
-
-use crate::memory::rig::{Rig, now, origin};
+use vault_agent::memory::WordsError;
 
 const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
 

@@ -6,7 +6,7 @@
 use vault_agent::capture::{HUMAN, Inbox, InboxError};
 use vault_agent::format::candidate::{self, CandidateState};
 
-use crate::memory::rig::{Rig, doomed, killed_at, now, origin};
+use crate::memory::rig::*;
 use crate::vault::help::{CREATE, IN_PLACE};
 
 /// What lies between two edits, and nothing.

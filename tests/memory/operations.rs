@@ -299,6 +299,7 @@ fn what_is_asked_for_twice_is_done_to_one_bullet() {
     let third = vault.json(&["memory", "promote", "2026-11-30", "3", "--text", "three"]);
     assert_eq!(third["text"], "- [2026-11-30] three [[daily/2026-11-30]]");
     assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "3", "--text", "three"])["existing"], true);
+    vault.run(&["memory", "promote", "2026-11-30", "1", "--text", "four"]).exits(1);
     assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
 
     assert_eq!(vault.json(&["memory", "forget", "MEMORY.md", "1"])["text"], "- a");

@@ -1,14 +1,9 @@
 //! A vault in a temporary folder with an editor on it, for tests of the room itself.
 
-use std::sync::atomic::AtomicUsize;
+pub use crate::support::prelude::*;
+pub use vault_agent::memory::{MemoryError, Scope};
 
-use vault_agent::config::Settings;
-use vault_agent::memory::{CommitmentDraft, MemoryError, MemoryNotes, NewMemory, Origin, SavedMemory, Scope};
-use vault_agent::schedule::Zone;
-use vault_agent::vault::{Actor, EditOptions, Editor};
-
-use crate::support::prelude::*;
-use crate::support::processes::again;
+use vault_agent::memory::{CommitmentDraft, MemoryNotes, NewMemory, Origin, SavedMemory};
 
 /// 2026-12-01 09:30 in London.
 pub const NOW: &str = "2026-12-01T09:30:00Z";

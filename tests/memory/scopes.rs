@@ -1,9 +1,7 @@
 //! Whose a memory is: a tag in the note, named by folder or environment, and kept through everything.
 
-use vault_agent::memory::{NewMemory, Scope, accessible};
-
-use crate::memory::rig::{Rig, now, origin};
-use crate::support::{Run, TestVault};
+use crate::memory::rig::*;
+use vault_agent::memory::{NewMemory, accessible};
 
 fn scope(text: &str) -> Scope {
     text.parse().unwrap()

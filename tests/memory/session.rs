@@ -1,11 +1,8 @@
 //! Working memory and identity: off until asked for, then given at a session's start until it expires.
 
-use vault_agent::config::Settings;
+use crate::memory::rig::*;
+use vault_agent::memory::session_context;
 use vault_agent::memory::working::{read_working, reader, write_working};
-use vault_agent::memory::{MemoryError, session_context};
-
-use crate::memory::rig::{Rig, now, origin};
-use crate::support::TestVault;
 
 fn rig(settings: &str, notes: &[(&str, &str)]) -> Rig {
     let mut rig = Rig::new(notes);

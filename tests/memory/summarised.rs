@@ -1,12 +1,9 @@
 //! Summaries of a log, killed at every step of their writing: each is there whole or not at all, once, and what goes on
 //! writes what an undisturbed run would have written.
 
+use crate::memory::rig::*;
 use vault_agent::summary::{DueScope, Summaries, SummaryText};
-use vault_agent::workspace::Workspace;
 
-use crate::memory::rig::{doomed, killed_at};
-use crate::support;
-use crate::support::prelude::*;
 use crate::vault::help::{CREATE, IN_PLACE};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";

@@ -2,14 +2,10 @@
 
 use std::sync::Barrier;
 
+use crate::memory::rig::*;
 use jiff::civil::date;
 use vault_agent::format::commitment::CommitmentStatus;
-use vault_agent::memory::{MemoryError, Scope};
 use vault_agent::reminders::{ReminderChanges, ReminderError, SentRecord, VaultReminders};
-use vault_agent::vault::NotePath;
-
-use crate::memory::rig::{Rig, now, origin};
-use crate::support::prelude::*;
 
 const WRITERS: usize = 20;
 const EACH: usize = 6;
