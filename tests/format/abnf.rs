@@ -271,14 +271,14 @@ impl Sentence {
 /// Makes sentences; the same seed makes the same ones.
 pub struct Generator<'g> {
     grammar: &'g Grammar,
-    state: u64,
+    random: Random,
     /// A file has one kind of line end.
     eol: &'static str,
 }
 
 impl<'g> Generator<'g> {
     pub fn new(grammar: &'g Grammar, seed: u64) -> Generator<'g> {
-        Generator { grammar, state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, eol: "\n" }
+        Generator { grammar, random: Random(seed), eol: "\n" }
     }
 
     /// A random sentence of a rule.
@@ -289,17 +289,9 @@ impl<'g> Generator<'g> {
         sentence
     }
 
-    /// `xorshift64*` (Marsaglia 2003, Vigna 2016).
-    fn next(&mut self) -> u64 {
-        self.state ^= self.state >> 12;
-        self.state ^= self.state << 25;
-        self.state ^= self.state >> 27;
-        self.state.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
     /// A number from 0 to below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
-        (self.next() >> 11) % end
+        self.random.below(end)
     }
 
     fn expand(&mut self, node: &Node, out: &mut Sentence) {

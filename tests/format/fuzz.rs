@@ -1,7 +1,7 @@
 //! The fuzz targets' properties on stable, over the seed corpus, the vectors, and random bytes; and inputs on which a careless
 //! parser takes hours. No time is asserted: a quadratic parser wouldn't come back.
 
-use std::path::Path;
+use crate::support::prelude::*;
 
 use data_encoding::BASE64;
 use proptest::prelude::*;

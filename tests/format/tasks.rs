@@ -1,9 +1,9 @@
 //! Task lines of other plugins: every vector, and what Done and Snooze change in a line.
 
+use crate::support::prelude::*;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 use vault_agent::format::task::{self, FieldKind, Rules, Task, TaskFormat, TaskLine, TaskTime, edit};
 
 fn vectors(file: &str) -> Vec<Value> {

@@ -1,10 +1,10 @@
 //! Every conformance vector of `grammar/vectors/`.
 
-use std::path::PathBuf;
+use crate::support::prelude::*;
 
 use data_encoding::BASE64;
 use jiff::civil::{Date, Time};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 use vault_agent::format::{
     Finding, ReminderId, approval, candidate, commitment, daily, lines, log, memory, pinned,
     reminder::{self, ParsedLine, Reminder},
