@@ -2,8 +2,7 @@
 
 use crate::forms::Form;
 use crate::http::{Reply, Request};
-use crate::served::{Served, Visitor, with_call};
-use crate::support::prelude::*;
+use crate::served::*;
 
 /// Such a page, a person who has come in, and how the vault stands.
 fn attacked() -> (TestVault, Served, Visitor, BTreeMap<String, String>) {

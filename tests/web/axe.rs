@@ -1,6 +1,6 @@
 //! axe-core over the open page.
 
-use serde_json::Value;
+use crate::support::prelude::*;
 
 /// The rules of WCAG 2.2 AA.
 const RUN: &str = r#"

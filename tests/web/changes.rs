@@ -1,8 +1,7 @@
 //! Changes by forms, as a client without scripts sends them.
 
-use crate::sample::Sample;
-use crate::served::{Served, listening};
-use crate::support::{contains_all, until};
+use crate::sample::*;
+use crate::served::*;
 
 #[test]
 fn a_plan_fetched_anew_holds_the_same_form() {
@@ -28,7 +27,7 @@ fn a_note_behind_a_link_that_leads_out_is_refused_in_a_sentence() {
 #[test]
 fn a_routine_runs_at_once_and_a_pause_is_resumed_at_once() {
     let sample = Sample::still();
-    sample.server.script(vec![crate::models::Reply::text("Nothing today.")]);
+    sample.server.script(vec![Reply::text("Nothing today.")]);
     let (sample, _served, visitor) = sample.visited();
     visitor.submit(&visitor.form("/routines/morning", "run", "morning")).is(303);
     let ran = || visitor.json("/routines/morning")["runs"][0]["answer"] == "Nothing today.";

@@ -2,9 +2,8 @@
 
 use crate::doors::moved;
 use crate::forms::Form;
-use crate::sample::Sample;
-use crate::served::{Served, Visitor};
-use crate::support::prelude::*;
+use crate::sample::*;
+use crate::served::*;
 
 /// A kind of change: where its form stands, what it does, a part of one of its values, and what is typed.
 type Change = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);

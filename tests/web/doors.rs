@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 
 use crate::http::Request;
-use crate::served::{LISTEN, Served, Visitor, path_of, with_call};
+use crate::served::*;
 
 fn try_at(served: &Served, path: &str) -> u16 {
     Request::new("GET", path).header("Host", &served.address.to_string()).send(served.address).unwrap().status

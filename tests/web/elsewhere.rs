@@ -1,9 +1,7 @@
 //! Pages of other origins in a browser that is let in: what they send changes nothing, and what they ask for they can't read.
 
-use std::net::{SocketAddr, TcpListener};
+use crate::served::*;
 
-use crate::served::with_call;
-use crate::support::prelude::*;
 use crate::tab::Tab;
 
 /// A page of somebody else, which tries all that it can; each try gives what it got hold of, or nothing. `PAGE` is our page's

@@ -1,8 +1,7 @@
 //! Paths that lead out of the vault, or to what of it isn't shown.
 
 use crate::http::Reply;
-use crate::served::{Served, Visitor, listening};
-use crate::support::TestVault;
+use crate::served::*;
 
 /// What an attacker wants to read.
 const SECRET: &str = "the-secret-of-another-folder";

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use crate::served::listening;
-use crate::support::prelude::*;
+use crate::served::*;
 
 /// How much of each.
 #[derive(Debug, Clone, Copy)]

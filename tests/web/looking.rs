@@ -1,9 +1,8 @@
 //! What a person looks for from the first page: what comes, what is late, what waits; and links that lead there.
 
 use crate::http::encoded;
-use crate::sample::Sample;
-use crate::served::{LISTEN, Served, listening};
-use crate::support::prelude::*;
+use crate::sample::*;
+use crate::served::*;
 
 const NOTES: &str = include_str!("looking.txt");
 

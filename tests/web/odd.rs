@@ -2,8 +2,8 @@
 
 use crate::http::encoded;
 use crate::large::LARGE;
-use crate::sample::places;
-use crate::served::{LISTEN, Served, Visitor, listening, with_call};
+use crate::sample::*;
+use crate::served::*;
 
 /// Every place answers; gives the longest page in bytes.
 fn all_places(visitor: &Visitor) -> usize {

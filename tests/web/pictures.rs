@@ -1,8 +1,8 @@
 //! The pictures of the documentation: made by this test where `VAULT_AGENT_PICTURES` is set, never changed else.
 
-use std::path::Path;
+use crate::sample::*;
+use crate::support::prelude::*;
 
-use crate::sample::{Sample, places};
 use crate::tab::Tab;
 
 /// A picture has at most so many bytes.

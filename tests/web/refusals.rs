@@ -1,10 +1,9 @@
 //! Wrong input: every form with wrong values, pages past the end of a list, and what an `Accept` header asks for.
 
-use std::collections::BTreeSet;
+use crate::sample::*;
+use crate::served::*;
 
 use crate::http::encoded;
-use crate::sample::{Sample, places};
-use crate::served::Visitor;
 
 /// Values that no field is meant for.
 const WRONG: [&str; 7] =

@@ -1,5 +1,6 @@
 //! A vault in which every place of the page has something to show.
 
+pub use crate::models::Reply;
 use crate::served::{LISTEN, Served, Visitor};
 use crate::support::prelude::*;
 use crate::tab::Tab;

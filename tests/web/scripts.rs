@@ -3,9 +3,8 @@
 use crate::attacks::{FIELDS, FORGED, HOSTS};
 use crate::escapes::{PATHS, QUERIES};
 use crate::http::encoded;
-use crate::sample::places;
-use crate::served::{LISTEN, Served, Visitor};
-use crate::support::TestVault;
+use crate::sample::*;
+use crate::served::*;
 use crate::tab::Tab;
 
 /// What is written wherever words can be written. Whatever of it runs sets `window.owned`.

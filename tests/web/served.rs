@@ -1,12 +1,10 @@
 //! The program that serves: `vault-agent web` by itself or beside a daemon, and who was let in.
 
-use std::net::SocketAddr;
+pub use crate::support::prelude::*;
 use std::sync::mpsc;
 
 use crate::forms::{Form, forms};
 use crate::http::{Reply, Request};
-use crate::support::prelude::*;
-use crate::support::processes::send_lines;
 
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";

@@ -9,8 +9,7 @@ use fantoccini::error::{CmdError, ErrorStatus};
 use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 
 use crate::browser::{self, Browser};
-use crate::served::{PATIENCE, Served, Visitor};
-use crate::support::prelude::*;
+use crate::served::*;
 
 /// The browser, as one test has it: scripts on, light, 1024 px wide, one empty tab.
 pub struct Tab {

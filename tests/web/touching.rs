@@ -3,9 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::sample::Sample;
-use crate::served::{LISTEN, Served, Visitor, listening};
-use crate::support::{TestVault, contains_all, contains_none};
+use crate::sample::*;
+use crate::served::*;
 
 const WEEK: &str = "/calendar?week=2026-12-01";
 

@@ -3,10 +3,9 @@
 
 use vault_agent::confine::{self, Helper};
 
-use crate::hand::{ENTER, Person, RIGHT, Way};
-use crate::sample::{Sample, places};
-use crate::served::{Visitor, with_call};
-use crate::support::prelude::*;
+use crate::hand::{ENTER, Person, RIGHT, TAB, Way};
+use crate::sample::*;
+use crate::served::*;
 use crate::tab::Tab;
 
 /// Writes a reminder by words, reads what was understood, and adds it.
@@ -136,32 +135,15 @@ fn text_of_twice_the_size_has_room() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// That all can be reached by keys is what the journey by keys shows.
 #[test]
-fn by_keys_alone() {
-    let Some((vault, _served, tab)) = Tab::over(with_call()) else { return };
+fn the_first_key_leads_past_the_navigation_and_the_focus_is_seen() {
+    let Some((_vault, _served, tab)) = Tab::over(with_call()) else { return };
     tab.go("/");
-    // The first stop of the Tab key is the way past the navigation.
-    tab.keys("\u{e004}");
-    assert!(tab.eval("document.activeElement.className === 'skip'").as_bool().unwrap());
-    tab.keys("\u{e007}");
-    let mut steps = 0;
-    while tab.eval("document.activeElement.name").as_str() != Some("write") {
-        tab.keys("\u{e004}");
-        steps += 1;
-        assert!(steps < 20, "the line to write into can't be reached");
-    }
-    assert!(tab.eval("getComputedStyle(document.activeElement).outlineStyle").as_str() != Some("none"));
-    tab.keys("tomorrow 7am: By keys\u{e007}");
-    tab.wait("section.plan");
-    steps = 0;
-    while !tab.eval("document.activeElement.closest('section.plan') !== null").as_bool().unwrap() {
-        tab.keys("\u{e004}");
-        steps += 1;
-        assert!(steps < 40, "the plan's button can't be reached");
-    }
-    tab.keys("\u{e007}");
-    tab.wait(".said");
-    assert!(vault.read("Reminders.md").contains("By keys"));
+    tab.keys(TAB);
+    assert_eq!(tab.eval("document.activeElement.className"), "skip");
+    tab.tab_to("document.querySelector('input[name=write]')");
+    assert_ne!(tab.eval("getComputedStyle(document.activeElement).outlineStyle"), "none");
 }
 
 const WEEK: &str = "/calendar?week=2026-12-01";
@@ -249,8 +231,7 @@ fn a_line_comes_back_out_of_last_week(person: &Person<'_>) {
     person.press("Bring it back", "");
     person.is_told("is back");
     // The line is back, and the one that a person wrote since stays beside it.
-    let note = person.sample.vault.read("Projects/Garden.md");
-    assert!(note.contains("each morning") && note.contains("each evening"), "{note}");
+    contains_all(person.sample.vault.read("Projects/Garden.md"), &["each morning", "each evening"]);
 }
 
 fn an_operation_is_undone(person: &Person<'_>, visitor: &Visitor) {
