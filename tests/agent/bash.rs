@@ -1,9 +1,6 @@
 //! The shell: what a command sees, what it changes, what is asked first, and that nothing of it is left.
 
-use vault_agent::agent::tools::ApprovalVerdict;
-
-use crate::agent::rig::{Person, ask, boxed, left, output, script, settings};
-use crate::support::prelude::*;
+use crate::agent::rig::*;
 
 const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\
                      //- /Reminders.md\n# Reminders\n//- /.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n\

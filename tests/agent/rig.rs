@@ -1,14 +1,14 @@
 //! A vault, a model server, and an engine between them whose approvals are given by a test.
 
+pub use crate::support::prelude::*;
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
-use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller};
+pub use vault_agent::agent::tools::ApprovalVerdict;
+use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, Caller};
 use vault_agent::agent::{AnswerEngine, Approvals, CombinedToolbox, EngineParts, Toolbox};
 use vault_agent::brain::process::name_our_program;
 use vault_agent::confine::{self, Helper};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
-
-use crate::support::prelude::*;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 

@@ -1,11 +1,9 @@
 //! Skills: listed, checked, told, read, and asked about where they came from elsewhere. A skill's secrets are given to its
 //! command alone, and stand in nothing that is kept or shown.
 
-use vault_agent::agent::tools::ApprovalVerdict;
+use crate::agent::rig::*;
 
-use crate::agent::rig::{Person, ask, boxed, left, output, script, settings};
 use crate::deliver::servers::Web;
-use crate::support::prelude::*;
 
 fn skill(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n{body}\n")

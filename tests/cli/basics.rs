@@ -1,7 +1,7 @@
 //! What holds for every command: finding the vault, settings, exit codes; and whole days of a person and the agent, over several
 //! commands.
 
-use crate::support::{Run, TestVault};
+use crate::support::prelude::*;
 
 #[test]
 fn without_a_vault_there_is_a_hint() {
@@ -192,8 +192,7 @@ fn completions_and_manual_name_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(vault.run(&["completions", shell]).ok().stdout.contains("doctor"), "{shell}");
     }
-    let page = vault.run(&["man"]).ok().stdout;
-    assert!(page.contains(".TH vault-agent") && page.contains("doctor"), "{page}");
+    contains_all(vault.run(&["man"]).ok().stdout, &[".TH vault-agent", "doctor"]);
 }
 
 #[test]

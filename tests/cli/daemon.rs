@@ -3,7 +3,6 @@
 use std::sync::mpsc;
 
 use crate::support::prelude::*;
-use crate::support::processes::send_lines;
 
 /// A daemon, and the lines that it says.
 pub struct Daemon {

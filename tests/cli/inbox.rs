@@ -384,8 +384,7 @@ fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     // What undo brings back is a question, not a tick that is carried out once more.
     let _ = vault.run(&["undo"]).ok();
     assert!(!vault.read("MEMORY.md").contains("German"));
-    let inbox = vault.read("Inbox.md");
-    assert!(inbox.contains("\n- [ ] [preferences] Anna: I prefer answers in German."), "{inbox}");
+    contains_all(vault.read("Inbox.md"), &["\n- [ ] [preferences] Anna: I prefer answers in German."]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `init` and what it promises: everything is there, nothing is overwritten.
 
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 #[test]
 fn a_new_vault_has_its_sample_on_the_next_minute() {

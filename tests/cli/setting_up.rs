@@ -2,7 +2,7 @@
 
 use crate::deliver::setting_up::{in_v, machine, read, start};
 use crate::pty::Pty;
-use crate::support::{Run, TestVault, mode};
+use crate::support::prelude::*;
 
 #[test]
 fn a_newcomer_presses_enter_and_has_a_vault() {
@@ -57,8 +57,7 @@ fn wrong_answers_are_said_and_asked_again() {
     at.answer("Which time zone", "Asia/Tokio");
     assert!(at.answer("Which time zone", "europe/berlin").contains("did you mean `Asia/Tokyo`?"));
     at.answer("Where are you told", "pigeon");
-    let said = at.see("Where are you told");
-    assert!(said.contains("`pigeon` is none of them: type console"), "{said}");
+    contains_all(at.see("Where are you told"), &["`pigeon` is none of them: type console"]);
     if cfg!(target_os = "linux") {
         at.line("desktop");
         let said = at.see("Where are you told");
@@ -72,8 +71,7 @@ fn wrong_answers_are_said_and_asked_again() {
     }
     at.answer("Install it as a service?", "perhaps");
     assert!(at.answer("Install it as a service?", "no").contains("type `yes` or `no`"));
-    let said = at.answer("Write this?", "no");
-    assert!(said.contains("~/My Notes: a new vault") && said.contains("Europe/Berlin"), "{said}");
+    contains_all(at.answer("Write this?", "no"), &["~/My Notes: a new vault", "Europe/Berlin"]);
     at.see("nothing was written");
     assert_eq!(at.wait().0, Some(0));
     assert!(!vault.home().join("My Notes").exists());
@@ -159,15 +157,13 @@ data: [DONE]
     assert!(at.answer("Which model?", "tiny").contains("type the name"));
     at.answer("Its key, if it wants one (it isn't shown)?", "");
     // Nobody is there: the whole question comes again.
-    let said = at.answer("Who answers? [server]", "");
-    assert!(said.contains("asking server (tiny)") && said.contains("`anyway` keeps it"), "{said}");
+    contains_all(at.answer("Who answers? [server]", ""), &["asking server (tiny)", "`anyway` keeps it"]);
     at.answer("Its address? [http://127.0.0.1:1]", &url);
     at.answer("Which model? [tiny]", "");
     at.answer("Its key, if it wants one (it isn't shown)?", "sk-very-secret");
     at.see("ok it answered in");
     at.answer("Install it as a service?", "no");
-    let said = at.answer("Write this?", "yes");
-    assert!(said.contains("~/.config/vault-agent/server-key: a secret"), "{said}");
+    contains_all(at.answer("Write this?", "yes"), &["~/.config/vault-agent/server-key: a secret"]);
     at.see("Start it:");
     let (code, screen) = at.wait();
     assert_eq!(code, Some(0));
@@ -175,8 +171,7 @@ data: [DONE]
     let file = vault.home().join(".config/vault-agent/server-key");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "sk-very-secret\n");
     assert_eq!(mode(file), 0o600);
-    let settings = read(&vault, "vault-agent.toml");
-    assert!(settings.contains("key_file = \"~/.config/vault-agent/server-key\""), "{settings}");
+    contains_all(read(&vault, "vault-agent.toml"), &["key_file = \"~/.config/vault-agent/server-key\""]);
     let tested = in_v(&vault, &["--json", "brain", "test"]).ok().json();
     assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&"server".into(), &true.into()), "{tested}");
 }

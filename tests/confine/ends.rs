@@ -1,15 +1,14 @@
 //! Ends and limits: whatever ends a command, nothing of it is left; a box that takes more than it may is ended, whole.
 
-use std::io::{BufRead, BufReader, Read};
+use crate::rig::*;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
-use vault_agent::confine::{Exit, Helper, Limits, Policy};
-
-use crate::rig::{PROGRAM, Rig, has};
+use vault_agent::confine::{Helper, Limits};
 
 /// Ways to stay when the command is over. Each says `up` in the pipe that every process holds open.
 const STAYERS: &[(&str, &str)] = &[

@@ -1,13 +1,11 @@
 //! Runs the corpus of escapes (`corpus.txt`), with its controls: what fails in the box succeeds outside it, so that a case
 //! can fail.
 
-use std::io::Read;
+use crate::rig::*;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
-use std::process::{Child, Command, Stdio};
-
-use crate::rig::{CANARY, Rig, has, plain};
+use std::process::{Child, Stdio};
 
 /// One attempt.
 struct Case {

@@ -1,15 +1,14 @@
 //! The gate: many clients talk to the one counterpart, and to nobody else.
 
-use std::io::{Read, Write};
+use crate::rig::*;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use vault_agent::confine::{Exit, Gate, Policy, gate};
-
-use crate::rig::{Rig, has};
+use vault_agent::confine::{Gate, gate};
 
 /// Gives each client back what it said, in capitals.
 #[derive(Default)]

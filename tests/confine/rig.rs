@@ -1,11 +1,13 @@
 //! A vault, a secret beside it, a scratch, and boxes of both kinds over the real program.
 
+pub use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+pub use std::process::Command;
 use std::sync::Arc;
+pub use vault_agent::confine::{Exit, Policy};
 
 use tokio_util::sync::CancellationToken;
-use vault_agent::confine::{CommandOutcome, Gate, Helper, Policy};
+use vault_agent::confine::{CommandOutcome, Gate, Helper};
 
 /// What nothing in a box may ever see.
 pub const CANARY: &str = "canary-5f1c9d";

@@ -2,9 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
-use vault_agent::confine::{ConfineError, Exit, Limits, Policy};
-
-use crate::rig::{CANARY, Rig};
+use crate::rig::*;
+use vault_agent::confine::{ConfineError, Limits};
 
 #[tokio::test]
 async fn output_is_made_harmless() {

@@ -1,9 +1,7 @@
 //! The same tests as an ordinary user, where this one is root.
 
+use crate::rig::*;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
-
-use crate::rig::{PROGRAM, has};
 
 #[test]
 fn all_of_it_holds_for_an_ordinary_user() {

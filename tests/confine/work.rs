@@ -1,9 +1,7 @@
 //! What works in the box: it isn't merely dead. What a policy hides doesn't come out, in both kinds of box, and all around it
 //! is there.
 
-use vault_agent::confine::Exit;
-
-use crate::rig::{CANARY, Rig, has};
+use crate::rig::*;
 
 /// A command that has to work, what it needs, and what it says; `@` is the folder.
 const CASES: &[(&str, &str, &str)] = &[

@@ -1,13 +1,8 @@
 //! An agent of the Agent Client Protocol as a brain, over a stand-in that speaks it.
 
-use serde_json::json;
-use vault_agent::brain::acp::Acp;
-use vault_agent::brain::{FailureClass, StopReason};
-
-use crate::harness::stand::{
-    KEY, Record, Stand, Told, ask, asks_first, ends, go_on, is_classed, later, passes_over_nonsense,
-    question, save, stand,
-};
+use crate::harness::rig::*;
+use crate::harness::stand::*;
+use vault_agent::brain::StopReason;
 
 fn acp(stand: &Stand) -> Acp {
     stand.acp(Some("AGENT_KEY"))

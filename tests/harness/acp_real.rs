@@ -2,11 +2,8 @@
 //! `VAULT_AGENT_CODEX_ACP`: over the scripted model server, with our real MCP server. Without them there is nothing
 //! to check.
 
-use serde_json::{Value, json};
-use vault_agent::brain::acp::Acp;
-
-use crate::harness::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
-use crate::models::{Asked, ModelServer, Reply};
+use crate::harness::rig::*;
+use crate::harness::stand::*;
 
 /// An agent, and the names that it gives to our tool and to its own for commands.
 struct Real {

@@ -1,12 +1,9 @@
 //! A program that misbehaves, or dies after a tool call: its turn is another brain's, which finishes from what the journal
 //! holds, and nothing of the program is left.
 
-use vault_agent::brain::{FailureClass, wire::BrainTimeouts};
-use vault_agent::turn::Responder;
+use crate::harness::rig::*;
 
 use crate::brain::rig::PATIENT;
-use crate::harness::rig::{KEY, Person, Rig, remind, words};
-use crate::support::prelude::*;
 
 async fn followed(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name) + &rig.brain("chat", "next")).await
@@ -80,7 +77,7 @@ async fn a_program_that_ends_or_is_not_there_is_told_and_its_key_is_not() {
         let error = rig.journal.calls(1).unwrap()[0].error.clone().unwrap();
         assert!(error.contains(said), "{error}");
         assert_eq!(error.contains("No such file"), program == "bin/nobody", "{error}");
-        assert!(!error.contains("sk-ant") && !error.contains(KEY), "{error}");
+        assert!(!error.contains("sk-ant") && !error.contains(CLAUDE_KEY), "{error}");
     }
 }
 

@@ -1,13 +1,8 @@
 //! Codex as a brain, over a stand-in that speaks its protocol.
 
-use vault_agent::brain::codex::Codex;
-use vault_agent::brain::{FailureClass, Harness, StopReason};
-
-use crate::harness::stand::{
-    KEY, Record, Stand, Told, ask, asks_first, ends, fails, go_on, is_classed, later, passes_over_nonsense,
-    question, save, stand, task,
-};
-use crate::support::prelude::*;
+use crate::harness::rig::*;
+use crate::harness::stand::*;
+use vault_agent::brain::StopReason;
 
 fn codex(stand: &Stand) -> Codex {
     Codex { setup: stand.setup.clone() }

@@ -1,12 +1,9 @@
 //! The real Codex, where `tests/harness/run-codex` names it in `VAULT_AGENT_CODEX`: over the scripted model server,
 //! with our real MCP server, without a key and without a network. Without it there is nothing to check.
 
-use vault_agent::brain::codex::Codex;
-use vault_agent::brain::{FailureClass, Message, MessagePart};
-
-use crate::harness::rig::compare;
-use crate::harness::stand::{KEY, Record, Stand, ask, go_on, history, question, stand_of};
-use crate::support::prelude::*;
+use crate::harness::rig::*;
+use crate::harness::stand::*;
+use vault_agent::brain::MessagePart;
 
 struct Real {
     stand: Stand,
@@ -80,8 +77,7 @@ async fn a_tool_through_our_server_with_the_turns_name() {
     assert!(real.stand.memory().contains("likes cocoa"));
     assert_eq!(host.started(), ["memory_save"]);
     assert!(!host.finished()[0].is_error && host.finished()[0].text.contains("likes cocoa"));
-    let history = history(real.stand.temp.path());
-    assert!(history.contains("assistant") && history.contains("turn 77"), "{history}");
+    contains_all(history(real.stand.temp.path()), &["assistant", "turn 77"]);
 }
 
 #[tokio::test]

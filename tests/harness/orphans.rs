@@ -1,9 +1,6 @@
 //! Turns that are killed at any moment leave no process. `VAULT_AGENT_KILLS` says how many; 200 nightly.
 
-use vault_agent::turn::Responder;
-
-use crate::harness::rig::{Rig, remind};
-use crate::support::prelude::*;
+use crate::harness::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_turns_leave_nothing_behind() {

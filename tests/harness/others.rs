@@ -1,14 +1,10 @@
 //! Other people's MCP servers, started by a program that is a brain.
 
-use vault_agent::agent::tools::ApprovalVerdict;
-use vault_agent::brain::codex::Codex;
+use crate::harness::rig::*;
+use crate::harness::stand::*;
+use vault_agent::brain::HarnessTask;
 use vault_agent::brain::harness::FOREIGN;
-use vault_agent::brain::{Harness, HarnessTask};
-use vault_agent::config::{McpServer, Settings};
-
-use crate::harness::rig::{Person, Rig};
-use crate::harness::stand::{Record, Stand, Told, question, stand, task};
-use crate::support::prelude::*;
+use vault_agent::config::McpServer;
 
 /// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
 /// named.

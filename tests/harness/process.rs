@@ -4,7 +4,6 @@ use vault_agent::brain::process::{Child, Program, Supervision, name_our_program,
 
 use crate::brain::rig::PATIENT;
 use crate::support::prelude::*;
-use crate::support::processes::{again, running};
 
 const US: &str = env!("CARGO_BIN_EXE_vault-agent");
 

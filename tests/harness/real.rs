@@ -1,12 +1,9 @@
 //! The real Claude Code against the scripted model server: by hand and nightly, see `run`. Without
 //! `VAULT_AGENT_CLAUDE`, the path of its program, nothing is done here.
 
-use vault_agent::agent::tools::ApprovalVerdict;
-use vault_agent::brain::FailureClass;
+use crate::harness::rig::*;
 
-use crate::harness::rig::{Person, Rig, compare, remind, words};
 use crate::harness::turns::Log;
-use crate::support::prelude::*;
 
 fn real() -> Option<PathBuf> {
     let path = std::env::var_os("VAULT_AGENT_CLAUDE").map(PathBuf::from);
@@ -42,7 +39,7 @@ async fn a_question_a_tool_and_no_word_on_the_command_line() {
     assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1));
     assert!(answer.facts.usd.is_some_and(|usd| usd > 0.0));
     let arguments = std::fs::read_to_string(rig.dir().join("arguments")).unwrap();
-    for word in ["Zorba", "secret tea", crate::harness::rig::KEY] {
+    for word in ["Zorba", "secret tea", CLAUDE_KEY] {
         assert!(!arguments.contains(word), "{word} stands on the command line");
     }
     let asked = &rig.server.requests()[0];
@@ -166,7 +163,7 @@ fn bare(real: &std::path::Path, rig: &Rig) {
         .args(arguments)
         .current_dir(rig.state().join("harness/cc"))
         .env("ANTHROPIC_BASE_URL", rig.server.url())
-        .env("ANTHROPIC_API_KEY", crate::harness::rig::KEY)
+        .env("ANTHROPIC_API_KEY", CLAUDE_KEY)
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .stdin(Stdio::piped())

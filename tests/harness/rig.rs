@@ -1,26 +1,27 @@
 //! A vault with brains, an engine over them, and a model server before them.
 
+pub use crate::support::prelude::*;
 use vault_agent::agent::servers::Servers;
-use vault_agent::agent::tools::{ApprovalVerdict, CombinedToolbox, Toolbox};
+pub use vault_agent::agent::tools::ApprovalVerdict;
+use vault_agent::agent::tools::{CombinedToolbox, Toolbox};
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, OtherBrains, RunPurpose};
+pub use vault_agent::brain::acp::Acp;
+pub use vault_agent::brain::codex::Codex;
 use vault_agent::brain::process;
-use vault_agent::brain::wire::BrainTimeouts;
+pub use vault_agent::brain::wire::BrainTimeouts;
+pub use vault_agent::brain::{FailureClass, Harness, Message};
 use vault_agent::mcp::VaultTools;
+pub use vault_agent::turn::Responder;
 use vault_agent::turn::turn_journal::{NewTurn, ToolRow};
-use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote};
-use vault_agent::workspace::Workspace;
+use vault_agent::turn::{Conversation, Halt, TurnAnswer, TurnJournal, TurnNote};
 
 use crate::brain::rig::PATIENT;
 use crate::brain::spending::Fixed;
 use crate::harness::{stand, stand_in};
-use crate::models::Asked;
-use crate::support;
-use crate::support::prelude::*;
-use crate::support::processes::named;
 
 pub use crate::agent::rig::Person;
 
-pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
+pub const CLAUDE_KEY: &str = "sk-ant-harness-0123456789abcdef";
 
 /// Keeps what a turn notes.
 #[derive(Default)]
@@ -52,7 +53,7 @@ impl Rig {
         process::name_our_program(Path::new(env!("CARGO_BIN_EXE_vault-agent")));
         let folder = Folder::new(&["vault/.obsidian", "vault/logs", "state", "cache", "bin"]);
         stand_in::install(&folder.dir().join("bin"));
-        write_private(folder.dir().join("key"), KEY);
+        write_private(folder.dir().join("key"), CLAUDE_KEY);
         let journal = Arc::new(TurnJournal::open(&folder.state()).unwrap());
         let person = Person::who_says(ApprovalVerdict::No);
         let server = ModelServer::start().await;

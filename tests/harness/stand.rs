@@ -1,19 +1,13 @@
 //! A harness over a stand-in for its program: a script in Python that speaks the real protocol over real pipes, with
 //! our real MCP server and our real supervisor.
 
+use crate::harness::rig::*;
 use tokio::sync::Notify;
-use vault_agent::brain::acp::Acp;
 use vault_agent::brain::harness::{HarnessSetup, McpServerCommand};
 use vault_agent::brain::process::{Supervision, name_our_program};
-use vault_agent::brain::wire::BrainTimeouts;
-use vault_agent::brain::{
-    BrainError, FailureClass, Harness, HarnessHost, HarnessTask, Message, Reply, Request, ToolCall,
-    ToolResult,
-};
+use vault_agent::brain::{BrainError, HarnessHost, HarnessTask, Reply, Request, ToolCall, ToolResult};
 
 use crate::brain::rig::PATIENT;
-use crate::support::prelude::*;
-use crate::support::processes::running;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub const KEY: &str = "sk-canary-0123456789";

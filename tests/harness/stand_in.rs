@@ -4,14 +4,14 @@
 //! asks for permission over its pipe before each, keeps sessions in its folder, and reports failures of its provider
 //! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
 
+use crate::harness::rig::*;
 use crate::mcp::client::Client;
-use crate::support::prelude::*;
 use crate::support::processes::name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokio::sync::mpsc;
-use vault_agent::brain::wire::{BrainTimeouts, WireBrain, WireFormat, http};
-use vault_agent::brain::{BrainError, Message, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec};
+use vault_agent::brain::wire::{WireBrain, WireFormat, http};
+use vault_agent::brain::{BrainError, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec};
 
 /// Where the program's arguments stand, one a line; a test run has none.
 const ARGUMENTS: &str = "STAND_IN_ARGUMENTS";

@@ -1,13 +1,11 @@
 //! Turns of a harness that goes well, and of one whose provider doesn't; a conversation goes on in the harness's session
 //! where that holds all of it, and from the log where it doesn't.
 
-use vault_agent::agent::{OtherBrains, RunPurpose, rebuild_request::rebuild, tools::ApprovalVerdict};
-use vault_agent::brain::FailureClass;
-use vault_agent::turn::{Responder, TurnJournal, TurnNote};
-
-use crate::harness::rig::{KEY, Person, Rig, remind, words};
-use crate::harness::stand::history;
-use crate::support::prelude::*;
+use crate::harness::rig::*;
+use crate::harness::stand::*;
+use vault_agent::agent::rebuild_request::rebuild;
+use vault_agent::agent::{OtherBrains, RunPurpose};
+use vault_agent::turn::{TurnJournal, TurnNote};
 
 async fn claude(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name)).await
@@ -25,7 +23,7 @@ async fn a_question_and_its_answer() {
     let asked = &rig.server.requests()[0];
     assert!(asked.system().starts_with("You are Zorba."), "{}", asked.system());
     assert!(asked.last_user().ends_with("What tea does Anna like?"));
-    assert_eq!(asked.headers["x-api-key"], KEY);
+    assert_eq!(asked.headers["x-api-key"], CLAUDE_KEY);
     let kept = std::fs::read_dir(rig.state().join("harness/cc")).unwrap().count();
     assert_eq!(kept, 0, "a question without a conversation leaves no session");
     assert_eq!(rig.left(), Vec::<String>::new());
@@ -50,8 +48,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
     assert!(name == "reminder_add" && text.contains("drink tea"));
     assert!(rig.person.asked.lock().unwrap().is_empty(), "a tool of ours needs nobody's word");
     // History says for whom.
-    let history = history(rig.dir());
-    assert!(history.contains("assistant") && history.contains("turn 1"), "{history}");
+    contains_all(history(rig.dir()), &["assistant", "turn 1"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

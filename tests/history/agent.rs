@@ -1,14 +1,12 @@
 //! Commits by their author: each write of the agent is one, people's changes are one before it, and what the bot logs is
 //! one a snapshot, by `discord`.
 
+use crate::history::room::*;
 use vault_agent::format::{
     log::EventKind, log::LogEvent, log::LogHeader, log::render_event, log::render_header,
 };
-use vault_agent::history::{History, LogFilter, NOTE, audit};
-use vault_agent::vault::{Actor, ChangeObserver, ChangeReason, ObservedChange, Operation};
-
-use crate::history::room::{Room, note, why};
-use crate::support::prelude::*;
+use vault_agent::history::{NOTE, audit};
+use vault_agent::vault::{ChangeObserver, ObservedChange};
 
 #[test]
 fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {

@@ -1,9 +1,7 @@
 //! What the history proves, and how it says what it doesn't.
 
+use crate::history::room::*;
 use vault_agent::history::{AuditReport, audit};
-use vault_agent::vault::{Actor, ChangeReason, Operation};
-
-use crate::history::room::{Room, note, why};
 
 const TREE: &str = r#"- [ ] date=2026-12-01 time=09:30 recur=none msg="Tree" id=rid_AAAAAAAAAAAA"#;
 const CALL: &str = r#"- [ ] date=2026-12-02 time=09:30 recur=none msg="Call" id=rid_BBBBBBBBBBBB"#;

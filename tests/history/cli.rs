@@ -2,8 +2,7 @@
 
 use vault_agent::history::push;
 
-use crate::history::room::Room;
-use crate::support::prelude::*;
+use crate::history::room::*;
 
 fn vault() -> TestVault {
     TestVault::new("//- zone: Europe/London\n//- /a.md\none\ntwo\n//- /sub/b.md\nb\n")

@@ -1,6 +1,6 @@
 //! Conflict copies of sync tools: listed, shown, brought into their notes, and taken back.
 
-use crate::support::TestVault;
+use crate::support::prelude::*;
 
 const COPY: &str = "a.sync-conflict-20261121-093000-ABCDEFG.md";
 

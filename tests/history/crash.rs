@@ -3,9 +3,8 @@
 
 use vault_agent::history::PackPolicy;
 
-use crate::history::room::{self, Room, repository};
-use crate::support::prelude::*;
-use crate::support::processes::again;
+use crate::history::room::*;
+use crate::history::room::{self};
 
 const SNAPSHOT_STEPS: [&str; 5] = [
     "history::created",

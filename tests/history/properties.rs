@@ -1,11 +1,8 @@
 //! Random histories: whatever people, agents and sync tools do, every point comes back byte for byte.
 
+use crate::history::room::*;
 use proptest::prelude::*;
-use vault_agent::history::{Deletions, PackPolicy};
-use vault_agent::vault::{Actor, Operation};
-
-use crate::history::room::{Room, note};
-use crate::support::prelude::*;
+use vault_agent::history::PackPolicy;
 
 /// Names that have broken other tools: spaces, emoji, both forms of é, a leading dash, 255 bytes.
 fn names() -> Vec<String> {

@@ -1,9 +1,6 @@
 //! Notes that were renamed: nothing is deleted, their past is followed, and a restore doesn't double them.
 
-use vault_agent::history::{Deletions, LogFilter};
-
-use crate::history::room::Room;
-use crate::support::TestVault;
+use crate::history::room::*;
 
 fn text(number: usize) -> String {
     format!("# Note {number}\n\nwords of {number}\nmore\nand more\n")

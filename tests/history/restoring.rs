@@ -1,12 +1,10 @@
 //! Brings things back: notes, sections and single lines; and says where each line of a note comes from.
 
+use crate::history::room::*;
 use vault_agent::history::{
     BlameBound, DiffStyle, HistoryError, Interrupted, LineTarget, LineWriter, render_diff,
 };
-use vault_agent::vault::{Actor, Operation, Origin};
-
-use crate::history::room::{Room, note};
-use crate::support::prelude::*;
+use vault_agent::vault::Origin;
 
 #[test]
 fn a_file_a_folder_and_everything_come_back() {

@@ -2,14 +2,11 @@
 
 use std::ops::Range;
 
-use vault_agent::config::Settings;
+pub use crate::support::prelude::*;
 use vault_agent::history::{
-    CommitRecord, Deletions, History, LogFilter, RestoreReport, SnapshotResult, UndoPlan, UndoReport,
-    UndoSelection,
+    CommitRecord, History, RestoreReport, SnapshotResult, UndoPlan, UndoReport, UndoSelection,
 };
-use vault_agent::vault::{Actor, ChangeReason, EditOptions, Editor, NotePath, Operation};
-
-use crate::support::prelude::*;
+pub use vault_agent::history::{Deletions, LogFilter};
 
 pub struct Room {
     folder: Folder,

@@ -1,9 +1,7 @@
 //! What a snapshot keeps, what it leaves out, and what waits for a person's word.
 
-use vault_agent::history::{CheckDepth, Deletions, LogFilter, SnapshotResult};
-
-use crate::history::room::Room;
-use crate::support::prelude::*;
+use crate::history::room::*;
+use vault_agent::history::{CheckDepth, SnapshotResult};
 
 /// What was added, changed and deleted.
 fn counts(snapshot: &SnapshotResult) -> (usize, usize, usize) {

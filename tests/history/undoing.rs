@@ -1,9 +1,8 @@
 //! Taking back what the agent wrote, and only that.
 
+use crate::history::room::*;
 use vault_agent::history::UndoSelection;
-use vault_agent::vault::{Actor, OPERATION, Origin};
-
-use crate::history::room::{Room, why};
+use vault_agent::vault::{OPERATION, Origin};
 
 #[test]
 fn the_last_writes_go_and_what_people_wrote_stays() {

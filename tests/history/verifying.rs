@@ -1,7 +1,7 @@
 //! A history that was tampered with, and one whose locks or folder went, as somebody meets them.
 
-use crate::history::room::{self, repository};
-use crate::support::prelude::*;
+use crate::history::room::*;
+use crate::history::room::{self};
 
 /// A vault with five snapshots of three notes.
 fn vault() -> TestVault {

@@ -1,11 +1,10 @@
 //! Sessions as logs: what was said and done comes into the vault, each thing once, whatever is killed or done twice.
 
+use crate::hooks::host::*;
 use vault_agent::format::log::{self, EventKind, LogBlock};
-use vault_agent::hooks::HostEvent;
 
 use crate::format::tool_call::tool_parts;
-use crate::hooks::host::{SESSION, hook, input, log as hooks_log, transcript_path};
-use crate::support::prelude::*;
+use crate::hooks::host::log as hooks_log;
 
 pub const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
 

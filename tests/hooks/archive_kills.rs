@@ -1,8 +1,7 @@
 //! Sessions as logs, under `kill -9` at any instant, several processes at once, a daemon, and long transcripts.
 
 use crate::hooks::archive::{ON, Tape, bytes, kept, log_of, logs, stops};
-use crate::hooks::host::{SESSION, tell};
-use crate::support::prelude::*;
+use crate::hooks::host::*;
 
 /// A session of some length: long lines, long results, many turns.
 fn long(turns: usize, words: usize) -> Tape {

@@ -1,7 +1,6 @@
 //! What the assistant says it saved, against what is in the vault.
 
-use crate::hooks::host::{failed, log, record, said, tell, used, user};
-use crate::support::prelude::*;
+use crate::hooks::host::*;
 
 const NOTES: &str =
     "//- now: 2026-12-01T09:30:00Z\n//- MEMORY.md\n# Memory\n\n## Preferences\n\n- Likes short answers\n";

@@ -1,8 +1,7 @@
 //! Compactions: what a session was about comes back, and working memory is written.
 
 use crate::hooks::archive::{ON, Tape, happens, log_of};
-use crate::hooks::host::{SESSION, context, hook, input, tell};
-use crate::support::prelude::*;
+use crate::hooks::host::*;
 
 fn long_tape(turns: usize) -> Tape {
     let mut tape = Tape::new();
@@ -159,9 +158,7 @@ fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_s
     tape.said("The last word: the shears are in the shed.");
     tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");
     tape.write(&vault);
-    let text = compacted(&vault);
-    assert!(text.contains("Prompt 2") && text.contains("the shears are in the shed"), "{text}");
+    contains_all(compacted(&vault), &["Prompt 2", "the shears are in the shed"]);
     until("working memory", || working(&vault).contains("Bed 2 is planted."));
-    let text = compacted(&vault);
-    assert!(text.contains("Bed 2 is planted.") && text.contains("the shears are in the shed"), "{text}");
+    contains_all(compacted(&vault), &["Bed 2 is planted.", "the shears are in the shed"]);
 }

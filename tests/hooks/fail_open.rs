@@ -1,7 +1,6 @@
 //! Whatever goes wrong, the host goes on: exit code 0, not a word, one line in the log.
 
-use crate::hooks::host::{input, log};
-use crate::support::prelude::*;
+use crate::hooks::host::*;
 
 const EVENTS: [(&str, &str); 5] = [
     ("session-start", "SessionStart"),

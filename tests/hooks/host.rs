@@ -1,8 +1,7 @@
 //! A host: recorded inputs of Claude Code, with the test's own paths in them.
 
-use vault_agent::hooks::HostEvent;
-
-use crate::support::prelude::*;
+pub use crate::support::prelude::*;
+pub use vault_agent::hooks::HostEvent;
 
 /// The conversation that recorded inputs belong to.
 pub const SESSION: &str = "0b9c9e5e-6f5e-4f52-8b8e-2f6b3c1d7a10";

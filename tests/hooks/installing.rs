@@ -1,10 +1,8 @@
 //! Our entries in a host's settings file: in, up to date, out; every other byte as it was.
 
+use crate::hooks::host::*;
 use proptest::prelude::*;
-use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::install::{HookCaller, install, installed, uninstall};
-
-use crate::support::prelude::*;
 
 fn caller() -> HookCaller {
     HookCaller {

@@ -2,8 +2,7 @@
 
 use vault_agent::hooks::{recall_gate::RecallDecision, recall_gate::gate};
 
-use crate::hooks::host::{context, hook, input, log, prompt, tell};
-use crate::support::prelude::*;
+use crate::hooks::host::*;
 
 const NOTES: &str = "\
 //- MEMORY.md

@@ -1,11 +1,8 @@
 //! The messages of `inputs/`, one an event, with all fields that Claude Code documents: each is understood
 //! and answered in the host's format.
 
-use vault_agent::hooks::HostEvent;
+use crate::hooks::host::*;
 use vault_agent::hooks::messages::HookInput;
-
-use crate::hooks::host::{hook, log, record, said, transcript_path, user};
-use crate::support::TestVault;
 
 fn recorded(event: HostEvent) -> &'static str {
     match event {

@@ -1,7 +1,6 @@
 //! A session's start, its compaction and its end.
 
-use crate::hooks::host::{SESSION, context, hook, input, log, prompt, record, said, tell, used, user};
-use crate::support::prelude::*;
+use crate::hooks::host::*;
 
 const NOTES: &str = include_str!("sessions.txt");
 

@@ -6,10 +6,8 @@ use vault_agent::format::routine::Routine;
 use vault_agent::routines::{RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
 
-use crate::models::Asked;
 use crate::routines::by_hand::{Served, served};
-use crate::routines::rig::{Outside, Rig};
-use crate::support::prelude::*;
+use crate::routines::rig::*;
 
 /// Calls this once, and says what it said.
 fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {

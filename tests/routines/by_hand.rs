@@ -3,8 +3,7 @@
 
 use crate::cli::daemon::Daemon;
 use crate::deliver::world::{id, line};
-use crate::routines::rig::{note, write_at};
-use crate::support::prelude::*;
+use crate::routines::rig::*;
 
 pub struct Served {
     pub vault: TestVault,

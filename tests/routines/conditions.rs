@@ -2,8 +2,7 @@
 
 use crate::deliver::world::Fault;
 use crate::discord::turns::Look;
-use crate::routines::rig::Rig;
-use crate::support::prelude::*;
+use crate::routines::rig::*;
 
 const LOG: &str = "logs/discord-channel/7/20261201T000000Z_0001.md";
 

@@ -2,9 +2,7 @@
 
 use vault_agent::template;
 
-use crate::models::Asked;
-use crate::routines::rig::{Rig, note, write_at};
-use crate::support::prelude::*;
+use crate::routines::rig::*;
 
 /// Every file of the template, all its routines turned on, and a bound channel.
 fn shipped(now: &str) -> (Rig, usize) {

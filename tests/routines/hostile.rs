@@ -1,7 +1,6 @@
 //! Answers and notes that would be more than words.
 
-use crate::models::Reply;
-use crate::routines::rig::Rig;
+use crate::routines::rig::*;
 
 #[test]
 fn an_appended_answer_is_nothing_but_a_passage() {

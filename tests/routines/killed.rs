@@ -3,8 +3,7 @@
 
 use vault_agent::turn::facts;
 
-use crate::routines::rig::{Outside, Rig};
-use crate::support::prelude::*;
+use crate::routines::rig::*;
 
 /// Unique answers; every third run uses a tool first.
 fn talkative(rig: &Rig) {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU32;
 
+pub use crate::support::prelude::*;
 use tokio::runtime::Runtime;
 use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::agent::{
@@ -15,13 +16,9 @@ use vault_agent::format::log::{self, EventKind};
 use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
 use vault_agent::turn::turn_journal::ToolEnd;
-use vault_agent::workspace::Workspace;
 
 use crate::deliver::world::Place;
 use crate::discord::traps::{APPROVAL, SENDING, TURN};
-use crate::models::Asked;
-use crate::support;
-use crate::support::prelude::*;
 use crate::support::processes::until_crash;
 
 /// A memory that knows nothing: what is asked and said then follows from the notes alone.

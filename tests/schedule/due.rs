@@ -1,6 +1,6 @@
 //! What is due, what is folded in, what comes next, and the ends of the calendar.
 
-use jiff::{SignedDuration, Timestamp};
+use crate::support::prelude::*;
 use vault_agent::format::reminder::Reminder;
 use vault_agent::schedule::{DueInstant, due, next_occurrence, occurrences};
 

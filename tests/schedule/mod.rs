@@ -7,10 +7,10 @@ mod properties;
 mod routines;
 mod when;
 
-use jiff::Timestamp;
+use crate::support::prelude::*;
 use jiff::civil::{Date, Time};
 use vault_agent::format::reminder::{Recur, Reminder};
-use vault_agent::schedule::{DueReminder, Zone};
+use vault_agent::schedule::DueReminder;
 
 /// A reminder with those fields, and no others that matter here.
 fn reminder(date: Date, time: Time, recur: Recur, day: Option<i8>) -> Reminder {

@@ -1,12 +1,12 @@
 //! Every row of tools/oracle/schedule.csv: what another library and another method answer around
 //! each clock change of six zones, 2000 to 2050.
 
-use std::collections::BTreeMap;
+use crate::support::prelude::*;
 
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{Timestamp, tz};
+use jiff::tz;
 use vault_agent::format::reminder::Reminder;
-use vault_agent::schedule::{self, Zone, database_version};
+use vault_agent::schedule::{self, database_version};
 
 const TABLE: &str = include_str!("../../tools/oracle/schedule.csv");
 

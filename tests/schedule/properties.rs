@@ -1,12 +1,12 @@
 //! Properties over all zones and dates, with chrono-tz as a second implementation and the older zone database beside it.
 
+use crate::support::prelude::*;
 use chrono::{NaiveDate, Offset as _, TimeZone as _};
 use jiff::civil::{Date, Time};
-use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use vault_agent::format::{reminder::Recur, reminder::Reminder};
 use vault_agent::schedule::{
-    Difference, DueInstant, Occurrence, Zone, compare_zone_data, due, next_occurrence, occurrences,
+    Difference, DueInstant, Occurrence, compare_zone_data, due, next_occurrence, occurrences,
     other_database_version, resolve,
 };
 

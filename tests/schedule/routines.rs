@@ -1,12 +1,12 @@
 //! Routines: what the timetable says against an oracle that walks every minute of the wall clock.
 
+use crate::support::prelude::*;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use proptest::prelude::*;
 use vault_agent::format::routine::RoutineSchedule;
-use vault_agent::schedule::{Timetable, Zone, resolve};
+use vault_agent::schedule::{Timetable, resolve};
 
 use crate::schedule::{instant, zone};
-use crate::support::prelude::*;
 
 fn schedule(text: &str) -> RoutineSchedule {
     text.parse().unwrap()

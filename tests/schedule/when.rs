@@ -1,15 +1,13 @@
 //! What people type for a time: every phrase of `grammar/vectors/when.json`, and what holds for all phrases.
 
+use crate::support::prelude::*;
 use jiff::ToSpan;
 use jiff::civil::{DateTime, Weekday};
 use proptest::prelude::*;
-use vault_agent::schedule::Zone;
 use vault_agent::when::{
     self, WhenError, confirmation, confirmation_of, confirmation_with, day_and_time, parse_instant,
     parse_when, read, read_past,
 };
-
-use crate::support::prelude::*;
 
 /// The vectors with their instant and zone.
 fn vectors() -> (Value, Timestamp, Zone) {

@@ -1,11 +1,7 @@
 //! Servers that hang, die, lie and talk too much.
 
-use vault_agent::agent::Toolbox;
+use crate::servers::rig::*;
 use vault_agent::agent::servers::ServerHealth;
-
-use crate::servers::rig::{Rig, caller, lives, request};
-use crate::support;
-use crate::support::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_hangs_at_its_start_is_ended_and_not_waited_for_again() {

@@ -1,16 +1,12 @@
 //! Servers of a vault, called as a turn calls them.
 
-use vault_agent::agent::Toolbox;
+pub use crate::support::prelude::*;
+pub use vault_agent::agent::Toolbox;
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::ToolCall;
 use vault_agent::brain::process::name_our_program;
 use vault_agent::turn::turn_journal::ToolEnd;
-use vault_agent::workspace::Workspace;
-
-use crate::support;
-use crate::support::prelude::*;
-use crate::support::processes::{running, stat};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 

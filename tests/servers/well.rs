@@ -1,10 +1,7 @@
 //! Servers that behave: our own, over pipes and over HTTP; and whole turns that use one, by the program itself.
 
-use vault_agent::agent::{Toolbox, tools::Precondition};
-
-use crate::servers::rig::{PROGRAM, Rig, children_of, lives, scripted};
-use crate::support;
-use crate::support::prelude::*;
+use crate::servers::rig::*;
+use vault_agent::agent::tools::Precondition;
 
 fn ours(more: &str) -> String {
     format!(

@@ -1,16 +1,14 @@
 //! The calendar, read back and worked out by an independent implementation (the crate calcard), and
 //! compared with the scheduler's own occurrences.
 
+use crate::support::prelude::*;
 use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty, ICalendarValue};
 use chrono::NaiveDateTime;
 use jiff::civil::{Date, DateTime, Time};
 use proptest::prelude::*;
-use vault_agent::config::Settings;
 use vault_agent::format::reminder::{Recur, Reminder};
-use vault_agent::schedule::{self, Zone};
+use vault_agent::schedule::{self};
 use vault_agent::transfer::{VaultContents, calendar::calendar};
-
-use crate::support::prelude::*;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 

@@ -84,8 +84,7 @@ fn an_id_that_is_taken_costs_no_follow_up() {
         "//- /COMMITMENTS.md\n---\nid: c-2026-05-08-001\nstatus: pending\n---\nSomething else\n",
     );
     let _ = other.run_with(&["import", "-"], &out).ok();
-    let note = other.read("COMMITMENTS.md");
-    assert!(note.contains("id: c-2026-05-08-003\n") && note.contains("id: c-2026-05-08-002\n"), "{note}");
+    contains_all(other.read("COMMITMENTS.md"), &["id: c-2026-05-08-003\n", "id: c-2026-05-08-002\n"]);
     let before = other.tree();
     let _ = other.run_with(&["import", "-"], &out).ok();
     assert_eq!(other.tree(), before);

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{TestVault, fifo};
+use crate::support::prelude::*;
 
 fn workspace(vault: &TestVault) -> (std::path::PathBuf, String) {
     let root = vault.home().join("workspace");

@@ -13,10 +13,8 @@
 
 use std::{fs::File, fs::OpenOptions, io, io::Seek};
 
-use vault_agent::vault::{EditError, EditOptions, EditPlan, EditStrategy, Editor, Operation};
-
-use crate::support::prelude::*;
-use crate::vault::help::{ROLE, child, note, told, why};
+use crate::vault::help::*;
+use vault_agent::vault::EditPlan;
 
 const FILE: &str = "Reminders.md";
 const KINDS: [&str; 5] = ["buffer", "holder", "rename", "append", "recreate"];

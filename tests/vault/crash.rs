@@ -5,10 +5,10 @@
 //! kernel holds, or, on an ext4 image of its own, by the file system's shutdown call, after which
 //! only what had reached the disk is there.
 
-use vault_agent::vault::{EditOptions, EditStrategy, Editor, Operation, RecoveryOutcome};
+use crate::vault::help::*;
+use vault_agent::vault::RecoveryOutcome;
 
-use crate::support::prelude::*;
-use crate::vault::help::{self, CREATE, IN_PLACE, ROLE, append, child, note, told, why};
+use crate::vault::help::{self};
 
 const FILE: &str = "Reminders.md";
 

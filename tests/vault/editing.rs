@@ -2,13 +2,8 @@
 
 use std::{fs::File, fs::OpenOptions, os::unix::fs::MetadataExt};
 
-use vault_agent::vault::{
-    Actor, ChangeObserver, ChangeReason, EditError, EditOptions, EditPlan, EditRefusal, EditStrategy, Editor,
-    ObservedChange, Operation,
-};
-
-use crate::support::prelude::*;
-use crate::vault::help::{Room, append, note, why};
+use crate::vault::help::*;
+use vault_agent::vault::{ChangeObserver, EditPlan, EditRefusal, ObservedChange};
 
 const FILE: &str = "Reminders.md";
 

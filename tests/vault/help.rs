@@ -1,11 +1,9 @@
 //! A vault in a temporary folder, an editor on it, and children of this test binary.
 
-use crate::support::prelude::*;
-use crate::support::processes::again;
+pub use crate::support::prelude::*;
+pub use vault_agent::vault::{EditError, EditStrategy};
 
-use vault_agent::vault::{
-    Actor, ChangeReason, EditError, EditOptions, EditReport, EditStrategy, Editor, NotePath, Operation,
-};
+use vault_agent::vault::EditReport;
 
 /// The environment variable that tells a child of this binary what to be.
 pub const ROLE: &str = "VAULT_TEST_ROLE";

@@ -2,10 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
-use vault_agent::vault::{EditError, SkipReason, Vault, VaultError, WalkOptions};
-
-use crate::support::fifo;
-use crate::vault::help::{Room, note, why};
+use crate::vault::help::*;
+use vault_agent::vault::{SkipReason, VaultError, WalkOptions};
 
 #[test]
 fn links_are_followed_inside_the_vault_and_refused_out_of_it() {

@@ -1,7 +1,8 @@
 //! What edits do to bytes, as properties over any bytes.
 
+use crate::support::prelude::*;
 use proptest::prelude::*;
-use vault_agent::vault::{DropReason, OpOutcome, Operation, apply};
+use vault_agent::vault::{DropReason, OpOutcome, apply};
 
 fn one(op: Operation, bytes: &str) -> (String, OpOutcome) {
     let (after, outcomes) = apply(&[op], bytes.as_bytes());

@@ -1,12 +1,10 @@
 //! What the watcher tells of real files: every way to save, folders, a vault that vanishes.
 
-use std::{fs, sync::mpsc::Receiver, sync::mpsc::channel};
+use crate::vault::help::*;
+use std::sync::mpsc::{Receiver, channel};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use vault_agent::vault::{NotePath, WatchEvent, WatchTimes, Watcher};
-
-use crate::support::prelude::*;
-use crate::vault::help::{Room, note};
+use vault_agent::vault::{WatchEvent, WatchTimes, Watcher};
 
 struct Told {
     _watcher: Watcher,
