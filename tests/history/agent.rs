@@ -5,7 +5,7 @@ use crate::history::room::*;
 use vault_agent::format::{
     log::EventKind, log::LogEvent, log::LogHeader, log::render_event, log::render_header,
 };
-use vault_agent::history::{NOTE, audit};
+use vault_agent::history::{History, NOTE, audit};
 use vault_agent::vault::{ChangeObserver, ObservedChange};
 
 #[test]

@@ -3,8 +3,7 @@
 
 use vault_agent::history::PackPolicy;
 
-use crate::history::room::*;
-use crate::history::room::{self};
+use crate::history::room::{self, *};
 
 const SNAPSHOT_STEPS: [&str; 5] = [
     "history::created",

@@ -161,8 +161,7 @@ async fn discord_notifier(trial: &NotifierTrial) -> Result<Arc<dyn Notifier>, St
 
     let base = trial.discord.api_base.as_deref();
     if let Some(address) = &trial.address {
-        let webhook =
-            WebhookNotifier::new(address, base, Vec::new()).map_err(|error| error.to_string())?;
+        let webhook = WebhookNotifier::new(address, base, Vec::new()).map_err(|error| error.to_string())?;
         return Ok(Arc::new(webhook));
     }
     let api = discord_api(&trial.secret.clone().unwrap_or_default(), base)?;
