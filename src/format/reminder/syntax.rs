@@ -1,4 +1,4 @@
-//! Reads a reminder line: its fields with their places, or the first fault from left to right.
+//! Reads a reminder line with nom: its fields with their places, or the first fault from left to right.
 //!
 //! The two edits of a line, adding an id and moving its schedule, work on the line's bytes and replace only that value.
 //! A line that isn't a valid reminder is returned as it is.
@@ -6,6 +6,10 @@
 use std::ops::Range;
 
 use jiff::civil::{Date, Time};
+use nom::bytes::complete::{tag, take_till, take_while};
+use nom::combinator::rest;
+use nom::sequence::separated_pair;
+use nom::{IResult, Parser};
 
 use super::diagnose::{
     HEAD, block_id, glued, head_problem, missing, odd_space, stray_word, unknown_key, word,
@@ -16,6 +20,19 @@ use crate::format::Fault;
 
 /// The fields of a line, each by its key, in their order.
 type Places = Vec<(&'static str, Range<usize>)>;
+
+/// A parser's result; what is wrong is said where the place is known.
+type Parsed<'a, T> = IResult<&'a str, T, ()>;
+
+/// Spaces, or none.
+fn spaces(input: &str) -> Parsed<'_, &str> {
+    take_while(|c| c == ' ').parse_complete(input)
+}
+
+/// A field's key and value.
+fn field(word: &str) -> Parsed<'_, (&str, &str)> {
+    separated_pair(take_till(|c| c == '='), tag("="), rest).parse_complete(word)
+}
 
 /// The reminder that a whole line is, and its fields' places; else what is wrong, in characters from the line's start.
 pub(super) fn read(line: &[u8]) -> Result<(Reminder, Places), Fault> {
@@ -31,8 +48,8 @@ fn fields(text: &str) -> Result<(Reminder, Places), Fault> {
     let (mut date, mut time, mut recur, mut day, mut msg, mut id) = (None, None, None, None, None, None);
     let (mut block, mut places, mut at) = (None, Places::new(), HEAD.len());
     loop {
-        at += text[at..].bytes().take_while(|b| *b == b' ').count();
-        let rest = &text[at..];
+        let (rest, between) = spaces(&text[at..]).unwrap_or((&text[at..], ""));
+        at += between.len();
         let Some(first) = rest.chars().next() else { break };
         if let Some(fault) = odd_space(at, first) {
             return Err(fault);
@@ -42,7 +59,7 @@ fn fields(text: &str) -> Result<(Reminder, Places), Fault> {
             break;
         }
         let word = word(rest);
-        let (key, value) = word.split_once('=').ok_or_else(|| stray_word(at, word, rest))?;
+        let (_, (key, value)) = field(word).map_err(|_| stray_word(at, word, rest))?;
         let known = KEYS.into_iter().find(|known| *known == key);
         let key = known.ok_or_else(|| unknown_key(at, key))?;
         if places.iter().any(|(seen, _)| *seen == key) {
