@@ -120,7 +120,7 @@ pub fn propose(
         // No question for a line that would hold a secret, or a masked one.
         let has_secret = [&candidate.text, &candidate.quote]
             .iter()
-            .any(|text| text.contains("[masked: ") || !redact::find(text).is_empty());
+            .any(|text| text.contains(redact::MASKED) || !redact::find(text).is_empty());
         let can_be_kept =
             candidate.is_writable() && is_keepable(&candidate.text, &candidate.section) && !has_secret;
         if admission > Admission::Out && can_be_kept {

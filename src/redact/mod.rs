@@ -42,9 +42,12 @@ pub struct FoundSecret {
     pub kind: &'static str,
 }
 
+/// The beginning of each replacement.
+pub const MASKED: &str = "[masked: ";
+
 /// The replacement of a secret of this kind.
 pub fn marker(kind: &str) -> String {
-    format!("[masked: {kind}]")
+    format!("{MASKED}{kind}]")
 }
 
 /// The secrets of a text in their order; no two overlap.

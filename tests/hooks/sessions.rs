@@ -197,3 +197,45 @@ fn a_missing_transcript_is_a_line_in_the_log() {
         );
     }
 }
+
+#[test]
+fn secrets_reach_neither_working_memory_nor_the_day_nor_an_offer() {
+    let notes = NOTES.replace("[memory]\n", "[hooks]\nmask = [\"acme_[a-z]{8,}\"]\n[memory]\n");
+    for (said_there, secret) in [
+        ("postgres://bob:vwmFWe7JRVxBYPeM@db.example.com/x", "vwmFWe7JRVxBYPeM"),
+        ("redis://:q8XwZr2LmN4tVb@cache.example.com", "q8XwZr2LmN4tVb"),
+        ("mysql -uroot -pT0psecretPw app", "T0psecretPw"),
+        ("curl -u ann:hunter22xyz https://x.example.com", "hunter22xyz"),
+        ("https://x.example.com/?access_token=kd93kfa02mfl", "kd93kfa02mfl"),
+        ("acme_supersecretword", "acme_supersecretword"),
+    ] {
+        for last in [format!("I've saved {said_there} to your memory."), "Done.".to_owned()] {
+            let vault = TestVault::new(&notes);
+            let lines = [
+                user("2026-12-01T09:28:00.000Z", &format!("Draw the beds with {said_there}")),
+                said(&format!("We decided to use {said_there} for the beds. Next step: rotate {said_there}")),
+                user("2026-12-01T09:29:00.000Z", "Draw the plan of the pond in pond.md."),
+                said("It is drawn."),
+                user("2026-12-01T09:29:50.000Z", &format!("I prefer that you always use {said_there}")),
+                said(&last),
+            ];
+            record(&vault, &lines);
+            let stop = tell(&vault, "stop", json!({})).stdout;
+            let _ = tell(&vault, "pre-compact", json!({ "trigger": "auto" }));
+            let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
+            let day = vault.read("daily/2026-12-01.md");
+            for text in [vault.read("user/working.md"), day, stop] {
+                assert!(!text.contains(secret), "{secret} in {text}");
+            }
+        }
+    }
+    // The rest of such a line stays.
+    let vault = TestVault::new(&notes);
+    record(
+        &vault,
+        &[user("2026-12-01T09:29:00.000Z", "Draw the beds with acme_supersecretword and a spade")],
+    );
+    let _ = tell(&vault, "pre-compact", json!({ "trigger": "auto" }));
+    let text = vault.read("user/working.md");
+    assert!(text.contains("Draw the beds with [masked: own pattern] and a spade"), "{text}");
+}

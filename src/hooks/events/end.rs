@@ -23,7 +23,9 @@ const MAX_LINKS: usize = 12;
 
 /// Handles the end of a session; the answer is empty.
 pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
-    let (head, tail) = (transcript(input, read_head)?, transcript(input, read_tail)?);
+    let mask = workspace.settings.hooks.redactor();
+    let (head, tail) =
+        (transcript(input, read_head)?.masked(&mask), transcript(input, read_tail)?.masked(&mask));
     let session = SessionStates::new(&workspace.dirs.cache).load(input.session());
     let scope = crate::hooks::context::scope(input);
     let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
@@ -88,7 +90,8 @@ pub(in crate::hooks) fn run_before_compaction(
     if !is_on(&workspace.settings) {
         return Ok(HookAnswer::nothing());
     }
-    let text = working(&transcript(input, read_tail)?, input.cwd.as_deref(), budget(&workspace.settings));
+    let transcript = transcript(input, read_tail)?.masked(&workspace.settings.hooks.redactor());
+    let text = working(&transcript, input.cwd.as_deref(), budget(&workspace.settings));
     if !text.is_empty() {
         let now = workspace.clock.now();
         write_working(&workspace.editor, &workspace.settings, &text, now, &origin(input))?;

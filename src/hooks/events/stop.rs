@@ -11,6 +11,7 @@ use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{answer_subject, is_evidence, was_written};
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, Transcript, TranscriptTurn, read_tail};
+use crate::redact::MASKED;
 use crate::workspace::Workspace;
 
 /// The number of days' notes that are read, counted back from today.
@@ -30,7 +31,11 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     {
         said = format!("{said}\n\n{last}");
     }
-    let (claims, offers) = (claims(&said, answer_subject(&turn)), offers(&turn.prompt));
+    let mask = workspace.settings.hooks.redactor();
+    let mut offers = offers(&mask.apply(&turn.prompt));
+    // A secret is not worth keeping, masked or not.
+    offers.retain(|offer| !offer.contains(MASKED));
+    let claims = claims(&said, answer_subject(&turn));
     if claims.is_empty() && offers.is_empty() {
         return Ok(HookAnswer::nothing());
     }
@@ -47,7 +52,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     if let Some(claim) = lost
         && record_once(&mut session.asked, &format!("{claim}\n{}", turn.prompt))
     {
-        answer.block = Some(reason(workspace, claim));
+        answer.block = Some(reason(workspace, &mask.apply(claim)));
     } else {
         let new: Vec<&String> = offers
             .iter()

@@ -4,14 +4,17 @@
 //! read (and, for its beginning, the first part); a line that isn't understood is skipped. Turns of sub-agents, and
 //! texts that the host adds in the user's name, are left out.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::iter;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::entry::{self, ContentPart, PieceKind, TranscriptEntry};
 use crate::format::log::EventKind;
+use crate::redact::Redactor;
 
 /// The bytes that are read from the end.
 const TAIL: u64 = 1 << 20;
@@ -134,6 +137,20 @@ pub fn parse(bytes: &[u8]) -> Transcript {
 }
 
 impl Transcript {
+    /// The transcript without secrets; the texts that we write must come from this one.
+    pub fn masked(mut self, mask: &Redactor) -> Self {
+        let calls = self.turns.iter_mut().flat_map(|turn| &mut turn.calls);
+        calls.for_each(|call| mask.apply_to(&mut call.arguments));
+        let words =
+            self.turns.iter_mut().flat_map(|turn| iter::once(&mut turn.prompt).chain(&mut turn.replies));
+        for text in words.chain(&mut self.title) {
+            if let Cow::Owned(masked) = mask.apply(text) {
+                *text = masked;
+            }
+        }
+        self
+    }
+
     fn take(&mut self, entry: TranscriptEntry) {
         for piece in entry.pieces {
             match piece.kind {
