@@ -83,6 +83,15 @@ fn a_folder_of_the_person_s_own_choice_stays_unless_it_is_asked_for() {
     let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();
     assert!(inside(&vault, &project).starts_with("memory/"));
     assert_eq!(settings(&project)["a"], 1);
+    let file = project.join(".claude/settings.local.json");
+    let _ = run(&vault, &project, &["hook", "uninstall"]).ok();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), own);
+    // A setting that came meanwhile stays, and the folder is the person's again.
+    let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();
+    let changed = std::fs::read_to_string(&file).unwrap().replace("\"a\": 1", "\"a\": 2");
+    std::fs::write(&file, changed).unwrap();
+    let _ = run(&vault, &project, &["hook", "uninstall"]).ok();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), own.replace("\"a\": 1", "\"a\": 2"));
 }
 
 #[test]

@@ -156,7 +156,7 @@ pub(super) fn uninstall(context: &Context, dry_run: bool) -> Result<()> {
     let path = settings_of(memories::project(&here));
     let Ok(file) = SettingsFile::read(&path) else { return Ok(()) };
     let Some(folder) = memories::our_folder(file.text()) else { return Ok(()) };
-    let after = memories::without_folder(file.text())
+    let after = memories::without_folder(file.text(), file.before().as_deref())
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())))?;
     context.show_change(&path, file.text(), &after);
     if dry_run {
@@ -168,7 +168,7 @@ pub(super) fn uninstall(context: &Context, dry_run: bool) -> Result<()> {
         file.write(&after)?;
     }
     context.ui.note(format!(
-        "Claude Code keeps its memories of this project by itself again; the notes in {folder} stay"
+        "Claude Code keeps its memories of this project where it did before; the notes in {folder} stay"
     ));
     Ok(())
 }

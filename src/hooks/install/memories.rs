@@ -49,12 +49,21 @@ pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
     Ok(format!("{bom}{body}"))
 }
 
-/// The settings without the folder.
+/// The settings without the folder. `before` is the file before the folder was set, if it is known: a folder that it
+/// names is set again, and if nothing else has changed since, exactly its bytes are returned.
 ///
 /// # Errors
 /// As [`configured_folder`].
-pub fn without_folder(text: &str) -> Result<String, SettingsError> {
+pub fn without_folder(text: &str, before: Option<&str>) -> Result<String, SettingsError> {
     let Some(root) = read(text)? else { return Ok(text.to_owned()) };
+    if let (Some(before), Some(ours)) = (before, our_folder(text))
+        && with_folder(before, &ours).is_ok_and(|after| after == text)
+    {
+        return Ok(before.to_owned());
+    }
+    if let Some(folder) = before.and_then(|before| configured_folder(before).ok()?) {
+        return with_folder(text, &folder);
+    }
     let (bom, body) = split_bom(text);
     let mut body = body.to_owned();
     if let Some(at) = members(&root).iter().position(|member| member.name.as_str() == KEY) {
@@ -109,7 +118,7 @@ mod tests {
             assert_eq!(configured_folder(&once).unwrap().as_deref(), Some("/v/memory/claude/app"), "{once}");
             let moved = with_folder(&once, "/w \"x\"").unwrap();
             assert_eq!(moved, once.replace("/v/memory/claude/app", "/w \\\"x\\\""));
-            assert_eq!(without_folder(&moved).unwrap(), before);
+            assert_eq!(without_folder(&moved, None).unwrap(), before);
         }
         assert_eq!(with_folder("", "/v").unwrap(), "{\n  \"autoMemoryDirectory\": \"/v\"\n}\n");
         assert_eq!(configured_folder("").unwrap(), None);
