@@ -2,14 +2,18 @@
 //!
 //! A reminder line moves whole. A task stays where it is, as a task without a date: its date, time and recurrence
 //! become a line of the note of reminders, and no other byte of it changes. A task that a reminder line can't express
-//! (every two weeks, a time that has passed) stays as it is, and is listed with the reason.
+//! (every two weeks, a time that has passed) stays as it is, and is listed with the reason. So does one that is told
+//! within minutes: it could be told before its line changes, and by the reminder besides.
 
-use jiff::{Timestamp, civil};
+use jiff::{SignedDuration, Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::format::task::english_repeat::{self, RepeatUnit};
 use crate::format::task::{self, FieldKind, Rules, Task, TaskFormat, TaskLine, edit};
 use crate::schedule::{self, Zone};
+
+/// A task that is told so near to now stays a task.
+const TOO_NEAR: SignedDuration = SignedDuration::from_mins(5);
 
 /// A line that becomes a reminder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +39,14 @@ pub struct UnadoptedLine {
 
 /// The lines of a note that can become reminders, and those that can't, in their order.
 ///
-/// `path` is the note's, for tasks that are notes; `rules` say which forms are read. `is_untold` says of a task's words
-/// and a local time that it is due and not told yet: such a line stays until it was.
+/// `path` is the note's, for tasks that are notes; `rules` say which forms are read, `told` which of them are told as
+/// they stand. `is_untold` says of a task's words and a local time that it is due and not told yet: such a line stays
+/// until it was.
 pub fn adopt(
     path: &str,
     bytes: &[u8],
     rules: &Rules,
+    told: &[TaskFormat],
     now: Timestamp,
     zone: &Zone,
     is_untold: impl Fn(&str, civil::DateTime) -> bool,
@@ -59,12 +65,17 @@ pub fn adopt(
             continue;
         };
         let task = &placed.task;
-        let untold = task.notification_times.iter().find(|time| is_untold(&task.words, time.at));
-        let found = match untold {
-            Some(time) => {
-                Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
-            }
-            None => reminders(task, &line, rules, now, zone),
+        let is_near = |time: &&task::NotificationTime| {
+            let at = schedule::resolve(zone, time.at);
+            told.contains(&time.format) && now.duration_since(at).abs() < TOO_NEAR
+        };
+        let mut times = task.notification_times.iter();
+        let found = if let Some(time) = times.clone().find(|time| is_untold(&task.words, time.at)) {
+            Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
+        } else if let Some(near) = times.find(is_near) {
+            Err(format!("it is due {}, too near to now", shown(near.at)))
+        } else {
+            reminders(task, &line, rules, now, zone)
         };
         match found {
             Ok(reminders) => {

@@ -359,21 +359,77 @@ fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
 }
 
 #[test]
-fn a_note_that_cannot_be_written_is_said_line_by_line() {
+fn a_note_that_cannot_be_written_keeps_its_lines_and_gets_no_reminders() {
+    let copy = |vault: &TestVault| {
+        vault.write("Projects/House.sync-conflict-20261201-093000-ABCDEFG.md", HOUSE);
+    };
+    let marked = format!("{HOUSE}\n<<<<<<< a\n=======\n>>>>>>> b\n");
+    let mark = |vault: &TestVault| vault.write("Projects/House.md", &marked);
+    let protect = |vault: &TestVault| {
+        let rights = std::os::unix::fs::PermissionsExt::from_mode(0o444);
+        std::fs::set_permissions(vault.path("Projects/House.md"), rights).unwrap();
+    };
+    let cases: [(&dyn Fn(&TestVault), &str); 3] = [
+        (&copy, "is a conflicting copy of"),
+        (&mark, "begins a merge conflict"),
+        (&protect, "it is read-only"),
+    ];
+    for (block, reason) in cases {
+        let vault = vault();
+        vault.write("Other.md", "- [ ] Feed the cat 📅 2026-12-06\n");
+        block(&vault);
+        let before = vault.read("Projects/House.md");
+        let run = vault.run(&["import", "--from", "tasks"]).ok();
+        run.warns("Projects/House.md:3: left as it is: ").warns(reason).warns("makes these 1 lines ours");
+        let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+        run.warns("Projects/House.md:3: left as it is: ").warns("1 lines are in `Reminders.md` now");
+        assert_eq!(vault.read("Projects/House.md"), before);
+        assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat\n");
+        assert!(!vault.read("Reminders.md").contains("Pay rent"), "{}", vault.read("Reminders.md"));
+    }
+}
+
+#[test]
+fn a_note_that_stays_open_elsewhere_is_said_line_by_line() {
+    // Another program could write it at any moment: that is known when the reminders are written already.
     let vault = vault();
-    vault.write("Other.md", "- [ ] Feed the cat 📅 2026-12-06\n");
-    let reminders = vault.read("Reminders.md");
-    // Nobody may write to the house: its lines stay, as reminders besides, and it is said of each.
-    vault.write("Projects/House.sync-conflict-20261201-093000-ABCDEFG.md", HOUSE);
+    let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
+    let open = std::fs::File::options().append(true).open(vault.path("Projects/House.md")).unwrap();
     let run = vault.run(&["import", "--from", "tasks", "--yes"]);
-    run.exits(1);
-    assert_eq!(vault.read("Projects/House.md"), HOUSE);
-    let still = "Projects/House.md:3: stands there still, and as a reminder besides: ";
-    run.warns(still).warns("1 lines are in `Reminders.md` now; `vault-agent undo`");
-    assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat\n");
+    run.exits(1).warns("Projects/House.md:3: stands there still, and as a reminder besides: ");
+    run.warns("3 lines are in `Reminders.md` now; `vault-agent undo` takes it all back");
+    drop(open);
     let _ = vault.run(&["undo"]).ok();
-    assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat 📅 2026-12-06\n");
-    assert_eq!(vault.read("Reminders.md"), reminders);
+    assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
+}
+
+#[test]
+fn a_task_that_is_told_within_minutes_is_left_to_be_told() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[reminders]\nalso = [\"tasks\"]\n//- /Reminders.md\n\
+         //- /N.md\n- [ ] Soon ⏰ 2026-12-01 09:33\n- [ ] Now 🔁 every day ⏰ 2026-12-01 09:29\n\
+         - [ ] Own (@2026-12-01 09:33)\n- [ ] Later ⏰ 2026-12-01 09:36\n",
+    );
+    let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+    run.warns("N.md:1: left as it is: it is due 2026-12-01 09:33, too near to now");
+    run.warns("N.md:2: left as it is: it is due 2026-12-01 09:29, too near to now");
+    // Nothing tells what another plugin alone goes by.
+    run.warns("2 lines are in `Reminders.md` now");
+}
+
+#[test]
+fn two_imports_of_tasks_at_once_take_each_line_once() {
+    let vault = vault();
+    let both = [(); 2].map(|()| {
+        let mut command = vault.command(&["import", "--from", "tasks", "--yes"]);
+        command.stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap()
+    });
+    let ends = both.map(|child| child.wait_with_output().unwrap());
+    for end in &ends {
+        let said = String::from_utf8_lossy(&end.stderr);
+        assert!(end.status.success() && !said.contains("besides"), "{said}");
+    }
+    assert_eq!(vault.read("Reminders.md").matches("Pay rent").count(), 1);
 }
 
 #[test]

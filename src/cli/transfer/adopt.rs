@@ -39,6 +39,8 @@ pub(in crate::cli) fn run(
     yes: bool,
 ) -> CommandResult {
     let under = under.map(|file| check::note_path(workspace, file)).transpose()?;
+    // Of two at once, the second sees the lines as the first left them.
+    let _alone = std::fs::File::open(&workspace.dirs.state).ok().filter(|dir| yes && dir.lock().is_ok());
     let mut notes = find_lines(workspace, under.as_ref())?;
     let beyond = notes.iter().filter(|note| !note.adopted.is_empty()).nth(MAX_NOTES);
     if let Some(beyond) = beyond.map(|note| note.path.clone()) {
@@ -130,7 +132,16 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
         let Ok(bytes) = workspace.vault.read(&path) else { continue };
         let is_untold =
             |words: &str, at| untold.contains(&key(&tasks::task_id(path.as_str(), words), at, None));
-        let (adopted, kept) = adopt(path.as_str(), &bytes, &rules, now, &workspace.zone, is_untold);
+        let told = &workspace.settings.reminders.also;
+        let (mut adopted, mut kept) = adopt(path.as_str(), &bytes, &rules, told, now, &workspace.zone, is_untold);
+        if !adopted.is_empty()
+            && let Err(error) = workspace.editor.check_writable(&path)
+        {
+            let reason = error.to_string();
+            kept.extend(
+                adopted.drain(..).map(|one| UnadoptedLine { line: one.line, reason: reason.clone() }),
+            );
+        }
         if !adopted.is_empty() || !kept.is_empty() {
             found.push(NoteLines { path, adopted, kept });
         }
@@ -188,7 +199,7 @@ fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> R
     drop_skipped(notes, &report.skipped);
     let mut changed: Vec<String> = report.notes.iter().map(|note| note.path.to_string()).collect();
     let origin = Origin::new(Actor::Cli).client("tasks");
-    let mut done = 0;
+    let count: usize = notes.iter().map(|note| note.adopted.len()).sum();
     for note in notes.iter().filter(|note| !note.adopted.is_empty()) {
         let why = origin.why(format!("made ours: {} lines of {}", note.adopted.len(), note.path));
         let operations: Vec<Operation> = note.adopted.iter().map(operation_of).collect();
@@ -201,14 +212,12 @@ fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> R
                     if *outcome == OpOutcome::Done {
                         replaced.insert(&one.text);
                     }
-                    if replaced.contains(one.text.as_slice()) {
-                        done += 1;
-                        continue;
+                    if !replaced.contains(one.text.as_slice()) {
+                        context.ui.note(format!("{}: was changed meanwhile, and {still}", place(note, one)));
+                        status = Status::Problem;
                     }
-                    context.ui.note(format!("{}: was changed meanwhile, and {still}", place(note, one)));
-                    status = Status::Problem;
                 }
-                changed.push(note.path.to_string());
+                changed.extend(report.changed.then(|| note.path.to_string()));
             }
             Err(error) => {
                 for one in &note.adopted {
@@ -221,7 +230,7 @@ fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> R
     let own = &workspace.settings.paths.reminders;
     context.ui.note(match changed.as_slice() {
         [] => "nothing is changed".to_owned(),
-        _ => format!("{done} lines are in `{own}` now; `vault-agent undo` takes it all back"),
+        _ => format!("{count} lines are in `{own}` now; `vault-agent undo` takes it all back"),
     });
     Ok((changed, status))
 }

@@ -20,7 +20,8 @@ use crate::vault::guard::{self, FollowUps, KnownLengths};
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{FileImages, operations as plan};
 use crate::vault::{
-    ChangeObserver, ChangeReason, EditError, NotePath, ObservedChange, OpOutcome, Operation, Result, Vault,
+    ChangeObserver, ChangeReason, EditError, NotePath, ObservedChange, OpOutcome, Operation, Result, Stat,
+    Vault,
 };
 
 /// The bytes that result from an edit.
@@ -357,29 +358,28 @@ impl Editor {
         is_short || has_copy()
     }
 
+    /// Fails for the reason for which an edit of the note, as it stands, would be refused. Nothing is written.
+    ///
+    /// # Errors
+    /// As [`Editor::edit`].
+    pub fn check_writable(&self, path: &NotePath) -> Result<()> {
+        let (_, stat) = self.open_to_write(path)?;
+        self.check_content(path, &self.vault.read(path)?, &stat)?;
+        Ok(guard::check_copies(path, &self.vault.locate(path)?.dir)?)
+    }
+
     /// Refuses a file with these bytes if it is a note that is never written.
-    pub(super) fn check_content(
-        &self,
-        task: &EditTask<'_>,
-        planned: &PlannedBytes,
-        bytes: &[u8],
-        stat: &crate::vault::Stat,
-    ) -> Result<()> {
-        if planned.explicit {
-            return Ok(());
-        }
-        let stat = crate::vault::Stat { size: bytes.len() as u64, ..*stat };
-        let shrunk = lock(&self.known).check(task.path, &stat, self.clock.now());
+    pub(super) fn check_content(&self, path: &NotePath, bytes: &[u8], stat: &Stat) -> Result<()> {
+        let stat = Stat { size: bytes.len() as u64, ..*stat };
+        let shrunk = lock(&self.known).check(path, &stat, self.clock.now());
         if !self.settled.load(std::sync::atomic::Ordering::Relaxed) {
             shrunk?;
         }
         if let Some(line) = crate::vault::read::conflict::conflict_markers(bytes) {
-            return Err(crate::vault::EditRefusal::ConflictMarkers(task.path.clone(), line).into());
+            return Err(crate::vault::EditRefusal::ConflictMarkers(path.clone(), line).into());
         }
-        match crate::vault::EditRefusal::not_understood(task.path, bytes) {
-            Some(refusal) => Err(refusal.into()),
-            None => Ok(()),
-        }
+        let refusal = crate::vault::EditRefusal::not_understood(path, bytes);
+        refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
     }
 
     /// Refuses a note with a conflicting copy beside it, unless the edit restores the note or merges the copy into it.

@@ -47,7 +47,9 @@ impl Editor {
         if planned.after == FileAfter::Same {
             return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, before)));
         }
-        self.check_content(task, &planned, &before, &stat)?;
+        if !planned.explicit {
+            self.check_content(task.path, &before, &stat)?;
+        }
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let FileAfter::Bytes(post) = planned.after else {

@@ -47,7 +47,9 @@ impl Editor {
         if stat.mode & 0o222 == 0 {
             return Err(EditError::write(task.path, "opening")(read_only()));
         }
-        self.check_content(task, &planned, &before, &stat)?;
+        if !planned.explicit {
+            self.check_content(task.path, &before, &stat)?;
+        }
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let FileAfter::Bytes(post) = planned.after else {
