@@ -26,8 +26,8 @@ use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::format::reminder::{Recur, Reminder, ReminderLine};
 use crate::schedule::{self, Series, Zone};
 
-/// The beginning of a calendar that this program writes.
-pub const FIRST: &str = "BEGIN:VCALENDAR";
+/// The beginning of a calendar that this program writes, and no other.
+pub(super) const FIRST: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//vault-agent//";
 /// The rules of the zone are written down from the first event until so many years after now.
 const YEARS_AHEAD: i16 = 20;
 

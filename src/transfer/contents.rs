@@ -14,8 +14,14 @@ use crate::memory::pins::{self, Pin};
 use crate::schedule::Zone;
 use crate::vault::{NotePath, Vault};
 
-/// The beginning of an exported document, by which an earlier export is recognised.
-pub const FIRST: &str = "# What ";
+/// The beginning of an exported document.
+const FIRST: &str = "# What ";
+
+/// Whether a text begins as an exported document does.
+pub(super) fn is_document(text: &str) -> bool {
+    let head = text.strip_prefix(FIRST).and_then(|rest| rest.split_once('\n'));
+    head.is_some_and(|(first, rest)| first.ends_with(" remembers") && rest.starts_with("\nAs of "))
+}
 
 /// The note of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -38,9 +38,9 @@ use std::path::PathBuf;
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
-pub use contents::{FIRST, VaultContents};
+pub use contents::VaultContents;
 pub use import::{ImportReport, Importer};
-pub use source::{ImportSourceKind, read};
+pub use source::{ImportSourceKind, is_export, read};
 
 use crate::format::commitment::Commitment;
 use crate::format::reminder::Reminder;

@@ -7,10 +7,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 
 use super::VaultContents;
+use super::contents::is_document;
 use crate::format::candidate::{Candidate, CandidateRecord, InboxFile};
 use crate::format::memory::{self, Bullet};
 use crate::format::{one_line, shortened, struck};
@@ -18,9 +20,17 @@ use crate::memory::{keep_fact::without_decoration, normal};
 use crate::reminders::rfc3339;
 
 /// The index's frontmatter.
-pub const HEAD: &str = "---\nokf_version: \"0.2\"\n---\n";
+const HEAD: &str = "---\nokf_version: \"0.2\"\n---\n";
 /// The longest part of a file's name that comes from words, in characters.
 const MAX_SLUG_CHARS: usize = 48;
+
+/// The files of an earlier export, as its index lists them; none where the index is no export's.
+pub fn listed_in(index: &str) -> Option<HashSet<PathBuf>> {
+    let body = index.strip_prefix(HEAD).filter(|body| is_document(body))?;
+    let lines = body.lines().filter_map(|line| line.strip_prefix("- [")?.strip_suffix(')'));
+    let paths = lines.filter_map(|line| Some(line.rsplit_once("](")?.1));
+    Some(paths.chain(["index.md"]).map(PathBuf::from).collect())
+}
 
 /// One file of the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -195,6 +195,11 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether each line is one of an export, which says where the item stood.
+pub(super) fn is_whole(text: &str) -> bool {
+    text.lines().all(|line| line.contains("\"path\":") && serde_json::from_str::<ExportRecord>(line).is_ok())
+}
+
 fn item(record: ExportRecord) -> Result<ImportItem, String> {
     let clock = |time: &str| {
         let read = time.parse().ok().filter(|_| has_shape(time, "00:00"));

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use super::Result;
 use super::bounded_read::{self, MAX_ENTRIES_BYTES};
-use super::{ImportBatch, TransferError, memory_json, openclaw, records};
+use super::{ImportBatch, TransferError, calendar, contents, memory_json, openclaw, records};
 use crate::format::lines::{self, LiveLines};
 use crate::format::yaml;
 use crate::vault::NotePath;
@@ -64,6 +64,13 @@ impl ImportSourceKind {
         }
         Err(TransferError::UnknownKind(path.to_owned()))
     }
+}
+
+/// Whether a file is an earlier export, in any of the forms that are one file.
+pub fn is_export(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| {
+        text.starts_with(calendar::FIRST) || contents::is_document(text) || records::is_whole(text)
+    })
 }
 
 /// Reads `path` (`-` is standard input) as a source of that kind. Notes without a place of their own

@@ -112,6 +112,27 @@ fn an_export_replaces_only_an_export() {
     std::fs::write(&file, "a letter\n").unwrap();
     assert_eq!(vault.run(&["export", "--format", "ics", "-o", &shown]).code, 2);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "a letter\n");
+    let day = "As of 2026-12-01 09:30, Europe/London.\n";
+    for other in [
+        "BEGIN:VCALENDAR\r\nPRODID:-//Google Inc//Google Calendar 70.9054//EN\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Apple Inc.//macOS 14//EN\r\nEND:VCALENDAR\r\n",
+        "{\"kind\":\"log\",\"msg\":\"mine\"}\n",
+        "{\"kind\":\"memory\",\"text\":\"by hand\"}\nMy own notes\n",
+        "# What I remember\n",
+        "# What v remembers\n\nMy own essay\n",
+        &format!("# What to do\n\n{day}"),
+    ] {
+        std::fs::write(&file, other).unwrap();
+        for format in ["ics", "markdown", "jsonl"] {
+            let run = vault.run(&["export", "--format", format, "-o", &shown]);
+            run.exits(2).warns("is there, and is no export");
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), other);
+        }
+    }
+    std::fs::remove_file(&file).unwrap();
+    for format in ["ics", "markdown", "jsonl", "markdown", "ics"] {
+        let _ = vault.run(&["export", "--format", format, "-o", &shown]).ok();
+    }
     // A note of the vault would be a second truth.
     let before = vault.tree();
     assert_eq!(vault.run(&["export", "-o", "Everything.md"]).code, 2);
@@ -123,4 +144,62 @@ fn an_export_replaces_only_an_export() {
     let counts =
         ["memories", "daily", "reminders", "commitments", "pins"].map(|key| json[key].as_u64().unwrap());
     assert_eq!(counts, [0, 0, 3, 1, 0], "what the file holds");
+}
+
+#[test]
+fn an_export_goes_through_a_link_and_replaces_no_pipe() {
+    let vault = TestVault::new(VAULT);
+    let home = vault.home();
+    let path = |name: &str| home.join(name).to_string_lossy().into_owned();
+    let link = |name: &str, to: &str| std::os::unix::fs::symlink(home.join(to), home.join(name)).unwrap();
+    let export = |format: &str, name: &str| vault.run(&["export", "--format", format, "-o", &path(name)]);
+    std::fs::write(home.join("real.ics"), "").unwrap();
+    link("link.ics", "real.ics");
+    let _ = export("ics", "link.ics").ok();
+    assert!(home.join("link.ics").is_symlink());
+    assert!(std::fs::read_to_string(home.join("real.ics")).unwrap().starts_with("BEGIN:VCALENDAR"));
+    link("nowhere", "not-there");
+    export("ics", "nowhere").exits(2).warns("is no regular file");
+    // A pipe, a folder, and a link to each; a device is the same case.
+    let fifo = std::process::Command::new("mkfifo").arg(home.join("fifo")).status().unwrap();
+    assert!(fifo.success());
+    std::fs::create_dir(home.join("folder")).unwrap();
+    link("to-fifo", "fifo");
+    link("to-folder", "folder");
+    for name in ["fifo", "to-fifo", "folder", "to-folder"] {
+        for format in ["markdown", "jsonl"] {
+            export(format, name).exits(2).warns("is no regular file");
+        }
+    }
+    assert!(home.join("to-fifo").is_symlink() && home.join("to-folder").is_symlink());
+    link("note", vault.path("MEMORY.md").to_str().unwrap());
+    export("markdown", "note").exits(2).warns("would be a note of the vault");
+}
+
+#[test]
+fn a_folder_is_replaced_only_if_an_export_wrote_all_of_it() {
+    let vault = TestVault::new(VAULT);
+    let folder = vault.home().join("out");
+    let link = vault.home().join("link");
+    std::fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&folder, &link).unwrap();
+    let export = |to: &Path| vault.run(&["export", "--format", "okf", "-o", to.to_str().unwrap()]);
+    for to in [&folder, &link, &folder] {
+        let _ = export(to).ok();
+    }
+    assert!(link.is_symlink() && folder.join("index.md").is_file());
+    for (other, shown) in
+        [("NOTES.md", "NOTES.md"), (".git/HEAD", ".git"), ("memory/mine.md", "memory/mine.md")]
+    {
+        let file = folder.join(other);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "mine\n").unwrap();
+        export(&folder).exits(2).warns(format!("no export alone: there is `{shown}`"));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine\n");
+        match shown == other {
+            true => std::fs::remove_file(file).unwrap(),
+            false => std::fs::remove_dir_all(folder.join(shown)).unwrap(),
+        }
+    }
+    let _ = export(&folder).ok();
 }

@@ -1,11 +1,14 @@
 //! `export`: writes all memories, reminders and follow-ups for people, programs and calendars.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::cli::prelude::*;
 use crate::config::json_file;
-use crate::transfer::{FIRST, VaultContents, calendar, markdown, okf, records};
+use crate::transfer::{VaultContents, calendar, is_export, markdown, okf, records};
 
 /// Writes out memories, days, reminders, follow-ups and pins: as one Markdown document, as JSON Lines
 /// for `import`, as an iCalendar that a phone can subscribe to, or as a folder in the Open Knowledge Format.
@@ -15,7 +18,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "markdown")]
     format: Format,
     /// Writes to this file, outside the vault's notes, instead of standard output; an earlier export is
-    /// replaced, any other file is not. For `okf` it is a folder.
+    /// replaced, any other file is not. For `okf` it is a folder; one that holds other files, too, is not replaced.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -89,13 +92,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 /// Writes a file whole or not at all, so that a calendar is never fetched half-written.
 fn write(file: &Path, text: &str, vault: &Path) -> Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name =
-        file.file_name().ok_or_else(|| CommandError::usage(format!("`{}` is no file", file.display())))?;
+    // A link means its target.
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let (folder, name) = parts(file)?;
     let is_note = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
     if is_note && folder.canonicalize().is_ok_and(|folder| folder.starts_with(vault)) {
         let error = CommandError::usage(format!("`{}` would be a note of the vault", file.display()));
         return Err(error.hint("an export says again what the notes say; put it somewhere else"));
+    }
+    // A device, a pipe or a link to nothing would be replaced by a file, and a pipe never be read to its end.
+    if std::fs::metadata(file).map_or(file.is_symlink(), |meta| !meta.is_file()) {
+        let error = CommandError::usage(format!("`{}` is no regular file", file.display()));
+        return Err(error.hint("without `--output` an export goes to standard output"));
     }
     if std::fs::read(file).is_ok_and(|bytes| !bytes.is_empty() && !is_export(&bytes)) {
         let error = CommandError::usage(format!("`{}` is there, and is no export", file.display()));
@@ -105,23 +113,30 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<()> {
         .map_err(|error| CommandError::problem(format!("`{}` could not be written: {error}", file.display())))
 }
 
+/// The folder of a path, and its last part.
+fn parts(path: &Path) -> Result<(&Path, &OsStr)> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name();
+    name.map(|name| (parent, name))
+        .ok_or_else(|| CommandError::usage(format!("`{}` has no name", path.display())))
+}
+
 /// Writes a folder outside the vault, whole or not at all; it replaces an earlier export, and no other folder.
 fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<()> {
+    let folder = &folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let shown = folder.display();
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name =
-        folder.file_name().ok_or_else(|| CommandError::usage(format!("`{shown}` is no folder's name")))?;
-    if parent.canonicalize().is_ok_and(|parent| parent.starts_with(vault)) {
+    let (parent, name) = parts(folder)?;
+    if folder == vault || parent.canonicalize().is_ok_and(|parent| parent.starts_with(vault)) {
         let error = CommandError::usage(format!("`{shown}` would be within the vault"));
         return Err(error.hint("an export says again what the notes say; put it somewhere else"));
     }
     let is_there = folder.symlink_metadata().is_ok();
     let index = std::fs::read_to_string(folder.join("index.md")).unwrap_or_default();
-    let is_ours = index.strip_prefix(okf::HEAD).is_some_and(|rest| rest.starts_with(FIRST));
-    let is_empty = folder.read_dir().is_ok_and(|mut all| all.next().is_none());
-    if is_there && !is_ours && !is_empty {
-        let error = CommandError::usage(format!("`{shown}` is there, and is no export"));
-        return Err(error.hint("name another folder, or remove this one first"));
+    let ours = okf::listed_in(&index).unwrap_or_default();
+    let other = other_file(folder, Path::new(""), &ours).unwrap_or_else(|_| Some(name.into()));
+    if is_there && let Some(other) = other {
+        let words = format!("`{shown}` is no export, or no export alone: there is `{}`", other.display());
+        return Err(CommandError::usage(words).hint("name another folder, or remove this one first"));
     }
     let beside =
         |mark: &str| parent.join(format!(".{}.{}.{mark}", name.to_string_lossy(), std::process::id()));
@@ -143,8 +158,18 @@ fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<(
     Ok(())
 }
 
-/// Whether a file is an earlier export.
-fn is_export(bytes: &[u8]) -> bool {
-    let firsts: [&[u8]; 3] = [FIRST.as_bytes(), calendar::FIRST.as_bytes(), b"{\"kind\":"];
-    firsts.iter().any(|first| bytes.starts_with(first))
+/// The first file or folder below `inside` of the export `folder` that isn't of the files `ours`.
+fn other_file(folder: &Path, inside: &Path, ours: &HashSet<PathBuf>) -> std::io::Result<Option<PathBuf>> {
+    for entry in folder.join(inside).read_dir()? {
+        let entry = entry?;
+        let path = inside.join(entry.file_name());
+        let is_folder = entry.file_type()?.is_dir();
+        if !ours.contains(&path) && !(is_folder && ours.iter().any(|one| one.starts_with(&path))) {
+            return Ok(Some(path));
+        }
+        if is_folder && let Some(other) = other_file(folder, &path, ours)? {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
 }
