@@ -10,7 +10,7 @@ use super::memory_json::{filled_lines, why};
 use super::{ImportBatch, ImportItem, VaultContents};
 use crate::format::commitment::Commitment;
 use crate::format::reminder::{Recur, Reminder};
-use crate::format::{ReminderId, has_shape, reminder};
+use crate::format::{ReminderId, has_shape, invisible, reminder};
 use crate::memory::Scope;
 use crate::vault::NotePath;
 
@@ -217,6 +217,9 @@ fn item(record: ExportRecord) -> Result<ImportItem, String> {
         }
         ExportRecord::Reminder { id, date, time, recur, day, msg, block_id, .. } => {
             reminder::check_msg(&msg)?;
+            if let Some((_, hidden)) = invisible::first(&msg) {
+                return Err(format!("its message has an invisible character ({})", hidden.escape_unicode()));
+            }
             ImportItem::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
         }
         ExportRecord::Commitment { commitment, .. } => ImportItem::Commitment(commitment),

@@ -203,3 +203,41 @@ fn a_folder_is_replaced_only_if_an_export_wrote_all_of_it() {
     }
     let _ = export(&folder).ok();
 }
+
+#[test]
+fn a_follow_up_that_a_person_changed_since_is_left_and_does_not_come_twice() {
+    let vault = TestVault::new(VAULT);
+    let out = vault.run(&["export", "--format", "jsonl"]).ok().stdout;
+    let note = vault.read("COMMITMENTS.md");
+    for (was, is) in [("Remind Kyle, please", "Remind Kyle, kindly"), ("2026-12-08T", "2026-12-09T")] {
+        let changed = note.replace(was, is);
+        assert_ne!(changed, note);
+        vault.write("COMMITMENTS.md", &changed);
+        let run = vault.run_with(&["import", "-"], &out);
+        assert_eq!(run.stderr.contains("has other words by now; it is left as it is"), was.starts_with('R'));
+        assert_eq!(vault.read("COMMITMENTS.md"), changed);
+    }
+    // Without an instant of its own, one with a taken id is another; its new id has the day of the taken one.
+    let record = |text: &str| {
+        format!(
+            "{{\"kind\":\"commitment\",\"id\":\"c-2026-05-08-001\",\"status\":\"pending\",\"text\":\"{text}\"}}\n"
+        )
+    };
+    let other = TestVault::new("");
+    let _ = other.run_with(&["import", "-"], &(record("One") + &record("Two"))).ok();
+    let note = other.read("COMMITMENTS.md");
+    assert!(note.contains("id: c-2026-05-08-002\n"), "{note}");
+}
+
+#[test]
+fn a_reminder_with_an_invisible_character_is_refused_as_by_hand() {
+    let record = |msg: &str| {
+        format!(
+            "{{\"kind\":\"reminder\",\"date\":\"2027-01-01\",\"time\":\"09:30\",\"recur\":\"none\",\"msg\":\"{msg}\"}}\n"
+        )
+    };
+    let vault = TestVault::new("");
+    let run = vault.run_with(&["import", "-"], &(record("Call\u{200b} Mum") + &record("Call Dad")));
+    run.exits(1).warns("line 1: left out: its message has an invisible character (\\u{200b})");
+    assert!(vault.read("Reminders.md").contains("Call Dad"));
+}

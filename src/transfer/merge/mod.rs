@@ -230,15 +230,23 @@ fn merge_commitments(before: &[u8], items: &[&ImportItem]) -> MergedNote {
             merged.refused.push((place, "it would not read back as it is".to_owned()));
             continue;
         };
-        if !said.insert(commitment_content(&safe)) {
+        // Ids count up each day, so that two vaults have the same; with the same instant it is the same follow-up.
+        let is_it =
+            |it: &&Commitment| (&it.id, it.created) == (&safe.id, safe.created) && it.created.is_some();
+        let standing = file.blocks.iter().map(|block| &block.commitment).find(is_it);
+        if !said.insert(commitment_content(&safe)) || standing.is_some_and(|it| it.text == safe.text) {
             merged.duplicates += 1;
             continue;
         }
+        if standing.is_some() {
+            let reason = "this follow-up has other words by now; it is left as it is";
+            merged.refused.push((place, reason.to_owned()));
+            continue;
+        }
         let id = if ids.contains(&safe.id) {
-            commitment::next_id(
-                &file,
-                TimeZone::UTC.to_datetime(safe.created.unwrap_or(Timestamp::UNIX_EPOCH)).date(),
-            )
+            let made = safe.created.map(|at| TimeZone::UTC.to_datetime(at).date());
+            let of_id = || safe.id.strip_prefix("c-")?.get(..10)?.parse::<Date>().ok();
+            commitment::next_id(&file, made.or_else(of_id).unwrap_or(Date::constant(1970, 1, 1)))
         } else {
             safe.id.clone()
         };
