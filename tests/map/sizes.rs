@@ -88,9 +88,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
-    ("history", 5300),
+    ("history", 5350),
     // A setting of ours is told from the file as it was.
-    ("hooks", 3500),
+    ("hooks", 3550),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
     ("listen", 150),
@@ -102,16 +102,14 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("redact", 1100),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
-    ("reminders", 750),
+    ("reminders", 800),
     ("rerank", 250),
     ("routines", 1550),
     ("schedule", 600),
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
-    ("search", 11550),
-    ("setup", 1400),
     ("search", 11150),
-    ("setup", 1600),
+    ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.
     ("src", 1200),
