@@ -164,7 +164,8 @@ fn other_file(folder: &Path, inside: &Path, ours: &HashSet<PathBuf>) -> std::io:
         let entry = entry?;
         let path = inside.join(entry.file_name());
         let is_folder = entry.file_type()?.is_dir();
-        if !ours.contains(&path) && !(is_folder && ours.iter().any(|one| one.starts_with(&path))) {
+        let is_ours = ours.contains(&path) || (is_folder && ours.iter().any(|one| one.starts_with(&path)));
+        if !is_ours {
             return Ok(Some(path));
         }
         if is_folder && let Some(other) = other_file(folder, &path, ours)? {
