@@ -133,7 +133,8 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
         let is_untold =
             |words: &str, at| untold.contains(&key(&tasks::task_id(path.as_str(), words), at, None));
         let told = &workspace.settings.reminders.also;
-        let (mut adopted, mut kept) = adopt(path.as_str(), &bytes, &rules, told, now, &workspace.zone, is_untold);
+        let (mut adopted, mut kept) =
+            adopt(path.as_str(), &bytes, &rules, told, now, &workspace.zone, is_untold);
         if !adopted.is_empty()
             && let Err(error) = workspace.editor.check_writable(&path)
         {
