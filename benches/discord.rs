@@ -14,7 +14,7 @@ mod discord {
 #[path = "../tests/support/models/mod.rs"]
 mod models;
 #[path = "../tests/discord/rig.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod rig;
 #[path = "pass/settings.rs"]
 mod settings;

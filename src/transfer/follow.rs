@@ -71,11 +71,14 @@ pub fn folders(workspace: &Workspace) -> Vec<(String, PathBuf)> {
     workspace.settings.follow.iter().map(|(name, folder)| (name.clone(), path(folder))).collect()
 }
 
-/// The Markdown files of a folder and its subfolders, by relative path; and the unusable files with the reasons.
+/// Texts by their relative paths, and the files that can't be used, with the reasons.
+pub type FolderTexts = (Vec<(String, String)>, Vec<String>);
+
+/// The Markdown files of a folder and its subfolders.
 ///
 /// # Errors
 /// It is no folder, or has too much in it.
-pub fn notes(from: &Path) -> Result<(Vec<(String, String)>, Vec<String>)> {
+pub fn notes(from: &Path) -> Result<FolderTexts> {
     let mut batch = ImportBatch::default();
     let notes = bounded_read::texts(from, &mut batch)?;
     let skipped =

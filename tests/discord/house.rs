@@ -112,13 +112,6 @@ impl House {
     pub async fn answered(&self, id: u64) {
         self.wait("the answer", || !self.replies(id).is_empty()).await;
     }
-
-    /// Asks, and waits for the answer to it.
-    pub async fn reply(&self, text: &str) -> String {
-        let id = self.ask(text);
-        self.wait(text, || !self.replies(id).is_empty()).await;
-        self.replies(id).remove(0)
-    }
 }
 
 impl HouseDaemon {

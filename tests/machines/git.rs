@@ -232,7 +232,7 @@ async fn a_push_whose_answer_is_lost_is_read_back() {
         "#!/bin/sh\nif [ -e {0}/lose ]; then rm {0}/lose; kill -9 $PPID; fi\n",
         folder.path().display()
     );
-    write_program(&repository.join("hooks/post-receive"), &text);
+    write_program(repository.join("hooks/post-receive"), &text);
     assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), SwapOutcome::Done);
     std::fs::write(folder.path().join("lose"), "").unwrap();
     let swapped = one.engine.swap(&[change("claim/b", None, Some("1"))]).await;

@@ -84,7 +84,7 @@ impl Vault {
         // A program that asks for passwords, and would be asked for one.
         let asked = folder.path().join("asked");
         let text = format!("#!/bin/sh\ntouch {}\necho secret\n", asked.display());
-        write_program(&folder.path().join("asks"), &text);
+        write_program(folder.path().join("asks"), &text);
         Self { folder, port: address.port() }
     }
 

@@ -369,8 +369,8 @@ fn a_note_that_cannot_be_written_keeps_its_lines_and_gets_no_reminders() {
         let rights = std::os::unix::fs::PermissionsExt::from_mode(0o444);
         std::fs::set_permissions(vault.path("Projects/House.md"), rights).unwrap();
     };
-    let cases: [(&dyn Fn(&TestVault), &str); 3] = [
-        (&copy, "is a conflicting copy of"),
+    let cases = [
+        (&copy as &dyn Fn(&TestVault), "is a conflicting copy of"),
         (&mark, "begins a merge conflict"),
         (&protect, "it is read-only"),
     ];
