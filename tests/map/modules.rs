@@ -166,7 +166,8 @@ impl Source {
                 "{" => depth += 1,
                 "}" => depth = depth.saturating_sub(1),
                 "pub" => is_public = true,
-                "use" => {
+                // `+ use<'a>` is a bound.
+                "use" if tokens.get(at + 1).is_none_or(|next| next != "<") => {
                     let mut leaves = Vec::new();
                     at = tree(tokens, at + 1, &[], &mut leaves);
                     source.take(&leaves, module, known, is_public, depth == 0);
