@@ -60,7 +60,12 @@ impl Cookies {
         if event.paths.is_empty() || !names.clone().all(|name| name.is_ok()) {
             return false;
         }
-        if !matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))) {
+        if matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))) {
+            // The folder is gone, and the next one may have its number.
+            if event.paths.contains(&self.folder) {
+                self.watched = None;
+            }
+        } else {
             self.seen.extend(names.by_ref().flatten().filter_map(Path::to_str).map(str::to_owned));
             self.seen.remove("");
         }
