@@ -80,12 +80,25 @@ impl Workspace {
         Self { vault, editor, settings, zone, dirs, clock, machines, history }
     }
 
-    /// Finishes the edit of a process that was killed. This comes before each snapshot, which would take the write for
-    /// a person's. An edit that can't be finished now stays in the edit journal.
+    /// Finishes the edit of a process that was killed, so that it is recorded with its reason before a snapshot. One
+    /// that can't be finished now stays in the edit journal.
     pub fn recover_edits(&self) {
         if let Err(error) = self.editor.recover() {
             tracing::warn!(%error, "an interrupted edit can't be finished now");
         }
+    }
+
+    /// A snapshot of the whole vault into `history`, after [`Workspace::recover_edits`].
+    ///
+    /// # Errors
+    /// As [`crate::history::History::snapshot_all`].
+    pub fn snapshot_all(
+        &self,
+        history: &crate::history::History,
+        deletions: crate::history::Deletions,
+    ) -> crate::history::Result<crate::history::SnapshotResult> {
+        self.recover_edits();
+        history.snapshot_all(deletions)
     }
 
     /// The vault's history, opened now if it wasn't; none where the settings turn it off.

@@ -81,8 +81,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return super::audit::check_all(context, &workspace, &history);
     }
     if args.accept_deletions {
-        workspace.recover_edits();
-        let snapshot = history.snapshot_all(Deletions::Accept)?;
+        let snapshot = workspace.snapshot_all(&history, Deletions::Accept)?;
         context.ui.note(format!("recorded {} deletions", snapshot.deleted));
     } else {
         refresh(context, &workspace, &history)?;

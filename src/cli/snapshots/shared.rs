@@ -22,11 +22,11 @@ pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>
 /// Finishes an interrupted edit, takes a snapshot of what people changed, where snapshots are on, and prints held
 /// deletions.
 pub(in crate::cli) fn refresh(context: &Context, workspace: &Workspace, history: &History) -> Result<()> {
-    workspace.recover_edits();
     if !workspace.settings.history.enabled {
+        workspace.recover_edits();
         return Ok(());
     }
-    let snapshot = history.snapshot_all(Deletions::Hold)?;
+    let snapshot = workspace.snapshot_all(history, Deletions::Hold)?;
     if let Some(held) = &snapshot.held {
         context.ui.note(format!(
             "{} of {} known files are gone from the vault; if that is meant, say so with \

@@ -47,8 +47,7 @@ pub(super) fn undo(workspace: &Workspace) -> anyhow::Result<String> {
         // The undo that was killed is the one that is asked for again.
         return Ok(format!("Finished what had been interrupted: {}", undo.subject));
     }
-    workspace.recover_edits();
-    history.snapshot_all(Deletions::Hold)?;
+    workspace.snapshot_all(&history, Deletions::Hold)?;
     let plan = history.plan_undo(1)?;
     if let Some(conflict) = plan.conflicts.first() {
         bail!("`{}`: {}; nothing was undone", conflict.path, conflict.reason);

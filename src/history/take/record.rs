@@ -23,9 +23,8 @@ impl History {
     pub fn record(&self, change: &ObservedChange<'_>) -> Result<()> {
         let path = self.real_path(change.path);
         let size = change.after.map_or(0, <[u8]>::len) as u64;
-        let restore = pending::load(self.dir())?;
         // All writes of a restore, or of an undo, are committed at its end.
-        if change.why.actor == Actor::Restore && restore.is_some() {
+        if change.why.actor == Actor::Restore && pending::load(self.dir())?.is_some() {
             return Ok(());
         }
         if self.selection.verdict(path.as_str()) != PathTreatment::Keep {
@@ -57,6 +56,7 @@ impl History {
         // A change by a person, or by a restore that was killed.
         if known != before {
             let earlier = vec![(path.to_string(), before)];
+            let restore = pending::load(self.dir())?;
             match restore.filter(|restore| restore.targets().get(path.as_str()) == Some(&before)) {
                 Some(restore) => commits.commit(&earlier, &restore.message())?,
                 None => commits.commit_changes_of_people(earlier)?,

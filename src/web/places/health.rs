@@ -260,8 +260,8 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
         "roll-back" => pending(visit, Interrupted::RollBack)?,
         "bring-back" => bring_back(visit)?,
         "accept" => {
-            workspace.recover_edits();
-            let snapshot = open(visit)?.snapshot_all(Deletions::Accept)?;
+            let history = open(visit)?;
+            let snapshot = workspace.snapshot_all(&history, Deletions::Accept)?;
             format!("Recorded: {} files are gone", snapshot.deleted)
         }
         "test" => test(visit, name)?,

@@ -207,8 +207,7 @@ pub(super) fn undo_plan(
 /// Takes back the selected writes, after a snapshot of people's changes. Returns a sentence.
 pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String> {
     let history = open(visit)?;
-    visit.workspace.recover_edits();
-    history.snapshot_all(Deletions::Hold)?;
+    visit.workspace.snapshot_all(&history, Deletions::Hold)?;
     let plan = history.plan_undo(what)?;
     let refused =
         |reason: String| PageError::changed(reason).hint("nothing was undone; look at the note's history");
