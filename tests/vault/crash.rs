@@ -321,10 +321,18 @@ mod power {
             assert!(ran("mount", &["-o".as_ref(), "remount,ro".as_ref(), self.mount.as_os_str()]), "remount");
         }
 
-        /// Off and on again, after [`cut`].
+        /// Off and on again, after [`cut`]. A process in a mount namespace of its own (another test's box) may hold the
+        /// stopped file system for a moment; mounting the image then finds that one again.
         pub fn restart(&self) {
-            assert!(ran("umount", &[self.mount.as_os_str()]), "umount");
-            assert!(self.plug_in(), "mount");
+            let probe = self.mount.join("probe");
+            for _ in 0..100 {
+                assert!(ran("umount", &[self.mount.as_os_str()]), "umount");
+                assert!(self.plug_in(), "mount");
+                if std::fs::write(&probe, "").is_ok() {
+                    return std::fs::remove_file(&probe).unwrap();
+                }
+            }
+            panic!("the stopped file system is still held");
         }
     }
 
