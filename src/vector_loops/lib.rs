@@ -2,13 +2,11 @@
 //!
 //! Bytes of tables and of mapped files come in; sums, differences and positions go out. This is a crate of its own so
 //! that it is compiled for speed (`[profile.release.package]`); the program is compiled for size, without SIMD
-//! instructions. Every loop is compiled twice: for any processor, and for processors with AVX2 and a population count.
-//! The operations and their order are the same for both, so the results are the same to the last digit. Pure.
+//! instructions. Loops that count bits or multiply are compiled twice: for any processor, and for processors with AVX2 and
+//! a population count. The operations and their order are the same for both, so the results are the same to the last
+//! digit. Pure.
 
 use pulp::{Arch, NullaryFnOnce};
-
-/// So many bytes of a row are added at a time; the sums are held in registers.
-const AT_ONCE: usize = 32;
 
 /// The number for a four-bit code, before it is multiplied by its row's scale. The sixteen steps are centred on zero
 /// and grow with the distance from zero, like the numbers of rows.
@@ -27,22 +25,17 @@ pub fn step(half: u8) -> f32 {
 /// A token has no row or no scale.
 pub fn add_rows(sum: &mut [f32], rows: &[u8], scales: &[[u8; 4]], tokens: &[u32]) {
     let length = sum.len() / 2;
-    let row = |token: u32| &rows[token as usize * length..][..length];
-    let scale = |token: u32| f32::from_le_bytes(scales[token as usize]);
     let (lower, upper) = sum.split_at_mut(length);
-    Arch::new().dispatch(|| {
-        let all = lower.chunks_mut(AT_ONCE).zip(upper.chunks_mut(AT_ONCE));
-        for (at, (lower, upper)) in all.enumerate() {
-            for token in tokens {
-                let scale = scale(*token);
-                let values = &row(*token)[at * AT_ONCE..][..lower.len()];
-                for ((lower, upper), value) in lower.iter_mut().zip(upper.iter_mut()).zip(values) {
-                    *lower += scale * step(value & 15);
-                    *upper += scale * step(value >> 4);
-                }
-            }
+    for token in tokens {
+        let scale = f32::from_le_bytes(scales[*token as usize]);
+        // Looked up, a number costs an addition: a release that is linked as one unit has no loop made for vectors.
+        let numbers: [f32; 16] = std::array::from_fn(|half| scale * step(half as u8));
+        let row = &rows[*token as usize * length..][..length];
+        for ((lower, upper), value) in lower.iter_mut().zip(&mut *upper).zip(row) {
+            *lower += numbers[usize::from(value & 15)];
+            *upper += numbers[usize::from(value >> 4)];
         }
-    });
+    }
 }
 
 /// The exact dot product of 16-bit numbers that hold bytes with signed bytes: the products of two bytes can't overflow
@@ -116,12 +109,16 @@ pub fn differences(of: SignRows<'_>, signs: &[u64; 4], most: u32) -> Vec<(u16, u
             let touched =
                 near.iter().fold(0, |touched, (_, at)| touched ^ words(*at).map_or(0, |w| w[0] ^ w[2]));
             std::hint::black_box(touched);
-            near.retain_mut(|(difference, at)| {
-                let Some(words) = words(*at) else { return false };
+            // `retain_mut` would be compiled once for both versions.
+            let mut kept = 0;
+            for of in 0..near.len() {
+                let (difference, at) = near[of];
+                let Some(words) = words(at) else { continue };
                 let further = words.iter().zip(&signs[1..]).map(|(a, b)| (a ^ b).count_ones() as u16);
-                *difference += further.sum::<u16>();
-                true
-            });
+                near[kept] = (difference + further.sum::<u16>(), at);
+                kept += 1;
+            }
+            near.truncate(kept);
             near
         }
     }
