@@ -34,7 +34,7 @@ pub enum AnswerOutcome {
 }
 
 /// Sends the unsent chunks of the answer or of the routine's text with this key, each once. The caller holds a routine's
-/// run.
+/// run. Old answers are forgotten then.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -43,16 +43,15 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerO
     let Some(message) = context.journal.answer(key)? else {
         return Ok(AnswerOutcome::Refused("it isn't in the delivery journal".to_owned()));
     };
-    if message.is_sent() {
-        return Ok(AnswerOutcome::Sent);
+    if !message.is_sent() {
+        if let Some(at) = message.retry.filter(|at| *at > pass.now) {
+            return Ok(AnswerOutcome::Later(at));
+        }
+        let mut report = PassReport::default();
+        Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
     }
-    if let Some(at) = message.retry.filter(|at| *at > pass.now) {
-        return Ok(AnswerOutcome::Later(at));
-    }
-    let mut report = PassReport::default();
-    Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
     match context.journal.answer(key)? {
-        Some(message) if message.is_sent() => Ok(AnswerOutcome::Sent),
+        Some(message) if message.is_sent() => context.journal.prune_answers().map(|()| AnswerOutcome::Sent),
         Some(message) => {
             let soon = pass.later(SignedDuration::from_secs(1));
             Ok(AnswerOutcome::Later(message.retry.unwrap_or(soon)))
@@ -120,11 +119,7 @@ impl AnswerSender {
             settings: &self.settings,
             machines: &self.machines,
         };
-        let progress = send_answer(&context, key).await?;
-        if progress == AnswerOutcome::Sent {
-            self.journal.prune_answers()?;
-        }
-        Ok(progress)
+        send_answer(&context, key).await
     }
 
     /// The chunks of an answer that arrived.

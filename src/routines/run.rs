@@ -5,8 +5,6 @@
 //! message, the turn marked answered, the answer logged, appended or sent, the run done. A crash may come after any of
 //! them; each step first checks whether it was done.
 
-use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -64,19 +62,6 @@ pub struct Runner {
     settings: PassSettings,
 }
 
-/// The lock of a run, which ends with the process.
-struct RunLock {
-    path: PathBuf,
-    file: File,
-}
-
-impl Drop for RunLock {
-    /// Unlocks even where a child that is just being started still holds a copy of the descriptor.
-    fn drop(&mut self) {
-        let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
-    }
-}
-
 impl Runner {
     /// A runner.
     ///
@@ -107,7 +92,8 @@ impl Runner {
     /// # Errors
     /// Something that it needs can't be used; the next call continues from there.
     pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<RunProgress, RunError> {
-        let Some(lock) = self.lock(key)? else { return Ok(RunProgress::Busy) };
+        let lock = self.journal.lock(&format!("run-{:016x}.lock", message_of(key)))?;
+        let Some(lock) = lock else { return Ok(RunProgress::Busy) };
         match due_runs::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
             RunOwner::Ours => {}
             RunOwner::Later(why) => return Ok(RunProgress::Later(why)),
@@ -157,18 +143,6 @@ impl Runner {
             Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
         }
         driven
-    }
-
-    fn lock(&self, key: &str) -> Result<Option<RunLock>, RunError> {
-        let path = self.parts.workspace.dirs.state.join(format!("run-{:016x}.lock", message_of(key)));
-        let wrap =
-            |error: std::io::Error| RunError::Problem(format!("can't use `{}`: {error}", path.display()));
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
-        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(RunLock { path, file })),
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(wrap(error.into())),
-        }
     }
 
     /// Why an unfixed run is dropped: its note was deleted or disabled.
@@ -294,13 +268,7 @@ impl Runner {
             (run.answer.as_deref().unwrap_or_default(), run.facts.as_deref().unwrap_or_default());
         let chunks =
             self.journal.answer(&run_message_key(&run.key))?.map_or(0, |message| message.chunks.len());
-        self.parts.turns.record_answer(
-            message,
-            text,
-            facts,
-            u32::try_from(chunks).unwrap_or(u32::MAX),
-            now(),
-        )?;
+        self.parts.turns.record_answer(message, text, facts, chunks, now())?;
         fail::fail_point!("routines::after-answered");
         let log = RunLog::of(workspace, run);
         for note in crate::turn::turn_notes(&self.parts.turns, message)? {
@@ -317,7 +285,10 @@ impl Runner {
                 Err(error) => return Ok(Some(error.to_string())),
             }
         } else if run.outcome.as_deref() == Some("sent") {
-            match self.send(run).await? {
+            let order = &self.parts.delivery_order;
+            // The run's lock keeps others from its message.
+            let context = workspace.pass_context(&self.journal, order, &self.settings);
+            match send_answer(&context, &run_message_key(&run.key)).await? {
                 AnswerOutcome::Sent => {}
                 AnswerOutcome::Later(at) => return Ok(Some(format!("its message is tried again at {at}"))),
                 AnswerOutcome::Refused(_) => outcome = Some("every place refused its message".to_owned()),
@@ -353,16 +324,5 @@ impl Runner {
         })?;
         fail::fail_point!("routines::after-append");
         Ok(format!("appended to {path}"))
-    }
-
-    /// Sends the rest of the run's message; the run's lock keeps others from it.
-    async fn send(&self, run: &RoutineRun) -> Result<AnswerOutcome, RunError> {
-        let parts = &self.parts;
-        let context = parts.workspace.pass_context(&self.journal, &parts.delivery_order, &self.settings);
-        let progress = send_answer(&context, &run_message_key(&run.key)).await?;
-        if progress == AnswerOutcome::Sent {
-            self.journal.prune_answers()?;
-        }
-        Ok(progress)
     }
 }

@@ -34,7 +34,7 @@ mod runs;
 mod tests;
 
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::{Timestamp, civil};
 
@@ -58,6 +58,9 @@ pub const RESTORED: &str = "restored";
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "deliveries.sqlite";
+
+/// The name of the lock with which one pass sends at a time.
+pub(super) const PASS_LOCK: &str = "deliver.lock";
 
 /// The file and its versions.
 static KIND: StateFileKind = StateFileKind {
@@ -134,6 +137,21 @@ pub struct Journal {
     pub(super) db: Database,
 }
 
+/// A lock that is held until it is dropped, or the process ends.
+#[derive(Debug)]
+pub struct JournalLock {
+    /// Its file.
+    pub path: PathBuf,
+    file: File,
+}
+
+impl Drop for JournalLock {
+    /// Unlocks even where a child that is just being started still holds a copy of the descriptor.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 impl Journal {
     /// Opens the journal in `state_dir`, making or migrating it. A file that is no database is put
     /// aside under another name, with a warning, so that reminders go on firing.
@@ -144,17 +162,17 @@ impl Journal {
         Ok(Self { db: Database::open_or_renew(&KIND, state_dir.join(FILE_NAME), |_| false)? })
     }
 
-    /// Takes the right to run a pass, without waiting: `None` while another process (or task) has it. It is held while
-    /// the file is open.
+    /// Takes the lock with this file name in the state directory, without waiting: `None` while another process (or
+    /// task) has it.
     ///
     /// # Errors
     /// The lock file can't be made.
-    pub fn lock(&self) -> Result<Option<File>> {
-        let path = self.db.path().with_file_name("deliver.lock");
+    pub fn lock(&self, name: &str) -> Result<Option<JournalLock>> {
+        let path = self.db.path().with_file_name(name);
         let wrap = |source| DatabaseError::File { path: path.clone(), source };
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
+            Ok(()) => Ok(Some(JournalLock { path, file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(wrap(error)),
         }

@@ -85,11 +85,11 @@ fn what_was_claimed_is_claimed_once() {
 fn one_pass_at_a_time() {
     let (dir, journal) = journal();
     let other = Journal::open(dir.path()).unwrap();
-    let lock = journal.lock().unwrap();
+    let lock = journal.lock(PASS_LOCK).unwrap();
     assert!(lock.is_some());
-    assert!(other.lock().unwrap().is_none());
+    assert!(other.lock(PASS_LOCK).unwrap().is_none());
     drop(lock);
-    assert!(other.lock().unwrap().is_some());
+    assert!(other.lock(PASS_LOCK).unwrap().is_some());
 }
 
 #[test]

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::delivery_journal::Journal;
+use super::delivery_journal::{Journal, JournalLock, PASS_LOCK};
 use super::delivery_order::DeliveryOrder;
 use super::notifier::MessageKind;
 use super::words::NotifyRules;
@@ -304,17 +304,17 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
     let started = Instant::now();
     let pass = Pass::new(context, PassMode::Tick);
     let mut report = pass.report();
-    if let Some(_lock) = context.journal.lock()? {
+    if let Some(_lock) = context.journal.lock(PASS_LOCK)? {
         Sender::new(pass, started + SEND_BUDGET, &mut report).resume(MessageSelection::All).await?;
     }
     finish(started, &mut report);
     Ok(report)
 }
 
-async fn lock(journal: &Journal) -> Result<std::fs::File> {
+async fn lock(journal: &Journal) -> Result<JournalLock> {
     let started = Instant::now();
     loop {
-        if let Some(lock) = journal.lock()? {
+        if let Some(lock) = journal.lock(PASS_LOCK)? {
             return Ok(lock);
         }
         if started.elapsed() > LOCK_WAIT {

@@ -252,7 +252,6 @@ impl Worker {
         // A question that stands in no message is quoted above its answer.
         let text = &question.map_or_else(|| text.to_owned(), |question| quoted(question, text));
         let chunks = split::split(text, CONTENT_LIMIT).len();
-        let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
         fail::fail_point!("turn::before-answered");
         let fixed =
             self.shared.turns.record_answer(message, text, &facts.render(), chunks, self.shared.clock.now());

@@ -72,7 +72,7 @@ impl TurnJournal {
         message: u64,
         text: &str,
         facts: &str,
-        chunks: u32,
+        chunks: usize,
         now: Timestamp,
     ) -> Result<bool> {
         self.db.write(|tx| {
