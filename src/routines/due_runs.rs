@@ -19,7 +19,7 @@ use super::run_log;
 use super::run_material::{self, RunMaterial};
 use super::run_texts::target;
 use crate::deliver::Journal;
-use crate::deliver::delivery_journal::{NewRun, RoutineProgress, run_claim, run_key};
+use crate::deliver::delivery_journal::{RoutineProgress, RoutineRun, run_claim, run_key};
 use crate::format::routine::{AnswerDelivery, Routine, RoutineSchedule};
 use crate::machines::IntendedSend;
 use crate::machines::protocol::SendRight;
@@ -96,7 +96,8 @@ pub fn claim_due_runs(
                 claimed.due.push(note.name.clone());
                 if !dry {
                     fail::fail_point!("routines::before-claim");
-                    journal.claim_run(&new_run(note, &planned, &found), now)?;
+                    let run = new_run(note, &planned, &found, now);
+                    journal.claim_run(&run, true, found.baseline.as_deref())?;
                     fail::fail_point!("routines::after-claim");
                 }
             }
@@ -122,17 +123,17 @@ fn is_ahead(known: &RoutineProgress, now: Timestamp) -> bool {
     known.handled.max(Some(known.since)).is_some_and(|at| at.duration_since(now) > AHEAD)
 }
 
-fn new_run(note: &RoutineNote, planned: &PlannedRun, found: &RunMaterial) -> NewRun {
-    NewRun {
+fn new_run(note: &RoutineNote, planned: &PlannedRun, found: &RunMaterial, started: Timestamp) -> RoutineRun {
+    RoutineRun {
         key: run_key(&note.name, planned.occurrence.local),
         routine: note.name.clone(),
         local: planned.occurrence.local,
         due: planned.occurrence.at,
         missed: planned.missed,
-        scheduled: true,
+        started,
         note: note.bytes.clone(),
         material: serde_json::to_string(&found.sections).unwrap_or_default(),
-        baseline: found.baseline.clone(),
+        ..RoutineRun::default()
     }
 }
 
@@ -152,9 +153,8 @@ pub fn claim_now(
     let key = format!("{}@run-{}", note.name, ulid::Ulid::generate());
     let occurrence = Occurrence { at: now, local: workspace.zone.tz().to_datetime(now), day: None };
     let planned = PlannedRun { occurrence, missed: 0 };
-    let run =
-        NewRun { key: key.clone(), scheduled: false, baseline: None, ..new_run(note, &planned, &found) };
-    journal.claim_run(&run, now)?;
+    let run = RoutineRun { key: key.clone(), ..new_run(note, &planned, &found, now) };
+    journal.claim_run(&run, false, None)?;
     Ok(key)
 }
 

@@ -46,7 +46,7 @@ pub(super) use keys::{local_text, voice_claim};
 pub use lines::NotifiedTask;
 pub use message::{ChunkState, JournalMessage, MessageChunk, NewMessage, PostedChunk};
 pub use recipients::{CopyState, NotifierRefusal, Recipient};
-pub use runs::{NewRun, RoutineProgress, RoutineRun, RunState, run_key, run_message_key};
+pub use runs::{RoutineProgress, RoutineRun, RunState, run_key, run_message_key};
 
 use super::notifier::NotifiedItem;
 pub(crate) use crate::sqlite::Result;

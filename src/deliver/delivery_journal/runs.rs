@@ -50,34 +50,12 @@ pub struct GoneRoutine {
     pub handled: Option<Timestamp>,
 }
 
-/// A run to claim.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRun {
-    /// The routine's name and the local occurrence: the run's key.
-    pub key: String,
-    /// The routine.
-    pub routine: String,
-    /// When it was due, local.
-    pub local: civil::DateTime,
-    /// When it was due.
-    pub due: Timestamp,
-    /// How many earlier occurrences are folded in.
-    pub missed: u32,
-    /// Whether the schedule asked for it, rather than a person.
-    pub scheduled: bool,
-    /// The routine's note as it stands.
-    pub note: Vec<u8>,
-    /// The input that was found without asking a brain.
-    pub material: String,
-    /// The state for the next run to compare with.
-    pub baseline: Option<String>,
-}
-
 words! {
     /// How far a run came.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum RunState, as_str {
         /// A brain may have been asked.
+        #[default]
         Claimed = "claimed",
         /// Its text is fixed.
         Fixed = "fixed",
@@ -87,9 +65,9 @@ words! {
 }
 
 /// A run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoutineRun {
-    /// Its key.
+    /// Its key: the routine's name and the local occurrence.
     pub key: String,
     /// The routine.
     pub routine: String,
@@ -198,11 +176,13 @@ impl Journal {
         self.db.write(|tx| handled(tx, name, up_to))
     }
 
-    /// Claims a run, with all that it begins with; false where it was claimed before.
+    /// Claims a run, with all that it begins with; false where it was claimed before. `is_scheduled` says that the
+    /// schedule asked for it, rather than a person; `baseline` is the state for the next run to compare with.
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn claim_run(&self, run: &NewRun, now: Timestamp) -> Result<bool> {
+    pub fn claim_run(&self, run: &RoutineRun, is_scheduled: bool, baseline: Option<&str>) -> Result<bool> {
+        let started = run.started.as_millisecond();
         self.db.write(|tx| {
             let added = tx.execute(
                 "INSERT INTO runs (key, routine, local, due_ms, missed, started_ms, note, material, state)
@@ -213,17 +193,17 @@ impl Journal {
                     local_text(run.local),
                     run.due.as_millisecond(),
                     run.missed,
-                    now.as_millisecond(),
+                    started,
                     run.note,
                     run.material
                 ],
             )?;
-            if run.scheduled {
+            if is_scheduled {
                 handled(tx, &run.routine, run.due)?;
                 if added > 0 {
                     tx.execute(
                         "UPDATE routines SET ran_ms = ?2, seen = coalesce(?3, seen) WHERE name = ?1",
-                        params![run.routine, now.as_millisecond(), run.baseline],
+                        params![run.routine, started, baseline],
                     )?;
                 }
             }

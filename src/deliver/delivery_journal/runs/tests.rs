@@ -4,18 +4,17 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn new_run(local: &str) -> NewRun {
+fn new_run(local: &str, started: Timestamp) -> RoutineRun {
     let local: civil::DateTime = local.parse().unwrap();
-    NewRun {
+    RoutineRun {
         key: run_key("morning", local),
         routine: "morning".to_owned(),
         local,
         due: local.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
-        missed: 0,
-        scheduled: true,
+        started,
         note: b"note".to_vec(),
         material: "m".to_owned(),
-        baseline: Some("hash".to_owned()),
+        ..RoutineRun::default()
     }
 }
 
@@ -25,10 +24,10 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     let journal = Journal::open(dir.path()).unwrap();
     let first = at("2026-12-01T00:00:00Z");
     journal.enabled("morning", "daily 08:00", first, first).unwrap();
-    let run = new_run("2026-12-01T08:00");
     let now = at("2026-12-01T08:00:05Z");
-    assert!(journal.claim_run(&run, now).unwrap());
-    assert!(!journal.claim_run(&run, now).unwrap());
+    let run = new_run("2026-12-01T08:00", now);
+    assert!(journal.claim_run(&run, true, Some("hash")).unwrap());
+    assert!(!journal.claim_run(&run, true, Some("hash")).unwrap());
     let known = journal.known("morning", "daily 08:00").unwrap().unwrap();
     assert_eq!(
         (known.handled, known.ran, known.baseline.as_deref()),
@@ -48,7 +47,7 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     assert!(journal.answer(&run_message_key(&run.key)).unwrap().unwrap().is_sent());
     journal.finish_run(&run.key, None).unwrap();
     assert!(journal.open_runs().unwrap().is_empty());
-    assert!(!journal.claim_run(&run, now).unwrap(), "never again");
+    assert!(!journal.claim_run(&run, true, Some("hash")).unwrap(), "never again");
     assert_eq!(journal.last_run("morning").unwrap(), Some(now));
 }
 
@@ -62,8 +61,8 @@ fn many_may_make_the_file_at_the_same_moment() {
                 scope.spawn(|| {
                     start.wait();
                     let journal = Journal::open(path).unwrap();
-                    let is_ours =
-                        journal.claim_run(&new_run("2026-12-01T08:00"), at("2026-12-01T08:00:00Z")).unwrap();
+                    let run = new_run("2026-12-01T08:00", at("2026-12-01T08:00:00Z"));
+                    let is_ours = journal.claim_run(&run, true, None).unwrap();
                     *claimed.lock().unwrap() += u32::from(is_ours);
                 });
             }
@@ -78,7 +77,8 @@ fn another_schedule_counts_anew() {
     let journal = Journal::open(dir.path()).unwrap();
     let (first, later) = (at("2026-12-01T00:00:00Z"), at("2026-12-01T10:00:00Z"));
     journal.enabled("a", "daily 08:00", first, first).unwrap();
-    journal.claim_run(&NewRun { routine: "a".into(), ..new_run("2026-12-01T08:00") }, first).unwrap();
+    let run = RoutineRun { routine: "a".into(), ..new_run("2026-12-01T08:00", first) };
+    journal.claim_run(&run, true, None).unwrap();
     let other = journal.enabled("a", "daily 09:00", later, later).unwrap();
     let eight = Some(at("2026-12-01T08:00:00Z"));
     assert_eq!((other.since, other.handled, other.ran), (later, eight, Some(first)));
