@@ -8,7 +8,6 @@ use super::Pass;
 use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
 use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
 use crate::format::ReminderId;
-use crate::schedule::Occurrence;
 use crate::sqlite::Result;
 
 /// The work of one pass.
@@ -65,11 +64,12 @@ pub(super) struct PendingRewrite<T> {
 
 /// The rewrite of a line.
 #[derive(Debug, Clone)]
-pub(super) enum LineRewrite {
-    /// The line goes.
-    Delete { line: Vec<u8> },
-    /// The line gets its next date, and an id if it has none.
-    Move { line: Vec<u8>, next: Occurrence, id: Option<ReminderId> },
+pub(super) struct LineRewrite {
+    pub line: Vec<u8>,
+    /// The line with its next date, and an id if it had none; `None` if the line goes.
+    pub with: Option<Vec<u8>>,
+    /// The id that it gets.
+    pub id: Option<ReminderId>,
 }
 
 /// The journal's verdict on a due item.

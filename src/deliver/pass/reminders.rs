@@ -14,7 +14,7 @@ use super::planned::{
 use crate::deliver::delivery_journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::format::ReminderId;
-use crate::format::reminder::{Recur, Reminder, ReminderLine};
+use crate::format::reminder::{self, Recur, Reminder, ReminderLine};
 use crate::reminders::{fields, id_of_line};
 use crate::schedule::{DueInstant, DueReminder};
 use crate::sqlite::Result;
@@ -240,14 +240,13 @@ impl Planner<'_> {
         let told = told.map(|at| DueInstant::new(&self.pass.settings.zone, at));
         let moment = told.as_ref().unwrap_or(&self.moment);
         let next = if line.reminder.recur == Recur::None { None } else { moment.next(&line.reminder) };
-        match next {
-            Some(next) if !identity.elsewhere => LineRewrite::Move {
-                line: line.text.clone(),
-                next,
-                id: (line.reminder.id.is_none() && line.terminated).then_some(identity.id),
-            },
-            _ => LineRewrite::Delete { line: line.text.clone() },
-        }
+        let next = next.filter(|_| !identity.elsewhere);
+        let id = next.and((line.reminder.id.is_none() && line.terminated).then_some(identity.id));
+        let with = next.map(|next| {
+            let named = id.map_or_else(|| line.text.clone(), |id| reminder::with_id(&line.text, &id));
+            reminder::with_schedule(&named, next.local.date(), None, next.day)
+        });
+        LineRewrite { line: line.text.clone(), with, id }
     }
 
     fn fact(&self, line: &ReminderLine, identity: &LineIdentity, due: &DueReminder) -> NotifiedItem {

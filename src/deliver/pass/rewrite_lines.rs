@@ -174,28 +174,27 @@ impl LineRewriter<'_> {
         }
         let mut operations: Vec<Operation> = Vec::with_capacity(settles.len());
         let mut index: HashMap<&[u8], usize> = HashMap::new();
-        let mut which = Vec::with_capacity(settles.len());
-        for settle in settles {
-            let (bytes, operation) = operation(&settle.target);
-            which.push(*index.entry(bytes).or_insert_with(|| {
-                operations.push(operation);
+        for LineRewrite { line, with, .. } in settles.iter().map(|settle| &settle.target) {
+            index.entry(line).or_insert_with(|| {
+                let line = line.clone();
+                operations.push(match with.clone() {
+                    Some(with) => Operation::ReplaceLine { line, with },
+                    None => Operation::DeleteLine { line },
+                });
                 operations.len() - 1
-            }));
+            });
         }
         fail::fail_point!("deliver::before-rewrite");
         let Some(outcomes) = self.edit(path, &operations, &self.why(settles)) else { return Ok(()) };
         fail::fail_point!("deliver::after-rewrite");
-        let done: Vec<&PendingRewrite<LineRewrite>> = settles
+        let outcome =
+            |settle: &PendingRewrite<LineRewrite>| outcomes.get(index[settle.target.line.as_slice()]);
+        let done: Vec<_> = settles
             .iter()
-            .zip(&which)
-            .filter(|(_, at)| outcomes.get(**at).is_some_and(|outcome| outcome.is_done()))
-            .map(|(settle, _)| settle)
+            .filter(|settle| outcome(settle).is_some_and(|outcome| outcome.is_done()))
             .collect();
-        for settle in &done {
-            if let LineRewrite::Move { id: Some(id), .. } = &settle.target {
-                self.report.ids_added.push(id.to_string());
-            }
-        }
+        let ids = done.iter().filter_map(|settle| settle.target.id);
+        self.report.ids_added.extend(ids.map(|id| id.to_string()));
         self.written_down(&done)
     }
 
@@ -274,7 +273,7 @@ impl LineRewriter<'_> {
         for line in note.without_id() {
             *times.entry(&line.text).or_default() += 1;
         }
-        let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| operation_line(&settle.target)).collect();
+        let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| settle.target.line.as_slice()).collect();
         // Identical lines without an id can't be told apart; they fire as one.
         let mut lines: Vec<&ReminderLine> = note
             .without_id()
@@ -344,22 +343,4 @@ impl LineRewriter<'_> {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-fn operation_line(target: &LineRewrite) -> &[u8] {
-    match target {
-        LineRewrite::Delete { line } | LineRewrite::Move { line, .. } => line,
-    }
-}
-
-fn operation(target: &LineRewrite) -> (&[u8], Operation) {
-    let operation = match target {
-        LineRewrite::Delete { line } => Operation::DeleteLine { line: line.clone() },
-        LineRewrite::Move { line, next, id } => {
-            let named = id.map_or_else(|| line.clone(), |id| reminder::with_id(line, &id));
-            let with = reminder::with_schedule(&named, next.local.date(), None, next.day);
-            Operation::ReplaceLine { line: line.clone(), with }
-        }
-    };
-    (operation_line(target), operation)
 }
