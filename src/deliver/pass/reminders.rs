@@ -38,23 +38,12 @@ struct LineIdentity {
     elsewhere: bool,
 }
 
-/// The action for one due line.
-enum DueAction {
-    Fire(DueReminder, String),
-    Settle(String, Box<DeliveryRow>),
-    Wait(String, Option<Timestamp>),
-    Changed(String),
-}
-
 impl Planner<'_> {
     /// Adds the actions for the note to `plan`.
     pub(super) fn run(&self, plan: &mut PassPlan) -> Result<()> {
         let lines = &self.note.parsed.reminders;
         let due: Vec<(&ReminderLine, DueReminder)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
-        if due.is_empty() {
-            return Ok(());
-        }
         let identities = self.identities(&due)?;
         let disputed = self.disputed(&due);
         for ((line, due), mut identity) in due.into_iter().zip(identities) {
@@ -62,36 +51,36 @@ impl Planner<'_> {
             let namesakes = line.reminder.id.and_then(|id| disputed.get(&id));
             let is_disputed = namesakes.is_some();
             identity.elsewhere |= namesakes.is_some_and(|all| self.is_old_copy(&line.reminder, all));
-            match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
-                DueAction::Fire(_, key) if self.wait_of_new(line).is_some() => {
+            let (due, key, readiness) = self.verdict(&line.reminder, due, &identity, hash, is_disputed)?;
+            match readiness {
+                Readiness::Fire if self.wait_of_new(line).is_some() => {
                     plan.waiting.extend(self.wait_of_new(line));
                     plan.has_young = true;
                     plan.open.insert(key);
                 }
-                DueAction::Fire(due, key) => {
-                    if plan.open.insert(key.clone()) {
-                        plan.fires.push(PendingSend {
-                            key,
-                            line: hash,
-                            fact: self.fact(line, &identity, &due),
-                            scope: None,
-                        });
-                    }
+                Readiness::Fire if !plan.open.insert(key.clone()) => {}
+                Readiness::Fire => {
+                    let fact = self.fact(line, &identity, &due);
+                    plan.fires.push(PendingSend { key, line: hash, fact, scope: None });
                 }
-                DueAction::Settle(key, row) => {
-                    let target = self.target(line, &identity, &row);
-                    plan.settles.push(PendingRewrite { key, row, target });
-                }
-                DueAction::Wait(key, at) => {
+                Readiness::Wait(at) => {
                     plan.waiting.extend(at);
                     plan.open.insert(key);
                 }
-                DueAction::Changed(key) => plan.changed.push(ChangedAfterSend {
-                    kind: MessageKind::Reminder,
-                    line: line.line,
-                    key,
-                    without_id: line.reminder.id.is_none(),
-                }),
+                Readiness::Sent(row)
+                    if line.reminder.recur == Recur::None && !same_words(&row, hash, &line.reminder) =>
+                {
+                    plan.changed.push(ChangedAfterSend {
+                        kind: MessageKind::Reminder,
+                        line: line.line,
+                        key,
+                        without_id: line.reminder.id.is_none(),
+                    });
+                }
+                Readiness::Sent(row) => {
+                    let target = self.target(line, &identity, &row);
+                    plan.settles.push(PendingRewrite { key, row, target });
+                }
             }
         }
         Ok(())
@@ -192,6 +181,7 @@ impl Planner<'_> {
         all
     }
 
+    /// The occurrence that counts, its key, and the journal's verdict on it.
     fn verdict(
         &self,
         reminder: &Reminder,
@@ -199,7 +189,7 @@ impl Planner<'_> {
         identity: &LineIdentity,
         hash: LineHash,
         disputed: bool,
-    ) -> Result<DueAction> {
+    ) -> Result<(DueReminder, String, Readiness)> {
         let journal = self.pass.journal;
         let id = identity.id.as_str();
         let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
@@ -213,25 +203,15 @@ impl Planner<'_> {
                     Some(later) => due = later,
                     None => {
                         let key = key(sent);
-                        let row = journal.row(&key)?;
-                        return Ok(match row {
-                            Some(row) => DueAction::Settle(key, Box::new(row)),
-                            None => DueAction::Wait(key, None),
-                        });
+                        let row = journal.row(&key)?.map(Box::new);
+                        return Ok((due, key, row.map_or(Readiness::Wait(None), Readiness::Sent)));
                     }
                 }
             }
         }
         let key = key(due.occurrence.local);
-        let row = journal.row(&key)?;
-        Ok(match readiness(self.pass, row) {
-            Readiness::Fire => DueAction::Fire(due, key),
-            Readiness::Wait(at) => DueAction::Wait(key, at),
-            Readiness::Sent(row) if reminder.recur == Recur::None && !same_words(&row, hash, reminder) => {
-                DueAction::Changed(key)
-            }
-            Readiness::Sent(row) => DueAction::Settle(key, row),
-        })
+        let readiness = readiness(self.pass, journal.row(&key)?);
+        Ok((due, key, readiness))
     }
 
     fn target(&self, line: &ReminderLine, identity: &LineIdentity, row: &DeliveryRow) -> LineRewrite {
