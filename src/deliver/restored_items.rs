@@ -9,13 +9,13 @@ use jiff::{Timestamp, civil};
 use rusqlite::params;
 
 use super::delivery_journal::{self, Journal, LineHash, RESTORED};
-use super::notifier::{MessageKind, NotifiedItem};
-use super::pass::{commitment_fact, meaning, text_hash};
+use super::notifier::NotifiedItem;
+use super::pass::{commitment_fact, meaning, reminder_fact, text_hash};
 use crate::deliver::delivery_journal::Result;
 use crate::format::ReminderId;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
-use crate::format::reminder::{self, Recur, Reminder};
-use crate::schedule::{Zone, due};
+use crate::format::reminder::{self, Reminder};
+use crate::schedule::{DueReminder, Zone, due};
 
 /// Notes that items come back at an instant; called before their note is written.
 pub struct Restoring<'a> {
@@ -59,36 +59,19 @@ impl Restoring<'_> {
         let line = meaning(reminder);
         let known = reminder.id.map_or_else(|| self.journal.name(&line), |id| Ok(Some(id)))?;
         let id = match known {
-            Some(id) => id.to_string(),
+            Some(id) => id,
             None => {
                 let mut seed = [0; 8];
                 seed.copy_from_slice(&blake3::hash(line.bytes()).as_bytes()[..8]);
                 // The same line comes back under the same id, however often it is restored.
                 let id = ReminderId::from_random(seed);
                 self.journal.set_names(&[(line, id)])?;
-                id.to_string()
+                id
             }
         };
-        let own = reminder.date.to_datetime(reminder.time);
-        let local = due.occurrence.local;
-        if self.fire {
-            forget(self.journal, &id, own, local)?;
-            return Ok(true);
-        }
-        let recurring = reminder.recur != Recur::None;
-        let fact = NotifiedItem {
-            kind: MessageKind::Reminder,
-            id: id.clone(),
-            local,
-            due: due.occurrence.at,
-            late_seconds: 0,
-            missed: due.missed,
-            msg: reminder.msg.clone(),
-            recurring,
-            next: None,
-            note: None,
-        };
-        suppress(self.journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
+        let times = (reminder.date.to_datetime(reminder.time), due.occurrence.local);
+        let fact = reminder_fact(reminder, id, &DueReminder { next: None, ..due }, due.occurrence.at);
+        self.settle(times, if fact.recurring { "done" } else { "failed" }, &line, &fact)?;
         Ok(true)
     }
 
@@ -96,13 +79,34 @@ impl Restoring<'_> {
         let is_past = |due: &Timestamp| commitment.status == CommitmentStatus::Pending && *due <= self.now;
         let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
         let utc = due.to_zoned(TimeZone::UTC).datetime();
-        if self.fire {
-            forget(self.journal, &commitment.id, utc, utc)?;
-        } else {
-            let fact = commitment_fact(self.zone, commitment, due, due);
-            suppress(self.journal, &commitment.id, utc, "failed", &text_hash(commitment), &fact)?;
-        }
+        let fact = commitment_fact(self.zone, commitment, due, due);
+        self.settle((utc, utc), "failed", &text_hash(commitment), &fact)?;
         Ok(true)
+    }
+
+    /// Lets the occurrences of an item from `from` to `to` fire, as if they had never been delivered; or records the
+    /// one at `to` in `state`, so that it doesn't fire.
+    fn settle(
+        &self,
+        (from, to): (civil::DateTime, civil::DateTime),
+        state: &str,
+        line: &LineHash,
+        fact: &NotifiedItem,
+    ) -> Result<()> {
+        let (id, local) = (&fact.id, delivery_journal::local_text(to));
+        if self.fire {
+            let sql = "DELETE FROM deliveries
+                       WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')";
+            return self.journal.db.execute(sql, [id, &delivery_journal::local_text(from), &local]).map(drop);
+        }
+        let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                   ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8";
+        let key = delivery_journal::key(id, to, None);
+        let fact = serde_json::to_string(fact).unwrap_or_default();
+        let why = "restored after its time; `restore --fire-missed` would deliver it";
+        let values = params![key, id, local, state, line.bytes(), fact, why, RESTORED];
+        self.journal.db.execute(sql, values).map(drop)
     }
 }
 
@@ -139,32 +143,4 @@ impl RestoredItem {
 /// Calls `hold` for each item of `then` that `now` lacks. Returns how many are past.
 fn hold_each<T: PartialEq>(now: &[T], then: &[T], mut hold: impl FnMut(&T) -> Result<bool>) -> Result<usize> {
     then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
-}
-
-/// Forgets all deliveries under `id` in this time.
-fn forget(journal: &Journal, id: &str, from: civil::DateTime, to: civil::DateTime) -> Result<()> {
-    journal.db.execute(
-        "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
-        [id, &delivery_journal::local_text(from), &delivery_journal::local_text(to)],
-    )?;
-    Ok(())
-}
-
-/// Records that the occurrence of `id` at `local` isn't sent.
-fn suppress(
-    journal: &Journal,
-    id: &str,
-    local: civil::DateTime,
-    state: &str,
-    line: &LineHash,
-    fact: &NotifiedItem,
-) -> Result<()> {
-    let fact = serde_json::to_string(fact).unwrap_or_default();
-    let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-               ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8";
-    let (key, text) = (delivery_journal::key(id, local, None), delivery_journal::local_text(local));
-    let why = "restored after its time; `restore --fire-missed` would deliver it";
-    journal.db.execute(sql, params![key, id, text, state, line.bytes(), fact, why, RESTORED])?;
-    Ok(())
 }

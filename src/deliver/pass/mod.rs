@@ -56,7 +56,7 @@ pub use notes::PassState;
 pub use plan::untold_tasks;
 pub(crate) use plan::{commitment_fact, text_hash};
 pub use planned::PendingSend;
-pub(crate) use reminders::meaning;
+pub(crate) use reminders::{meaning, reminder_fact};
 pub use report::{DeliveredItem, PassReport};
 
 use notes::PassNotes;

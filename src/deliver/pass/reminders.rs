@@ -60,7 +60,7 @@ impl Planner<'_> {
                 }
                 Readiness::Fire if !plan.open.insert(key.clone()) => {}
                 Readiness::Fire => {
-                    let fact = self.fact(line, &identity, &due);
+                    let fact = reminder_fact(&line.reminder, identity.id, &due, self.pass.now);
                     plan.fires.push(PendingSend { key, line: hash, fact, scope: None });
                 }
                 Readiness::Wait(at) => {
@@ -228,20 +228,26 @@ impl Planner<'_> {
         });
         LineRewrite { line: line.text.clone(), with, id }
     }
+}
 
-    fn fact(&self, line: &ReminderLine, identity: &LineIdentity, due: &DueReminder) -> NotifiedItem {
-        NotifiedItem {
-            kind: MessageKind::Reminder,
-            id: identity.id.to_string(),
-            local: due.occurrence.local,
-            due: due.occurrence.at,
-            late_seconds: late_seconds(due.occurrence.at, self.pass.now),
-            missed: due.missed,
-            msg: line.reminder.msg.clone(),
-            recurring: line.reminder.recur != Recur::None,
-            next: due.next.map(|next| next.local),
-            note: None,
-        }
+/// A due reminder as its message tells it at `now`.
+pub(crate) fn reminder_fact(
+    reminder: &Reminder,
+    id: ReminderId,
+    due: &DueReminder,
+    now: Timestamp,
+) -> NotifiedItem {
+    NotifiedItem {
+        kind: MessageKind::Reminder,
+        id: id.to_string(),
+        local: due.occurrence.local,
+        due: due.occurrence.at,
+        late_seconds: late_seconds(due.occurrence.at, now),
+        missed: due.missed,
+        msg: reminder.msg.clone(),
+        recurring: reminder.recur != Recur::None,
+        next: due.next.map(|next| next.local),
+        note: None,
     }
 }
 
