@@ -27,10 +27,21 @@ use crate::reminders::{SentRecord, VaultReminders};
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
-use crate::vault::{ChangeReason, Editor, NotePath, Origin, Vault};
+use crate::vault::{ChangeReason, Editor, NotePath, Origin, Vault, VaultError};
 
 pub use self::opening::had_settings;
 pub use self::settings_file::SettingsFileError;
+
+/// A note, or the delivery journal, can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A note.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The delivery journal.
+    #[error(transparent)]
+    Journal(#[from] DatabaseError),
+}
 
 /// An opened vault.
 #[derive(Debug)]

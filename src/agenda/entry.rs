@@ -9,11 +9,8 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::Serialize;
 
 use crate::format::reminder::RemindersFile;
-use crate::memory::MemoryError;
-use crate::reminders::{ReminderError, rfc3339};
+use crate::reminders::rfc3339;
 use crate::schedule;
-use crate::sqlite::DatabaseError;
-use crate::vault::VaultError;
 use crate::words::words;
 use crate::workspace::Workspace;
 
@@ -149,33 +146,6 @@ pub struct Agenda {
     /// The note of reminders, as it was read.
     #[serde(skip)]
     pub reminders: RemindersFile,
-}
-
-/// Why there is no agenda, or no list of routines' runs.
-#[derive(Debug, thiserror::Error)]
-pub enum AgendaError {
-    /// A note can't be read.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// The follow-ups can't be read.
-    #[error(transparent)]
-    Commitments(#[from] MemoryError),
-    /// The reminders can't be read.
-    #[error(transparent)]
-    Reminders(#[from] ReminderError),
-    /// The delivery journal can't be read.
-    #[error(transparent)]
-    Journal(#[from] DatabaseError),
-}
-
-#[cfg(feature = "assistant")]
-impl From<crate::routines::ListError> for AgendaError {
-    fn from(error: crate::routines::ListError) -> Self {
-        match error {
-            crate::routines::ListError::Notes(error) => Self::Vault(error),
-            crate::routines::ListError::Journal(error) => Self::Journal(error),
-        }
-    }
 }
 
 /// The instants of a range of days, and the present.

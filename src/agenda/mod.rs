@@ -14,12 +14,12 @@ mod range;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
 
-use crate::reminders::ReminderError;
 use crate::tasks::{self, ListedLine, Scanner};
-use crate::workspace::Workspace;
+use crate::vault::VaultError;
+use crate::workspace::{ReadError, Workspace};
 
 pub use self::entry::{
-    Agenda, AgendaEntry, AgendaError, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES, month, week,
+    Agenda, AgendaEntry, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES, month, week,
 };
 pub use self::range::range;
 
@@ -33,7 +33,7 @@ const BEHIND_DAYS: i64 = 30;
 pub fn late_and_coming(
     workspace: &Workspace,
     scanner: &mut Scanner,
-) -> Result<(Vec<AgendaEntry>, Agenda), AgendaError> {
+) -> Result<(Vec<AgendaEntry>, Agenda), ReadError> {
     let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
     let (from, to) = (today.saturating_sub(BEHIND_DAYS.days()), today.saturating_add(7.days()));
     let mut agenda = range(workspace, from, to, scanner)?;
@@ -70,7 +70,7 @@ pub fn upcoming_items(
     workspace: &Workspace,
     count: usize,
     scanner: &mut Scanner,
-) -> Result<Vec<UpcomingItem>, ReminderError> {
+) -> Result<Vec<UpcomingItem>, VaultError> {
     let now = workspace.clock.now();
     let (mut coming, _) = tasks::all(&workspace.vault_reminders(), &workspace.vault_tasks(), scanner, now)?;
     coming.retain(|one| one.at > now);

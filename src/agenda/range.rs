@@ -7,9 +7,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::entry::{
-    Agenda, AgendaEntry, AgendaError, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES,
-};
+use super::entry::{Agenda, AgendaEntry, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES};
 use crate::deliver::MessageKind;
 use crate::deliver::delivery_journal::{self, PastDelivery, PastDeliveryState};
 use crate::format::commitment;
@@ -18,7 +16,8 @@ use crate::reminders::rfc3339;
 use crate::schedule::{self, DueInstant, Occurrence};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{Scanner, is_task_id};
-use crate::workspace::Workspace;
+use crate::vault::VaultError;
+use crate::workspace::{ReadError, Workspace};
 #[cfg(feature = "assistant")]
 use crate::{agenda::entry::by_day, routines};
 
@@ -35,7 +34,7 @@ pub fn range(
     from: Date,
     to: Date,
     scanner: &mut Scanner,
-) -> Result<Agenda, AgendaError> {
+) -> Result<Agenda, ReadError> {
     let window = DaySpan::new(workspace, from, to);
     let reminders_note = workspace.note(&workspace.settings.paths.reminders);
     let reminders = reminder::parse(&workspace.vault.read_or_empty(&reminders_note)?);
@@ -100,11 +99,11 @@ fn add_reminders(
     lines
 }
 
-fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) -> Result<(), AgendaError> {
+fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) -> Result<(), VaultError> {
     let DaySpan { workspace, .. } = window;
-    let memory = workspace.memory();
     let path = &workspace.settings.paths.commitments;
-    for block in memory.ledger().read()?.blocks {
+    let file = commitment::parse(&workspace.vault.read_or_empty(&workspace.note(path))?);
+    for block in file.blocks {
         let one = block.commitment;
         let waits = one.status == commitment::CommitmentStatus::Pending;
         let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };
@@ -214,7 +213,7 @@ const MOST_TIMES: usize = 42 * 24 * 60;
 
 /// Adds the routines that are on, and the runs that there were.
 #[cfg(feature = "assistant")]
-fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), AgendaError> {
+fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), ReadError> {
     let DaySpan { workspace, .. } = window;
     let tz = workspace.zone.tz();
     for note in routines::read_all(workspace)? {

@@ -8,7 +8,6 @@ use std::error::Error;
 use std::fmt;
 use std::path::Path;
 
-use crate::agenda::AgendaError;
 use crate::capture::InboxError;
 use crate::config::ConfigError;
 use crate::conflicts::ConflictError;
@@ -26,12 +25,10 @@ use crate::sqlite::DatabaseError;
 use crate::tasks::TaskError;
 use crate::transfer::TransferError;
 use crate::when::WhenError;
+use crate::workspace::ReadError;
 #[cfg(feature = "assistant")]
 use crate::{
-    agent::rebuild_request::RebuildError,
-    routines::{EnableError, ListError},
-    summary::SummaryError,
-    turn::UnknownBrain,
+    agent::rebuild_request::RebuildError, routines::EnableError, summary::SummaryError, turn::UnknownBrain,
     web::WebError,
 };
 
@@ -140,10 +137,7 @@ fn advice(error: &(dyn Error + 'static)) -> Advice {
         one => hinted(TransferError::is_usage(one), one.hint()),
         one => usage(WhenError::hint(one)),
         one => of_memory(one),
-        AgendaError::Vault(error) => advice(error),
-        AgendaError::Commitments(error) => advice(error),
-        AgendaError::Reminders(error) => advice(error),
-        AgendaError::Journal(error) => advice(error),
+        ReadError::Journal(error) => advice(error),
         InboxError::Memory(error) => advice(error),
         one => hinted(false, InboxError::hint(one)),
         IndexError::Model(_) => usage("see `[embed]` in `vault-agent.toml`"),
@@ -176,7 +170,6 @@ fn advice(error: &(dyn Error + 'static)) -> Advice {
         RebuildError::Unknown(_) => problem("`vault-agent turns` lists the latest"),
         EnableError::Unknown { .. } => problem("`vault-agent routine list` shows all"),
         WebError::Listen { .. } => problem("another program has it: change `[web] listen`; port 0 takes a free one"),
-        ListError::Journal(error) => advice(error),
         UnknownBrain { .. } => hinted(true, None),
     }
     Advice::default()

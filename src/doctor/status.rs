@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agenda::{AgendaEntry, AgendaError, EntryKind, UpcomingItem, late_and_coming, upcoming_items};
+use crate::agenda::{AgendaEntry, EntryKind, UpcomingItem, late_and_coming, upcoming_items};
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::instants;
 use crate::format::approval;
@@ -12,7 +12,7 @@ use crate::pause::Paused;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
 use crate::vault::VaultError;
-use crate::workspace::Workspace;
+use crate::workspace::{ReadError, Workspace};
 
 /// The answer of `status --json`.
 #[derive(Debug, Serialize)]
@@ -126,11 +126,7 @@ impl StatusReport {
 ///
 /// # Errors
 /// The notes or the delivery journal can't be read.
-pub fn report(
-    workspace: &Workspace,
-    count: usize,
-    scanner: &mut Scanner,
-) -> Result<StatusReport, AgendaError> {
+pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<StatusReport, ReadError> {
     let mut late = late_and_coming(workspace, scanner)?.0;
     // A task that was due before its form was turned on is told by nobody.
     late.sort_by_key(|one| one.kind == EntryKind::Task);

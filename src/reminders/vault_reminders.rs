@@ -8,7 +8,9 @@ use crate::format::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::reminders::Result;
 use crate::schedule::{self, Zone};
-use crate::vault::{self, DropReason, EditPlan, Editor, NotePath, OpOutcome, Operation, Origin, Vault};
+use crate::vault::{
+    self, DropReason, EditPlan, Editor, NotePath, OpOutcome, Operation, Origin, Vault, VaultError,
+};
 
 /// The reminders of a vault.
 #[derive(Debug, Clone)]
@@ -88,7 +90,7 @@ impl<'a> VaultReminders<'a> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn read(&self) -> Result<RemindersFile> {
+    pub fn read(&self) -> Result<RemindersFile, VaultError> {
         Ok(reminder::parse(&self.vault.read_or_empty(&self.path)?))
     }
 
@@ -144,7 +146,7 @@ impl<'a> VaultReminders<'a> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list(&self, now: Timestamp) -> Result<Vec<ListedReminder>> {
+    pub fn list(&self, now: Timestamp) -> Result<Vec<ListedReminder>, VaultError> {
         let moment = schedule::DueInstant::new(self.zone, now);
         let listed = |line: &reminder::ReminderLine| {
             let reminder = &line.reminder;

@@ -26,8 +26,7 @@ mod run_texts;
 
 pub use due_runs::{ClaimReport, Preview, claim_due_runs, claim_now, destination, preview};
 pub use routine_notes::{
-    EnableError, ListError, ListedRoutine, RoutineNote, find, list, moment_in_words, names, read_all,
-    set_enabled,
+    EnableError, ListedRoutine, RoutineNote, find, list, moment_in_words, names, read_all, set_enabled,
 };
 pub use run::{RunProgress, Runner, RunnerParts, ToolsOf};
 

@@ -10,9 +10,8 @@ use crate::deliver::instants::ShownInstant;
 use crate::format::routine::{self, Routine};
 use crate::format::{Finding, nearest};
 use crate::schedule::Timetable;
-use crate::sqlite::DatabaseError;
 use crate::vault::{Actor, ChangeReason, EditError, EditPlan, NotePath, VaultError};
-use crate::workspace::Workspace;
+use crate::workspace::{ReadError, Workspace};
 
 /// A note of the folder of routines.
 #[derive(Debug, Clone)]
@@ -185,17 +184,6 @@ pub fn set_enabled(
     Ok((after, report.changed))
 }
 
-/// The reason why the routines can't be listed.
-#[derive(Debug, thiserror::Error)]
-pub enum ListError {
-    /// Their notes can't be read.
-    #[error(transparent)]
-    Notes(#[from] VaultError),
-    /// The delivery journal, which knows when they ran, can't be read.
-    #[error(transparent)]
-    Journal(#[from] DatabaseError),
-}
-
 /// A routine as `routine list --json` shows it.
 #[derive(Debug, Clone, Serialize)]
 pub struct ListedRoutine {
@@ -250,7 +238,7 @@ impl ListedRoutine {
 ///
 /// # Errors
 /// The folder of routines, or the delivery journal, can't be read.
-pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ListError> {
+pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ReadError> {
     let journal = workspace.journal()?;
     let (notes, open) = (read_all(workspace)?, journal.open_runs()?);
     notes

@@ -15,7 +15,7 @@ use super::rewrite::{self, TaskRewrite};
 use super::{Scanner, TaskError, TaskRef, TaskSettings, change, plugins, short, task_id, words_of};
 use crate::format::one_line;
 use crate::format::task::{Rules, TaskFormat};
-use crate::reminders::{ListedReminder, ReminderError, VaultReminders, rfc3339};
+use crate::reminders::{ListedReminder, VaultReminders, rfc3339};
 use crate::schedule::{self, Zone};
 use crate::tasks::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
@@ -243,7 +243,7 @@ pub fn all(
     tasks: &VaultTasks<'_>,
     scanner: &mut Scanner,
     now: Timestamp,
-) -> Result<(Vec<ListedLine>, Vec<String>), ReminderError> {
+) -> Result<(Vec<ListedLine>, Vec<String>), VaultError> {
     let path = book.path.as_str();
     let mut all: Vec<ListedLine> =
         book.list(now)?.into_iter().map(|listed| ListedLine::reminder(listed, path)).collect();
