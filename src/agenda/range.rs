@@ -9,7 +9,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::entry::{Agenda, AgendaEntry, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES};
 use crate::deliver::MessageKind;
-use crate::deliver::delivery_journal::{self, PastDelivery, PastDeliveryState};
+use crate::deliver::delivery_journal::{self, DeliveryState, PastDelivery};
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
 use crate::reminders::rfc3339;
@@ -198,9 +198,9 @@ fn past_entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
         path: fact.note.unwrap_or_else(|| own.clone()),
         recur: fact.recurring.then(|| "recurring".to_owned()),
         state: match row.state {
-            PastDeliveryState::Told => EntryState::Told,
-            PastDeliveryState::Waiting => EntryState::Late,
-            PastDeliveryState::NotTold => EntryState::NotTold,
+            DeliveryState::Sent | DeliveryState::Done => EntryState::Told,
+            DeliveryState::Due | DeliveryState::Sending => EntryState::Late,
+            DeliveryState::Failed => EntryState::NotTold,
         },
         told: Some(told),
         ..entry

@@ -9,20 +9,9 @@ use rusqlite::params;
 use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
 use super::runs::{COLUMNS, run_of};
-use super::{Journal, Result, RoutineRun};
+use super::{DeliveryState, Journal, Result, RoutineRun};
 use crate::deliver::notifier::NotifiedItem;
-use crate::sqlite::{instant, json};
-
-/// The state of a past delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PastDeliveryState {
-    /// It was sent.
-    Told,
-    /// It is on its way, or waits for another attempt.
-    Waiting,
-    /// It was refused everywhere, or came back after its time.
-    NotTold,
-}
+use crate::sqlite::{instant, json, word};
 
 /// One past delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +21,7 @@ pub struct PastDelivery {
     /// The sent item.
     pub fact: NotifiedItem,
     /// Its state.
-    pub state: PastDeliveryState,
+    pub state: DeliveryState,
     /// When it was last tried.
     pub at: Option<Timestamp>,
     /// The places that took it, the one that counted first.
@@ -208,11 +197,8 @@ impl Journal {
 }
 
 fn past_deliveries(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
-    let state = match row.get::<_, String>(2)?.as_str() {
-        "sent" | "done" => PastDeliveryState::Told,
-        "failed" => PastDeliveryState::NotTold,
-        _ => PastDeliveryState::Waiting,
-    };
+    let state: DeliveryState = word(row, 2)?;
+    let is_sent = matches!(state, DeliveryState::Sent | DeliveryState::Done);
     let (own, copies): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
     let copies = copies.unwrap_or_default();
     let copies = copies.split(',').filter(|name| !name.is_empty()).map(str::to_owned);
@@ -221,7 +207,7 @@ fn past_deliveries(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
         fact: json(row, 1)?,
         state,
         at: instant(row.get(3)?),
-        places: own.filter(|_| state == PastDeliveryState::Told).into_iter().chain(copies).collect(),
+        places: own.filter(|_| is_sent).into_iter().chain(copies).collect(),
         error: row.get(6)?,
     })
 }

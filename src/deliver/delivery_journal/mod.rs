@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::{Timestamp, civil};
 
-pub use deliveries::{OpenDelivery, PastDelivery, PastDeliveryState};
+pub use deliveries::{OpenDelivery, PastDelivery};
 pub use keys::{
     LineHash, answer_key, approval_key, asked_in, claimed_turn, key, run_claim, subject, turn_claim,
 };
