@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, Type};
-use rusqlite::{
-    Connection, ErrorCode, OptionalExtension, Params, Row, ToSql, Transaction, TransactionBehavior,
-};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transaction, TransactionBehavior};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 pub(crate) type Result<T, E = DatabaseError> = std::result::Result<T, E>;
@@ -208,13 +206,20 @@ impl Database {
         self.write(|tx| tx.prepare_cached(sql)?.execute(params))
     }
 
-    /// Runs one statement for each of several values, in one transaction.
-    pub fn execute_each<T: ToSql>(&self, sql: &str, values: impl IntoIterator<Item = T>) -> Result<()> {
-        self.write(|tx| {
-            let mut statement = tx.prepare_cached(sql)?;
-            values.into_iter().try_for_each(|value| statement.execute([value]).map(drop))
-        })
+    /// Runs one statement for each of several rows of values, in one transaction.
+    pub fn execute_each<P: Params>(&self, sql: &str, rows: impl IntoIterator<Item = P>) -> Result<()> {
+        self.write(|tx| each(tx, sql, rows))
     }
+}
+
+/// Runs one statement for each of several rows of values.
+pub(crate) fn each<P: Params>(
+    tx: &Transaction<'_>,
+    sql: &str,
+    rows: impl IntoIterator<Item = P>,
+) -> rusqlite::Result<()> {
+    let mut statement = tx.prepare_cached(sql)?;
+    rows.into_iter().try_for_each(|row| statement.execute(row).map(drop))
 }
 
 /// Brings an opened file to this program's version, unless it has a later one. Returns the version.

@@ -10,7 +10,7 @@ use super::recipients::{self, Recipient};
 use super::{Journal, Result};
 use crate::deliver::notifier::{self, MessageKind, MessageScope, NotifiedItem};
 use crate::deliver::split;
-use crate::sqlite::json;
+use crate::sqlite::{each, json};
 
 impl Journal {
     /// Ends a message, if the notifier with this name got some of its items in another message: for a copy, in the
@@ -277,13 +277,9 @@ fn insert_chunks(
     body: &str,
     limit: usize,
 ) -> rusqlite::Result<()> {
-    let mut insert = tx.prepare_cached(
-        "INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')",
-    )?;
-    for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
-        insert.execute(params![key, chunk, notifier::nonce(kind, key, route, chunk), text])?;
-    }
-    Ok(())
+    let sql = "INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')";
+    let chunks = split::split(body, limit).into_iter().enumerate();
+    each(tx, sql, chunks.map(|(chunk, text)| (key, chunk, notifier::nonce(kind, key, route, chunk), text)))
 }
 
 fn put_off(tx: &Transaction<'_>, key: &str, retry: Timestamp, reason: &str) -> rusqlite::Result<()> {

@@ -16,7 +16,7 @@ use super::keys::{LineHash, local_text, parts};
 use super::{DeliveryRow, Journal, NewMessage, ROW, Result, row_of};
 use crate::deliver::notifier::NotifiedItem;
 use crate::format::ReminderId;
-use crate::sqlite::{instant, json};
+use crate::sqlite::{each, instant, json};
 
 /// The days for which a phrase and the name of a notice are kept.
 const KEEP_DAYS: i64 = 3;
@@ -78,13 +78,8 @@ impl Journal {
 
     /// Remembers the ids of lines, before they are written; a line that has one gets the new one.
     pub fn set_names(&self, names: &[(LineHash, ReminderId)]) -> Result<()> {
-        self.db.write(|tx| {
-            let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO names (line, id) VALUES (?1, ?2)")?;
-            for (line, id) in names {
-                insert.execute(params![line.bytes(), id.as_str()])?;
-            }
-            Ok(())
-        })
+        let sql = "INSERT OR REPLACE INTO names (line, id) VALUES (?1, ?2)";
+        self.db.execute_each(sql, names.iter().map(|(line, id)| (line.bytes(), id.as_str())))
     }
 
     /// The findings among `current` in a note that were not reported yet. With `remember` they count as reported from
@@ -98,19 +93,12 @@ impl Journal {
         let reported = "SELECT finding FROM reported WHERE note = ?1";
         let known: BTreeSet<LineHash> = self.db.rows(reported, [note], |row| Ok(LineHash(row.get(0)?)))?;
         let new: BTreeSet<LineHash> = current.difference(&known).copied().collect();
-        let gone: Vec<LineHash> = known.difference(current).copied().collect();
-        if remember && !(new.is_empty() && gone.is_empty()) {
+        if remember && known != *current {
             self.db.write(|tx| {
-                let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO reported VALUES (?1, ?2)")?;
-                for finding in &new {
-                    insert.execute(params![note, finding.bytes()])?;
-                }
-                let mut delete =
-                    tx.prepare_cached("DELETE FROM reported WHERE note = ?1 AND finding = ?2")?;
-                for finding in &gone {
-                    delete.execute(params![note, finding.bytes()])?;
-                }
-                Ok(())
+                let row = |finding: &LineHash| (note, finding.0);
+                each(tx, "INSERT OR IGNORE INTO reported VALUES (?1, ?2)", new.iter().map(row))?;
+                let gone = known.difference(current).map(row);
+                each(tx, "DELETE FROM reported WHERE note = ?1 AND finding = ?2", gone)
             })?;
         }
         Ok(new)
@@ -189,16 +177,11 @@ impl Journal {
     pub fn set_task_scopes(&self, scopes: &[&str], now: Timestamp) -> Result<()> {
         let known = self.task_scopes()?;
         self.db.write(|tx| {
-            for scope in known.keys().filter(|scope| !scopes.contains(&scope.as_str())) {
-                tx.execute("DELETE FROM task_scopes WHERE scope = ?1", [scope])?;
-            }
-            for scope in scopes {
-                tx.execute(
-                    "INSERT INTO task_scopes (scope, since_ms) VALUES (?1, ?2) ON CONFLICT (scope) DO NOTHING",
-                    params![scope, now.as_millisecond()],
-                )?;
-            }
-            Ok(())
+            let gone = known.keys().filter(|scope| !scopes.contains(&scope.as_str()));
+            each(tx, "DELETE FROM task_scopes WHERE scope = ?1", gone.map(|scope| [scope]))?;
+            let sql =
+                "INSERT INTO task_scopes (scope, since_ms) VALUES (?1, ?2) ON CONFLICT (scope) DO NOTHING";
+            each(tx, sql, scopes.iter().map(|scope| (scope, now.as_millisecond())))
         })
     }
 
@@ -248,10 +231,8 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn set_task_lines(&self, lines: &[(&str, LineHash)]) -> Result<()> {
-        self.db.write(|tx| {
-            let mut statement = tx.prepare_cached("UPDATE deliveries SET line = ?2 WHERE key = ?1")?;
-            lines.iter().try_for_each(|(key, line)| statement.execute(params![key, line.bytes()]).map(drop))
-        })
+        let sql = "UPDATE deliveries SET line = ?2 WHERE key = ?1";
+        self.db.execute_each(sql, lines.iter().map(|(key, line)| (key, line.bytes())))
     }
 
     /// Gives a task that was notified under one key another key, because it moved or changed.

@@ -215,8 +215,8 @@ impl Journal {
 
     /// Marks deliveries as written down in their notes, and deletes old ones.
     pub fn done<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<()> {
-        self.db
-            .execute_each("UPDATE deliveries SET state = 'done' WHERE key = ?1 AND state = 'sent'", keys)?;
+        let sql = "UPDATE deliveries SET state = 'done' WHERE key = ?1 AND state = 'sent'";
+        self.db.execute_each(sql, keys.into_iter().map(|key| [key]))?;
         let span = "SELECT coalesce(max(number) - min(number), 0) FROM deliveries";
         if self.db.value::<i64>(span, [])? <= 2 * KEEP_DONE {
             return Ok(());
@@ -234,7 +234,7 @@ impl Journal {
     /// Deletes deliveries that are not on their way and whose line is deleted.
     pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<()> {
         let sql = "DELETE FROM deliveries WHERE key = ?1 AND state IN ('due', 'failed') AND message IS NULL";
-        self.db.execute_each(sql, keys)
+        self.db.execute_each(sql, keys.into_iter().map(|key| [key]))
     }
 
     /// Whether a message of the place was counted for a delivery already. A lookup by text may find

@@ -164,7 +164,7 @@ impl Journal {
         if gone.is_empty() {
             return Ok(());
         }
-        let names = gone.into_iter().map(|routine| routine.name);
+        let names = gone.into_iter().map(|routine| [routine.name]);
         self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", names)
     }
 
