@@ -235,18 +235,15 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let id = |column: usize| -> rusqlite::Result<u64> {
         Ok(row.get::<_, String>(column)?.parse().unwrap_or_default())
     };
-    let files: String = row.get(9)?;
-    let state: String = row.get(10)?;
-    let joined: Option<String> = row.get(11)?;
-    let injection: Option<String> = row.get(13)?;
-    let problem: Option<String> = row.get(14)?;
-    let (at, budget): (Option<i64>, Option<u64>) = (row.get(15)?, row.get(16)?);
-    let (tail, hash): (Option<String>, Option<String>) = (row.get(17)?, row.get(18)?);
-    let skills: Option<String> = row.get(24)?;
-    let skills = skills.as_deref().and_then(ListedSkills::parse);
-    let sums: Option<String> = row.get(25)?;
-    let sums: Vec<String> =
-        sums.iter().flat_map(|sums| sums.split(',')).filter(|id| !id.is_empty()).map(str::to_owned).collect();
+    let text = |column: usize| row.get::<_, Option<String>>(column);
+    let list = |column: usize, between: char| -> rusqlite::Result<Vec<String>> {
+        let parts = text(column)?.unwrap_or_default();
+        Ok(parts.split(between).filter(|part| !part.is_empty()).map(str::to_owned).collect())
+    };
+    let at = row.get::<_, Option<i64>>(15)?.map(instant);
+    let budget = row.get::<_, Option<u64>>(16)?.unwrap_or_default();
+    let (injection, problem, tail, hash) = (text(13)?, text(14)?, text(17)?, text(18)?);
+    let (skills, sums) = (text(24)?.as_deref().and_then(ListedSkills::parse), list(25, ',')?);
     Ok(TurnRow {
         question: NewTurn {
             message: id(0)?,
@@ -258,20 +255,13 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
             only: row.get(6)?,
             away: row.get(7)?,
             reply: row.get(8)?,
-            attachments: files.split('\n').filter(|kind| !kind.is_empty()).map(str::to_owned).collect(),
+            attachments: list(9, '\n')?,
         },
         // A state of a newer program version: the question is asked again rather than lost.
-        state: TurnState::named(&state).unwrap_or(TurnState::Accepted),
-        joined: joined.and_then(|id| id.parse().ok()),
-        brain: row.get(12)?,
-        assembled: at.zip(hash).map(|(at, hash)| RequestRow {
-            at: instant(at),
-            budget: budget.unwrap_or_default(),
-            tail,
-            hash,
-            skills,
-            sums,
-        }),
+        state: TurnState::named(&row.get::<_, String>(10)?).unwrap_or(TurnState::Accepted),
+        joined: text(11)?.and_then(|id| id.parse().ok()),
+        brain: text(12)?,
+        assembled: at.zip(hash).map(|(at, hash)| RequestRow { at, budget, tail, hash, skills, sums }),
         recalled: injection.map(|injection| RecallRow { injection, problem }),
         answer: row.get(19)?,
         facts: row.get(20)?,
