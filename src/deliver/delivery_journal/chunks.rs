@@ -34,13 +34,11 @@ impl Journal {
         }
         self.db.write(|tx| {
             if !is_copy {
-                tx.execute(
-                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2,
-                     delivered = copies.delivered FROM copies
-                     WHERE copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
-                     AND copies.delivered IS NOT NULL AND deliveries.message = ?1",
-                    [key, name],
-                )?;
+                let sql = "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2,
+                           delivered = copies.delivered FROM copies
+                           WHERE copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
+                           AND copies.delivered IS NOT NULL AND deliveries.message = ?1";
+                tx.execute(sql, [key, name])?;
             }
             dissolve(tx, key)
         })?;
@@ -147,10 +145,8 @@ impl Journal {
     ) -> Result<()> {
         self.db.write(|tx| {
             tx.execute("UPDATE deliveries SET place = ?2 WHERE message = ?1", [key, place])?;
-            tx.execute(
-                "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
-                params![key, chunk],
-            )?;
+            let sql = "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2";
+            tx.execute(sql, params![key, chunk])?;
             put_off(tx, key, retry, reason)?;
             let is_unsent = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE message = ?1)
                              AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'due')";
@@ -170,11 +166,9 @@ impl Journal {
                  WHERE retry_ms IS NOT NULL AND outlet IS ?1 AND copy = ?2 AND scope IS ?3",
                 params![to.name(), to.is_copy(), scope.map(|scope| scope.to_string())],
             )?;
-            let deliveries = tx.execute(
-                "UPDATE deliveries SET retry_ms = NULL
-                 WHERE retry_ms IS NOT NULL AND state = 'due' AND message IS NULL AND place = ?1",
-                [place],
-            )?;
+            let sql = "UPDATE deliveries SET retry_ms = NULL
+                       WHERE retry_ms IS NOT NULL AND state = 'due' AND message IS NULL AND place = ?1";
+            let deliveries = tx.execute(sql, [place])?;
             Ok(messages + deliveries > 0)
         })
     }
@@ -188,10 +182,8 @@ impl Journal {
     /// message.
     pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<JournalMessage>> {
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",
-                params![key, route],
-            )?;
+            let sql = "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1";
+            tx.execute(sql, params![key, route])?;
             tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
             let Some(message) = read_messages(tx, "WHERE key = ?1", &[&key])?.pop() else { return Ok(None) };
             insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
@@ -202,10 +194,8 @@ impl Journal {
     /// Gives a message up: every place refused it with these settings.
     pub fn failed(&self, key: &str, reason: &str, settings: &str) -> Result<()> {
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE deliveries SET state = 'failed', message = NULL, error = ?2, settings = ?3 WHERE message = ?1",
-                params![key, reason, settings],
-            )?;
+            let sql = "UPDATE deliveries SET state = 'failed', message = NULL, error = ?2, settings = ?3 WHERE message = ?1";
+            tx.execute(sql, params![key, reason, settings])?;
             delete_message(tx, key)
         })
     }
@@ -284,14 +274,10 @@ fn insert_chunks(
 
 fn put_off(tx: &Transaction<'_>, key: &str, retry: Timestamp, reason: &str) -> rusqlite::Result<()> {
     let retry = retry.as_millisecond();
-    tx.execute(
-        "UPDATE messages SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE key = ?1",
-        params![key, retry, reason],
-    )?;
-    tx.execute(
-        "UPDATE deliveries SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE message = ?1",
-        params![key, retry, reason],
-    )?;
+    let sql = "UPDATE messages SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE key = ?1";
+    tx.execute(sql, params![key, retry, reason])?;
+    let sql = "UPDATE deliveries SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE message = ?1";
+    tx.execute(sql, params![key, retry, reason])?;
     Ok(())
 }
 

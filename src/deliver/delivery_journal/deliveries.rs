@@ -133,12 +133,9 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn deliveries_in(&self, message: &str) -> Result<Vec<(String, LineHash, NotifiedItem)>> {
-        self.db.rows(
-            "SELECT key, line, fact FROM deliveries WHERE message = ?1
-             OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number",
-            [message],
-            |row| Ok((row.get(0)?, LineHash(row.get(1)?), json(row, 2)?)),
-        )
+        let sql = "SELECT key, line, fact FROM deliveries WHERE message = ?1
+                   OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number";
+        self.db.rows(sql, [message], |row| Ok((row.get(0)?, LineHash(row.get(1)?), json(row, 2)?)))
     }
 
     /// The last deliveries of this machine, newest first: the key, the fact, and the notifier if it was a copy. At most
@@ -147,15 +144,12 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn sent_here(&self) -> Result<Vec<(String, NotifiedItem, Option<String>)>> {
-        self.db.rows(
-            "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL
-             UNION ALL
-             SELECT copies.key, fact, outlet, number FROM copies JOIN deliveries ON deliveries.key = copies.key
-             WHERE copies.delivered IS NOT NULL
-             ORDER BY number DESC LIMIT 1000",
-            [],
-            |row| Ok((row.get(0)?, json(row, 1)?, row.get(2)?)),
-        )
+        let sql = "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL
+                   UNION ALL
+                   SELECT copies.key, fact, outlet, number FROM copies JOIN deliveries ON deliveries.key = copies.key
+                   WHERE copies.delivered IS NOT NULL
+                   ORDER BY number DESC LIMIT 1000";
+        self.db.rows(sql, [], |row| Ok((row.get(0)?, json(row, 1)?, row.get(2)?)))
     }
 
     /// The deliveries that are due and not delivered.

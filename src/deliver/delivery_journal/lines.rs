@@ -112,11 +112,9 @@ impl Journal {
     pub fn begin_phrase(&self, key: &str, line: &LineHash, plain: &str, now: Timestamp) -> Result<bool> {
         self.db.write(|tx| {
             forget(tx, "phrases", now)?;
-            let changed = tx.execute(
-                "INSERT INTO phrases (key, line, plain, at_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (key) DO UPDATE SET line = ?2, plain = ?3, phrase = NULL, at_ms = ?4 WHERE line <> ?2",
-                params![key, line.bytes(), plain, now.as_millisecond()],
-            )?;
+            let sql = "INSERT INTO phrases (key, line, plain, at_ms) VALUES (?1, ?2, ?3, ?4)
+                       ON CONFLICT (key) DO UPDATE SET line = ?2, plain = ?3, phrase = NULL, at_ms = ?4 WHERE line <> ?2";
+            let changed = tx.execute(sql, params![key, line.bytes(), plain, now.as_millisecond()])?;
             Ok(changed > 0)
         })
     }
@@ -152,10 +150,8 @@ impl Journal {
     ) -> Result<bool> {
         self.db.write(|tx| {
             forget(tx, "said", now)?;
-            let new = tx.execute(
-                "INSERT INTO said (name, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                params![name, now.as_millisecond()],
-            )? > 0;
+            let sql = "INSERT INTO said (name, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            let new = tx.execute(sql, params![name, now.as_millisecond()])? > 0;
             Ok(new && super::chunks::claim_one(tx, message, limit)?)
         })
     }

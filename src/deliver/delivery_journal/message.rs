@@ -191,21 +191,16 @@ impl Journal {
 
     /// Whether a message of ours is a question to the person.
     pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool> {
-        self.db.value(
-            "SELECT EXISTS (SELECT 1 FROM chunks JOIN messages ON messages.key = chunks.message
-             WHERE messages.kind = 'approval' AND (chunks.message_id = ?1 OR chunks.nonce = ?2))",
-            (message_id, nonce),
-        )
+        let sql = "SELECT EXISTS (SELECT 1 FROM chunks JOIN messages ON messages.key = chunks.message
+                   WHERE messages.kind = 'approval' AND (chunks.message_id = ?1 OR chunks.nonce = ?2))";
+        self.db.value(sql, (message_id, nonce))
     }
 
     /// The key under which the question with this line was fixed, whichever message asked it.
     pub fn approval_key_of(&self, id: &str, digest: &str) -> Result<Option<String>> {
-        self.db.row(
-            "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
-             ORDER BY rowid LIMIT 1",
-            (id, digest),
-            |row| row.get(0),
-        )
+        let sql = "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
+                   ORDER BY rowid LIMIT 1";
+        self.db.row(sql, (id, digest), |row| row.get(0))
     }
 
     /// Deletes the oldest of many answers and routine texts that were sent completely.

@@ -199,12 +199,10 @@ impl Journal {
 
     /// Whether an occurrence of this id (or of several lines that share it) at a local time was sent, or may have been.
     pub fn possibly_sent(&self, id: &str, local: civil::DateTime) -> Result<bool> {
-        self.db.value(
-            "SELECT EXISTS (SELECT 1 FROM deliveries
-             WHERE (subject = ?1 OR subject > ?1 || '#' AND subject < ?1 || '$') AND local = ?2
-             AND state IN ('sending', 'sent', 'done'))",
-            [id, &local_text(local)],
-        )
+        let sql = "SELECT EXISTS (SELECT 1 FROM deliveries
+                   WHERE (subject = ?1 OR subject > ?1 || '#' AND subject < ?1 || '$') AND local = ?2
+                   AND state IN ('sending', 'sent', 'done'))";
+        self.db.value(sql, [id, &local_text(local)])
     }
 
     /// All deliveries that are sent but not done: key and row, in the order of their claims.
@@ -222,11 +220,9 @@ impl Journal {
             return Ok(());
         }
         self.db.write(|tx| {
-            tx.execute(
-                "DELETE FROM deliveries WHERE state = 'done' AND subject NOT GLOB 'task_*'
-                 AND number < (SELECT max(number) FROM deliveries) - ?1",
-                [KEEP_DONE],
-            )?;
+            let sql = "DELETE FROM deliveries WHERE state = 'done' AND subject NOT GLOB 'task_*'
+                       AND number < (SELECT max(number) FROM deliveries) - ?1";
+            tx.execute(sql, [KEEP_DONE])?;
             recipients::prune(tx)
         })
     }
@@ -240,12 +236,10 @@ impl Journal {
     /// Whether a message of the place was counted for a delivery already. A lookup by text may find
     /// the message of another reminder that says the same.
     pub fn is_counted(&self, message_id: &str) -> Result<bool> {
-        self.db.value(
-            "SELECT EXISTS (SELECT 1 FROM deliveries WHERE delivered = ?1)
-             OR EXISTS (SELECT 1 FROM chunks WHERE message_id = ?1)
-             OR EXISTS (SELECT 1 FROM copies WHERE delivered = ?1)",
-            [message_id],
-        )
+        let sql = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE delivered = ?1)
+                   OR EXISTS (SELECT 1 FROM chunks WHERE message_id = ?1)
+                   OR EXISTS (SELECT 1 FROM copies WHERE delivered = ?1)";
+        self.db.value(sql, [message_id])
     }
 }
 

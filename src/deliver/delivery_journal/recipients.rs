@@ -120,11 +120,9 @@ impl Journal {
     ) -> Result<()> {
         self.db.write(|tx| {
             tx.execute("DELETE FROM pauses WHERE until_ms <= ?1", [now.as_millisecond()])?;
-            tx.execute(
-                "INSERT INTO pauses (scope, asked_ms, until_ms) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (scope) DO UPDATE SET asked_ms = ?2, until_ms = ?3",
-                params![text(to, scope), now.as_millisecond(), until.as_millisecond()],
-            )?;
+            let sql = "INSERT INTO pauses (scope, asked_ms, until_ms) VALUES (?1, ?2, ?3)
+                       ON CONFLICT (scope) DO UPDATE SET asked_ms = ?2, until_ms = ?3";
+            tx.execute(sql, params![text(to, scope), now.as_millisecond(), until.as_millisecond()])?;
             Ok(())
         })
     }

@@ -201,10 +201,8 @@ impl Journal {
             if is_scheduled {
                 handled(tx, &run.routine, run.due)?;
                 if added > 0 {
-                    tx.execute(
-                        "UPDATE routines SET ran_ms = ?2, seen = coalesce(?3, seen) WHERE name = ?1",
-                        params![run.routine, started, baseline],
-                    )?;
+                    let sql = "UPDATE routines SET ran_ms = ?2, seen = coalesce(?3, seen) WHERE name = ?1";
+                    tx.execute(sql, params![run.routine, started, baseline])?;
                 }
             }
             Ok(added > 0)
@@ -261,11 +259,9 @@ impl Journal {
         limit: usize,
     ) -> Result<bool> {
         self.db.write(|tx| {
-            let fixed = tx.execute(
-                "UPDATE runs SET state = 'fixed', answer = ?2, facts = ?3, outcome = ?4
-                 WHERE key = ?1 AND state = 'claimed'",
-                params![key, answer, facts, outcome],
-            )?;
+            let sql = "UPDATE runs SET state = 'fixed', answer = ?2, facts = ?3, outcome = ?4
+                       WHERE key = ?1 AND state = 'claimed'";
+            let fixed = tx.execute(sql, params![key, answer, facts, outcome])?;
             if let Some((scope, body)) = message.filter(|_| fixed > 0) {
                 let message = NewMessage::plain(run_message_key(key), MessageKind::Routine, scope, body);
                 claim_one(tx, &message, limit)?;
@@ -289,15 +285,13 @@ impl Journal {
     /// The journal can't be written.
     pub fn finish_run(&self, key: &str, outcome: Option<&str>) -> Result<()> {
         self.db.write(|tx| {
-            tx.execute(
+            let sql =
                 "UPDATE runs SET state = 'done', outcome = coalesce(?2, outcome), note = x'', material = ''
-                 WHERE key = ?1 AND state <> 'done'",
-                params![key, outcome],
-            )?;
-            tx.execute(
-                "DELETE FROM runs WHERE state = 'done' AND number < (SELECT max(number) FROM runs) - ?1",
-                [KEEP],
-            )?;
+                       WHERE key = ?1 AND state <> 'done'";
+            tx.execute(sql, params![key, outcome])?;
+            let sql =
+                "DELETE FROM runs WHERE state = 'done' AND number < (SELECT max(number) FROM runs) - ?1";
+            tx.execute(sql, [KEEP])?;
             Ok(())
         })
     }
@@ -314,11 +308,8 @@ pub fn run_message_key(run: &str) -> String {
 }
 
 fn handled(tx: &Transaction<'_>, name: &str, up_to: Timestamp) -> rusqlite::Result<()> {
-    tx.execute(
-        "UPDATE routines SET handled_ms = max(coalesce(handled_ms, ?2), ?2) WHERE name = ?1",
-        params![name, up_to.as_millisecond()],
-    )
-    .map(drop)
+    let sql = "UPDATE routines SET handled_ms = max(coalesce(handled_ms, ?2), ?2) WHERE name = ?1";
+    tx.execute(sql, params![name, up_to.as_millisecond()]).map(drop)
 }
 
 fn needed(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {

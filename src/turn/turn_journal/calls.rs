@@ -40,10 +40,8 @@ impl TurnJournal {
             insert_call(tx, message, call, None)?;
             if let Some(reply) = round {
                 let json = serde_json::json!({ "text": reply.text, "tool_calls": reply.tool_calls, "raw": reply.raw });
-                tx.execute(
-                    "INSERT INTO rounds (message, reply) VALUES (?1, ?2)",
-                    params![message.to_string(), json.to_string()],
-                )?;
+                let sql = "INSERT INTO rounds (message, reply) VALUES (?1, ?2)";
+                tx.execute(sql, params![message.to_string(), json.to_string()])?;
             }
             let detail = match (&call.class, round) {
                 (Some(class), _) => format!("{}: {}", call.brain, class.name()),
@@ -85,10 +83,9 @@ impl TurnJournal {
     /// Records a finished tool call.
     pub fn tool_finished(&self, message: u64, number: u32, end: &ToolEnd, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2",
-                params![message.to_string(), number, end.text, end.is_error, end.ms],
-            )?;
+            let sql =
+                "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2";
+            tx.execute(sql, params![message.to_string(), number, end.text, end.is_error, end.ms])?;
             step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" })
         })
     }
@@ -236,20 +233,14 @@ impl TurnJournal {
     pub fn harness_called(&self, message: u64, call: &ToolCall, now: Timestamp) -> Result<u32> {
         self.db.write(|tx| {
             let id = message.to_string();
-            let number: u32 = tx.query_row(
-                "SELECT COALESCE(MAX(number) + 1, 0) FROM tools WHERE message = ?1",
-                [&id],
-                |row| row.get(0),
-            )?;
+            let sql = "SELECT COALESCE(MAX(number) + 1, 0) FROM tools WHERE message = ?1";
+            let number: u32 = tx.query_row(sql, [&id], |row| row.get(0))?;
             let round = serde_json::json!({ "text": "", "tool_calls": [call], "raw": null });
-            tx.execute(
-                "INSERT INTO rounds (message, reply) VALUES (?1, ?2)",
-                params![id, round.to_string()],
-            )?;
-            tx.execute(
-                "INSERT INTO tools (message, number, call_id, name, arguments) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![id, number, call.id, call.name, call.arguments],
-            )?;
+            let sql = "INSERT INTO rounds (message, reply) VALUES (?1, ?2)";
+            tx.execute(sql, params![id, round.to_string()])?;
+            let sql =
+                "INSERT INTO tools (message, number, call_id, name, arguments) VALUES (?1, ?2, ?3, ?4, ?5)";
+            tx.execute(sql, params![id, number, call.id, call.name, call.arguments])?;
             step(tx, message, "tool started", now, &call.name)?;
             Ok(number)
         })

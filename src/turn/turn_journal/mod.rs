@@ -137,10 +137,8 @@ impl TurnJournal {
     pub fn join(&self, leader: u64, others: &[u64], now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
             for other in others {
-                tx.execute(
-                    "UPDATE turns SET joined = ?2 WHERE message = ?1 AND state = 'accepted'",
-                    params![other.to_string(), leader.to_string()],
-                )?;
+                let sql = "UPDATE turns SET joined = ?2 WHERE message = ?1 AND state = 'accepted'";
+                tx.execute(sql, params![other.to_string(), leader.to_string()])?;
                 step(tx, *other, "joined", now, &leader.to_string())?;
             }
             Ok(())
@@ -196,10 +194,8 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     if span < 2 * KEEP_FINISHED {
         return Ok(());
     }
-    tx.execute(
-        "DELETE FROM turns WHERE state IN ('done', 'dropped') AND number < (SELECT max(number) FROM turns) - ?1",
-        [KEEP_FINISHED],
-    )?;
+    let sql = "DELETE FROM turns WHERE state IN ('done', 'dropped') AND number < (SELECT max(number) FROM turns) - ?1";
+    tx.execute(sql, [KEEP_FINISHED])?;
     for table in ["calls", "rounds", "tools", "steps", "costs"] {
         tx.execute(&format!("DELETE FROM {table} WHERE message NOT IN (SELECT message FROM turns)"), [])?;
     }

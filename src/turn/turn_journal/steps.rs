@@ -58,10 +58,8 @@ impl TurnJournal {
     /// Records, before it happens, that a brain is asked.
     pub fn record_call_start(&self, message: u64, brain: &str, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE turns SET brain = ?2 WHERE message = ?1",
-                params![message.to_string(), brain],
-            )?;
+            let sql = "UPDATE turns SET brain = ?2 WHERE message = ?1";
+            tx.execute(sql, params![message.to_string(), brain])?;
             advance(tx, message, TurnState::Called, brain, now).map(drop)
         })
     }
@@ -79,10 +77,9 @@ impl TurnJournal {
             if !advance(tx, message, TurnState::Answered, "", now)? {
                 return Ok(false);
             }
-            tx.execute(
-                "UPDATE turns SET answer = ?2, facts = ?3, chunks = ?4 WHERE message = ?1 OR joined = ?1",
-                params![message.to_string(), text, facts, chunks],
-            )?;
+            let sql =
+                "UPDATE turns SET answer = ?2, facts = ?3, chunks = ?4 WHERE message = ?1 OR joined = ?1";
+            tx.execute(sql, params![message.to_string(), text, facts, chunks])?;
             Ok(true)
         })
     }
