@@ -90,7 +90,7 @@ fn add_reminders(
         {
             entries.push(entry(due.occurrence, EntryState::Late));
         }
-        let coming = schedule::occurrences_after(zone, one, window.before_coming());
+        let coming = DueInstant::new(zone, window.before_coming()).occurrences(one);
         let left = (MOST_ENTRIES + 1).saturating_sub(entries.len());
         let coming = coming.take_while(|it| it.at < window.to).take(left);
         entries.extend(coming.map(|it| entry(it, EntryState::Coming)));

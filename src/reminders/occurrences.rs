@@ -14,7 +14,7 @@ use super::{
 };
 use crate::format::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder, ReminderLine};
-use crate::schedule::{self, Occurrence};
+use crate::schedule::{self, DueInstant, Occurrence};
 use crate::vault::{self, EditPlan, Origin};
 
 impl VaultReminders<'_> {
@@ -27,7 +27,7 @@ impl VaultReminders<'_> {
     /// The occurrences that are still to come at `now`: the one that is due and was not sent, then the later ones.
     pub fn coming(&self, id: &str, reminder: &Reminder, now: Timestamp) -> impl Iterator<Item = Occurrence> {
         let unsent = self.unsent(id, reminder, now);
-        unsent.into_iter().chain(schedule::occurrences_after(self.zone, reminder, now))
+        unsent.into_iter().chain(DueInstant::new(self.zone, now).occurrences(reminder))
     }
 
     /// Moves a recurring reminder past an occurrence that is due and was not sent; `None` if there is no such one.

@@ -186,7 +186,7 @@ impl<'a> VaultReminders<'a> {
         };
         let just_before = from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(from);
         let preview = |line: &reminder::ReminderLine| {
-            let occurrences = schedule::occurrences_after(self.zone, &line.reminder, just_before);
+            let occurrences = schedule::DueInstant::new(self.zone, just_before).occurrences(&line.reminder);
             PreviewedReminder {
                 id: line.reminder.id.as_ref().map(ToString::to_string),
                 msg: line.reminder.msg.clone(),

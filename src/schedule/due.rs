@@ -9,6 +9,7 @@
 use jiff::{Timestamp, civil};
 
 use super::{Series, Zone, resolve};
+use crate::format::reminder::Reminder;
 
 /// One time at which a reminder is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +48,8 @@ impl<'z> DueInstant<'z> {
         Self { zone, now, local: zone.tz().to_datetime(now) }
     }
 
-    /// The due occurrence of a reminder (`&Reminder` or a [`Series`]); see [`super::due`].
-    pub fn due(&self, reminder: impl Into<Series>) -> Option<DueReminder> {
+    /// The due occurrence of a reminder; see [`super::due`].
+    pub fn due(&self, reminder: &Reminder) -> Option<DueReminder> {
         let series = reminder.into();
         let latest = self.latest(&series)?;
         self.fold(&series, 0, latest)
@@ -58,7 +59,7 @@ impl<'z> DueInstant<'z> {
     ///
     /// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that
     /// the journal has as sent are neither due again nor counted as missed.
-    pub fn due_after(&self, reminder: impl Into<Series>, sent: civil::DateTime) -> Option<DueReminder> {
+    pub fn due_after(&self, reminder: &Reminder, sent: civil::DateTime) -> Option<DueReminder> {
         let series = reminder.into();
         let latest = self.latest(&series)?;
         let done = index_at(&series, |local| local <= sent, sent);
@@ -70,15 +71,15 @@ impl<'z> DueInstant<'z> {
     }
 
     /// The first occurrence of it after this instant.
-    pub fn next(&self, reminder: impl Into<Series>) -> Option<Occurrence> {
+    pub fn next(&self, reminder: &Reminder) -> Option<Occurrence> {
         self.occurrences(reminder).next()
     }
 
     /// The occurrences of it after this instant, in order.
-    pub fn occurrences(&self, reminder: impl Into<Series>) -> Occurrences<'z> {
+    pub fn occurrences(&self, reminder: &Reminder) -> impl Iterator<Item = Occurrence> + use<'z> {
         let series = reminder.into();
         let index = self.latest(&series).map_or(0, |latest| latest + 1);
-        Occurrences::starting_at(self.zone, series, index)
+        occurrences_from(self.zone, series, index)
     }
 
     /// The index of the latest occurrence up to now.
@@ -94,7 +95,7 @@ impl<'z> DueInstant<'z> {
         Some(DueReminder {
             occurrence,
             missed: (latest - first).saturating_sub(joined),
-            next: Occurrences::starting_at(self.zone, *series, latest + 1).next(),
+            next: occurrences_from(self.zone, *series, latest + 1).next(),
         })
     }
 }
@@ -136,31 +137,19 @@ fn joined(zone: &Zone, series: &Series, from: civil::DateTime, to: civil::DateTi
 }
 
 /// The occurrences of a reminder, in order, from one index on; see [`super::occurrences`].
-#[derive(Debug, Clone)]
-pub struct Occurrences<'z> {
-    zone: &'z Zone,
+pub(super) fn occurrences_from(
+    zone: &Zone,
     series: Series,
-    index: u32,
-}
-
-impl<'z> Occurrences<'z> {
-    pub(super) fn starting_at(zone: &'z Zone, series: Series, index: u32) -> Self {
-        Self { zone, series, index }
-    }
-}
-
-impl Iterator for Occurrences<'_> {
-    type Item = Occurrence;
-
-    fn next(&mut self) -> Option<Occurrence> {
-        let mut found = occurrence(self.zone, &self.series, self.index)?;
-        self.index += 1;
+    mut index: u32,
+) -> impl Iterator<Item = Occurrence> {
+    std::iter::from_fn(move || {
+        let mut found = occurrence(zone, &series, index)?;
+        index += 1;
         // Of two that share their instant, the later counts.
-        let later = |index| occurrence(self.zone, &self.series, index);
-        while let Some(later) = later(self.index).filter(|later| later.at == found.at) {
+        while let Some(later) = occurrence(zone, &series, index).filter(|later| later.at == found.at) {
             found = later;
-            self.index += 1;
+            index += 1;
         }
         Some(found)
-    }
+    })
 }

@@ -34,7 +34,7 @@ mod routine_times;
 pub mod task_dates;
 mod zone;
 
-pub use due::{DueInstant, DueReminder, Occurrence, Occurrences};
+pub use due::{DueInstant, DueReminder, Occurrence};
 pub use lateness::{DigestRule, digest, is_missed};
 pub use pause::Pause;
 pub use reminder_dates::Series;
@@ -48,13 +48,8 @@ use crate::format::reminder::Reminder;
 /// The occurrences of `reminder` in order, from its own date on; one for a one-off.
 ///
 /// Lazy and finite: it ends with the calendar, in year 9999.
-pub fn occurrences<'z>(zone: &'z Zone, reminder: &Reminder) -> Occurrences<'z> {
-    Occurrences::starting_at(zone, reminder.into(), 0)
-}
-
-/// The occurrences of `reminder` strictly after the instant `after`, in order.
-pub fn occurrences_after<'z>(zone: &'z Zone, reminder: &Reminder, after: Timestamp) -> Occurrences<'z> {
-    DueInstant::new(zone, after).occurrences(reminder)
+pub fn occurrences<'z>(zone: &'z Zone, reminder: &Reminder) -> impl Iterator<Item = Occurrence> + use<'z> {
+    due::occurrences_from(zone, reminder.into(), 0)
 }
 
 /// The due occurrence of `reminder` at `now`, if there is one.
