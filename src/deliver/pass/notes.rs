@@ -52,8 +52,8 @@ pub(super) struct PassNotes {
 pub struct PassState {
     /// The tasks of the notes, as they were last read.
     pub(super) tasks: crate::tasks::Scanner,
-    notes: QuietTracker,
-    lines: SteadyLines,
+    pub(super) notes: QuietTracker,
+    pub(super) lines: SteadyLines,
     /// Whether the lines were read before.
     has_looked: bool,
     /// Since when due lines have been waiting to stay the same, without a break.
@@ -132,11 +132,6 @@ impl PassNotes {
 }
 
 impl PassState {
-    /// A note was read at `now`.
-    pub(super) fn observe(&mut self, path: &NotePath, bytes: &[u8], now: Timestamp) {
-        self.notes.observe(path, blake3::hash(bytes), now);
-    }
-
     /// The reminders without an id, read at `now`: those that were just written, and until when each waits should it be
     /// due. Lines of the first reading count as written before, so a daemon that is restarted again and again still
     /// fires.
@@ -162,31 +157,11 @@ impl PassState {
         self.waiting = is_waiting.then(|| self.waiting.map_or(now, |since| since.min(now)));
     }
 
-    /// Whether a note may be rewritten; else when to check again. The wait for a note that is never still begins with
-    /// the first call.
-    pub(super) fn may_write(&mut self, path: &NotePath, now: Timestamp) -> Result<(), Timestamp> {
-        self.notes.start_waiting(path, now);
-        match self.notes.ready_at(path) {
-            Some(at) if at > now => Err(at),
-            _ => Ok(()),
-        }
-    }
-
-    /// Notes that a note was rewritten, and is now `bytes`.
-    pub(super) fn record_own_write(&mut self, path: &NotePath, bytes: &[u8]) {
-        self.notes.record_own_write(path, blake3::hash(bytes));
-    }
-
     /// Since when the same lines wait for other machines to rewrite them.
     pub(super) fn awaited_since(&mut self, awaited: BTreeSet<(u64, String)>, now: Timestamp) -> Timestamp {
         match &self.awaited {
             Some((before, since)) if *before == awaited => *since,
             _ => self.awaited.insert((awaited, now)).1,
         }
-    }
-
-    /// Whether a line without an id stood there, the same, five seconds ago.
-    pub(super) fn is_steady(&self, line: &[u8], now: Timestamp) -> bool {
-        self.lines.is_steady(line, now)
     }
 }

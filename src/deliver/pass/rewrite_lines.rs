@@ -117,22 +117,20 @@ struct LineRewriter<'a> {
 impl LineRewriter<'_> {
     fn observe(&mut self, path: &NotePath, bytes: &[u8]) {
         if self.pass.mode == PassMode::Daemon {
-            self.memory.observe(path, bytes, self.pass.now);
+            self.memory.notes.observe(path, blake3::hash(bytes), self.pass.now);
         }
     }
 
-    /// Whether the note may be rewritten now; else another pass is asked for.
+    /// Whether the note may be rewritten now; else another pass is asked for. The wait for a note that is never still
+    /// begins with the first call.
     fn may_write(&mut self, path: &NotePath) -> bool {
         if self.pass.mode != PassMode::Daemon {
             return true;
         }
-        match self.memory.may_write(path, self.pass.now) {
-            Ok(()) => true,
-            Err(at) => {
-                self.report.request_pass(at);
-                false
-            }
-        }
+        self.memory.notes.start_waiting(path, self.pass.now);
+        let later = self.memory.notes.ready_at(path).filter(|at| *at > self.pass.now);
+        later.into_iter().for_each(|at| self.report.request_pass(at));
+        later.is_none()
     }
 
     /// Makes an edit; a failure goes into the report.
@@ -149,7 +147,7 @@ impl LineRewriter<'_> {
     fn edited(&mut self, path: &NotePath, edited: Result<EditReport, EditError>) -> Option<Vec<OpOutcome>> {
         match edited {
             Ok(edited) => {
-                self.memory.record_own_write(path, &edited.after);
+                self.memory.notes.record_own_write(path, blake3::hash(&edited.after));
                 self.report.problems.extend(edited.warning);
                 if edited.changed && self.pass.mode == PassMode::Daemon {
                     self.report.request_pass(self.pass.later(SECOND_LOOK));
@@ -282,7 +280,7 @@ impl LineRewriter<'_> {
             .collect();
         if self.pass.mode == PassMode::Daemon {
             let all = lines.len();
-            lines.retain(|line| self.memory.is_steady(&line.text, self.pass.now));
+            lines.retain(|line| self.memory.lines.is_steady(&line.text, self.pass.now));
             if lines.len() < all {
                 self.report.request_pass(self.pass.later(SECOND_LOOK));
             }
