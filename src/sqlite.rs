@@ -206,8 +206,12 @@ impl Database {
         self.write(|tx| tx.prepare_cached(sql)?.execute(params))
     }
 
-    /// Runs one statement for each of several rows of values, in one transaction.
+    /// Runs one statement for each of several rows of values, in one transaction; none where there is no row.
     pub fn execute_each<P: Params>(&self, sql: &str, rows: impl IntoIterator<Item = P>) -> Result<()> {
+        let mut rows = rows.into_iter().peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
         self.write(|tx| each(tx, sql, rows))
     }
 }

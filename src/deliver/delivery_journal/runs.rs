@@ -160,11 +160,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be used.
     pub fn only_enabled(&self, names: &[&str]) -> Result<()> {
-        let gone = self.gone_routines(names)?;
-        if gone.is_empty() {
-            return Ok(());
-        }
-        let names = gone.into_iter().map(|routine| [routine.name]);
+        let names = self.gone_routines(names)?.into_iter().map(|routine| [routine.name]);
         self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", names)
     }
 

@@ -130,7 +130,7 @@ impl Planner<'_> {
             new.push((hash, id));
             out.push(LineIdentity { id, elsewhere: false });
         }
-        if !self.pass.is_dry_run() && !new.is_empty() {
+        if !self.pass.is_dry_run() {
             journal.set_names(&new)?;
         }
         Ok(out)

@@ -95,17 +95,10 @@ fn forget_deleted_lines(pass: Pass<'_>, notes: &PassNotes, plan: &PassPlan) -> R
         _ => notes.reminders.is_some(),
     };
     let gone = unsettled.iter().filter(|(key, row)| was_read(row.fact.kind) && !open.contains(key.as_str()));
-    let gone: Vec<&str> = gone.map(|(key, _)| key.as_str()).collect();
-    if !gone.is_empty() {
-        pass.journal.done(gone)?;
-    }
+    pass.journal.done(gone.map(|(key, _)| key.as_str()))?;
     let unsent = pass.journal.open_deliveries()?;
     let gone = unsent.iter().filter(|row| was_read(row.fact.kind) && !plan.open.contains(&row.key));
-    let gone: Vec<&str> = gone.map(|row| row.key.as_str()).collect();
-    if !gone.is_empty() {
-        pass.journal.forget_unsent(gone)?;
-    }
-    Ok(())
+    pass.journal.forget_unsent(gone.map(|row| row.key.as_str()))
 }
 
 struct LineRewriter<'a> {
@@ -332,9 +325,7 @@ impl LineRewriter<'_> {
             taken.insert(id);
             ids.push(id);
         }
-        if !new.is_empty() {
-            self.pass.journal.set_names(&new)?;
-        }
+        self.pass.journal.set_names(&new)?;
         Ok(ids)
     }
 }

@@ -220,7 +220,7 @@ pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Re
             }
         }
     }
-    if !pass.is_dry_run() && !days.is_empty() {
+    if !pass.is_dry_run() {
         pass.journal.set_task_lines(&days)?;
     }
     Ok(())
