@@ -110,15 +110,9 @@ impl AnswerSender {
         if kind == MessageKind::Answer {
             fail::fail_point!("turn::after-fixed");
         }
-        let context = PassContext {
-            vault: &self.vault,
-            editor: &self.editor,
-            journal: &self.journal,
-            delivery_order: &self.delivery_order,
-            clock: &*self.clock,
-            settings: &self.settings,
-            machines: &self.machines,
-        };
+        let Self { journal, vault, editor, delivery_order, clock, settings, machines } = self;
+        let clock = &**clock;
+        let context = PassContext { vault, editor, journal, delivery_order, clock, settings, machines };
         send_answer(&context, key).await
     }
 
