@@ -64,7 +64,7 @@ pub fn complete(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime)
             return Err(TaskError::Unwritable(text));
         }
     }
-    Ok(replace_line(bytes, &placed, format, written))
+    Ok(replace_line(bytes, &placed, written))
 }
 
 /// The note with the task snoozed to `to`.
@@ -80,19 +80,14 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
         after.map(|after| changed_note(bytes, after, None))
     } else {
         let line = TaskLine::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));
-        line.map(|line| replace_line(bytes, &placed, format, ChangedText::only(line)))
+        line.map(|line| replace_line(bytes, &placed, ChangedText::only(line)))
     };
     let told = changed.and_then(|changed| meant.told_at(changed, rules, to));
     told.ok_or(TaskError::Unwritable(text))
 }
 
 /// The bytes with the line replaced.
-pub(super) fn replace_line(
-    bytes: &[u8],
-    placed: &PlacedTask,
-    format: TaskFormat,
-    written: ChangedText,
-) -> ChangedNote {
+pub(super) fn replace_line(bytes: &[u8], placed: &PlacedTask, written: ChangedText) -> ChangedNote {
     let stands = lines::lines(bytes).find(|line| line.number == placed.line);
     let (start, end, terminator) =
         stands.map_or((bytes.len(), bytes.len(), &b""[..]), |line| (line.start, line.end(), line.terminator));
@@ -108,7 +103,7 @@ pub(super) fn replace_line(
     }
     ChangedNote {
         bytes: [&bytes[..start], &with, &bytes[end..]].concat(),
-        format,
+        format: placed.task.format,
         line: placed.line + usize::from(next.is_some() && !below && line.is_some()),
         text: line.unwrap_or_default(),
         next: next.map(|(next, _)| next),

@@ -52,13 +52,13 @@ pub fn rewritten(
         line = Some(after).filter(|_| says_so).ok_or_else(unwritable)?;
     }
     let Some(to) = rewrite.to else {
-        return Ok(replace_line(bytes, &placed, task.format, ChangedText::only(line)));
+        return Ok(replace_line(bytes, &placed, ChangedText::only(line)));
     };
     let read = TaskLine::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
     let line = edit::on_day(&read, task.format, rules, to).ok_or_else(unwritable)?;
     let words = task::read_line(&line, rules).map(|task| task.words).ok_or_else(unwritable)?;
     let id = task_id(meant.path, &words);
-    let changed = replace_line(bytes, &placed, task.format, ChangedText::only(line));
+    let changed = replace_line(bytes, &placed, ChangedText::only(line));
     TaskRef { id: &id, ..*meant }.told_at(changed, rules, to).ok_or_else(unwritable)
 }
 
@@ -68,11 +68,10 @@ pub fn rewritten(
 /// The task isn't there, or is a whole note.
 pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
-    let format = placed.task.format;
-    if format == TaskFormat::TaskNotes {
+    if placed.task.format == TaskFormat::TaskNotes {
         return Err(TaskError::Unwritable(meant.path.to_owned()));
     }
-    Ok(replace_line(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
+    Ok(replace_line(bytes, &placed, ChangedText { line: None, next: None, remark: None }))
 }
 
 /// The note with a recurring task moved past its next time: all dates of its line move as after Done.
@@ -81,9 +80,9 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
 /// The task isn't there, comes once, or can't be written so.
 pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
-    let (task, format) = (&placed.task, placed.task.format);
+    let task = &placed.task;
     let last = |task: &Task| task.notification_times.last().map(|time| time.at);
-    let is_note = format == TaskFormat::TaskNotes;
+    let is_note = task.format == TaskFormat::TaskNotes;
     let mut next = steps(meant.path, task, if is_note { bytes } else { &placed.text }, rules);
     let next = next.find(|(_, next)| last(next) > last(task));
     let Some((after, _)) = next else {
@@ -95,7 +94,7 @@ pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
         return Ok(change::changed_note(bytes, after, None));
     }
     let line = String::from_utf8_lossy(&after).into_owned();
-    Ok(replace_line(bytes, &placed, format, ChangedText::only(line)))
+    Ok(replace_line(bytes, &placed, ChangedText::only(line)))
 }
 
 /// No more times than these are looked for: two years of a daily task.
