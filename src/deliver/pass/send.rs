@@ -9,7 +9,7 @@ use super::machine_claims::MessageClaims;
 use super::{Pass, PassReport};
 use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
-use crate::deliver::notifier::{MessageKind, MessageLookup, NotifiedItem, OutgoingMessage, SendOutcome};
+use crate::deliver::notifier::{MessageKind, MessageLookup, NotifiedItem, SendOutcome};
 use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 
@@ -180,17 +180,13 @@ impl<'c> Sender<'c> {
                 }
                 return self.give_up(&message, "every place refused it");
             };
-            let outgoing = message.outgoing(chunk, place.scope);
-            let outcome = self.attempt(&message, chunk, &place, &outgoing, &rights).await?;
-            match outcome {
+            match self.attempt(&message, chunk, &place, &rights).await? {
                 SendOutcome::Sent { message_id } => {
-                    let is_last =
-                        message.chunks[chunk + 1..].iter().all(|chunk| chunk.state == ChunkState::Sent);
                     fail::fail_point!("deliver::before-sent-row");
-                    journal.sent(&message.key, chunk, message_id.as_deref(), &place.name())?;
+                    let is_whole = journal.sent(&message.key, chunk, message_id.as_deref(), &place.name())?;
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
-                    if is_last {
+                    if is_whole {
                         rights.mark_sent(self.pass);
                         self.is_back(&message, &place.name())?;
                     }
@@ -312,10 +308,9 @@ impl<'c> Sender<'c> {
         message: &JournalMessage,
         chunk: usize,
         place: &Destination<'_>,
-        outgoing: &OutgoingMessage,
         rights: &MessageClaims,
     ) -> Result<SendOutcome> {
-        let now = self.pass.clock.now();
+        let (now, outgoing) = (self.pass.clock.now(), message.outgoing(chunk, place.scope));
         let state = &message.chunks[chunk];
         if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
             let age = first.duration_until(now);
@@ -324,7 +319,7 @@ impl<'c> Sender<'c> {
                 let journal = self.pass.context.journal;
                 // A failed read is reported below.
                 let is_free = |id: &str| !journal.is_counted(id).unwrap_or_default();
-                match place.notifier.find(outgoing, since, &is_free).await {
+                match place.notifier.find(&outgoing, since, &is_free).await {
                     MessageLookup::Found { message_id } if !journal.is_counted(&message_id)? => {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
@@ -341,7 +336,7 @@ impl<'c> Sender<'c> {
             return Ok(SendOutcome::Unknown { reason });
         };
         let patience = SEND_TIMEOUT.min(self.pass.clock.sleep(left));
-        let answer = tokio::time::timeout(patience, place.notifier.send(outgoing)).await;
+        let answer = tokio::time::timeout(patience, place.notifier.send(&outgoing)).await;
         fail::fail_point!("deliver::after-send");
         Ok(answer.unwrap_or_else(|_| SendOutcome::Unknown {
             reason: format!("{} did not answer in {} s", place.name(), patience.as_secs()),
