@@ -238,16 +238,12 @@ fn by(value: &str) -> Option<String> {
 /// The whole note.
 pub fn render(summary: &Summary) -> String {
     let mut out = format!("---\nid: {}\nkind: {}\ndepth: {}\n", summary.id, summary.kind, summary.depth);
-    if let Some((first, last)) = &summary.covers {
-        out.push_str(&format!("covers: [^{first}, ^{last}]\n"));
-    }
-    match (summary.kind, &summary.log) {
-        (SummaryKind::Condensed, _) => out.push_str(&format!("sources: [{}]\n", summary.sources.join(", "))),
-        (SummaryKind::Leaf, Some(log)) => {
-            out.push_str(&format!("sources: [{}]\n", yaml::item(&format!("[[{log}]]"))));
-        }
-        (SummaryKind::Leaf, None) => {}
-    }
+    out.extend(summary.covers.as_ref().map(|(first, last)| format!("covers: [^{first}, ^{last}]\n")));
+    let sources = match summary.kind {
+        SummaryKind::Condensed => Some(summary.sources.join(", ")),
+        SummaryKind::Leaf => summary.log.as_ref().map(|log| yaml::item(&format!("[[{log}]]"))),
+    };
+    out.extend(sources.map(|sources| format!("sources: [{sources}]\n")));
     out.push_str(&format!("sha256: {}\n", summary.sha256));
     if let Some(sources) = &summary.sources_sha256 {
         out.push_str(&format!("sources_sha256: {sources}\ntext_sha256: {}\n", hash(summary.text.trim())));

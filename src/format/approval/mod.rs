@@ -107,9 +107,7 @@ impl Approval {
         ] {
             line.extend(value.map(|value| format!(" {key}={value}")));
         }
-        if let Some(block) = &self.block_id {
-            line.extend([" ^", block]);
-        }
+        line.extend(self.block_id.as_ref().map(|block| format!(" ^{block}")));
         line
     }
 }

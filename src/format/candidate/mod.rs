@@ -114,22 +114,15 @@ impl Candidate {
         let section = bare(&self.section).replace(':', "\\:");
         let mut line = format!("- [{mark}] [{}] {section}: {}", self.category, bare(&self.text));
         line.push_str(&format!(" · {} [[{}]]", quoted(&self.quote), self.source()));
-        if let Some(change) = &self.change {
-            line.push_str(&format!(" {} {}", change.name(), quoted(change.words())));
-        }
+        let change = |change: &FactChange| format!(" {} {}", change.name(), quoted(change.words()));
+        line.extend(self.change.as_ref().map(change));
         line.push_str(&format!(" {}", self.id));
         if let Some(record) = &self.record {
             line.push_str(&format!(" asked={} by={}", instant(record.asked), record.by));
-            if let Some(kept) = record.kept {
-                line.push_str(&format!(" kept={}", instant(kept)));
-            }
-            if let Some(on) = &record.on {
-                line.push_str(&format!(" on={on}"));
-            }
+            line.extend(record.kept.map(|kept| format!(" kept={}", instant(kept))));
+            line.extend(record.on.as_ref().map(|on| format!(" on={on}")));
         }
-        if let Some(block) = &self.block_id {
-            line.push_str(&format!(" ^{block}"));
-        }
+        line.extend(self.block_id.as_ref().map(|block| format!(" ^{block}")));
         line
     }
 

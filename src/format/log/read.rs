@@ -198,12 +198,8 @@ pub fn render_header(header: &LogHeader) -> String {
         to_scalar(&header.surface),
         to_scalar(&header.context_id)
     );
-    if let Some(started) = header.started {
-        out.push_str(&format!("started: {started}\n"));
-    }
-    if let Some(title) = &header.title {
-        out.push_str(&format!("title: {}\n", to_scalar(title)));
-    }
+    out.extend(header.started.map(|started| format!("started: {started}\n")));
+    out.extend(header.title.as_ref().map(|title| format!("title: {}\n", to_scalar(title))));
     out.push_str("---\n");
     out
 }
@@ -214,20 +210,13 @@ pub fn render_event(event: &LogEvent) -> String {
     let author = one_line(&event.author);
     let mut out = format!("\n> [!{}]{fold} {}", event.kind, event.at);
     if !author.is_empty() {
-        out.push(' ');
-        out.push_str(&author);
+        out.extend([" ", &author]);
     }
     out.push('\n');
     if !event.content.is_empty() {
-        for line in event.content.split('\n') {
-            out.push_str("> ");
-            out.push_str(line);
-            out.push('\n');
-        }
+        event.content.split('\n').for_each(|line| out.extend(["> ", line, "\n"]));
     }
-    if let Some(id) = &event.id {
-        out.push_str(&format!("\n^{id}\n"));
-    }
+    out.extend(event.id.as_ref().map(|id| format!("\n^{id}\n")));
     out
 }
 
@@ -258,17 +247,13 @@ pub fn split_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
 }
 
 fn facts(line: &str) -> Option<Vec<(&str, &str)>> {
+    fn fact(word: &str) -> Option<(&str, &str)> {
+        let (key, value) = word.split_once('=')?;
+        let is_plain = key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        (is_plain && !key.is_empty() && !word.contains('%')).then_some((key, value))
+    }
     let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
-    let fact = |word: &'_ str| -> Option<usize> {
-        let key = word.find('=')?;
-        let is_key =
-            key > 0 && word[..key].bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-        (is_key && !word.contains('%')).then_some(key)
-    };
-    let facts: Option<Vec<(&str, &str)>> = inner
-        .split_ascii_whitespace()
-        .map(|word| fact(word).map(|at| (&word[..at], &word[at + 1..])))
-        .collect();
+    let facts: Option<Vec<(&str, &str)>> = inner.split_ascii_whitespace().map(fact).collect();
     facts.filter(|facts| facts.first().is_some_and(|(key, _)| *key == "brain"))
 }
 

@@ -129,13 +129,9 @@ impl Reminder {
     /// The line, without terminator, with its fields in the canonical order. It is one line whatever the
     /// message holds: control characters, which [`check_msg`] refuses, come out as spaces.
     pub fn to_line(&self) -> String {
-        use fmt::Write;
-        let mut line = String::with_capacity(72 + self.msg.len());
-        let (date, time) = (self.date, self.time.strftime("%H:%M"));
-        let _ = write!(line, "- [ ] date={date} time={time} recur={}", self.recur);
-        if let Some(day) = self.day {
-            let _ = write!(line, " day={day}");
-        }
+        let (date, time, recur) = (self.date, self.time.strftime("%H:%M"), self.recur);
+        let mut line = format!("- [ ] date={date} time={time} recur={recur}");
+        line.extend(self.day.map(|day| format!(" day={day}")));
         line.push_str(" msg=\"");
         for c in self.msg.chars() {
             match c {
@@ -145,12 +141,8 @@ impl Reminder {
             }
         }
         line.push('"');
-        if let Some(id) = &self.id {
-            let _ = write!(line, " id={id}");
-        }
-        if let Some(block_id) = &self.block_id {
-            let _ = write!(line, " ^{block_id}");
-        }
+        line.extend(self.id.map(|id| format!(" id={id}")));
+        line.extend(self.block_id.as_ref().map(|block_id| format!(" ^{block_id}")));
         line
     }
 }
