@@ -86,21 +86,17 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     if !is_one {
         return (None, Vec::new());
     }
-    entries.iter().for_each(|entry| read.take(entry));
-    let prompt = String::from_utf8_lossy(&bytes[head_end..]).trim().to_owned();
-    let Reader { schedule, mut routine, mut findings, remarks, deliver_at, .. } = read;
-    if let Some((line, column)) = deliver_at
+    entries.iter().enumerate().for_each(|(at, entry)| read.take(entry, &entries[..at]));
+    let Reader { schedule, mut routine, mut findings, remarks } = read;
+    if let Some(deliver) = entries.iter().find(|entry| entry.key == "deliver")
         && routine.deliver == AnswerDelivery::Thread
         && !routine.scope.as_deref().is_some_and(|scope| scope.starts_with("thread:"))
     {
-        findings.push(Finding::new(
-            line,
-            column,
-            "the answer goes to a thread, and `scope` names none",
-            "write `scope: thread:ID` with the number that Discord shows",
-        ));
+        let reason = "the answer goes to a thread, and `scope` names none";
+        let advice = "write `scope: thread:ID` with the number that Discord shows";
+        findings.push(Finding::new(deliver.line, deliver.column, reason, advice));
     }
-    routine.prompt = prompt;
+    routine.prompt = String::from_utf8_lossy(&bytes[head_end..]).trim().to_owned();
     routine.enabled &= findings.is_empty();
     findings.extend(remarks);
     (schedule.map(|schedule| Routine { schedule, ..routine }), findings)
@@ -113,12 +109,11 @@ struct Reader {
     findings: Vec<Finding>,
     /// Keys that are understood, and better written otherwise.
     remarks: Vec<Finding>,
-    seen: Vec<String>,
-    deliver_at: Option<(usize, usize)>,
 }
 
 impl Reader {
-    fn take(&mut self, entry: &yaml::FrontmatterEntry) {
+    /// Reads an entry; `before` are those before it.
+    fn take(&mut self, entry: &yaml::FrontmatterEntry, before: &[yaml::FrontmatterEntry]) {
         let key = entry.key.as_str();
         if !KEYS.contains(&key) {
             if let Some(meant) = nearly(key) {
@@ -127,11 +122,10 @@ impl Reader {
             }
             return;
         }
-        if self.seen.iter().any(|seen| seen == key) {
+        if before.iter().any(|before| before.key == key) {
             let reason = format!("`{key}` stands here twice");
             return self.findings.push(Finding::new(entry.line, 1, reason, "delete one of them"));
         }
-        self.seen.push(key.to_owned());
         let value = entry.value.as_str();
         let shown = quote(value);
         let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
@@ -161,10 +155,7 @@ impl Reader {
             },
             "only_if" => self.conditions(entry),
             "deliver" => match AnswerDelivery::named(value) {
-                Some(deliver) => {
-                    self.routine.deliver = deliver;
-                    self.deliver_at = Some((entry.line, entry.column));
-                }
+                Some(deliver) => self.routine.deliver = deliver,
                 None => {
                     let reason = format!("{shown} is none of `channel`, `thread`, `note`, `none`");
                     self.wrong(entry, reason, "write `deliver: channel`");
