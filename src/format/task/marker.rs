@@ -202,15 +202,9 @@ pub(super) fn emoji_fields(item: &ListItem<'_>) -> Vec<TaskField> {
     let mut found: Vec<TaskField> = Vec::new();
     for (at, symbol) in body.char_indices() {
         let Some(key) = key(symbol) else { continue };
-        if let Some((value, end, when)) = value(body, at + symbol.len_utf8(), key) {
-            let start = item.body;
-            found.push(TaskField {
-                format: TaskFormat::Tasks,
-                key,
-                at: start + at..start + end,
-                value: start + value.start..start + value.end,
-                when,
-            });
+        if let Some((value, when)) = value(body, at + symbol.len_utf8(), key) {
+            let (at, value) = (item.body + at, item.body + value.start..item.body + value.end);
+            found.push(TaskField { format: TaskFormat::Tasks, key, at: at..value.end, value, when });
         }
     }
     // From the end: fields with nothing but blanks and tags behind them.
@@ -224,21 +218,21 @@ pub(super) fn emoji_fields(item: &ListItem<'_>) -> Vec<TaskField> {
     found.split_off(found.len() - kept)
 }
 
-/// The value behind a symbol: its place, where the field ends, and its date.
-fn value(body: &str, from: usize, key: FieldKind) -> Option<(Range<usize>, usize, Option<TaskTime>)> {
+/// The value behind a symbol, with which its field ends: its place, and its date.
+fn value(body: &str, from: usize, key: FieldKind) -> Option<(Range<usize>, Option<TaskTime>)> {
     let rest = body[from..].strip_prefix('\u{fe0f}').unwrap_or(&body[from..]);
     let rest = rest.trim_start_matches(' ');
     let at = body.len() - rest.len();
     let run = |fits: fn(char) -> bool| {
         let length = rest.find(|c| !fits(c)).unwrap_or(rest.len());
         let length = rest[..length].trim_end().len();
-        (length > 0).then_some((at..at + length, at + length, None))
+        (length > 0).then_some((at..at + length, None))
     };
     match key {
         FieldKind::Priority => {
             let end =
                 from + body[from..].chars().next().filter(|c| *c == '\u{fe0f}').map_or(0, char::len_utf8);
-            Some((end..end, end, None))
+            Some((end..end, None))
         }
         FieldKind::Repeat => run(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ' ' | '!')),
         FieldKind::OnCompletion => run(|c| c.is_ascii_alphabetic()),
@@ -246,11 +240,11 @@ fn value(body: &str, from: usize, key: FieldKind) -> Option<(Range<usize>, usize
         FieldKind::DependsOn => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ',' | ' ')),
         FieldKind::Created | FieldKind::Done | FieldKind::Cancelled => {
             let (date, length) = field::date(rest)?;
-            Some((at..at + length, at + length, Some(TaskTime { date, time: None })))
+            Some((at..at + length, Some(TaskTime { date, time: None })))
         }
         _ => {
             let (when, length) = when(rest)?;
-            Some((at..at + length, at + length, Some(when)))
+            Some((at..at + length, Some(when)))
         }
     }
 }
@@ -268,16 +262,12 @@ fn only_tags(text: &str) -> bool {
 pub(super) fn inline_fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
     let text = item.text;
     let mut found = Vec::new();
-    if !item.body().contains(':') {
-        return found;
-    }
     let mut from = item.body;
     while let Some(colons) = text[from..item.end].find("::") {
         let colons = from + colons;
         from = colons + 2;
         let name = text[item.body..colons].trim_end_matches(' ');
-        let name_at = name.rfind(['[', '(']).map(|at| item.body + at);
-        let Some(open) = name_at else { continue };
+        let Some(open) = name.rfind(['[', '(']).map(|at| item.body + at) else { continue };
         let word = text[open + 1..colons].trim();
         let Some(key) = inline_key(word, &rules.reminder_field) else { continue };
         let close = if text.as_bytes()[open] == b'[' { ']' } else { ')' };
