@@ -5,21 +5,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::brain_clients::{self, BrainClient, ClientContext, PreparedBrain};
 use crate::brain::failover::{self, BrainAttempt, BrainId, FailedAttempt};
 use crate::brain::health::HealthStore;
 use crate::brain::wire::BrainTimeouts;
-use crate::brain::{BrainError, BrainEvent, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
+use crate::brain::{BrainError, CallProgress, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
 use crate::clock::Clock;
 use crate::turn::turn_journal::CallRow;
 use crate::turn::{Facts, assemble};
 use crate::workspace::Workspace;
-
-/// Events of a stream that may wait to be read.
-const EVENT_BUFFER: usize = 64;
 
 /// The permits for calls of brains, for as long as the program runs. Each channel asks once at a time, so the order
 /// is fair between channels.
@@ -75,42 +72,20 @@ pub(super) struct FailoverWalk {
     pub unattended: bool,
 }
 
-/// The progress of a call: its usage is paid for, even if it brings no answer.
-#[derive(Default)]
-struct CallProgress {
-    /// The provider's last figures.
-    usage: Usage,
-    chars: usize,
-}
-
-impl CallProgress {
-    /// Reads the events of a call.
-    async fn listen(progress: &Mutex<Self>, mut events: mpsc::Receiver<BrainEvent>) {
-        while let Some(event) = events.recv().await {
-            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-            match event {
-                BrainEvent::Text(text) => progress.chars += text.chars().count(),
-                BrainEvent::Usage(usage) => progress.usage = usage,
-            }
+/// A call's usage, by the provider's last figures. Without figures it is estimated from the request and the text so
+/// far; a call that brought nothing at all used nothing.
+fn usage(progress: CallProgress, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
+    let reported = result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
+    match reported.unwrap_or(progress.usage) {
+        usage if usage != Usage::default() => usage,
+        _ if result.is_ok() || progress.chars > 0 => {
+            let calls = result.iter().flat_map(|reply| &reply.tool_calls);
+            let calls: usize =
+                calls.map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
+            let output = u64::try_from((progress.chars + calls).div_ceil(4)).unwrap_or(u64::MAX);
+            Usage { input: assemble::tokens(request), output, ..Usage::default() }
         }
-    }
-
-    /// The call's usage, by the provider's last figures. Without figures it is estimated from the request and the
-    /// text so far; a call that brought nothing at all used nothing.
-    fn usage(&self, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
-        let reported =
-            result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
-        match reported.unwrap_or(self.usage) {
-            usage if usage != Usage::default() => usage,
-            _ if result.is_ok() || self.chars > 0 => {
-                let calls = result.iter().flat_map(|reply| &reply.tool_calls);
-                let calls: usize =
-                    calls.map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
-                let output = u64::try_from((self.chars + calls).div_ceil(4)).unwrap_or(u64::MAX);
-                Usage { input: assemble::tokens(request), output, ..Usage::default() }
-            }
-            _ => Usage::default(),
-        }
+        _ => Usage::default(),
     }
 }
 
@@ -211,14 +186,11 @@ impl Brains {
         most: Option<Duration>,
     ) -> (Result<Reply, BrainError>, u64, Usage) {
         let began = Instant::now();
-        let progress = Mutex::<CallProgress>::default();
+        let mut progress = CallProgress::default();
         let asking = async {
             let permits = self.permits(call.member);
             let _permit = permits.acquire().await;
-            let client = call.client()?;
-            let (events, receiver) = mpsc::channel(EVENT_BUFFER);
-            let asked = client.call(request, events, stop.child_token());
-            let (result, ()) = tokio::join!(asked, CallProgress::listen(&progress, receiver));
+            let result = call.client()?.call(request, &mut progress, stop.child_token()).await;
             self.remember(call, &result);
             result
         };
@@ -229,7 +201,7 @@ impl Brains {
             }),
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let used = progress.into_inner().unwrap_or_else(PoisonError::into_inner).usage(request, &answered);
+        let used = usage(progress, request, &answered);
         (answered, ms, used)
     }
 

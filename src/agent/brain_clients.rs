@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::brain::acp::Acp;
@@ -18,7 +17,9 @@ use crate::brain::failover::BrainId;
 use crate::brain::harness::{HarnessSetup, McpServerCommand};
 use crate::brain::process::{self, Supervision};
 use crate::brain::wire::{self, BrainTimeouts, WireBrain, WireFormat};
-use crate::brain::{BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Reply, Request};
+use crate::brain::{
+    BrainError, CallProgress, FailureClass, Harness, HarnessHost, HarnessTask, Reply, Request,
+};
 use crate::clock::Clock;
 use crate::config::{self, BrainKind, Settings};
 use crate::workspace::Workspace;
@@ -228,11 +229,11 @@ impl BrainClient {
     pub async fn call(
         &self,
         request: &Request,
-        events: mpsc::Sender<BrainEvent>,
+        progress: &mut CallProgress,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
         if let Self::Wire(brain) = self {
-            return brain.call(request, events, cancel).await;
+            return brain.call(request, progress, cancel).await;
         }
         let fresh = request.messages.len();
         let task = HarnessTask { request, fresh, session: None, turn: None, keep: false, servers: &[] };
@@ -250,7 +251,7 @@ impl BrainClient {
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
         match self {
-            Self::Wire(brain) => brain.call(task.request, mpsc::channel(1).0, cancel).await,
+            Self::Wire(brain) => brain.call(task.request, &mut CallProgress::default(), cancel).await,
             Self::Program(harness) => harness.run(task, host, cancel).await,
             Self::Unavailable(class, why) => Err(BrainError::new(*class, why.clone())),
         }
@@ -337,8 +338,8 @@ mod tests {
         };
         let calls = ready.clients(&context);
         assert_eq!(calls.len(), ready.id.keys.len());
-        let (events, _) = mpsc::channel(1);
-        let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();
+        let progress = &mut CallProgress::default();
+        let error = calls[0].call(&Request::default(), progress, CancellationToken::new()).await.unwrap_err();
         assert_eq!(
             (error.class, error.message.as_str()),
             (FailureClass::Auth, "there is no key; set `VAULT_AGENT_NO_A`")

@@ -1,4 +1,4 @@
-//! Defines the events of an answer and its end: text, calls of tools, usage, the reply or the failure.
+//! Defines how far an answer is and how it ends: usage, the reply or the failure.
 
 use std::time::Duration;
 
@@ -10,14 +10,20 @@ use crate::words::words;
 
 pub use crate::config::Price;
 
-/// Something that happened while a brain answers. Nothing of it may be shown as an answer before [`Reply`] is
-/// there: the stream may still be cut.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BrainEvent {
-    /// More words of the answer.
-    Text(String),
-    /// The usage of the call so far; a later one replaces it.
-    Usage(Usage),
+/// How far a call is: what it used is paid for, even if it brings no answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallProgress {
+    /// The provider's last figures.
+    pub usage: Usage,
+    /// The characters of the answer so far.
+    pub chars: usize,
+}
+
+impl CallProgress {
+    /// Counts more words of the answer.
+    pub fn add(&mut self, text: &str) {
+        self.chars += text.chars().count();
+    }
 }
 
 /// Why an answer ended.

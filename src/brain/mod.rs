@@ -1,5 +1,5 @@
-//! Asks brains: models, and programs that use a model. A request goes in; events come out, and at the end a reply or a
-//! classed error.
+//! Asks brains: models, and programs that use a model. A request goes in; a reply or a classed error comes
+//! out.
 //!
 //! This room knows no settings, no vault and no journal: the caller passes everything as values. A call is made once;
 //! the caller decides about retries.
@@ -21,6 +21,6 @@ mod request;
 pub mod scrub;
 pub mod wire;
 
-pub use self::event::{BrainError, BrainEvent, FailureClass, Price, Reply, StopReason, Usage};
+pub use self::event::{BrainError, CallProgress, FailureClass, Price, Reply, StopReason, Usage};
 pub use self::programs::{Harness, HarnessHost, HarnessTask, acp, claude_code, codex, harness, process};
 pub use self::request::{Message, MessagePart, RawTurn, Request, ToolCall, ToolResult, ToolSpec};

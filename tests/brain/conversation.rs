@@ -31,11 +31,11 @@ async fn a_question_and_its_answer() {
             let server = ModelServer::start().await;
             let reply = Reply::text("Anna likes oolong tea, 東方美人 🍵.");
             server.script(vec![if whole { reply.whole() } else { reply }]);
-            let (answer, events) =
+            let (answer, progress) =
                 ask(&brain(wire, &server.url(), PATIENT), &question("What does Anna like?")).await;
             let answer = answer.unwrap();
             assert_eq!(answer.text, "Anna likes oolong tea, 東方美人 🍵.", "{wire:?}");
-            assert_eq!(told(&events), answer.text);
+            assert_eq!((progress.chars, progress.usage), (answer.text.chars().count(), answer.usage));
             assert_eq!(answer.usage, Usage { input: 120, cached: 100, cache_write: 0, output: 7 });
             assert_eq!((answer.stop, answer.model.as_str()), (StopReason::End, "model-1"));
             let asked = &server.requests()[0];
@@ -164,10 +164,10 @@ async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
         let brain = brain(wire, &server.url(), PATIENT);
         let first = with_tool("?");
         for _ in 0..2 {
-            let (answer, events) = ask(&brain, &first).await;
+            let (answer, progress) = ask(&brain, &first).await;
             let answer = answer.unwrap();
             assert_eq!((answer.text.as_str(), answer.stop), ("", StopReason::End), "{wire:?}");
-            assert_eq!(told(&events), "");
+            assert_eq!(progress.chars, 0);
             // What was only thought can stand in a conversation.
             wire.encode(&after(&first, &answer, &[]), &server.url(), "model-1");
         }

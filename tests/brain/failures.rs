@@ -1,11 +1,10 @@
 //! Everything that a server can do wrong is a classed error, never a panic, never an answer. However a stream's bytes are
-//! cut, the same answer and events come out; a stream that ends early is never an answer.
+//! cut, the same answer and progress come out; a stream that ends early is never an answer.
 
 use crate::brain::rig::*;
 use proptest::prelude::*;
-use tokio::sync::mpsc;
 use vault_agent::brain::wire::BrainTimeouts;
-use vault_agent::brain::{BrainError, BrainEvent, FailureClass, Reply as Answer};
+use vault_agent::brain::{BrainError, CallProgress, FailureClass, Reply as Answer};
 
 use crate::models::{Fault, body};
 
@@ -169,29 +168,15 @@ async fn a_stopped_call_ends_at_once() {
     for wire in WireFormat::ALL {
         let server = ModelServer::of(vec![Reply::hang()]).await;
         let (cancel, brain) = (CancellationToken::new(), brain(wire, &server.url(), PATIENT));
-        let (events, heard) = mpsc::channel(1);
-        drop(heard);
         let stop = cancel.clone();
-        let question = question("?");
-        let (answer, ()) = tokio::join!(brain.call(&question, events, cancel), async {
+        let (question, mut progress) = (question("?"), CallProgress::default());
+        let (answer, ()) = tokio::join!(brain.call(&question, &mut progress, cancel), async {
             server.wait_for(1).await;
             stop.cancel();
         });
         let error = answer.unwrap_err();
         assert!(error.cancelled, "{error}");
         server.wait_for_gone(1).await;
-    }
-}
-
-#[tokio::test]
-async fn nobody_has_to_listen() {
-    for wire in WireFormat::ALL {
-        let server = ModelServer::of(vec![Reply::text("word ".repeat(300))]).await;
-        let (events, heard) = mpsc::channel(1);
-        drop(heard);
-        let answer =
-            brain(wire, &server.url(), PATIENT).call(&question("?"), events, CancellationToken::new()).await;
-        assert_eq!(answer.unwrap().text.len(), 1500);
     }
 }
 
@@ -209,15 +194,15 @@ fn replies() -> impl Strategy<Value = Reply> {
     )
 }
 
-async fn heard(wire: WireFormat, reply: Reply) -> (Answer, Vec<BrainEvent>) {
+async fn heard(wire: WireFormat, reply: Reply) -> (Answer, CallProgress) {
     let server = ModelServer::of(vec![reply]).await;
-    let (answer, events) = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await;
+    let (answer, progress) = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await;
     // Another server has another port.
     let mut answer = answer.unwrap();
     if let Some(raw) = &mut answer.raw {
         raw.endpoint.clear();
     }
-    (answer, events)
+    (answer, progress)
 }
 
 proptest! {
@@ -282,14 +267,14 @@ proptest! {
     fn machines_never_panic(events in proptest::collection::vec((0..EVENTS.len(), any_json()), 0..12)) {
         for wire in WireFormat::ALL {
             let mut decoder = wire.decoder(&with_tool("?"), "http://h", "m");
-            let mut out = Vec::new();
+            let mut progress = CallProgress::default();
             for (kind, value) in &events {
                 let mut value = value.clone();
                 if let Value::Object(map) = &mut value {
                     map.entry("type").or_insert_with(|| EVENTS[*kind].into());
                 }
-                let _ = decoder.event(EVENTS[*kind], &value, &mut out);
-                let _ = decoder.whole(&value, &mut out);
+                let _ = decoder.event(EVENTS[*kind], &value, &mut progress);
+                let _ = decoder.whole(&value, &mut progress);
             }
             let _ = decoder.finish();
         }

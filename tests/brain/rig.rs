@@ -1,10 +1,9 @@
 //! One brain behind the scripted server, asked and listened to.
 
 pub use crate::support::prelude::*;
-use tokio::sync::mpsc;
 pub use vault_agent::brain::wire::WireFormat;
 use vault_agent::brain::wire::{BrainTimeouts, WireBrain, http};
-use vault_agent::brain::{BrainError, BrainEvent, Message, Reply as Answer, Request, ToolSpec};
+use vault_agent::brain::{BrainError, CallProgress, Message, Reply as Answer, Request, ToolSpec};
 pub use vault_agent::turn::NoConversation;
 
 /// Long enough for a busy machine.
@@ -22,18 +21,11 @@ pub fn brain(wire: WireFormat, url: &str, timeouts: BrainTimeouts) -> WireBrain 
     WireBrain { wire, url, model, key: Some(KEY.into()), timeouts, client, clock }
 }
 
-/// The answer, and the events that came with it.
-pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Answer, BrainError>, Vec<BrainEvent>) {
-    let (events, mut heard) = mpsc::channel(64);
-    let listening = tokio::spawn(async move {
-        let mut all = Vec::new();
-        while let Some(event) = heard.recv().await {
-            all.push(event);
-        }
-        all
-    });
-    let answer = brain.call(request, events, CancellationToken::new()).await;
-    (answer, listening.await.unwrap())
+/// The answer, and how far the call came.
+pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Answer, BrainError>, CallProgress) {
+    let mut progress = CallProgress::default();
+    let answer = brain.call(request, &mut progress, CancellationToken::new()).await;
+    (answer, progress)
 }
 
 pub fn question(text: &str) -> Request {
@@ -44,12 +36,4 @@ pub fn with_tool(text: &str) -> Request {
     let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
     let tool = ToolSpec { name: "look".into(), description: "Looks something up.".into(), schema };
     Request { tools: vec![tool], ..question(text) }
-}
-
-/// The words of all text events.
-pub fn told(events: &[BrainEvent]) -> String {
-    events
-        .iter()
-        .filter_map(|event| if let BrainEvent::Text(text) = event { Some(text.as_str()) } else { None })
-        .collect()
 }

@@ -1,6 +1,6 @@
 //! Runs brains that are programs, with a loop and tools of their own, as a child process for one turn.
 //!
-//! A request comes in as text; the program's calls and words go out as events, and at the end a reply or an error. A
+//! A request comes in as text; its host is told of the program's calls, and a reply or an error goes out. A
 //! child's descendants end with it; no key and no word of a conversation stands on a command line.
 //! - [`harness`], [`harness_text`]: the interface of such a program, and the text that it is given;
 //! - [`process`], [`jsonrpc`]: the child, its pipes, and JSON-RPC with it;

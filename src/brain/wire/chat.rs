@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{Decoder, append, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, BrainEvent, FailureClass, Message, MessagePart, RawTurn, Reply, Request, StopReason,
+    BrainError, CallProgress, FailureClass, Message, MessagePart, RawTurn, Reply, Request, StopReason,
     ToolCall, Usage,
 };
 
@@ -129,28 +129,26 @@ impl ChatDecoder {
         Self { endpoint, model: model.to_owned(), round, ..Self::default() }
     }
 
-    fn grow(&mut self, delta: &Map<String, Value>, out: &mut Vec<BrainEvent>) {
+    fn grow(&mut self, delta: &Map<String, Value>, progress: &mut CallProgress) {
         for (key, value) in delta {
             match (key.as_str(), value) {
                 (_, Value::Null) => {}
                 ("tool_calls", Value::Array(pieces)) => pieces.iter().for_each(|piece| self.call(piece)),
                 ("content", Value::String(text)) => {
                     append(&mut self.message, key, text);
-                    if !text.is_empty() {
-                        out.push(BrainEvent::Text(text.clone()));
-                    }
+                    progress.add(text);
                 }
                 // Some servers send the content in parts.
                 ("content", Value::Array(parts)) => {
                     for text in parts.iter().filter_map(|part| part["text"].as_str()) {
                         append(&mut self.message, key, text);
-                        out.push(BrainEvent::Text(text.to_owned()));
+                        progress.add(text);
                     }
                 }
                 ("refusal", Value::String(text)) => {
                     self.declined |= !text.is_empty();
                     append(&mut self.message, key, text);
-                    out.push(BrainEvent::Text(text.clone()));
+                    progress.add(text);
                 }
                 ("role", _) => {}
                 (_, value) => merge(self.message.entry(key.as_str()).or_insert(Value::Null), value),
@@ -226,7 +224,7 @@ fn merge(old: &mut Value, new: &Value) {
 }
 
 impl Decoder for ChatDecoder {
-    fn event(&mut self, _: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
+    fn event(&mut self, _: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
         if !data["error"].is_null() {
             return Err(classify::in_stream(data, &[]));
         }
@@ -240,7 +238,7 @@ impl Decoder for ChatDecoder {
             }
             let grown = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
             if let Some(delta) = grown.as_object() {
-                self.grow(delta, out);
+                self.grow(delta, progress);
             }
             self.stop = match choice["finish_reason"].as_str() {
                 None | Some("") => self.stop,
@@ -260,13 +258,13 @@ impl Decoder for ChatDecoder {
                 cache_write: tokens(&usage["prompt_tokens_details"]["cache_write_tokens"]),
                 output: tokens(&usage["completion_tokens"]),
             };
-            out.push(BrainEvent::Usage(self.usage));
+            progress.usage = self.usage;
         }
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
-        self.event("", body, out)?;
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+        self.event("", body, progress)?;
         if body["choices"].as_array().is_none_or(Vec::is_empty) {
             return Err(unreadable("it has no `choices`"));
         }

@@ -10,14 +10,13 @@ use eventsource_stream::{EventStream, EventStreamError};
 use futures_util::{Stream, StreamExt};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::{Decoder, WireFormat, unreadable};
 use crate::brain::classify;
 use crate::brain::scrub::{scrub, scrub_reply};
-use crate::brain::{BrainError, BrainEvent, FailureClass, Reply, Request};
+use crate::brain::{BrainError, CallProgress, FailureClass, Reply, Request};
 use crate::clock::Clock;
 use crate::format::lenient_json;
 
@@ -86,7 +85,7 @@ impl WireBrain {
         self.key.as_ref().map_or("", |key| key.expose_secret())
     }
 
-    async fn ask(&self, request: &Request, events: &mpsc::Sender<BrainEvent>) -> Result<Reply, BrainError> {
+    async fn ask(&self, request: &Request, progress: &mut CallProgress) -> Result<Reply, BrainError> {
         let Self { wire, url, model, .. } = self;
         let mut post = self.client.post(wire.url(url)).json(&wire.encode(request, url, model));
         post = match wire {
@@ -111,22 +110,23 @@ impl WireBrain {
             let read = timeout(self.timeouts.silence, body(response, MOST_BYTES)).await;
             let Ok(bytes) = read else { return Err(late("the answer stopped", self.timeouts.silence)) };
             let value: Value = lenient_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
-            let mut out = Vec::new();
-            decoder.whole(&value, &mut out)?;
-            send(out, events).await;
+            // What comes with an error doesn't count.
+            let mut told = *progress;
+            decoder.whole(&value, &mut told)?;
+            *progress = told;
             return decoder.finish();
         }
-        self.stream(response, decoder, events).await
+        self.stream(response, decoder, progress).await
     }
 
     async fn stream(
         &self,
         response: reqwest::Response,
         mut decoder: Box<dyn Decoder>,
-        events: &mpsc::Sender<BrainEvent>,
+        progress: &mut CallProgress,
     ) -> Result<Reply, BrainError> {
         let mut stream = EventStream::new(Box::pin(text(response.bytes_stream())));
-        let (mut out, mut joiner) = (Vec::new(), lenient_json::Joiner::default());
+        let mut joiner = lenient_json::Joiner::default();
         let mut heard = Instant::now();
         while !decoder.is_over() {
             let patience = if decoder.is_whole() {
@@ -150,13 +150,14 @@ impl WireBrain {
                 let whole = joiner.join(data);
                 let read = lenient_json::from_slice(whole.as_bytes());
                 let read = read.map_err(|_| unreadable("an event is no JSON"));
-                let took = read.and_then(|value: Value| decoder.event(&event.event, &value, &mut out));
+                let mut told = *progress;
+                let took = read.and_then(|value: Value| decoder.event(&event.event, &value, &mut told));
                 match took {
                     Err(_) if decoder.is_whole() => break,
                     took => took?,
                 }
+                *progress = told;
             }
-            send(std::mem::take(&mut out), events).await;
         }
         decoder.finish()
     }
@@ -175,8 +176,7 @@ impl WireBrain {
         BrainError { retry_after, ..error }
     }
 
-    /// Asks once. Events are sent as they come, to show progress; a dropped receiver disturbs nothing. Only the
-    /// returned reply is an answer.
+    /// Asks once. `progress` says how far the call came, also where it brings no answer.
     ///
     /// # Errors
     /// Why there is no answer, classed, with a message that holds no key. After `cancel` the call ends at once with
@@ -184,10 +184,10 @@ impl WireBrain {
     pub async fn call(
         &self,
         request: &Request,
-        events: mpsc::Sender<BrainEvent>,
+        progress: &mut CallProgress,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let asked = timeout(self.timeouts.overall, self.ask(request, &events));
+        let asked = timeout(self.timeouts.overall, self.ask(request, progress));
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(BrainError::cancelled()),
@@ -198,13 +198,6 @@ impl WireBrain {
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
         scrub_reply(&mut reply, self.key());
         Ok(reply)
-    }
-}
-
-async fn send(out: Vec<BrainEvent>, events: &mpsc::Sender<BrainEvent>) {
-    for event in out {
-        // The receiver may be gone.
-        let _ = events.send(event).await;
     }
 }
 

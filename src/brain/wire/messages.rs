@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Decoder, append, cut, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, BrainEvent, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
+    BrainError, CallProgress, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
 };
 
 const NAME: &str = "messages";
@@ -169,15 +169,15 @@ impl MessagesDecoder {
         Self { endpoint, model: model.to_owned(), ..Self::default() }
     }
 
-    fn begin(&mut self, message: &Value, out: &mut Vec<BrainEvent>) {
+    fn begin(&mut self, message: &Value, progress: &mut CallProgress) {
         if let Some(model) = message["model"].as_str().filter(|model| !model.is_empty()) {
             model.clone_into(&mut self.model);
         }
-        self.count(&message["usage"], out);
+        self.count(&message["usage"], progress);
     }
 
     /// Counts are cumulative; a later event may leave out what an earlier one said.
-    fn count(&mut self, usage: &Value, out: &mut Vec<BrainEvent>) {
+    fn count(&mut self, usage: &Value, progress: &mut CallProgress) {
         if !usage.is_object() {
             return;
         }
@@ -189,10 +189,10 @@ impl MessagesDecoder {
         self.usage.cache_write = count("cache_creation_input_tokens", old.cache_write);
         self.usage.input = fresh.saturating_add(self.usage.cached).saturating_add(self.usage.cache_write);
         self.usage.output = count("output_tokens", old.output);
-        out.push(BrainEvent::Usage(self.usage));
+        progress.usage = self.usage;
     }
 
-    fn delta(&mut self, data: &Value, out: &mut Vec<BrainEvent>) {
+    fn delta(&mut self, data: &Value, progress: &mut CallProgress) {
         let Some(at) = data["index"].as_u64() else { return };
         let block =
             self.blocks.entry(at).or_insert_with(|| PartialBlock { value: json!({}), input: String::new() });
@@ -203,7 +203,7 @@ impl MessagesDecoder {
             "text_delta" => {
                 map.entry("type").or_insert_with(|| "text".into());
                 append(map, "text", text("text"));
-                out.push(BrainEvent::Text(text("text").to_owned()));
+                progress.add(text("text"));
             }
             "input_json_delta" => block.input.push_str(text("partial_json")),
             "thinking_delta" => append(map, "thinking", text("thinking")),
@@ -230,22 +230,20 @@ impl MessagesDecoder {
 }
 
 impl Decoder for MessagesDecoder {
-    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
+    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
         match data["type"].as_str().unwrap_or(name) {
-            "message_start" => self.begin(&data["message"], out),
+            "message_start" => self.begin(&data["message"], progress),
             "content_block_start" => {
                 if let (Some(at), Value::Object(_)) = (data["index"].as_u64(), &data["content_block"]) {
                     let block = PartialBlock { value: data["content_block"].clone(), input: String::new() };
-                    if let Some(text) = block.value["text"].as_str().filter(|text| !text.is_empty()) {
-                        out.push(BrainEvent::Text(text.to_owned()));
-                    }
+                    progress.add(block.value["text"].as_str().unwrap_or_default());
                     self.blocks.insert(at, block);
                 }
             }
-            "content_block_delta" => self.delta(data, out),
+            "content_block_delta" => self.delta(data, progress),
             "message_delta" => {
                 self.ended(&data["delta"]["stop_reason"]);
-                self.count(&data["usage"], out);
+                self.count(&data["usage"], progress);
             }
             "message_stop" => self.over = true,
             "error" => return Err(classify::in_stream(data, &[])),
@@ -255,18 +253,16 @@ impl Decoder for MessagesDecoder {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
         if !body["error"].is_null() {
             return Err(classify::in_stream(body, &[]));
         }
         let Some(content) = body["content"].as_array() else {
             return Err(unreadable("it has no `content`"));
         };
-        self.begin(body, out);
+        self.begin(body, progress);
         for (at, value) in (0..).zip(content) {
-            if let Some(text) = value["text"].as_str() {
-                out.push(BrainEvent::Text(text.to_owned()));
-            }
+            progress.add(value["text"].as_str().unwrap_or_default());
             self.blocks.insert(at, PartialBlock { value: value.clone(), input: String::new() });
         }
         self.ended(&body["stop_reason"]);

@@ -1,8 +1,8 @@
 //! Encodes and decodes the three HTTP formats of providers (pure), and makes the HTTP calls.
 //!
 //! [`WireFormat::encode`] turns a request into a JSON body. A [`Decoder`] is a state machine over the events of an
-//! event stream: it keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`]
-//! does.
+//! event stream: it keeps a provider's items as raw JSON and tells how far the answer is. Neither knows sockets or
+//! time; [`http`] does.
 //!
 //! `messages`, `responses`, `chat`: one file a format.
 
@@ -13,7 +13,7 @@ pub mod responses;
 
 use serde_json::{Map, Value};
 
-use super::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason};
+use super::event::{BrainError, CallProgress, FailureClass, Reply, StopReason};
 use super::request::{MessagePart, RawTurn, Request, ToolCall};
 use crate::words::words;
 
@@ -80,19 +80,19 @@ fn endpoint(base: &str, model: &str) -> String {
     format!("{} {model}", base.trim().trim_end_matches('/'))
 }
 
-/// A state machine over the events of one answer. However the bytes were cut, the events are the same.
+/// A state machine over the events of one answer. However the bytes were cut, the answer is the same.
 pub trait Decoder: Send {
-    /// Decodes one event: its name and its data. Pushes our events.
+    /// Decodes one event: its name and its data.
     ///
     /// # Errors
     /// The provider reports an error, or the event can't be read. The answer is lost.
-    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError>;
+    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError>;
 
     /// Decodes a whole answer, as a server sends it that doesn't stream.
     ///
     /// # Errors
     /// It is an error, or no answer.
-    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError>;
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError>;
 
     /// The data `[DONE]`: nothing follows.
     fn done(&mut self) {}

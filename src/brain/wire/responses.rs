@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Decoder, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, BrainEvent, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
+    BrainError, CallProgress, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
 };
 
 const NAME: &str = "responses";
@@ -94,7 +94,7 @@ impl ResponsesDecoder {
     }
 
     /// The whole response at its end.
-    fn end(&mut self, response: &Value, out: &mut Vec<BrainEvent>) {
+    fn end(&mut self, response: &Value, progress: &mut CallProgress) {
         if let Some(model) = response["model"].as_str().filter(|model| !model.is_empty()) {
             model.clone_into(&mut self.model);
         }
@@ -110,7 +110,7 @@ impl ResponsesDecoder {
                 cache_write: 0,
                 output: tokens(&usage["output_tokens"]),
             };
-            out.push(BrainEvent::Usage(self.usage));
+            progress.usage = self.usage;
         }
         self.stop =
             Some(match (response["status"].as_str(), response["incomplete_details"]["reason"].as_str()) {
@@ -118,9 +118,8 @@ impl ResponsesDecoder {
                 (Some("incomplete"), _) => StopReason::Length,
                 _ => StopReason::End,
             });
-        let text: String = self.parts().filter_map(text_of).collect();
-        if self.words.is_empty() && !text.is_empty() {
-            out.push(BrainEvent::Text(text));
+        if self.words.is_empty() {
+            self.parts().filter_map(text_of).for_each(|text| progress.add(text));
         }
     }
 
@@ -143,12 +142,12 @@ fn call(item: &Value) -> ToolCall {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
+    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
         match data["type"].as_str().unwrap_or(name) {
             "response.output_text.delta" | "response.refusal.delta" => {
                 if let Some(text) = data["delta"].as_str() {
                     self.words.push_str(text);
-                    out.push(BrainEvent::Text(text.to_owned()));
+                    progress.add(text);
                 }
             }
             "response.output_item.done" if data["item"].is_object() => {
@@ -156,7 +155,7 @@ impl Decoder for ResponsesDecoder {
                 self.items.insert(data["output_index"].as_u64().unwrap_or(next), data["item"].clone());
             }
             "response.completed" | "response.incomplete" | "response.done" => {
-                self.end(&data["response"], out);
+                self.end(&data["response"], progress);
             }
             "response.failed" => return Err(classify::in_stream(&data["response"], &[])),
             "error" => return Err(classify::in_stream(data, &[])),
@@ -166,14 +165,14 @@ impl Decoder for ResponsesDecoder {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
         if !body["error"].is_null() || body["status"] == "failed" {
             return Err(classify::in_stream(body, &[]));
         }
         if !body["output"].is_array() {
             return Err(unreadable("it has no `output`"));
         }
-        self.end(body, out);
+        self.end(body, progress);
         Ok(())
     }
 

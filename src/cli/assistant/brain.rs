@@ -2,22 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::brain_clients::{self, BrainClient, ClientContext};
 use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::health::HealthStore;
 use crate::brain::wire::BrainTimeouts;
-use crate::brain::{BrainError, BrainEvent, FailureClass, Message, Request, failover};
+use crate::brain::{BrainError, CallProgress, FailureClass, Message, Request, failover};
 use crate::cli::prelude::*;
 use crate::config::{AttachmentKind, TaskCategory};
 use crate::turn::{QuestionProperties, UnknownBrain, route};
 
 /// The time limit of a test call, which is printed before it.
 pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(30);
-/// The size of the event channel; its receiver is closed.
-const EVENTS: usize = 16;
 
 /// Shows, tests and chooses brains.
 #[derive(Debug, clap::Subcommand)]
@@ -219,7 +216,5 @@ pub(in crate::cli) async fn send_test_prompt(brain: &BrainClient) -> Result<(), 
         max_output_tokens: Some(16),
         ..Request::default()
     };
-    let (events, mut unread) = mpsc::channel::<BrainEvent>(EVENTS);
-    unread.close();
-    brain.call(&request, events, CancellationToken::new()).await.map(|_| ())
+    brain.call(&request, &mut CallProgress::default(), CancellationToken::new()).await.map(drop)
 }
