@@ -139,7 +139,8 @@ impl WireBrain {
                 Err(_) | Ok(Some(Err(_))) if decoder.is_whole() => break,
                 Ok(None) => break,
                 Err(_) => return Err(late("the answer stopped", self.timeouts.silence)),
-                Ok(Some(Err(error))) => return Err(of_stream(error)),
+                Ok(Some(Err(EventStreamError::Transport(error)))) => return Err(error),
+                Ok(Some(Err(_))) => return Err(no_text()),
                 Ok(Some(Ok(event))) => event,
             };
             heard = Instant::now();
@@ -215,52 +216,39 @@ async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Brain
     Ok(bytes)
 }
 
-/// A fault of a stream of bytes.
-#[derive(Debug)]
-enum StreamFault {
-    Broken(reqwest::Error),
-    NotText,
-    Endless,
-}
-
 /// The text of a stream of bytes, cut between characters, without a byte order mark. An empty line is added at the end,
 /// so that a last event without one counts too.
 fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
-) -> impl Stream<Item = Result<String, StreamFault>> {
+) -> impl Stream<Item = Result<String, BrainError>> {
     let end = futures_util::stream::once(async { None });
     let (mut carried, mut count, mut line) = (Vec::new(), 0, 0);
     bytes.map(Some).chain(end).map(move |chunk| {
         let chunk = match chunk {
-            Some(chunk) => chunk.map_err(StreamFault::Broken)?,
+            Some(chunk) => chunk.map_err(|error| broken(&error))?,
             None if carried.is_empty() => return Ok("\n\n".to_owned()),
-            None => return Err(StreamFault::NotText),
+            None => return Err(no_text()),
         };
         let first = count == 0;
         carried.extend_from_slice(chunk.as_ref());
         let whole = match std::str::from_utf8(&carried) {
             Ok(text) => text.len(),
-            Err(error) if error.error_len().is_some() => return Err(StreamFault::NotText),
+            Err(error) if error.error_len().is_some() => return Err(no_text()),
             Err(error) => error.valid_up_to(),
         };
         let rest = carried.split_off(whole);
-        let text =
-            String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| StreamFault::NotText)?;
+        let text = String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| no_text())?;
         count += text.len();
         line = text.rfind(['\n', '\r']).map_or(line + text.len(), |at| text.len() - at);
         if count > MOST_BYTES || line > MOST_LINE {
-            return Err(StreamFault::Endless);
+            return Err(unreadable("it is too long"));
         }
         Ok(if first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })
     })
 }
 
-fn of_stream(error: EventStreamError<StreamFault>) -> BrainError {
-    match error {
-        EventStreamError::Transport(StreamFault::Broken(error)) => broken(&error),
-        EventStreamError::Transport(StreamFault::Endless) => unreadable("it is too long"),
-        _ => unreadable("it is no text"),
-    }
+fn no_text() -> BrainError {
+    unreadable("it is no text")
 }
 
 fn late(what: &str, limit: Duration) -> BrainError {
