@@ -88,7 +88,8 @@ fn work(_: bool) -> u8 {
 }
 
 impl Helper {
-    /// Runs `command` by `bash -c` in a box made after `policy`, and waits for its end.
+    /// Runs `command` by `bash -c` in a box made after `policy`, and waits for its end. With a `gate` it may talk to
+    /// that.
     ///
     /// After `stop` it ends within a second, with all that it started; dropping the future does the same.
     ///
@@ -110,7 +111,6 @@ impl Helper {
         policy.write = policy.write.canonicalize().map_err(scratch_error)?;
         let whole = OutputFile::new(&policy.write).map_err(scratch_error)?;
         let limits = policy.limits.clone();
-        let gate = gate.filter(|_| policy.gate);
         let (keeper, inside) = match gate {
             Some(gate) => {
                 let (ours, theirs) = gate::pair()?;

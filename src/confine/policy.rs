@@ -23,8 +23,6 @@ pub struct Policy {
     pub env: Vec<(String, String)>,
     /// How much it may use.
     pub limits: Limits,
-    /// Whether it may talk to the [`super::Gate`] that is given to [`super::Helper::run`].
-    pub gate: bool,
 }
 
 /// The values of `env` may be secrets: they are not shown.
@@ -37,13 +35,12 @@ impl std::fmt::Debug for Policy {
             .field("network", &self.network)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("limits", &self.limits)
-            .field("gate", &self.gate)
             .finish()
     }
 }
 
 impl Policy {
-    /// A command that may use `write` as its scratch and nothing else: no network, no gate, the usual limits.
+    /// A command that may use `write` as its scratch and nothing else: no network, the usual limits.
     pub fn new(write: impl Into<PathBuf>) -> Self {
         Self { write: write.into(), ..Self::default() }
     }

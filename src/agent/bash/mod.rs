@@ -190,7 +190,6 @@ impl BashTool {
     ) -> std::io::Result<Policy> {
         let mut policy = Policy::new(folder.work());
         policy.network = arguments.network;
-        policy.gate = true;
         policy.limits = Limits { output_bytes: history::MOST_RESULT - WORDS, ..Limits::default() };
         if !secrets.is_empty() {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
