@@ -1,5 +1,7 @@
 //! Provides a macro that declares an enum and gives each variant one word, the same on disk, in JSON, in settings and
-//! on the command line.
+//! on the command line. Also reads files of word lists.
+
+use std::collections::HashMap;
 
 /// Declares an enum with its words, as in `pub enum Status, name { Pending = "pending", }`. `name` gives a variant's
 /// word, `named` the variant of a word; `ALL` and `NAMES` list all variants and words in order. A value is shown,
@@ -59,3 +61,22 @@ macro_rules! words {
 }
 
 pub(crate) use words;
+
+/// The lists of a file of words, by their names.
+pub type WordLists = HashMap<&'static str, Vec<&'static str>>;
+
+/// Reads a file of words: `[name]` begins a list, commas and line ends separate its phrases, and a line that begins
+/// with `#` is a comment.
+pub fn word_lists(file: &'static str) -> WordLists {
+    let (mut lists, mut name) = (WordLists::new(), "");
+    for line in file.lines().filter(|line| !line.starts_with('#')) {
+        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            Some(next) => name = next,
+            None => {
+                let phrases = line.split(',').map(str::trim).filter(|phrase| !phrase.is_empty());
+                lists.entry(name).or_default().extend(phrases);
+            }
+        }
+    }
+    lists
+}

@@ -4,32 +4,14 @@
 //! Also checks that a candidate's quote occurs in the block of the log that the candidate names; a candidate that fails
 //! the check is never put to a person.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::format;
-
-/// The lists of a file of words, by their names.
-pub type WordLists = HashMap<&'static str, Vec<&'static str>>;
+use crate::words::{WordLists, word_lists};
 
 /// The words by which facts are found.
 pub(super) static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("data/words.txt")));
-
-/// Reads a file of words: `[name]` begins a list, commas and line ends separate its phrases, and a line that begins
-/// with `#` is a comment.
-pub fn word_lists(file: &'static str) -> WordLists {
-    let (mut lists, mut name) = (WordLists::new(), "");
-    for line in file.lines().filter(|line| !line.starts_with('#')) {
-        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            Some(next) => name = next,
-            None => {
-                let phrases = line.split(',').map(str::trim).filter(|phrase| !phrase.is_empty());
-                lists.entry(name).or_default().extend(phrases);
-            }
-        }
-    }
-    lists
-}
 
 /// Sentences of a speaker in their own words: fenced code, quoted lines, and what stands in
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.

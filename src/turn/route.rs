@@ -7,9 +7,12 @@
 //! Each category has a list of words. The category with the most words in the question wins; of equals, the first in
 //! the list. A question without any such word has no category, because a guess would route it wrongly.
 
+use std::sync::LazyLock;
+
 use regex_lite::Regex;
 
 use crate::config::{AttachmentKind, MEMORY, Route, Settings, TaskCategory};
+use crate::words::{WordLists, word_lists};
 
 /// The properties of a question that routing uses.
 #[derive(Debug, Clone, Copy, Default)]
@@ -154,56 +157,17 @@ fn conditions(route: &Route) -> String {
 /// The length of the examined beginning of a text.
 const HEAD: usize = 4000;
 
-/// The words of a kind, in lower case, language after language: English, German, French, Spanish, Italian,
-/// Portuguese, Dutch, Polish, Russian, Chinese, Japanese, Korean. A `*` at the end lets a word go on.
-#[rustfmt::skip]
-const WORDS: [(TaskCategory, &[&str]); 5] = [
-    (TaskCategory::Code, &[
-        "code", "coding", "function", "regex", "regexp", "bug", "debug*", "refactor*", "compil*", "stack trace",
-        "stacktrace", "traceback", "unit test*", "script", "python", "rust", "javascript", "typescript", "java",
-        "golang", "bash", "sql", "html", "css", "json", "yaml", "docker*", "kubernetes", "git", "commit", "merge conflict",
-        "pull request", "api", "program*", "algorithm*", "segfault", "null pointer", "exception",
-        "quelltext", "quellcode", "funktion", "fehlermeldung", "skript", "code source", "fonction", "código", "función",
-        "codice", "funzione", "função", "broncode", "functie", "kod źródłowy", "funkcja", "код", "функци*", "скрипт*",
-        "代码", "代碼", "函数", "编程", "报错", "コード", "関数", "バグ", "プログラム", "코드", "함수", "버그",
-    ]),
-    (TaskCategory::Scheduling, &[
-        "remind", "reminder*", "schedule*", "appointment*", "calendar", "meeting*", "deadline*", "due", "agenda",
-        "reschedule*", "postpone*", "what's on", "when is", "at what time", "alarm", "free slot", "to-do", "todo",
-        "erinner*", "termin", "termine", "terminen", "kalender", "verschieb*", "wann ist", "frist", "wecker",
-        "rappelle-moi", "rappelle moi", "rendez-vous", "calendrier", "échéance", "recuérdame", "cita", "calendario",
-        "recordatorio*", "ricordami", "appuntament*", "promemoria", "scadenza", "lembre-me", "compromisso*", "lembrete*",
-        "calendário", "herinner me", "afspraak", "przypomnij", "spotkanie", "kalendarz", "напомни*", "встреч*", "календар*",
-        "提醒", "日程", "会议", "會議", "预约", "預約", "日历", "リマインド", "予定", "会議", "予約", "締め切り", "알려줘", "일정", "회의", "약속",
-    ]),
-    (TaskCategory::System, &[
-        "vault-agent", "daemon", "your settings", "your memory", "your model", "which model", "what model",
-        "are you running", "who are you", "what can you do", "disk space", "free memory", "cpu", "uptime", "restart", "reboot",
-        "this machine", "this computer", "log file*", "version are you", "deine einstellungen", "welches modell", "wer bist du",
-        "was kannst du", "speicherplatz", "neu starten", "neustart", "dieser rechner", "quel modèle", "qui es-tu", "redémarr*",
-        "espace disque", "qué modelo", "quién eres", "reinici*", "quale modello", "chi sei", "riavvi*", "qual modelo",
-        "quem é você", "welk model", "wie ben je", "jaki model", "kim jesteś", "какая модель", "кто ты", "перезапус*",
-        "你是谁", "你是誰", "什么模型", "重启", "あなたは誰", "再起動", "너는 누구", "재시작",
-    ]),
-    (TaskCategory::Creative, &[
-        "poem", "poetry", "haiku", "limerick", "story", "short story", "lyrics", "song", "novel", "slogan*", "brainstorm*",
-        "imagine", "invent", "write me", "write a", "draft", "toast for", "speech for", "birthday card", "name ideas", "rhyme*",
-        "gedicht*", "geschichte", "liedtext", "erfinde", "schreib mir", "schreibe", "entwurf", "ideen für", "poème", "histoire",
-        "chanson", "invente", "écris", "rédige", "poema", "cuento", "canción", "inventa", "escribe", "poesia", "storia", "canzone",
-        "scrivi", "escreva", "história", "canção", "gedichtje", "verhaal", "schrijf", "wiersz", "opowiadanie", "napisz", "стих*",
-        "рассказ", "сказк*", "придумай", "напиши", "诗", "詩", "故事", "歌词", "写一", "物語", "歌詞", "書いて", "시를", "이야기", "써줘",
-    ]),
-    (TaskCategory::Analysis, &[
-        "analyse", "analyze", "analysis", "compare", "comparison", "explain", "why", "pros and cons", "difference between",
-        "summari*", "calculate", "how much", "how many", "evaluate", "trade-off*", "tradeoff*", "estimate", "statistics",
-        "analysiere", "vergleich*", "erkläre", "erklär", "warum", "wieso", "unterschied", "fasse", "berechne", "wie viel*", "bewerte",
-        "analyser", "compare", "explique", "pourquoi", "différence", "résume", "calcule", "combien", "analiza", "compara", "explica",
-        "por qué", "diferencia", "resume", "calcula", "cuánto*", "analizza", "confronta", "spiega", "perché", "differenza", "riassumi",
-        "quanto", "analise", "por que", "diferença", "resuma", "vergelijk", "leg uit", "waarom", "verschil", "samenvat*", "bereken",
-        "porównaj", "wyjaśnij", "dlaczego", "różnica", "oblicz", "сравни", "объясни", "почему", "разниц*", "посчитай", "сколько",
-        "分析", "比较", "比較", "为什么", "為什麼", "区别", "总结", "計算", "计算", "なぜ", "違い", "説明して", "要約", "왜", "비교", "설명", "차이", "계산",
-    ]),
+/// The categories that words tell, the first of equals first.
+const BY_WORDS: [TaskCategory; 5] = [
+    TaskCategory::Code,
+    TaskCategory::Scheduling,
+    TaskCategory::System,
+    TaskCategory::Creative,
+    TaskCategory::Analysis,
 ];
+
+/// The words of each category.
+static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("data/categories.txt")));
 
 /// The category of a text, if its words show one.
 pub fn category_of(text: &str) -> Option<TaskCategory> {
@@ -214,8 +178,8 @@ pub fn category_of(text: &str) -> Option<TaskCategory> {
     }
     let plain = plain(&head);
     let mut best = (0, None);
-    for (category, words) in WORDS {
-        let count = words.iter().filter(|word| holds(&plain, word)).count();
+    for category in BY_WORDS {
+        let count = WORDS[category.as_str()].iter().filter(|word| holds(&plain, word)).count();
         if count > best.0 {
             best = (count, Some(category));
         }

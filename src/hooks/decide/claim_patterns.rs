@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::capture::sentences::{WordLists, word_lists};
-use crate::words::words;
+use crate::words::{WordLists, word_lists, words};
 
 static LISTS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("../data/claim_patterns.txt")));
 

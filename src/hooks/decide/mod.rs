@@ -16,7 +16,7 @@ mod summary;
 
 use std::sync::LazyLock;
 
-use crate::capture::sentences::{WordLists, word_lists};
+use crate::words::{WordLists, word_lists};
 
 /// The words by which prompts and answers are classified.
 static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("../data/prompt_words.txt")));
