@@ -53,23 +53,6 @@ const POINTERS: [&str; 8] = ["this", "that", "these", "those", "it", "it's", "th
 /// The same for a name with this ending.
 const OF_NAMES: [&str; 2] = ["'s name is", "'s birthday is"];
 
-/// Relatives, acquaintances and pets.
-const KIN: &str = "mom|mum|mother|dad|father|parents|sister|sisters|brother|brothers|wife|husband|fiancé|fiancée|girlfriend|\
-    boyfriend|partner|son|sons|daughter|daughters|kids|children|twins|grandma|grandmother|grandpa|grandfather|niece|nephew|\
-    aunt|uncle|cousin|roommate|boss|coach|therapist|doctor|dentist|dog|dogs|cat|cats|puppy|kitten|pup|pet|pets|turtles|\
-    hamster|rabbit|parrot|horse|pig";
-/// Roles of people.
-const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|freelancer|freelance|writer|therapist|parent|\
-    mother|father|mom|dad|doctor|lawyer|specialist|consultant|analyst|owner|coach|artist|musician|photographer|scientist|\
-    researcher|graduate|accountant|chef|member|resident|native|veteran|woman|man|major|streamer|\
-    [a-z]*writer|author|blogger|gamer|founder|director|editor|instructor|professor|trainer|singer|dancer|athlete|runner|pilot|\
-    programmer|architect|librarian|barista|intern|introvert|solicitor|morning person|night owl|picky eater";
-/// Words that are skipped.
-const ADVERBS: &str = "actually|also|just|really|currently|definitely|honestly|personally|recently|still|already|now|finally|\
-    even|only|usually|generally|absolutely|kind|of|always";
-/// Words before a statement that say nothing.
-const FILLERS: &str = "and|but|so|well|yeah|yes|oh|hey|hi|plus|since|because|\
-    also|actually|personally|honestly";
 /// Words that begin another clause if a subject follows.
 const JOINTS: &[&str] =
     &["and", "but", "because", "since", "so", "although", "though", "that", "while", "'cause", "cause"];
@@ -85,6 +68,7 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let pattern = |text: String| Regex::new(&text).expect("a constant pattern");
+    let [kin, roles, adverbs] = ["kin", "roles", "adverbs"].map(|list| WORDS[list].join("|"));
     let (days, months) = ("(?:mon|tues|wednes|thurs|fri|satur|sun)day", MONTHS_LOWER.join("|"));
     let verbs = "works|lives|named|called|turned|graduated|hates|prefers|likes|loves|teaches|studies|moved|live|love|plays|\
         (?:is|are) (?:called|named)|got (?:married|engaged)|passed away|was born|has a|\
@@ -92,17 +76,17 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let count = r"(?:an?|one|two|three|four|five|\d+)";
     Patterns {
         clauses: [
-            (pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:(?:{ADVERBS}) )*(?:{verbs})(?: |$)")), Category::Entities, 0.9),
+            (pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{kin}) (?:(?:{adverbs}) )*(?:{verbs})(?: |$)")), Category::Entities, 0.9),
             (pattern(format!(r"^(?:i|we) (?:do |also )?have {count} (?:[^ ]+ ){{0,2}}(?:kids?|child|children|sons?|daughters?|sisters?|brothers?|siblings|dogs?|cats?|pets|turtles|year old)(?: |$)")), Category::Profile, 0.9),
-            (pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{ROLES})(?: |$)|^as an? (?:.* )?(?:{ROLES})$")), Category::Profile, 0.9),
+            (pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{roles})(?: |$)|^as an? (?:.* )?(?:{roles})$")), Category::Profile, 0.9),
             (pattern(r"^(?:i've|i have|we've) been [a-z]+ing .*\bfor (?:about |almost |over |nearly |around |the past )?(?:a|\d+|two|three|four|five|six|seven|eight|nine|ten|many|several|some|a few) (?:years?|decades?)\b|^i started .* years ago".to_owned()), Category::Profile, 0.8),
             (pattern(r"\b(?:run|running|have|having|opened|started|launched) my own (?:[a-z]+ )?(?:business|studio|store|shop|company|brand|agency|startup|bakery|restaurant|practice|firm)\b".to_owned()), Category::Profile, 0.85),
-            (pattern(format!(r"^(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*started .*\b(?:class|classes|lessons|course)\b")), Category::Profile, 0.75),
-            (pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")), Category::Patterns, 0.75),
+            (pattern(format!(r"^(?:i|i've|we|we've) (?:(?:{adverbs}) )*started .*\b(?:class|classes|lessons|course)\b")), Category::Profile, 0.75),
+            (pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:(?:{adverbs}) )*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")), Category::Patterns, 0.75),
         ],
         since_young: pattern(r"\b(?:i've|i have) .*\bsince (?:i was (?:a |little|young|\d)|childhood|high school|college)".to_owned()),
-        friend: pattern(format!(r"\b[Mm]y (?:\w+ )?(?:friend|colleague|coworker|neighbor|instructor|roommate),? [A-Z]\w+(?:,? who (?:is|has|got|just|recently|lives|works|moved)|,? who's|'s (?:wedding|birthday|graduation|debut|baby))|\b[Mm]y best friend,? [A-Z][a-z]+|\bI have an? (?:\w+ )?(?:friend|colleague|neighbor|{KIN}) who(?:'s| is| has| works| lives)")),
-        named: pattern(format!(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{KIN}),? [A-Z][a-z]+\b|\b[A-Z][a-z]+, my (?:\w+ )?(?:{KIN})\s*[,.;:!)]|\b(?:[Hh]ave|[Gg]ot|adopted|our) (?:an? |two |three )?(?:[\w-]+ )?(?:{KIN}) (?:named|called) [A-Z]")),
+        friend: pattern(format!(r"\b[Mm]y (?:\w+ )?(?:friend|colleague|coworker|neighbor|instructor|roommate),? [A-Z]\w+(?:,? who (?:is|has|got|just|recently|lives|works|moved)|,? who's|'s (?:wedding|birthday|graduation|debut|baby))|\b[Mm]y best friend,? [A-Z][a-z]+|\bI have an? (?:\w+ )?(?:friend|colleague|neighbor|{kin}) who(?:'s| is| has| works| lives)")),
+        named: pattern(format!(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{kin}),? [A-Z][a-z]+\b|\b[A-Z][a-z]+, my (?:\w+ )?(?:{kin})\s*[,.;:!)]|\b(?:[Hh]ave|[Gg]ot|adopted|our) (?:an? |two |three )?(?:[\w-]+ )?(?:{kin}) (?:named|called) [A-Z]")),
         ahead: pattern(format!(r"\b(?:tomorrow|next (?:week|month|year|weekend|summer|spring|fall|autumn|winter|{days})|this (?:coming )?{days}|(?:on|by) (?:the )?(?:\d|{days})|in (?:two|three|four|a few|\d+) (?:days|weeks|months)|(?:weeks?|weekends?|months?) (?:later|from now))")),
         month: pattern(format!(r"\b(?:on|by|in|in early|in mid|in late) (?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?({months})(?: (\d{{1,2}})(?:st|nd|rd|th)?)?\b")),
     }
@@ -181,7 +165,7 @@ fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
             && clause.get(1).is_some_and(|word| matches!(word.as_str(), "think" | "mean"));
         if clause.len() > 4 && is_said {
             clause.drain(..2);
-        } else if clause.len() > 3 && FILLERS.split('|').any(|filler| filler == clause[0]) {
+        } else if clause.len() > 3 && WORDS["fillers"].contains(&clause[0].as_str()) {
             clause.remove(0);
         } else {
             return clause;
@@ -193,10 +177,7 @@ fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
 fn words_after<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
     let mut words = clause.iter().map(String::as_str).peekable();
     for part in phrase.split(' ') {
-        while words
-            .next_if(|word| *word != part && ADVERBS.split('|').any(|adverb| adverb == *word))
-            .is_some()
-        {}
+        while words.next_if(|word| *word != part && WORDS["adverbs"].contains(word)).is_some() {}
         words.next_if_eq(&part)?;
     }
     Some(words.collect())
