@@ -4,6 +4,7 @@
 //! error's words are checked before its status. Only the error's own fields are read, never a whole body, because
 //! servers echo the request, and a question about a bank balance is no empty account.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::brain::scrub::scrub;
 use crate::brain::{BrainError, FailureClass};
+use crate::words::{WordLists, word_lists};
 
 /// The pause that a provider asks for: the header `retry-after-ms` in milliseconds, else `Retry-After`, seconds or a
 /// date.
@@ -86,20 +88,8 @@ fn class_of(status: Option<u16>, error: &ErrorText, secrets: &[&str]) -> BrainEr
     BrainError { too_long, status, ..BrainError::new(class, message) }
 }
 
-/// The statuses that codes and types of errors stand for; several with spaces.
-const STATUS_OF_CODES: [(u16, &str); 11] = [
-    (429, "rate_limit_error rate_limit_exceeded rate_limit resource_exhausted too_many_requests"),
-    (529, "overloaded_error overloaded"),
-    (401, "authentication_error invalid_api_key unauthorized unauthenticated"),
-    (403, "permission_error permission_denied forbidden"),
-    (402, "billing_error"),
-    (404, "not_found_error model_not_found not_found"),
-    (413, "request_too_large"),
-    (504, "timeout_error timeout deadline_exceeded"),
-    (400, "invalid_request_error invalid_request invalid_prompt invalid_argument bad_request"),
-    (500, "api_error server_error internal_error internal_server_error internal"),
-    (500, "unavailable service_unavailable vector_store_timeout"),
-];
+/// The words of providers' errors, and the codes that stand for a status, by its number.
+static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("data/errors.txt")));
 
 /// An error's own words.
 struct ErrorText {
@@ -162,47 +152,29 @@ impl ErrorText {
     }
 
     fn is_billing(&self) -> bool {
-        if self.says(&["insufficient_quota", "billing_error", "billing_hard_limit", "billing_not_active"]) {
+        if self.says(&WORDS["billing"]) {
             return true;
         }
         // Google calls a limit for a minute a quota, and says when to come back.
-        if self.says(&["per minute", "per second", "retry in", "try again in"]) {
+        if self.says(&WORDS["not for long"]) {
             return false;
         }
         let word = |wanted: &[&str]| {
             self.all.split(|c: char| !c.is_alphanumeric()).any(|word| wanted.contains(&word))
         };
-        let quota = word(&["quota", "quotas"])
-            && self.says(&["exceed", "insufficient", "exhausted", "no quota", "out of quota", "not enough"]);
+        let quota = word(&["quota", "quotas"]) && self.says(&WORDS["quota is used up"]);
         word(&["credit", "credits", "balance"]) || quota
     }
 
     fn is_too_long(&self) -> bool {
-        self.says(&[
-            "prompt is too long",
-            "prompt too long",
-            "context_length_exceeded",
-            "context length exceeded",
-            "maximum context length",
-            "exceeds the available context size",
-            "exceed_context_size",
-            "exceeds the context window",
-            "exceed the context window",
-            "exceeds the model's context",
-            "exceed context limit",
-            "context window exceeded",
-            "request_too_large",
-            "input is too long",
-            "input token count",
-            "reduce the length of the messages",
-        ])
+        self.says(&WORDS["too long"])
     }
 
     /// The status that an error within a stream would have had.
     fn status(&self) -> Option<u16> {
         let of_code = |code: &String| {
-            let fits = |(_, codes): &&(u16, &str)| codes.split(' ').any(|known| known == code);
-            STATUS_OF_CODES.iter().find(fits).map(|(status, _)| *status)
+            let mut lists = WORDS.iter().filter(|(_, codes)| codes.contains(&code.as_str()));
+            lists.find_map(|(status, _)| status.parse().ok())
         };
         // A code says more than a type: `server_error` beside `rate_limit_exceeded`.
         self.number.or_else(|| self.codes.iter().find_map(of_code))
