@@ -24,7 +24,7 @@ use crate::memory::Origin;
 use crate::memory::working::{WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
 use crate::summary::plan::{self, PRESSURE};
-use crate::summary::summary_request::{self, Firmness};
+use crate::summary::summary_request;
 use crate::summary::{DueScope, DueSummary, LogName, Summaries, SummaryError, SummaryText, Window};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
@@ -138,14 +138,13 @@ impl SummaryWriter {
         let Some(caller) = self.caller.as_ref().filter(|_| is_recent) else {
             return SummaryText::extract(due);
         };
-        for firmness in [Firmness::Plain, Firmness::Firm] {
+        let target = plan::target(due.depth);
+        for is_firm in [false, true] {
             let names = caller.names(self.workspace.settings.summary.brain.as_deref());
             let Some(names) = names else { break };
-            let wanted = summary_request::request(&due.texts, due.depth, plan::target(due.depth), firmness);
-            let most = u32::try_from(wanted.most_tokens).ok();
-            let request = Request::single(&wanted.system, &wanted.text, most);
+            let request = summary_request::request(&due.texts, due.depth, target, is_firm);
             let Some(said) = caller.ask(&names, &request, TIME, stop).await else { break };
-            if let Some(text) = summary_request::accept(&said.text, &wanted) {
+            if let Some(text) = summary_request::accept(&said.text, target) {
                 let by = format!("{}/{}", said.brain, said.model);
                 return SummaryText { text, brain: said.brain, by };
             }
