@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::tools::ApprovalSubject;
 use crate::brain::Usage;
 use crate::config::Settings;
+use crate::format::capitalised;
 use crate::reminders::rfc3339;
 use crate::turn::turn_journal::TurnJournal;
 use crate::turn::usage::{self, UsageGrouping, UsageRow, UsageSum};
@@ -82,7 +83,7 @@ impl Budget {
 
     /// The sentence that it is used up.
     pub fn sentence(&self) -> String {
-        format!("{} is used up.", capitalized(&self.words()))
+        format!("{} is used up.", capitalised(&self.words()))
     }
 
     /// The notice from 80 % on.
@@ -205,11 +206,6 @@ fn token_share(used: u64, most: Option<u64>) -> f64 {
 
 fn usd_share(used: f64, most: Option<f64>) -> f64 {
     most.filter(|most| *most > 0.0).map_or(0.0, |most| used / most)
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Calls, tokens and cost, added up.

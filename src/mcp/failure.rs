@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::json;
 
 use super::untrusted;
-use crate::format::invisible;
+use crate::format::{capitalised, invisible};
 use crate::memory::{MemoryError, WordsError};
 use crate::reminders::ReminderError;
 use crate::search::IndexError;
@@ -105,7 +105,7 @@ impl From<MemoryError> for ToolFailure {
             MemoryError::BadPlace(_) => Some("commitment_scope"),
             _ => None,
         };
-        let mut hint = hint.map(sentence);
+        let mut hint = hint.map(|hint| format!("{}.", capitalised(hint)));
         if let Some(shown) = shown(&error) {
             hint = Some(
                 [hint.as_deref().unwrap_or_default(), &untrusted::marked(&invisible::strip(&shown))]
@@ -124,12 +124,6 @@ fn shown(error: &MemoryError) -> Option<String> {
     let lines: Vec<String> =
         error.nearest().iter().map(|one| format!("line {}: {}", one.line, one.text)).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
-/// A hint as a sentence.
-fn sentence(hint: &str) -> String {
-    let mut letters = hint.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 /// Errors that fail as a [`MemoryError`] does.

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use crate::format::invisible;
+use crate::format::{capitalised, invisible};
 
 /// Longer messages are sent as they are.
 pub const MOST_MESSAGE: usize = 300;
@@ -129,11 +129,6 @@ impl PhraseWord<'_> {
         let turns = TURNING.split(' ').any(|word| word == lower);
         turns || self.is_special() || self.is_caseless() || (names && !OWN.contains(&self.text))
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn words(text: &str) -> Vec<PhraseWord<'_>> {
