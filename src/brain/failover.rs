@@ -170,21 +170,11 @@ pub fn record(
     error: Option<&BrainError>,
     now: Timestamp,
 ) {
-    match error {
-        None => succeeded(health, links, at, key, now),
-        Some(error) => failed(health, links, at, key, error, now),
+    let Some(brain) = links.get(at) else { return };
+    let Some(error) = error else { return succeeded(health, links, brain, key, now) };
+    if error.cancelled {
+        return;
     }
-}
-
-fn failed(
-    health: &mut BrainHealth,
-    links: &[BrainId],
-    at: usize,
-    key: usize,
-    error: &BrainError,
-    now: Timestamp,
-) {
-    let Some(brain) = links.get(at).filter(|_| !error.cancelled) else { return };
     let seen = health.seen.entry(brain.brain.clone()).or_default();
     seen.last_error = Some(error.message.clone());
     seen.failed = Some(now);
@@ -202,16 +192,13 @@ fn failed(
             health.record(row(brain, error, count, Some(asked.unwrap_or(step(count))), now));
         }
         FailureClass::Timeout | FailureClass::Overloaded => {
-            let count = streak(health, brain, error.class, now) + 1;
-            let other = if error.class == FailureClass::Timeout {
-                FailureClass::Overloaded
-            } else {
-                FailureClass::Timeout
-            };
-            let in_a_row = count + streak(health, brain, other, now);
+            let [late, overloaded] = [FailureClass::Timeout, FailureClass::Overloaded]
+                .map(|class| streak(health, brain, class, now));
+            let own = if error.class == FailureClass::Timeout { late } else { overloaded };
+            let in_a_row = late + overloaded + 1;
             let pause =
                 in_a_row.checked_sub(TIMEOUTS_BEFORE_PAUSE).map(|over| asked.unwrap_or(step(over + 1)));
-            health.record(row(brain, error, count, pause, now));
+            health.record(row(brain, error, own + 1, pause, now));
         }
         FailureClass::Auth => {
             let refused = health.row(brain, FailureClass::Auth).filter(|row| row.settings == brain.settings);
@@ -228,8 +215,7 @@ fn failed(
 }
 
 /// An answer: the pauses start over.
-fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize, now: Timestamp) {
-    let Some(brain) = links.get(at) else { return };
+fn succeeded(health: &mut BrainHealth, links: &[BrainId], brain: &BrainId, key: usize, now: Timestamp) {
     health.seen.entry(brain.brain.clone()).or_default().last_ok = Some(now);
     let pays = |row: &FailureCount| {
         row.class == FailureClass::Billing

@@ -82,19 +82,6 @@ impl BrainHealth {
         self.rows.retain(|old| !same(old));
         self.rows.push(row);
     }
-
-    /// Forgets the failures of one brain, or of all; says whether there were any. When it answered last stays.
-    pub fn reset(&mut self, name: Option<&str>) -> bool {
-        let meant = |brain: &str| name.is_none_or(|name| name == brain);
-        let before = self.rows.len();
-        self.rows.retain(|row| !meant(&row.brain));
-        let mut any = before != self.rows.len();
-        for (_, seen) in self.seen.iter_mut().filter(|(brain, _)| meant(brain)) {
-            any |= seen.last_error.is_some();
-            *seen = LastReply { last_ok: seen.last_ok, ..LastReply::default() };
-        }
-        any
-    }
 }
 
 /// The file that keeps it.
@@ -134,13 +121,22 @@ impl HealthStore {
         Ok(())
     }
 
-    /// Forgets the failures of one brain, or of all; says whether there were any.
+    /// Forgets the failures of one brain, or of all; says whether there were any. When it answered last stays.
     ///
     /// # Errors
     /// The file can't be written.
     pub fn reset(&self, name: Option<&str>) -> io::Result<bool> {
+        let meant = |brain: &str| name.is_none_or(|name| name == brain);
         let mut any = false;
-        self.update(|health| any = health.reset(name))?;
+        self.update(|health| {
+            let before = health.rows.len();
+            health.rows.retain(|row| !meant(&row.brain));
+            any = before != health.rows.len();
+            for (_, seen) in health.seen.iter_mut().filter(|(brain, _)| meant(brain)) {
+                any |= seen.last_error.is_some();
+                *seen = LastReply { last_ok: seen.last_ok, ..LastReply::default() };
+            }
+        })?;
         Ok(any)
     }
 }
