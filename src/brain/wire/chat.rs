@@ -7,11 +7,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Decoder, append, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
+use super::{Decoder, append, cut, data_url, echo, non_empty, raw, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, CallProgress, FailureClass, Message, MessagePart, RawTurn, Reply, Request, StopReason,
-    ToolCall, Usage,
+    BrainError, CallProgress, FailureClass, Message, MessagePart, Reply, Request, StopReason, ToolCall, Usage,
 };
 
 const NAME: &str = "chat";
@@ -318,8 +317,7 @@ impl Decoder for ChatDecoder {
         }
         let ended = if self.declined { StopReason::Refusal } else { self.stop.unwrap_or(StopReason::End) };
         let stop = stop(ended, &tool_calls);
-        let items = vec![Value::Object(message)];
-        let raw = Some(RawTurn { wire: NAME.into(), endpoint: self.endpoint.clone(), items });
+        let raw = raw(NAME, &self.endpoint, vec![Value::Object(message)]);
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Decoder, append, cut, echo, non_empty, stop, system, tokens, unreadable};
+use super::{Decoder, append, cut, echo, non_empty, raw, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
     BrainError, CallProgress, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
@@ -307,11 +307,7 @@ impl Decoder for MessagesDecoder {
             items.push(value);
         }
         let stop = stop(self.stop.unwrap_or(StopReason::End), &tool_calls);
-        let raw = (!items.is_empty()).then(|| RawTurn {
-            wire: NAME.into(),
-            endpoint: self.endpoint.clone(),
-            items,
-        });
+        let raw = raw(NAME, &self.endpoint, items);
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
     }
 }

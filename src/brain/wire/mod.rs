@@ -128,6 +128,11 @@ pub fn echo<'a>(raw: Option<&'a RawTurn>, wire: &str, endpoint: &str) -> Option<
     (!raw.items.is_empty()).then_some(&raw.items)
 }
 
+/// The items of an answer, to be echoed.
+pub fn raw(wire: &str, endpoint: &str, items: Vec<Value>) -> Option<RawTurn> {
+    (!items.is_empty()).then(|| RawTurn { wire: wire.to_owned(), endpoint: endpoint.to_owned(), items })
+}
+
 /// The system text; a schema stands in it in words, because not every server takes one.
 pub fn system(system: &str, schema: Option<&Value>) -> String {
     match schema {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Decoder, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
+use super::{Decoder, cut, data_url, echo, non_empty, raw, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, CallProgress, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
+    BrainError, CallProgress, Message, MessagePart, Reply, Request, StopReason, ToolCall, Usage,
 };
 
 const NAME: &str = "responses";
@@ -189,11 +189,7 @@ impl Decoder for ResponsesDecoder {
         let tool_calls: Vec<ToolCall> =
             items.iter().filter(|item| item["type"] == "function_call").map(call).collect();
         let stop = stop(if refused { StopReason::Refusal } else { ended }, &tool_calls);
-        let raw = (!items.is_empty()).then(|| RawTurn {
-            wire: NAME.into(),
-            endpoint: self.endpoint.clone(),
-            items,
-        });
+        let raw = raw(NAME, &self.endpoint, items);
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
     }
 }
