@@ -311,33 +311,25 @@ async fn read(
     let most_line = if untrusted { MOST_UNTRUSTED_LINE } else { MOST_LINE };
     let mut reader = BufReader::new(stdout);
     while let Some(line) = next_line(&mut reader, most_line).await {
-        let message = match line {
-            Ok(line) if line.trim_ascii().is_empty() => continue,
-            Ok(line) => lenient_json::from_slice::<Value>(&line).map_err(|_| Some(line)),
-            Err(()) => Err(None),
+        let Ok(line) = line else {
+            words.lock().unwrap_or_else(PoisonError::into_inner).too_long += 1;
+            if untrusted {
+                return;
+            }
+            continue;
         };
-        match message {
-            Ok(message) => {
-                if found.send(message).await.is_err() {
-                    return;
-                }
-            }
-            Err(noise) => {
-                let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-                match noise {
-                    Some(line) => {
-                        keep_end(&mut words.noise, &line);
-                        keep_end(&mut words.noise, b"\n");
-                    }
-                    None => {
-                        words.too_long += 1;
-                        if untrusted {
-                            return;
-                        }
-                    }
-                }
-            }
+        if line.trim_ascii().is_empty() {
+            continue;
         }
+        if let Ok(message) = lenient_json::from_slice::<Value>(&line) {
+            if found.send(message).await.is_err() {
+                return;
+            }
+            continue;
+        }
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        keep_end(&mut words.noise, &line);
+        keep_end(&mut words.noise, b"\n");
     }
 }
 
