@@ -12,10 +12,7 @@ pub fn shorten(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let half = most / 2;
-    let (before, missing, unit, after) = match cut_before(text) {
-        Some(cut) => (cut.before, cut.missing, cut.unit, cut.after),
-        None => (text, 0, "characters", ""),
-    };
+    let (before, missing, unit, after) = cut_before(text).unwrap_or((text, 0, "characters", ""));
     let is_one = after.is_empty();
     let head: String = before.chars().take(half).collect();
     let behind = if is_one { before } else { after };
@@ -27,16 +24,8 @@ pub fn shorten(text: &str, most: usize) -> String {
     format!("{}\n[… {missing} {unit} left out …]\n{tail}", head.trim_end_matches('\n'))
 }
 
-/// A text that was cut before: the parts around its marker.
-struct Cut<'t> {
-    before: &'t str,
-    missing: u64,
-    unit: &'t str,
-    after: &'t str,
-}
-
-/// The first line of a text that says what a cut left out.
-fn cut_before(text: &str) -> Option<Cut<'_>> {
+/// The first line of a text that says what a cut left out: the text before it, how much of which unit, the text behind.
+fn cut_before(text: &str) -> Option<(&str, u64, &str, &str)> {
     text.match_indices("[… ").find_map(|(at, opens)| {
         let line = text[at + opens.len()..].lines().next()?.strip_suffix(" left out …]")?;
         let (missing, unit) = line.split_once(' ')?;
@@ -44,7 +33,7 @@ fn cut_before(text: &str) -> Option<Cut<'_>> {
         let after = text[end..].trim_start_matches('\n');
         let is_alone = (at == 0 || text[..at].ends_with('\n')) && !after.is_empty();
         let missing = missing.parse().ok().filter(|_| is_alone && matches!(unit, "bytes" | "characters"))?;
-        Some(Cut { before: &text[..at], missing, unit, after })
+        Some((&text[..at], missing, unit, after))
     })
 }
 
