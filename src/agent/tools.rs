@@ -226,14 +226,9 @@ pub enum ApprovalVerdict {
     Waits,
 }
 
-/// The result of asking where the turn may be suspended at its call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AskOutcome {
-    /// A decision, or that there is none.
-    Decided(ApprovalVerdict),
-    /// No decision yet: the turn is suspended here, and the same call asks again.
-    Open(OpenApproval),
-}
+/// The result of asking where the turn may be suspended at its call: a decision, or that there is none; else the open
+/// question at which the turn is suspended, and the same call asks again.
+pub type AskOutcome = Result<ApprovalVerdict, OpenApproval>;
 
 /// A way to ask a person.
 #[async_trait]
@@ -255,7 +250,7 @@ pub trait Approvals: Send + Sync {
         asked: ApprovalRequest<'_>,
         _before: Option<OpenApproval>,
     ) -> Result<AskOutcome, String> {
-        self.ask(asked).await.map(AskOutcome::Decided)
+        self.ask(asked).await.map(Ok)
     }
 }
 

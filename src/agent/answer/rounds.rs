@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
-use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, AskOutcome, Caller, Precondition};
+use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::{EventKind, INJECTED};
 use crate::search::results::injection::Injection;
@@ -124,17 +124,17 @@ impl TurnRun<'_> {
             return Err(Halt::Stopped);
         }
         Ok(match left {
-            Ok(AskOutcome::Open(line)) => {
+            Ok(Err(line)) => {
                 if before.as_ref() != Some(&line) {
                     self.journal().record_suspended(message, number, &line, self.now())?;
                 }
                 return Err(Halt::Later(format!("it waits for the approval `{}`", line.id)));
             }
-            Ok(AskOutcome::Decided(ApprovalVerdict::Yes)) => Ok(()),
-            Ok(AskOutcome::Decided(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
-            Ok(AskOutcome::Decided(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
-            Ok(AskOutcome::Decided(ApprovalVerdict::Nobody)) => Err(fixed_texts::NO_PERSON_TO_ASK.to_owned()),
-            Ok(AskOutcome::Decided(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
+            Ok(Ok(ApprovalVerdict::Yes)) => Ok(()),
+            Ok(Ok(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
+            Ok(Ok(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
+            Ok(Ok(ApprovalVerdict::Nobody)) => Err(fixed_texts::NO_PERSON_TO_ASK.to_owned()),
+            Ok(Ok(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
             }

@@ -274,21 +274,20 @@ impl Approvals for VaultApprovals {
         before: Option<OpenApproval>,
     ) -> Result<AskOutcome, String> {
         if self.waiting == Waiter::Nothing {
-            return self.ask(asking).await.map(AskOutcome::Decided);
+            return self.ask(asking).await.map(Ok);
         }
         let ApprovalRequest { subject, caller, .. } = asking;
         // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
         let question = ApprovalSubject { reusable: true, ..subject.clone() };
         let asking = ApprovalRequest { subject: &question, ..asking };
         if self.waiting == Waiter::Call {
-            return self.ask(asking).await.map(AskOutcome::Decided);
+            return self.ask(asking).await.map(Ok);
         }
         if let Some(verdict) = decide_without_asking(&self.workspace(), subject, caller)? {
-            return Ok(AskOutcome::Decided(verdict));
+            return Ok(Ok(verdict));
         }
         let (line, over) = self.ask_once(asking, turn_of(caller), before).await?;
-        let open = || AskOutcome::Open(OpenApproval { id: line.id, until: line.until });
-        Ok(over.map_or_else(open, AskOutcome::Decided))
+        Ok(over.ok_or(OpenApproval { id: line.id, until: line.until }))
     }
 }
 
