@@ -1,11 +1,11 @@
 //! Converts turns of the journal to the JSON of `turns --json` and `turns ID --json`.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::Facts;
 use super::turn_journal::{CallRow, PAGE, TurnJournal, TurnRow};
+use crate::deliver::instants::ShownInstant;
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
 
@@ -90,12 +90,9 @@ pub struct StepDetail {
     /// The name of the step that began.
     pub step: String,
     /// When, in the vault's zone.
-    pub at: String,
+    pub at: ShownInstant,
     /// A detail in a word or two.
     pub detail: String,
-    /// When, as an instant.
-    #[serde(skip)]
-    pub instant: Timestamp,
 }
 
 /// A call of a tool.
@@ -169,9 +166,8 @@ impl TurnJournal {
             steps: steps
                 .map(|row| StepDetail {
                     step: row.step,
-                    at: rfc3339(row.at, tz),
+                    at: ShownInstant::new(row.at, tz),
                     detail: row.detail,
-                    instant: row.at,
                 })
                 .collect(),
             calls: self.calls(message)?,

@@ -56,9 +56,9 @@ fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
     ui.line(format!("{id}  {state}  {}", brain.as_deref().unwrap_or("-")));
     let mut before: Option<Timestamp> = None;
     for row in &shown.steps {
-        let since = before.map_or(0, |before| row.instant.duration_since(before).as_millis());
+        let since = before.map_or(0, |before| row.at.at().duration_since(before).as_millis());
         ui.line(format!("{:>8} ms  {:<14} {}", format!("+{since}"), row.step, row.detail));
-        before = Some(row.instant);
+        before = Some(row.at.at());
     }
     for call in &shown.calls {
         if let Some(error) = &call.error {

@@ -228,7 +228,7 @@ fn calls(calls: &[CallRow]) -> Markup {
 }
 
 fn steps(visit: &Visit<'_>, steps: &[StepDetail]) -> Markup {
-    let row = |step: &StepDetail| [visit.at(step.instant), html! { (step.step) }, html! { (step.detail) }];
+    let row = |step: &StepDetail| [visit.at(step.at.at()), html! { (step.step) }, html! { (step.detail) }];
     parts::table(["When", "Step", ""], steps, row)
 }
 
