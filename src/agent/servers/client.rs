@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock, Implementation,
     PaginatedRequestParams, Tool,
 };
 use rmcp::service::{RunningService, ServiceError, serve_client};
@@ -35,15 +35,6 @@ pub struct ServerClient {
     words: server_output::ServerEnd,
     /// The secrets that it was given, which are removed from its output.
     pub hidden: HiddenSecrets,
-}
-
-/// Why a call has no result.
-#[derive(Debug)]
-pub enum ServerCallError {
-    /// The server says that it can't be done.
-    Refused(String),
-    /// The server is gone.
-    Gone(String),
 }
 
 impl ServerClient {
@@ -98,22 +89,19 @@ impl ServerClient {
         self.words.reason_or(&self.hidden.hide(otherwise))
     }
 
-    /// Calls a tool.
+    /// Calls a tool. A server's refusal is a result, too.
     ///
     /// # Errors
-    /// The server refuses, or is gone.
-    pub async fn call(
-        &self,
-        tool: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<CallToolResult, ServerCallError> {
+    /// A sentence on how the server is gone.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, String> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        self.service.call_tool(params).await.map_err(|error| match error {
-            ServiceError::McpError(error) => {
-                ServerCallError::Refused(shortened(&self.hidden.hide(&error.message), 2_000).into_owned())
+        match self.service.call_tool(params).await {
+            Err(ServiceError::McpError(error)) => {
+                let why = self.hidden.hide(&error.message);
+                Ok(CallToolResult::error(vec![ContentBlock::text(shortened(&why, 2_000))]))
             }
-            error => ServerCallError::Gone(self.why(&error.to_string())),
-        })
+            called => called.map_err(|error| self.why(&error.to_string())),
+        }
     }
 
     /// Ends it, and waits for its end.

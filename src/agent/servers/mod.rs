@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{ServerCallError, ServerClient};
+use client::ServerClient;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -130,12 +130,7 @@ impl Servers {
                     result.is_error == Some(true),
                 ));
             }
-            // The server answered with an error of its own: it goes on.
-            Ok(Err(ServerCallError::Refused(why))) => {
-                self.health.record(&server.name, Ok(()), now);
-                return Ok((server_output::marked(&server.name, &why), true));
-            }
-            Ok(Err(ServerCallError::Gone(why))) => why,
+            Ok(Err(why)) => why,
             Err(_) => format!("it did not answer within {} s and was ended", LONGEST_CALL.as_secs()),
         };
         // The next call starts it anew.

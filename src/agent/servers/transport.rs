@@ -95,27 +95,23 @@ impl Transport<RoleClient> for StdioTransport {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let child = self.child.as_mut()?;
-            match child.next().await {
+            let error = match child.next().await {
                 // A line that is no message of the protocol is ignored.
                 Ok(Some(value)) => {
                     let answers = value.get("id").filter(|_| value.get("method").is_none());
                     if answers.is_some_and(|id| !self.waiting.remove(&id.to_string())) {
                         continue;
                     }
-                    if let Ok(message) = serde_json::from_value(value) {
-                        return Some(message);
+                    match serde_json::from_value(value) {
+                        Ok(message) => return Some(message),
+                        Err(_) => continue,
                     }
                 }
-                Ok(None) => {
-                    let error = child.crashed().await;
-                    self.words.set_reason(&error.message);
-                    return None;
-                }
-                Err(error) => {
-                    self.words.set_reason(&error.message);
-                    return None;
-                }
-            }
+                Ok(None) => child.crashed().await,
+                Err(error) => error,
+            };
+            self.words.set_reason(&error.message);
+            return None;
         }
     }
 
