@@ -136,7 +136,7 @@ fn decides(table: &str, decision: RecallDecision) {
 
 #[test]
 fn greetings_and_confirmations_get_nothing_and_what_is_asked_gets_through_in_any_language() {
-    decides(SMALL_TALK, RecallDecision::SmallTalk);
+    decides(SMALL_TALK, RecallDecision::Closed);
     decides(WORTH_A_LOOK, RecallDecision::Open);
 }
 
@@ -144,12 +144,12 @@ fn greetings_and_confirmations_get_nothing_and_what_is_asked_gets_through_in_any
 fn commands_and_signs_get_nothing() {
     let commands = "host: /clear | /compact focus on tests\n\
                     shell: !ls -la | git status | cargo test --all | npm run build | cd .. | pwd | $ make";
-    decides(commands, RecallDecision::Command);
+    decides(commands, RecallDecision::Closed);
     for text in ["👍", "🎉🎉🎉", "...", "!!!", "?", "❤️ 😀", "—"] {
         assert_ne!(gate(text), RecallDecision::Open, "{text}");
     }
     for text in ["", "   ", "\n\t"] {
-        assert_eq!(gate(text), RecallDecision::Empty);
+        assert_eq!(gate(text), RecallDecision::Closed);
     }
     for text in ["fix the tests", "run it", "add docs", "测试一下"] {
         assert_eq!(gate(text), RecallDecision::Short, "{text}");

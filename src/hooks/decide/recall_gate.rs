@@ -16,19 +16,14 @@ const MIN_IDEOGRAPHS: usize = 6;
 /// Small talk isn't longer than this.
 const MAX_SMALL_TALK_CHARS: usize = 120;
 
-/// The gate's verdict: to search, or not to search and why.
+/// The gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecallDecision {
     /// Look.
     Open,
-    /// There is nothing in it.
-    Empty,
-    /// A command for the host or its shell, or a message of the host itself.
-    Command,
-    /// No letter and no digit.
-    NoWords,
-    /// A greeting, thanks, a yes or a no.
-    SmallTalk,
+    /// There is nothing to look for: no letter and no digit; a command for the host or its shell, or a message of the
+    /// host itself; a greeting, thanks, a yes or a no.
+    Closed,
     /// Too short to be about anything, and no question.
     Short,
 }
@@ -36,14 +31,8 @@ pub enum RecallDecision {
 /// Decides about one prompt.
 pub fn gate(prompt: &str) -> RecallDecision {
     let text = prompt.trim();
-    if text.is_empty() {
-        return RecallDecision::Empty;
-    }
-    if is_command(text) {
-        return RecallDecision::Command;
-    }
-    if !text.chars().any(char::is_alphanumeric) {
-        return RecallDecision::NoWords;
+    if !text.chars().any(char::is_alphanumeric) || is_command(text) {
+        return RecallDecision::Closed;
     }
     // Long texts are neither small talk nor short; their words needn't be gone through.
     let head: String = text.chars().take(2000).collect::<String>().to_lowercase();
@@ -52,7 +41,7 @@ pub fn gate(prompt: &str) -> RecallDecision {
         return RecallDecision::Open;
     }
     if words.chars().count() <= MAX_SMALL_TALK_CHARS && is_small_talk(&words) {
-        return RecallDecision::SmallTalk;
+        return RecallDecision::Closed;
     }
     let is_question = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
     if !is_question && is_short(text) && !WORDS["questions"].iter().any(|word| holds(&words, word)) {
@@ -152,7 +141,7 @@ mod tests {
             "make -j4 test",
             "cargo test",
         ] {
-            assert_eq!(gate(text), RecallDecision::Command, "{text}");
+            assert_eq!(gate(text), RecallDecision::Closed, "{text}");
         }
     }
 
