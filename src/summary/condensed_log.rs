@@ -7,7 +7,7 @@ use super::due::event_texts;
 use super::extract::SourceText;
 use super::store::Result;
 use crate::format::log::LogBlock;
-use crate::turn::history::estimate;
+use crate::turn::history;
 use crate::turn::past_context::PastSummary;
 use crate::vault::NotePath;
 
@@ -51,17 +51,8 @@ impl CondensedLog {
 }
 
 /// Drops the oldest of `sources` until at most `most` tokens are left.
-fn newest(mut sources: Vec<SourceText>, most: u64) -> Vec<SourceText> {
-    let mut left = most;
-    let fits = sources.iter().rev().take_while(|one| {
-        let tokens = estimate(&one.text);
-        let fits = tokens <= left;
-        left = left.saturating_sub(tokens);
-        fits
-    });
-    let kept = fits.count();
-    sources.drain(..sources.len() - kept);
-    sources
+fn newest(sources: Vec<SourceText>, most: u64) -> Vec<SourceText> {
+    history::newest(sources, most, |one| history::estimate(&one.text))
 }
 
 #[cfg(test)]

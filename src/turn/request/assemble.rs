@@ -172,19 +172,8 @@ fn parts<'a>(material: &RequestMaterial<'a>) -> RequestParts<'a> {
     let shown = summaries
         .into_iter()
         .map(|summary| (past_context::message(summary.0, &summary.1, material.blocks, zone), summary));
-    RequestParts { system, summaries: newest_that_fit(shown.collect(), left), past, earlier, new }
-}
-
-/// The newest of these messages that fit, in order.
-fn newest_that_fit<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
-    let mut left = room;
-    let fits = |(message, _): &&(Message, T)| {
-        let rest = left.checked_sub(history::tokens(message));
-        left = rest.unwrap_or(0);
-        rest.is_some()
-    };
-    let kept = messages.iter().rev().take_while(fits).count();
-    messages.split_off(messages.len() - kept)
+    let summaries = history::newest(shown.collect(), left, |(message, _)| history::tokens(message));
+    RequestParts { system, summaries, past, earlier, new }
 }
 
 /// The index at which the included history begins: a multiple of [`STRIDE`] if more than [`MOST_RAW`] would precede the

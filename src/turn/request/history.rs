@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::files::{AttachedFile, message_of};
-pub use super::shorten::{MOST_RESULT, shorten};
+pub use super::shorten::{MOST_RESULT, newest, shorten};
 use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock};
 use crate::turn::facts;

@@ -1,4 +1,4 @@
-//! Shortens a long text to its head and its tail. Pure.
+//! Shortens a long text to its head and its tail, and a long list to its newest. Pure.
 
 /// The most characters of a tool's result in its turn, in the log and in later requests. It is the same limit
 /// everywhere, so that a shortened result is not shortened again and a request begins like the one before it.
@@ -22,6 +22,17 @@ pub fn shorten(text: &str, most: usize) -> String {
     let there = if is_one { measure(text) } else { measure(before) + measure(after) };
     let missing = missing + there.saturating_sub(measure(&head) + measure(&tail)) as u64;
     format!("{}\n[… {missing} {unit} left out …]\n{tail}", head.trim_end_matches('\n'))
+}
+
+/// The newest of a list that have at most `most` tokens together, in their order.
+pub fn newest<T>(mut all: Vec<T>, most: u64, tokens: impl Fn(&T) -> u64) -> Vec<T> {
+    let mut left = Some(most);
+    let fits = |one: &&T| {
+        left = left.and_then(|left| left.checked_sub(tokens(one)));
+        left.is_some()
+    };
+    let kept = all.iter().rev().take_while(fits).count();
+    all.split_off(all.len() - kept)
 }
 
 /// The first line of a text that says what a cut left out: the text before it, how much of which unit, the text behind.
