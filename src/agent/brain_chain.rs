@@ -132,13 +132,12 @@ impl Brains {
     pub fn call_facts(&self, calls: &[CallRow], costs: &[(String, f64)]) -> Facts {
         let mut usage = Usage::default();
         calls.iter().for_each(|call| usage += call.usage);
-        let paid: Option<Vec<f64>> = calls
-            .iter()
-            .filter(|call| call.usage != Usage::default())
-            .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
-            .map(|call| Some(self.named(&call.brain)?.prepared.settings.price?.of(&call.usage)))
-            .chain(costs.iter().map(|(_, usd)| Some(*usd)))
-            .collect();
+        let is_priced = |call: &&CallRow| {
+            call.usage != Usage::default() && !costs.iter().any(|(brain, _)| *brain == call.brain)
+        };
+        let price = |call: &CallRow| Some(self.named(&call.brain)?.prepared.settings.price?.of(&call.usage));
+        let priced = calls.iter().filter(is_priced).map(price);
+        let paid: Option<Vec<f64>> = priced.chain(costs.iter().map(|(_, usd)| Some(*usd))).collect();
         Facts {
             input: usage.input,
             cached: usage.cached,

@@ -201,11 +201,8 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
     }
     brain.key_envs.iter().for_each(|variable| take(variable, None));
     if keys.is_empty() && problem.is_none() {
-        let variables: Vec<String> = first
-            .into_iter()
-            .chain(brain.key_envs.iter().map(String::as_str))
-            .map(|v| format!("`{v}`"))
-            .collect();
+        let variables = first.into_iter().chain(brain.key_envs.iter().map(String::as_str));
+        let variables: Vec<String> = variables.map(|variable| format!("`{variable}`")).collect();
         problem = (!variables.is_empty()).then(|| format!("there is no key; set {}", variables.join(" or ")));
     }
     (keys, problem)

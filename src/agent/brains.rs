@@ -113,11 +113,8 @@ impl ListedBrain {
             (None, FailureClass::UnknownModel) => "off until its settings change".to_owned(),
             (None, _) => "off until its key or its settings change".to_owned(),
         };
-        format!(
-            "{until} ({}){}",
-            class.name(),
-            self.last_error.as_ref().map(|e| format!(": {e}")).unwrap_or_default()
-        )
+        let error = self.last_error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        format!("{until} ({}){error}", class.name())
     }
 }
 

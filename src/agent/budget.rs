@@ -61,11 +61,8 @@ impl Budget {
 
     /// Its name, with its day.
     pub fn name(&self) -> String {
-        format!(
-            "{} {}",
-            self.day,
-            self.brain.as_deref().map_or("day".to_owned(), |name| format!("brain {name}"))
-        )
+        let whose = self.brain.as_ref().map_or("day".to_owned(), |name| format!("brain {name}"));
+        format!("{} {whose}", self.day)
     }
 
     /// `today's budget of 1000 tokens`, and for which brain: the bound that is nearer.

@@ -39,11 +39,8 @@ impl TurnRun<'_> {
                 Ok((text, model)) => return Ok(Ok(ChainAnswer { text, brain: name.to_owned(), model })),
                 Err(error) if error.cancelled => return Err(Halt::Stopped),
                 Err(error) => {
-                    tracing::warn!(
-                        brain = name,
-                        class = error.class.name(),
-                        "a brain did not answer: {error}"
-                    );
+                    let class = error.class.name();
+                    tracing::warn!(brain = name, class, "a brain did not answer: {error}");
                     walk.record(call, error);
                 }
             }

@@ -185,13 +185,13 @@ impl TurnRun<'_> {
                 let note = format!("{}\n\n{}", given.links.trim_end(), given.injection.trim_end());
                 (RecallRow { injection: given.injection, problem: None }, Some(note))
             }
-            Ok(Err(problem)) => (
-                RecallRow { injection: String::new(), problem: Some(problem.clone()) },
-                Some(format!("Memory could not be asked: {problem}")),
-            ),
+            Ok(Err(problem)) => {
+                let note = format!("Memory could not be asked: {problem}");
+                (RecallRow { problem: Some(problem), ..RecallRow::default() }, Some(note))
+            }
             Err(_) => {
                 let problem = format!("Memory gave nothing within {} ms.", RECALL_TIME.as_millis());
-                (RecallRow { injection: String::new(), problem: Some(problem.clone()) }, Some(problem))
+                (RecallRow { problem: Some(problem.clone()), ..RecallRow::default() }, Some(problem))
             }
         };
         fail::fail_point!("turn::before-recalled");

@@ -85,13 +85,10 @@ pub fn bounded(text: &str) -> String {
 
 /// Why no brain answered, in one sentence: the first one's error, and how many others failed.
 pub fn memory_reason(failed: &[(String, String)], resting: &[String]) -> String {
+    let verb = if resting.len() == 1 { "is" } else { "are" };
     let resting = match resting {
         [] => String::new(),
-        names => format!(
-            "{} {} not being asked just now",
-            names.join(", "),
-            if names.len() == 1 { "is" } else { "are" }
-        ),
+        names => format!("{} {verb} not being asked just now", names.join(", ")),
     };
     match failed {
         [] if resting.is_empty() => "No brain could be asked.".to_owned(),

@@ -27,7 +27,7 @@ use crate::agent::{CallPermits, Toolbox};
 use crate::brain::{Reply, Request, StopReason};
 use crate::config::MEMORY;
 use crate::format::invisible;
-use crate::format::log::{EventKind, INJECTED, LogBlock};
+use crate::format::log::{EventKind, INJECTED, LogBlock, LogEvent};
 use crate::turn::turn_journal::NewTurn;
 use crate::turn::{Halt, NoConversation, QuestionProperties, Responder, TurnJournal, history, route};
 use crate::workspace::Workspace;
@@ -93,17 +93,13 @@ fn request(blocks: &[LogBlock], question: &str, found: &str) -> Request {
 
 /// The last lines of the conversation.
 fn before(blocks: &[LogBlock]) -> String {
-    let spoken = blocks
-        .iter()
-        .map(|block| &block.event)
-        .filter(|event| matches!(event.kind, EventKind::User | EventKind::Agent) && !event.is_recall());
-    let mut lines: Vec<String> = spoken
-        .rev()
-        .take(EVENTS)
-        .map(|event| {
-            format!("{}: {}", event.kind, history::shorten(event.said().trim(), MOST_BEFORE / EVENTS))
-        })
-        .collect();
+    let is_spoken =
+        |event: &&LogEvent| matches!(event.kind, EventKind::User | EventKind::Agent) && !event.is_recall();
+    let spoken = blocks.iter().map(|block| &block.event).filter(is_spoken);
+    let line = |event: &LogEvent| {
+        format!("{}: {}", event.kind, history::shorten(event.said().trim(), MOST_BEFORE / EVENTS))
+    };
+    let mut lines: Vec<String> = spoken.rev().take(EVENTS).map(line).collect();
     lines.reverse();
     lines.join("\n")
 }

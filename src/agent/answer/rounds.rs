@@ -158,11 +158,8 @@ impl TurnRun<'_> {
         };
         let author = &self.turn.question.author;
         let is_asked = |id: &str| self.questions.iter().any(|question| question.id == id);
-        let mut before = self
-            .blocks
-            .iter()
-            .map(|block| &block.event)
-            .take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
+        let events = self.blocks.iter().map(|block| &block.event);
+        let mut before = events.take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
         let has_untrusted_event = before.any(|event| match event.kind {
             EventKind::User => event.author != *author,
             EventKind::Tool => untrusted(&event.author) || self.names_others(&event.content),

@@ -25,13 +25,8 @@ impl AnswerEngine {
         let Some(path) = turn.question.log() else { return Ok(Vec::new()) };
         let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
         // For a log that a person deleted, the question is answered from the journal alone.
-        let bytes = self
-            .parts
-            .workspace
-            .vault
-            .read_or_empty(&path)
-            .map_err(|error| Halt::Later(error.to_string()))?;
-        Ok(log::parse(&bytes).blocks)
+        let bytes = self.parts.workspace.vault.read_or_empty(&path);
+        Ok(log::parse(&bytes.map_err(|error| Halt::Later(error.to_string()))?).blocks)
     }
 
     /// The summaries of the window; where they can't be read the turn goes on without.

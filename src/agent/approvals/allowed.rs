@@ -31,9 +31,8 @@ fn check_askable(subject: &ApprovalSubject, workspace: &Workspace) -> Result<(),
         return Err("it says nothing of what would run".to_owned());
     }
     if length > MOST_CHARS {
-        return Err(format!(
-            "it has {length} characters, and a person is shown {MOST_CHARS} at most; make it shorter"
-        ));
+        let most = format!("a person is shown {MOST_CHARS} at most; make it shorter");
+        return Err(format!("it has {length} characters, and {most}"));
     }
     let (settings, root) = (&workspace.settings, workspace.vault.root());
     let texts = [Some(&subject.run), Some(&subject.why), subject.always.as_ref()];
@@ -54,9 +53,7 @@ fn check_askable(subject: &ApprovalSubject, workspace: &Workspace) -> Result<(),
 pub(super) fn is_allowed(workspace: &Workspace, subject: &ApprovalSubject) -> bool {
     let Some(pattern) = &subject.always else { return false };
     let now = Settings::load(workspace.vault.root());
-    let allow =
-        now.as_ref().map_or(&workspace.settings.assistant.allow, |settings| &settings.assistant.allow);
-    allow.contains(pattern)
+    now.as_ref().unwrap_or(&workspace.settings).assistant.allow.contains(pattern)
 }
 
 /// Adds a pattern to `[assistant] allow`; on disk when it returns.
@@ -80,9 +77,6 @@ pub fn allow(workspace: &Workspace, pattern: &str, actor: Actor) -> Result<(), S
             }
         }
     });
-    match (report, refused) {
-        (Err(error), _) => Err(error.to_string()),
-        (Ok(_), Some(error)) => Err(error),
-        (Ok(_), None) => Ok(()),
-    }
+    report.map_err(|error| error.to_string())?;
+    refused.map_or(Ok(()), Err)
 }

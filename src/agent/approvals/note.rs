@@ -84,10 +84,8 @@ impl ApprovalsNote {
             return Ok(line);
         }
         if !approval::parse(&report.after).lines.iter().any(|line| line.approval.id == new.id) {
-            let path = &self.path;
-            return Err(format!(
-                "a line at the end of `{path}` would stand in code or a comment: close it first"
-            ));
+            let place = format!("a line at the end of `{}`", self.path);
+            return Err(format!("{place} would stand in code or a comment: close it first"));
         }
         Ok(new)
     }
@@ -126,14 +124,8 @@ impl ApprovalsNote {
             let (judged, lines) = judge(bytes, asked, reusable, now);
             found = judged.or(otherwise);
             let Some(state) = found else { return Vec::new() };
-            let mut operations: Vec<Operation> = lines
-                .into_iter()
-                .filter(|line| line.approval.is_open())
-                .map(|line| Operation::ReplaceLine {
-                    with: approval::with_state(&line.text, state),
-                    line: line.text,
-                })
-                .collect();
+            let open = lines.into_iter().filter(|line| line.approval.is_open());
+            let mut operations: Vec<Operation> = open.map(|line| ended(line.text, state)).collect();
             writes = !operations.is_empty();
             operations.extend(expire_questions(bytes, now, Some(id)));
             operations
@@ -252,15 +244,17 @@ fn expire_questions(bytes: &[u8], now: Timestamp, except: Option<&str>) -> Vec<O
         if approval.until.saturating_add(KEEP_ENDED).is_ok_and(|is_blank| is_blank <= now) {
             Some(Operation::DeleteLine { line: text })
         } else if approval.is_open() && approval.until <= now {
-            Some(Operation::ReplaceLine {
-                with: approval::with_state(&text, ApprovalState::Expired),
-                line: text,
-            })
+            Some(ended(text, ApprovalState::Expired))
         } else {
             None
         }
     });
     operations.collect()
+}
+
+/// The operation that writes the state of an ended question into its line.
+fn ended(line: Vec<u8>, state: ApprovalState) -> Operation {
+    Operation::ReplaceLine { with: approval::with_state(&line, state), line }
 }
 
 /// The next whole minute.

@@ -78,11 +78,8 @@ impl Servers {
         let found = self.servers.iter().find(|server| server.name == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = self.servers.iter().map(|server| server.name.as_str()).collect();
-            format!(
-                "there is no server `{}`; there are: {}",
-                server_output::shorten_name(name),
-                names.join(", ")
-            )
+            let name = server_output::shorten_name(name);
+            format!("there is no server `{name}`; there are: {}", names.join(", "))
         })
     }
 
@@ -125,10 +122,8 @@ impl Servers {
         let why = match called {
             Ok(Ok(result)) => {
                 self.health.record(&server.name, Ok(()), now);
-                return Ok((
-                    server_output::result(server, &result, &link.hidden),
-                    result.is_error == Some(true),
-                ));
+                let text = server_output::result(server, &result, &link.hidden);
+                return Ok((text, result.is_error == Some(true)));
             }
             Ok(Err(why)) => why,
             Err(_) => format!("it did not answer within {} s and was ended", LONGEST_CALL.as_secs()),
@@ -146,17 +141,11 @@ impl Servers {
         let now = self.workspace.clock.now();
         let started = started
             .unwrap_or_else(|_| Err(format!("it did not start within {} s and was ended", START.as_secs())));
-        match started {
-            Ok(link) => {
-                self.health.record(&server.name, Ok(()), now);
-                Ok(link)
-            }
-            Err(why) => {
-                tracing::warn!(server = server.name, "an MCP server can't be used: {why}");
-                self.health.record(&server.name, Err(&why), now);
-                Err(format!("the MCP server `{}` can't be used in this turn: {why}", server.name))
-            }
-        }
+        self.health.record(&server.name, started.as_ref().map(|_| ()).map_err(String::as_str), now);
+        started.map_err(|why| {
+            tracing::warn!(server = server.name, "an MCP server can't be used: {why}");
+            format!("the MCP server `{}` can't be used in this turn: {why}", server.name)
+        })
     }
 
     fn slot(&self, turn: &str, server: &str) -> ServerSlot {

@@ -163,8 +163,7 @@ impl Skills {
     /// A sentence: there is none, it has a finding, or its secrets are missing.
     pub fn load(&self, name: &str) -> Result<LoadedSkill, String> {
         let none = || {
-            let known: Vec<String> =
-                self.offered().into_iter().map(|offered_entry| offered_entry.name).collect();
+            let known: Vec<String> = self.offered().into_iter().map(|skill| skill.name).collect();
             let known = if known.is_empty() { "there are none".to_owned() } else { known.join(", ") };
             format!("there is no skill `{}`; known: {known}", name.chars().take(64).collect::<String>())
         };
@@ -175,9 +174,9 @@ impl Skills {
         let folder = found.get(name).ok_or_else(none)?;
         let listed = self.inspect(name, folder);
         if let Some(problem) = listed.problems.first() {
+            let reason = &problem.reason;
             return Err(format!(
-                "the skill `{name}` has a problem ({}); `vault-agent skill check` shows it",
-                problem.reason
+                "the skill `{name}` has a problem ({reason}); `vault-agent skill check` shows it"
             ));
         }
         self.secrets(&listed.skill)?;
@@ -227,10 +226,10 @@ impl Skills {
                 "the skill `{name}` needs the secret `{variable}`: set it in the environment, or name its file in \
                  `[skill.{name}] key_files`"
             )),
-            Err(error) => Err(error
-                .suggestion
-                .as_ref()
-                .map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))),
+            Err(error) => match &error.suggestion {
+                Some(hint) => Err(format!("{error}; {hint}")),
+                None => Err(error.to_string()),
+            },
         }
     }
 
@@ -258,10 +257,8 @@ impl Skills {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let uses = uses.entry(caller.turn.clone()).or_default();
         if uses.asked.get(&caller.number) != Some(&loaded.hash) {
-            return Err(format!(
-                "the skill `{}` changed after it was approved; ask again",
-                loaded.skill.name
-            ));
+            let name = &loaded.skill.name;
+            return Err(format!("the skill `{name}` changed after it was approved; ask again"));
         }
         uses.approved.insert(loaded.hash.clone());
         Ok(())
@@ -313,7 +310,7 @@ impl Skills {
         let path = entries.iter().map(|entry| &entry.path).find(|path| path.as_str() == note);
         let mut findings = Vec::new();
         let mut wrong = |reason: String, suggestion: &str| {
-            findings.push(Finding { line: 1, column: 1, reason, suggestion: suggestion.to_owned() });
+            findings.push(Finding::new(1, 1, reason, suggestion));
         };
         let mut skill = Skill::default();
         let mut findings_of_note = Vec::new();
@@ -360,10 +357,9 @@ fn offered_entry(skill: Skill) -> OfferedSkill {
 /// Whether these are exactly the files that this program brings for the skill.
 fn is_shipped(name: &str, files: &BTreeMap<String, Vec<u8>>) -> bool {
     let root = format!("{}/{name}/", template::SKILLS);
-    let ours: BTreeMap<&str, &[u8]> = template::TEMPLATE
-        .iter()
-        .filter_map(|(path, text)| Some((path.strip_prefix(&root)?, text.as_bytes())))
-        .collect();
+    let of_skill =
+        |(path, text): &(&'static str, &'static str)| Some((path.strip_prefix(&root)?, text.as_bytes()));
+    let ours: BTreeMap<&str, &[u8]> = template::TEMPLATE.iter().filter_map(of_skill).collect();
     !ours.is_empty()
         && ours.len() == files.len()
         && ours.iter().all(|(path, text)| files.get(*path).is_some_and(|bytes| bytes == text))

@@ -46,11 +46,11 @@ impl SkillTool {
             };
             return Ok(format!("{}{files}", history::shorten(&loaded.skill.body, history::MOST_RESULT)));
         };
-        let known = || loaded.files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let bytes = loaded
-            .files
-            .get(file)
-            .ok_or_else(|| format!("the skill has no such file; it has: {}", known()))?;
+        let none = || {
+            let known: Vec<&str> = loaded.files.keys().map(String::as_str).collect();
+            format!("the skill has no such file; it has: {}", known.join(", "))
+        };
+        let bytes = loaded.files.get(file).ok_or_else(none)?;
         let text = std::str::from_utf8(bytes).map_err(|_| format!("`{file}` is not a text"))?;
         Ok(history::shorten(text, history::MOST_RESULT))
     }
