@@ -1,11 +1,8 @@
 //! Every row of tools/oracle/schedule.csv: what another library and another method answer around
 //! each clock change of six zones, 2000 to 2050.
 
-use crate::support::prelude::*;
-
-use jiff::civil::{Date, DateTime, Time};
-use jiff::tz;
-use vault_agent::format::reminder::Reminder;
+use super::*;
+use jiff::{civil::DateTime, tz};
 use vault_agent::schedule::{self, database_version};
 
 const TABLE: &str = include_str!("../../tools/oracle/schedule.csv");
@@ -101,13 +98,8 @@ fn reminder(recur: &str, date: &str, time: &str) -> Reminder {
         Some((date, day)) => (date, Some(day.parse().unwrap())),
         None => (date, None),
     };
-    let date = Date::strptime("%Y%m%d", date).unwrap();
-    crate::schedule::reminder(
-        date,
-        Time::strptime("%H%M", time).unwrap(),
-        crate::schedule::recurrence(recur),
-        day,
-    )
+    let (date, time) = (Date::strptime("%Y%m%d", date).unwrap(), Time::strptime("%H%M", time).unwrap());
+    super::reminder(date, time, recurrence(recur), day)
 }
 
 fn shown(date: Date, day: Option<i8>, at: Timestamp) -> String {

@@ -1,16 +1,12 @@
 //! Properties over all zones and dates, with chrono-tz as a second implementation and the older zone database beside it.
 
-use crate::support::prelude::*;
+use super::*;
 use chrono::{NaiveDate, Offset as _, TimeZone as _};
-use jiff::civil::{Date, Time};
 use proptest::prelude::*;
-use vault_agent::format::{reminder::Recur, reminder::Reminder};
 use vault_agent::schedule::{
     Difference, DueInstant, Occurrence, compare_zone_data, due, next_occurrence, occurrences,
     other_database_version, resolve,
 };
-
-use crate::schedule::{instant, zone};
 
 fn any_zone() -> impl Strategy<Value = Zone> {
     let mut names: Vec<String> = Zone::names().filter(|name| Zone::get(name).is_ok()).collect();
@@ -36,7 +32,7 @@ fn any_time() -> impl Strategy<Value = Time> {
 fn any_reminder(years: std::ops::RangeInclusive<i16>) -> impl Strategy<Value = Reminder> {
     let recur = prop::sample::select(vec![Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly]);
     (date_in(years), any_time(), recur, prop::option::of(29..=31_i8))
-        .prop_map(|(date, time, recur, day)| crate::schedule::reminder(date, time, recur, day))
+        .prop_map(|(date, time, recur, day)| super::reminder(date, time, recur, day))
 }
 
 fn instant_near(reminder: &Reminder, days: i64, seconds: i64) -> Timestamp {

@@ -1,12 +1,10 @@
 //! Routines: what the timetable says against an oracle that walks every minute of the wall clock.
 
-use crate::support::prelude::*;
-use jiff::civil::{Date, DateTime, Time, Weekday};
+use super::*;
+use jiff::civil::{DateTime, Weekday};
 use proptest::prelude::*;
 use vault_agent::format::routine::RoutineSchedule;
 use vault_agent::schedule::{Timetable, resolve};
-
-use crate::schedule::{instant, zone};
 
 fn schedule(text: &str) -> RoutineSchedule {
     text.parse().unwrap()
@@ -31,29 +29,6 @@ fn each_form_comes_when_it_says() {
     assert_eq!(local("every 15m"), ["2026-11-22T09:15", "2026-11-22T09:30", "2026-11-22T09:45"]);
     assert_eq!(local("every 7h"), ["2026-11-22T14:00", "2026-11-22T21:00", "2026-11-23T00:00"]);
     assert_eq!(local("0 8 29 2 *"), ["2028-02-29T08:00", "2032-02-29T08:00", "2036-02-29T08:00"]);
-}
-
-#[test]
-fn a_gap_skips_none_and_a_fold_doubles_none() {
-    // 01:00 to 02:00 doesn't exist in London on 2026-03-29.
-    assert_eq!(
-        after("daily 01:30", "Europe/London", "2026-03-28T12:00:00Z", 2),
-        ["2026-03-29T01:30:00 2026-03-29T01:00:00Z", "2026-03-30T01:30:00 2026-03-30T00:30:00Z"]
-    );
-    // Four quarters fall on one instant, and are one.
-    assert_eq!(
-        after("every 15m", "Europe/London", "2026-03-29T00:30:00Z", 3),
-        [
-            "2026-03-29T00:45:00 2026-03-29T00:45:00Z",
-            "2026-03-29T02:00:00 2026-03-29T01:00:00Z",
-            "2026-03-29T02:15:00 2026-03-29T01:15:00Z"
-        ]
-    );
-    // 01:00 to 02:00 comes twice on 2026-10-25.
-    assert_eq!(
-        after("every 30m", "Europe/London", "2026-10-25T00:00:00Z", 2),
-        ["2026-10-25T01:30:00 2026-10-25T00:30:00Z", "2026-10-25T02:00:00 2026-10-25T02:00:00Z"]
-    );
 }
 
 /// All that a schedule means, told in another way than the program does: by its text, minute by minute.
