@@ -154,22 +154,4 @@ proptest! {
         // What was read is written as it was read: one writing makes the text canonical.
         prop_assert_eq!(read.blocks[0].commitment.to_block(), first.to_block());
     }
-
-    #[test]
-    fn no_bytes_panic_and_edits_keep_the_rest(
-        bytes in prop::collection::vec(prop::sample::select(vec![
-            "---\n", "id: a\n", "status: pending\n", "status:  \"pending\" # x\n", "x\n", "\r\n", "\u{feff}", "```\n", "%%\n", "due: \u{a0}\n",
-        ]), 0..20),
-        junk in prop::collection::vec(any::<u8>(), 0..20),
-    ) {
-        let bytes = [bytes.concat().as_bytes(), &junk].concat();
-        let read = commitment::parse(&bytes);
-        if let Some(after) = commitment::set_status(&bytes, "a", CommitmentStatus::Pending, CommitmentStatus::Delivered) {
-            let place = &read.find("a").unwrap().status_range;
-            prop_assert_eq!(&after[..place.start], &bytes[..place.start]);
-            prop_assert_eq!(&after[place.start + "delivered".len()..], &bytes[place.end..]);
-            let back = commitment::set_status(&after, "a", CommitmentStatus::Delivered, CommitmentStatus::Pending);
-            prop_assert_eq!(back, Some(bytes));
-        }
-    }
 }
