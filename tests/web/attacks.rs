@@ -1,7 +1,6 @@
 //! Requests that no page of ours makes: other names, other origins, no token, forms of somebody else. None gets through.
 
-use crate::forms::Form;
-use crate::http::{Reply, Request};
+use crate::http::Reply;
 use crate::served::*;
 
 /// Such a page, a person who has come in, and how the vault stands.
@@ -182,7 +181,7 @@ fn nothing_but_a_post_changes_anything() {
     let (vault, served, visitor, before) = attacked();
     let form = loot(&visitor);
     let query: Vec<String> =
-        form.fields.iter().map(|(name, value)| format!("{name}={}", crate::http::encoded(value))).collect();
+        form.fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
     let path = format!("/?{}", query.join("&"));
     let _ = visitor.get(&path);
     for header in ["X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method"] {

@@ -1,7 +1,6 @@
 //! Changes by forms, as a client without scripts sends them.
 
 use crate::sample::*;
-use crate::served::*;
 
 #[test]
 fn a_plan_fetched_anew_holds_the_same_form() {

@@ -1,9 +1,7 @@
 //! `kill -9` in the middle of each kind of change, and the same form again: nothing half made, nothing twice.
 
 use crate::doors::moved;
-use crate::forms::Form;
 use crate::sample::*;
-use crate::served::*;
 
 /// A kind of change: where its form stands, what it does, a part of one of its values, and what is typed.
 type Change = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);

@@ -2,7 +2,6 @@
 
 use jiff::ToSpan;
 
-use crate::http::Request;
 use crate::served::*;
 
 fn try_at(served: &Served, path: &str) -> u16 {

@@ -1,7 +1,6 @@
 //! A person at a tab: with scripts and a mouse, with scripts switched off, or with keys alone.
 
 use crate::sample::*;
-use crate::tab::Tab;
 
 /// Keys of WebDriver.
 pub const ENTER: &str = "\u{e007}";

@@ -2,9 +2,7 @@
 //! each place shows and changes.
 
 use crate::doors::moved;
-use crate::http::encoded;
 use crate::sample::*;
-use crate::served::*;
 
 fn vault() -> TestVault {
     let vault = listening("//- /a.md\n# N\n## A\none\n## B\ntwo <script>x</script>\n");
@@ -97,7 +95,7 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
     let found = visitor.json("/search?q=oven+seal");
     let hit = &found["hits"][0];
     assert_eq!(hit["path"], "Kitchen.md", "{found}");
-    let places = serde_json::json!([
+    let places = json!([
         { "word": "oven", "places": ["text", "heading"] },
         { "word": "seal", "places": ["text"] },
     ]);
@@ -139,7 +137,7 @@ fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     assert_eq!(detail["calls"].as_array().unwrap().len(), 1, "{detail}");
     assert!(detail["cost"]["input"].as_u64().is_some_and(|tokens| tokens > 0), "{detail}");
     let listed = visitor.json("/turns");
-    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["id"]), (1, &serde_json::json!(turn)));
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["id"]), (1, &json!(turn)));
     contains_all(visitor.get(&format!("/turns/{turn}?request=yes")).is(404).text(), &["asked on the page"]);
     // Sent again it leads to the same answer.
     assert_eq!(visitor.submit(&form).is(303).header("location"), to);
@@ -172,7 +170,7 @@ fn health_says_what_doctor_says_and_ends_a_session() {
     let health = visitor.json("/health?look=all");
     let doctor = vault.run(&["--json", "doctor"]).json();
     // The paths of the vault are masked in what a command prints here.
-    let seen = |all: &serde_json::Value| -> Vec<String> {
+    let seen = |all: &Value| -> Vec<String> {
         all.as_array().unwrap().iter().map(|one| format!("{} {}", one["check"], one["status"])).collect()
     };
     assert_eq!(seen(&health["checks"]), seen(&doctor));
@@ -190,14 +188,10 @@ fn health_says_what_doctor_says_and_ends_a_session() {
 /// The store may be anybody's who stole it: its words are plain text.
 #[test]
 fn other_machines_are_listed_and_their_words_are_plain_text() {
-    use std::process::Command;
     use vault_agent::machines::engine::git::{GitEngine, GitPlace};
     use vault_agent::machines::engine::{EntryChange, StoreEngine};
 
-    let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("voice.git");
-    let Ok(made) = Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status() else { return };
-    assert!(made.success());
+    let (folder, store) = bare_repository();
     let remote = format!("file://{}", store.display());
     let mut vault = TestVault::new("");
     vault.write("vault-agent.toml", format!("{LISTEN}[machines]\nengine = \"git\"\nremote = \"{remote}\"\n"));
@@ -207,7 +201,7 @@ fn other_machines_are_listed_and_their_words_are_plain_text() {
     let machines = || vault.run(&["--json", "status"]).json()["daemon"]["machines"].clone();
     until("the server is the voice", || machines()["voice"] == "server");
     let place = GitPlace::new(&remote, folder.path().to_owned()).unwrap();
-    let engine = GitEngine::new(place, std::sync::Arc::new(vault_agent::clock::SystemClock));
+    let engine = GitEngine::new(place, Arc::new(SystemClock));
     let value = r#"{"machine":"X","nonce":"n","version":"<b>1</b> **2**","clock_ms":0}"#.to_owned();
     let key = "machine/laptop".to_owned();
     block_on(engine.swap(&[EntryChange { key, expected: None, value: Some(value) }])).unwrap();
@@ -234,7 +228,7 @@ fn a_turn_shows_what_the_model_was_given() {
     let run = &visitor.json("/routines/morning")["runs"][0];
     let link = format!("/turns/{}", run["turn"].as_str().unwrap_or_else(|| panic!("{run}")));
     assert!(visitor.get("/routines/morning").is(200).text().contains(&link));
-    assert_eq!(visitor.json(&link)["id"], serde_json::json!(id));
+    assert_eq!(visitor.json(&link)["id"], json!(id));
 }
 
 #[test]
@@ -262,11 +256,11 @@ fn a_finding_is_mended_by_its_button() {
     let commit = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
     let stored = |text: &str| {
         let id = git2::Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap().to_string();
-        serde_json::json!(["100644", id])
+        json!(["100644", id])
     };
     let note = vault.state().join("history.git/restore.json");
     let interrupt = || {
-        let pending = serde_json::json!({
+        let pending = json!({
             "from": commit, "subject": "restored: 1 file", "began": vault.now(),
             "steps": [{ "path": "45.md", "before": stored("45"), "after": stored("7") }],
         });

@@ -1,8 +1,6 @@
 //! What a person looks for from the first page: what comes, what is late, what waits; and links that lead there.
 
-use crate::http::encoded;
 use crate::sample::*;
-use crate::served::*;
 
 const NOTES: &str = include_str!("looking.txt");
 

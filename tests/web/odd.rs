@@ -1,9 +1,7 @@
 //! Vaults that are empty, large, broken or gone: pages come, say what is so, and nothing hangs.
 
-use crate::http::encoded;
 use crate::large::LARGE;
 use crate::sample::*;
-use crate::served::*;
 
 /// Every place answers; gives the longest page in bytes.
 fn all_places(visitor: &Visitor) -> usize {

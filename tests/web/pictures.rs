@@ -1,9 +1,6 @@
 //! The pictures of the documentation: made by this test where `VAULT_AGENT_PICTURES` is set, never changed else.
 
 use crate::sample::*;
-use crate::support::prelude::*;
-
-use crate::tab::Tab;
 
 /// A picture has at most so many bytes.
 const MOST: u64 = 120_000;

@@ -1,9 +1,6 @@
 //! Wrong input: every form with wrong values, pages past the end of a list, and what an `Accept` header asks for.
 
 use crate::sample::*;
-use crate::served::*;
-
-use crate::http::encoded;
 
 /// Values that no field is meant for.
 const WRONG: [&str; 7] =

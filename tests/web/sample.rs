@@ -1,9 +1,8 @@
 //! A vault in which every place of the page has something to show.
 
 pub use crate::models::Reply;
-use crate::served::{LISTEN, Served, Visitor};
-use crate::support::prelude::*;
-use crate::tab::Tab;
+pub use crate::served::*;
+pub use crate::tab::Tab;
 
 const NOTES: &str = include_str!("sample.txt");
 

@@ -2,10 +2,7 @@
 
 use crate::attacks::{FIELDS, FORGED, HOSTS};
 use crate::escapes::{PATHS, QUERIES};
-use crate::http::encoded;
 use crate::sample::*;
-use crate::served::*;
-use crate::tab::Tab;
 
 /// What is written wherever words can be written. Whatever of it runs sets `window.owned`.
 const SCRIPTS: &str = include_str!("attacks/scripts.txt");

@@ -3,8 +3,10 @@
 pub use crate::support::prelude::*;
 use std::sync::mpsc;
 
-use crate::forms::{Form, forms};
-use crate::http::{Reply, Request};
+pub use crate::forms::Form;
+use crate::forms::forms;
+use crate::http::Reply;
+pub use crate::http::{Request, encoded};
 
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";

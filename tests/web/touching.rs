@@ -1,10 +1,7 @@
 //! Each place as a person uses it: what is pressed, and what stands in the notes afterwards; also with two tabs and an
 //! editor at the same line.
 
-use std::os::unix::fs::PermissionsExt;
-
 use crate::sample::*;
-use crate::served::*;
 
 const WEEK: &str = "/calendar?week=2026-12-01";
 
@@ -124,12 +121,11 @@ fn a_note_that_is_locked_is_told_and_nothing_is_lost() {
     assert!(refused.contains("was open in another program") && refused.contains("try again"), "{refused}");
     assert!(refused.contains("the key hangs in the hall") && sample.vault.tree() == before, "{refused}");
     drop(held);
-    let allow = |mode| std::fs::set_permissions(&note, std::fs::Permissions::from_mode(mode)).unwrap();
-    allow(0o444);
+    set_mode(&note, 0o444);
     let refused = visitor.submit(&form);
     assert!(refused.status >= 400 && refused.text().contains("chmod u+w"), "{}", refused.text());
     assert!(refused.text().contains("the key hangs in the hall") && sample.vault.tree() == before);
-    allow(0o644);
+    set_mode(&note, 0o644);
     let _ = visitor.submit(&form).is(303);
     assert!(sample.vault.read("MEMORY.md").contains("the key hangs in the hall"));
 }
@@ -281,7 +277,7 @@ fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
 }
 
 /// The fact's form of a tab, with other words typed into it.
-fn typed(visitor: &Visitor, words: &str) -> crate::forms::Form {
+fn typed(visitor: &Visitor, words: &str) -> Form {
     visitor.form("/memory", "edit", "is allergic to peanuts").with("text", words)
 }
 

@@ -5,8 +5,6 @@ use vault_agent::confine::{self, Helper};
 
 use crate::hand::{ENTER, Person, RIGHT, TAB, Way};
 use crate::sample::*;
-use crate::served::*;
-use crate::tab::Tab;
 
 /// Writes a reminder by words, reads what was understood, and adds it.
 fn add(tab: &Tab, words: &str) {
