@@ -1,9 +1,7 @@
 //! Brings things back: notes, sections and single lines; and says where each line of a note comes from.
 
 use crate::history::room::*;
-use vault_agent::history::{
-    BlameBound, DiffStyle, HistoryError, Interrupted, LineTarget, LineWriter, render_diff,
-};
+use vault_agent::history::{BlameBound, DiffStyle, HistoryError, LineTarget, LineWriter, render_diff};
 use vault_agent::vault::Origin;
 
 #[test]
@@ -113,38 +111,6 @@ fn links_modes_and_files_in_each_others_places_come_back() {
     assert_eq!(room.files(), before);
     assert_eq!(mode(room.root().join("run.md")), 0o755);
     room.fsck();
-}
-
-#[test]
-fn an_interrupted_restore_is_finished_or_rolled_back() {
-    for (what, wanted) in [(Interrupted::Finish, "old"), (Interrupted::RollBack, "new")] {
-        let room = Room::of(&[("a.md", "old"), ("b.md", "old")]);
-        room.write("a.md", "new");
-        room.save("b.md", "new");
-        let point = room.history.point("HEAD~1").unwrap();
-        // What a killed restore leaves: its note, and one file of two.
-        let note = room.history.dir().join("restore.json");
-        let stored = |text: &str| {
-            let id = git2::Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap().to_string();
-            serde_json::json!(["100644", id])
-        };
-        let step =
-            |path: &str| serde_json::json!({ "path": path, "before": stored("new"), "after": stored("old") });
-        let pending = serde_json::json!({
-            "from": point.id.to_string(), "subject": "restored: 2 files", "began": room.now(),
-            "steps": [step("a.md"), step("b.md")],
-        });
-        std::fs::write(&note, pending.to_string()).unwrap();
-        room.write("a.md", "old");
-        // A snapshot in between knows whose work that is.
-        room.snapshot();
-        assert_eq!(room.subjects()[0], "restore: restored: 2 files");
-        let report = room.history.finish_pending(&room.editor, what).unwrap().unwrap();
-        assert!(report.skipped.is_empty(), "{report:?}");
-        assert_eq!((room.read("a.md").as_str(), room.read("b.md").as_str()), (wanted, wanted));
-        assert!(!note.exists());
-        assert!(room.snapshot().commits.is_empty());
-    }
 }
 
 #[test]

@@ -57,16 +57,6 @@ fn a_newer_write_that_stays_does_not_hold_up_an_older_one_of_the_same_note() {
 }
 
 #[test]
-fn a_restore_can_be_undone() {
-    let room = Room::of(&[("a.md", "one\n")]);
-    room.save("a.md", "two\n");
-    room.restore("HEAD~1", &[], false);
-    assert_eq!(room.read("a.md"), "one\n");
-    room.undo(&room.plan_undo(1));
-    assert_eq!(room.read("a.md"), "two\n");
-}
-
-#[test]
 fn a_restore_of_a_link_can_be_undone_whatever_it_leads_to_and_stood_in_its_place() {
     use std::os::unix::fs::symlink;
     for target in ["a.md", "nowhere.md", "/etc/hostname"] {
