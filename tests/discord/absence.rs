@@ -141,16 +141,6 @@ async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_whose_answer_was_lost_is_one_message() {
-    let (rig, _running) = Rig::running().await;
-    rig.fake.fault("POST", "/messages", Fault::LoseAnswer, 2);
-    rig.ask("hi");
-    rig.wait_said(CHANNEL, 2).await;
-    rig.wait("the last attempt", || rig.fake.requests("POST", "/messages").len() >= 3).await;
-    assert_eq!(rig.fake.messages(CHANNEL).len(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn final_refusals_are_one_clear_sentence_each() {
     let mut rig = Rig::new().await;
     rig.token = Some("wrong".into());
