@@ -156,13 +156,9 @@ async fn a_picture_is_shown_and_other_files_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_says_nothing_is_no_answer_and_a_refusal_is_one() {
+async fn a_refusal_is_an_answer_and_what_is_too_long_is_made_shorter() {
     let server = ModelServer::start().await;
     let vault = vault(&[("b", "chat")], &[&server]).await;
-    server.script(vec![Reply::text("")]);
-    let run = ask(&vault, &["What does Anna drink?"]);
-    assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
-    run.warns("its answer was empty");
     server.script(vec![Reply::text("").stop("content_filter")]);
     let report = ask(&vault, &["What does Anna drink?"]).ok().json();
     assert_eq!(report["answer"], "The model declined to answer.");
