@@ -1,8 +1,9 @@
 //! What memory gives a question: never the words that ask it, which stand in the log already.
 
-use vault_agent::agent::{AnswerEngine, EngineParts, FoundMemory, RecalledContext, TurnMemory, VaultMemory};
+use vault_agent::agent::{AnswerEngine, EngineParts, TurnMemory, VaultMemory};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 
+use crate::brain::spending::Ears;
 use crate::support::prelude::*;
 
 const VAULT: &str = "//- now: 2026-12-01T09:30:00Z
@@ -31,26 +32,6 @@ async fn what_a_turn_asks_is_no_memory_of_it() {
         assert!(!told.contains("What do you know"), "{told}");
         // Asked by somebody else, the first of the two messages would be a memory.
         assert_eq!(told.contains("behind the shed"), own.is_empty(), "{told}");
-    }
-}
-
-/// A memory that knows nothing, and what it was told to leave out.
-#[derive(Default)]
-struct Ears(Mutex<Vec<String>>);
-
-#[async_trait]
-impl TurnMemory for Ears {
-    async fn context_for(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
-        self.0.lock().unwrap().extend(without.iter().copied().map(str::to_owned));
-        Ok(RecalledContext::default())
-    }
-
-    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
-        Ok(Vec::new())
-    }
-
-    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
-        Ok(String::new())
     }
 }
 

@@ -84,6 +84,22 @@ impl TurnMemory for Fixed {
     }
 }
 
+/// A memory that knows nothing, and what it was told to leave out.
+#[derive(Default)]
+pub struct Ears(pub Mutex<Vec<String>>);
+
+#[async_trait]
+impl TurnMemory for Ears {
+    async fn context_for(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
+        self.0.lock().unwrap().extend(without.iter().copied().map(str::to_owned));
+        Ok(RecalledContext::default())
+    }
+
+    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
+        Ok(Vec::new())
+    }
+}
+
 /// A vault with a clock, and turns in it.
 pub struct World {
     folder: Folder,

@@ -6,10 +6,7 @@ use std::sync::atomic::AtomicU32;
 pub use crate::support::prelude::*;
 use tokio::runtime::Runtime;
 use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
-use vault_agent::agent::{
-    Approvals, CombinedToolbox, FoundMemory, NoApprovals, RecalledContext, Toolbox, TurnMemory,
-    VaultApprovals, Waiter,
-};
+use vault_agent::agent::{Approvals, CombinedToolbox, NoApprovals, Toolbox, VaultApprovals, Waiter};
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
@@ -17,27 +14,10 @@ use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim
 use vault_agent::turn::TurnJournal;
 use vault_agent::turn::turn_journal::ToolEnd;
 
+use crate::brain::spending::Ears;
 use crate::deliver::world::Place;
 use crate::discord::traps::{APPROVAL, SENDING, TURN};
 use crate::support::processes::until_crash;
-
-/// A memory that knows nothing: what is asked and said then follows from the notes alone.
-struct Blank;
-
-#[async_trait]
-impl TurnMemory for Blank {
-    async fn context_for(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
-        Ok(RecalledContext::default())
-    }
-
-    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
-        Ok(Vec::new())
-    }
-
-    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
-        Ok(log::FOUND_NOTHING.to_owned())
-    }
-}
 
 pub struct Rig {
     folder: Folder,
@@ -155,7 +135,8 @@ impl Rig {
                 move |_, _| Arc::clone(&tools)
             }),
             approvals,
-            memory: Arc::new(Blank),
+            // It knows nothing: what is asked and said then follows from the notes alone.
+            memory: Arc::new(Ears::default()),
             permits: Arc::default(),
             delivery_order: DeliveryOrder::only(Arc::clone(&self.place) as _),
         })

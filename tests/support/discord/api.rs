@@ -373,16 +373,14 @@ fn edit_original(world: &mut World, token: &str, request: &Request<'_>) -> Answe
     interaction.edited = Some(request.body.clone());
     let channel = interaction.channel;
     world.count_pings(&content, request.body.get("allowed_mentions"), true);
-    let message = world.message(channel, world.bot, request.body);
-    ok(message)
+    ok(world.message(channel, world.bot, request.body))
 }
 
 fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Answer {
     if let Some(interaction) = world.interactions.values_mut().find(|i| i.token == token) {
         let channel = interaction.channel;
         interaction.followups.push(request.body.clone());
-        let message = world.message(channel, world.bot, request.body);
-        return ok(message);
+        return ok(world.message(channel, world.bot, request.body));
     }
     let (webhook, secret, channel) = world.webhook.clone();
     if webhook != id || secret != token {
