@@ -2,9 +2,8 @@
 //! scores, whatever happened and wherever it crashed.
 
 use proptest::prelude::*;
-use vault_agent::search::{Index, IndexError, Query};
 
-use crate::support::TestVault;
+use super::vault::*;
 use crate::support::processes::alone;
 
 const QUERIES: [&str; 14] = [
@@ -200,7 +199,7 @@ fn check(steps: &[Step]) {
                     Err(error) => panic!("{error}"),
                 }
                 if *at == 5 {
-                    let _ = index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false));
+                    let _ = index.reindex(&|_| {}, &AtomicBool::new(false));
                 }
                 fail::remove(FAILS[*at as usize]);
                 drop(index);
@@ -215,7 +214,7 @@ fn check(steps: &[Step]) {
     let grown = answers(&index);
     let other = vault.home().join("fresh");
     let fresh = vault.index_at(&other);
-    fresh.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+    fresh.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
     let made = answers(&fresh);
     for (grown, made) in grown.iter().zip(&made) {
         assert_eq!(grown, made);

@@ -1,11 +1,6 @@
 //! Answers say how fresh they are; nothing makes them silently wrong.
 
-use vault_agent::search::follow::follower::Follower;
-use vault_agent::search::{CheckedBy, Index, Query};
-
-use super::vault::{Daemon, Told, beside_a_daemon, show};
-
-use crate::support::prelude::*;
+use super::vault::*;
 
 /// An index and its follower, which has looked at everything once.
 fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
@@ -260,7 +255,7 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
     assert!(index.catch_up().is_err());
     assert!(index.update(&["a.md".to_owned(), "b.md".to_owned()]).is_err());
     // On purpose it is emptied.
-    index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+    index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
     assert!(index.search(&Query::new("first")).unwrap().hits.is_empty());
 }
 
@@ -268,11 +263,7 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
 fn a_damaged_old_or_deleted_cache_is_made_anew() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     let good = vault.find("first");
-    // Single bytes and files: `recall::damage`.
-    std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all").unwrap();
-    assert_eq!(vault.find("first"), good);
-    std::fs::remove_dir_all(vault.cache().join("tantivy")).unwrap();
-    assert_eq!(vault.find("first"), good);
+    // Bytes and files: `recall::damage`.
     let conn = rusqlite::Connection::open(vault.cache().join("index.sqlite")).unwrap();
     conn.execute("UPDATE meta SET value = 'another version' WHERE key = 'schema'", []).unwrap();
     drop(conn);
@@ -312,10 +303,10 @@ fn an_interrupted_reindex_changes_nothing() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     let index = vault.index();
     let before = index.search(&Query::new("first")).unwrap();
-    let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(matches!(index.reindex(&|_| {}, &stop), Err(vault_agent::search::IndexError::Interrupted)));
+    let stop = AtomicBool::new(true);
+    assert!(matches!(index.reindex(&|_| {}, &stop), Err(IndexError::Interrupted)));
     assert_eq!(index.search(&Query::new("first")).unwrap(), before);
-    index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+    index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
     assert_eq!(index.search(&Query::new("first")).unwrap().hits, before.hits);
 }
 

@@ -1,13 +1,9 @@
 //! Caches that can't be written, vaults that move, files that change without looking it, and queries and notes that mean
 //! harm: each gets an answer, or a sentence.
 
-use std::sync::atomic::AtomicBool;
+use vault_agent::search::MemoryPrompt;
 
-use vault_agent::config::Settings;
-use vault_agent::search::{CheckedBy, Index, IndexError, MemoryPrompt, Query};
-
-use super::vault::show;
-use crate::support::prelude::*;
+use super::vault::*;
 use crate::support::processes::alone;
 
 /// Runs `work` with a failpoint set; failpoints are one for the whole process, so the test is [`alone`] in it.
@@ -155,19 +151,6 @@ fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() 
     touch("b.md", modified);
     assert_eq!(show(&index.search(&Query::new("delta")).unwrap()), ["b.md:1 paragraph alpha delta"]);
     assert!(index.search(&Query::new("gamma")).unwrap().hits.is_empty());
-}
-
-#[test]
-fn renames_of_case_alone_and_of_folders_are_followed() {
-    let vault = TestVault::new("//- Note.md\nalpha\n//- in/deep/b.md\nbeta\n");
-    let index = vault.index();
-    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
-    assert_eq!(find("alpha"), ["Note.md:1 paragraph alpha"]);
-    std::fs::rename(vault.path("Note.md"), vault.path("note.md")).unwrap();
-    std::fs::rename(vault.path("in"), vault.path("IN")).unwrap();
-    assert_eq!(find("alpha"), ["note.md:1 paragraph alpha"]);
-    assert_eq!(find("beta"), ["IN/deep/b.md:1 paragraph beta"]);
-    assert_eq!(index.stats().unwrap().files, 2);
 }
 
 #[test]

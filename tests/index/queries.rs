@@ -1,10 +1,8 @@
 //! Queries as people type them, and what they get; `search`, `reindex` and `stats` as commands.
 
-use vault_agent::search::{Kind, Query, Role};
+use vault_agent::search::{Kind, Role};
 
-use super::vault::show;
-
-use crate::support::prelude::*;
+use super::vault::*;
 
 fn vault() -> TestVault {
     TestVault::new(

@@ -1,16 +1,13 @@
 //! The index of a test's vault, and followers of its changes.
 
 use std::ops::Deref;
-use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-use vault_agent::config::Settings;
+pub use crate::support::prelude::*;
 use vault_agent::search::follow::follower;
-use vault_agent::search::follow::follower::Follower;
-use vault_agent::search::{Answer, CheckedBy, Index, Query};
-use vault_agent::vault::{NotePath, WatchEvent, WatchTimes, Watcher};
-
-use crate::support::prelude::*;
+pub use vault_agent::search::follow::follower::Follower;
+pub use vault_agent::search::{Answer, CheckedBy, Index, IndexError, Query};
+use vault_agent::vault::{WatchEvent, WatchTimes, Watcher};
 
 impl TestVault {
     pub fn index(&self) -> Index {
@@ -84,8 +81,7 @@ impl Daemon {
         let index = Arc::new(vault.index());
         let follower = Arc::new(Follower::start(Arc::clone(&index)).unwrap());
         let hears = Arc::clone(&follower);
-        let names =
-            |paths: std::collections::BTreeSet<NotePath>| paths.into_iter().map(|path| path.to_string());
+        let names = |paths: BTreeSet<NotePath>| paths.into_iter().map(|path| path.to_string());
         let on = move |event| match event {
             WatchEvent::FirstChange(paths) => hears.stirring(names(paths)),
             WatchEvent::Dirty(paths) => hears.changed(names(paths)),
