@@ -4,16 +4,15 @@
 use crate::mcp::client::*;
 
 fn vault(server: &ModelServer, head: &str) -> TestVault {
-    let brain = |name: &str| {
-        format!(
-            "[[brain]]\nname = \"{name}\"\nkind = \"chat\"\nmodel = \"m-{name}\"\nurl = \"{}\"\n",
-            server.url()
-        )
-    };
+    let brain = |name| server.brain(name, "chat", "").replace("\"m\"", &format!("\"m-{name}\""));
     let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes green tea\n");
     let routes = "[[route]]\ncategory = \"code\"\nbrain = \"b\"\n";
     vault.write("vault-agent.toml", format!("{head}{}{}{routes}", brain("a"), brain("b")));
     vault
+}
+
+fn to(name: &str, question: &str) -> Value {
+    json!({"name": name, "question": question})
 }
 
 fn tools(asked: &crate::models::Asked) -> Vec<String> {
@@ -32,17 +31,13 @@ async fn a_client_asks_a_brain() {
     let vault = vault(&server, "");
     let run = tokio::task::spawn_blocking(move || {
         let mut client = Client::new(&vault);
-        let answer = client.call("ask_brain", json!({"name": "b", "question": "What does Ann drink?"})).ok();
+        let answer = client.call("ask_brain", to("b", "What does Ann drink?")).ok();
         assert_eq!(answer.structured()["answer"], "Green tea.");
         assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted");
         assert!(vault.read("MEMORY.md").contains("asked about tea"));
-        let failed = client.call("ask_brain", json!({"name": "b", "question": "And Bob?"}));
-        assert_eq!(failed.error(), "no_answer");
-        assert!(failed.text().contains("b did not answer"), "{}", failed.text());
-        let unknown = client.call("ask_brain", json!({"name": "c", "question": "hi"}));
-        assert_eq!(unknown.error(), "no_such_brain");
-        assert!(unknown.text().contains("`a`, `b`"), "{}", unknown.text());
-        client.refuses("ask_brain", json!({"name": "memory", "question": "hi"}), "no_such_brain");
+        client.refuses("ask_brain", to("b", "And Bob?"), "no_answer").says("b did not answer");
+        client.refuses("ask_brain", to("c", "hi"), "no_such_brain").says("`a`, `b`");
+        client.refuses("ask_brain", to("memory", "hi"), "no_such_brain");
         let kind = client.call("classify_task", json!({"text": "fix this function"})).ok();
         assert_eq!((kind.text(), &kind.structured()["category"]), ("code", &json!("code")));
         assert_eq!(client.call("classify_task", json!({"text": "hm"})).ok().text(), "none");
@@ -64,10 +59,10 @@ async fn a_client_asks_a_brain() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_brain_asks_another_within_its_turn_and_budget() {
     let server = ModelServer::of(vec![
-        Reply::tool("ask_brain", json!({"name": "b", "question": "Is 91 prime?"})).usage(100, 0, 10),
-        Reply::tool("ask_brain", json!({"name": "a", "question": "and 97?"})).usage(40, 0, 2),
+        Reply::tool("ask_brain", to("b", "Is 91 prime?")).usage(100, 0, 10),
+        Reply::tool("ask_brain", to("a", "and 97?")).usage(40, 0, 2),
         Reply::text("No: 7 times 13.").usage(50, 0, 5),
-        Reply::tool("ask_brain", json!({"name": "a", "question": "are you there?"})).usage(200, 0, 5),
+        Reply::tool("ask_brain", to("a", "are you there?")).usage(200, 0, 5),
         Reply::text("It isn't.").usage(300, 0, 5),
     ])
     .await;
@@ -87,19 +82,15 @@ async fn a_brain_asks_another_within_its_turn_and_budget() {
     // It had no such tool, and was told so.
     assert!(requests[2].results()[0].contains("there is no tool"), "{:?}", requests[2].results());
     assert!(requests[3].results()[0].contains("No: 7 times 13."), "{:?}", requests[3].results());
-    assert_eq!(
-        requests[3].results()[0].matches("Untrusted context").count(),
-        1,
-        "{:?}",
-        requests[3].results()
-    );
+    let marks = requests[3].results()[0].matches("Untrusted context").count();
+    assert_eq!(marks, 1, "{:?}", requests[3].results());
     assert!(requests[4].results()[1].contains("yourself"), "{:?}", requests[4].results());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_to_another_brain_is_within_the_turns_tokens() {
     let server = ModelServer::of(vec![
-        Reply::tool("ask_brain", json!({"name": "b", "question": "Is 91 prime?"})).usage(4_500, 0, 10),
+        Reply::tool("ask_brain", to("b", "Is 91 prime?")).usage(4_500, 0, 10),
         Reply::text("I don't know.").usage(100, 0, 5),
     ])
     .await;
@@ -119,12 +110,10 @@ async fn what_a_client_asks_counts_towards_the_day() {
     let vault = vault(&server, "[assistant]\nday_tokens = 1000\n");
     let run = tokio::task::spawn_blocking(move || {
         let mut client = Client::new(&vault);
-        client.call("ask_brain", json!({"name": "b", "question": "first?"})).ok();
-        let spent = client.call("ask_brain", json!({"name": "b", "question": "second?"}));
-        assert!(spent.text().contains("Today's budget of 1000 tokens is used up"), "{}", spent.text());
+        client.call("ask_brain", to("b", "first?")).ok();
+        client.call("ask_brain", to("b", "second?")).says("Today's budget of 1000 tokens is used up");
         // In another process as well.
-        let spent = Client::new(&vault).call("ask_brain", json!({"name": "a", "question": "third?"}));
-        assert_eq!(spent.error(), "no_answer");
+        Client::new(&vault).refuses("ask_brain", to("a", "third?"), "no_answer");
     });
     run.await.unwrap();
     assert_eq!(server.requests().len(), 1);

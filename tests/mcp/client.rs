@@ -137,6 +137,11 @@ impl Client {
         assert_eq!(response["error"]["code"], code, "{method} {params}: {response}");
     }
 
+    /// The tools as listed.
+    pub fn tools(&mut self) -> Vec<Value> {
+        self.result("tools/list", json!({}))["tools"].as_array().unwrap().clone()
+    }
+
     /// The next notification of this method.
     pub fn notification(&mut self, method: &str) -> Value {
         self.wait_for(method, |message| message["method"] == method)["params"].clone()
@@ -206,6 +211,13 @@ impl Answer {
     /// The text.
     pub fn text(&self) -> &str {
         self.0["content"][0]["text"].as_str().unwrap_or_default()
+    }
+
+    /// Insists that the text holds this.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        assert!(self.text().contains(text), "no {text:?} in {}", self.0);
+        self
     }
 
     /// The structure.

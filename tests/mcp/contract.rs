@@ -40,7 +40,7 @@ fn valid(tool: &str) -> Value {
 
 #[test]
 fn every_tool_does_what_its_schemas_promise() {
-    for tool in tools(&mut Client::new(&vault())) {
+    for tool in Client::new(&vault()).tools() {
         let vault = vault();
         let mut client = Client::new(&vault);
         let name = tool["name"].as_str().unwrap();
@@ -73,7 +73,7 @@ fn every_argument_is_checked() {
     let vault = vault();
     let mut client = Client::new(&vault);
     let before = vault.tree();
-    for tool in tools(&mut client) {
+    for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
         let schema = &tool["inputSchema"];
         let good = valid(name);
@@ -82,8 +82,7 @@ fn every_argument_is_checked() {
             let argument = argument.as_str().unwrap();
             let mut missing = good.clone();
             missing.as_object_mut().unwrap().remove(argument);
-            let answer = client.call(name, missing);
-            assert_eq!(answer.error(), "missing_argument", "{name} without {argument}");
+            let answer = client.refuses(name, missing, "missing_argument");
             assert_eq!(answer.0["_meta"]["vault-agent/error"]["argument"], argument, "{name}");
             assert!(answer.text().contains(&format!("`{argument}`")), "{name}: {}", answer.text());
         }
@@ -150,8 +149,7 @@ fn hostile_paths_read_nothing() {
         (".obsidian/app.md", "not_a_note"),
     ];
     for (path, kind) in hostile {
-        let answer = client.call("memory_get", json!({"path": path}));
-        assert_eq!(answer.error(), kind, "{path:?}");
+        let answer = client.refuses("memory_get", json!({"path": path}), kind);
         assert!(!answer.text().contains("the secret"));
     }
     for scope in ["../home", "/etc", "folder", "link.md"] {
@@ -171,9 +169,8 @@ fn dates_that_are_none_are_refused() {
         client.refuses("memory_commitment_due", json!({"now": now}), "bad_date");
     }
     for when in ["2026-02-30 09:00", "2020-01-01 09:00", "soonish", "25:00"] {
-        let answer = client.call("reminder_add", json!({"when": when, "message": "x"}));
-        assert_eq!(answer.error(), "bad_time", "{when}");
-        assert!(answer.text().contains("tomorrow 9am"), "says how: {}", answer.text());
+        let arguments = json!({"when": when, "message": "x"});
+        client.refuses("reminder_add", arguments, "bad_time").says("tomorrow 9am");
     }
     assert_eq!(vault.tree(), before);
 }
@@ -181,10 +178,8 @@ fn dates_that_are_none_are_refused() {
 #[test]
 fn lines_of_a_note_are_given_as_they_stand() {
     let (_vault, mut client) = Client::over("//- /a.md\none\ntwo\nthree\n");
-    let expected: BTreeMap<&str, &str> =
-        [("2", "two\n"), ("2-3", "two\nthree\n"), ("2-", "two\nthree\n"), ("1-99", "one\ntwo\nthree\n")]
-            .into();
-    for (lines, text) in expected {
+    let all = "one\ntwo\nthree\n";
+    for (lines, text) in [("2", "two\n"), ("2-3", &all[4..]), ("2-", &all[4..]), ("1-99", all)] {
         let answer = client.does("memory_get", json!({"path": "a.md", "lines": lines}));
         assert_eq!(pick(&answer, "text total_lines"), json!([text, 3]), "{lines}");
     }
@@ -201,20 +196,15 @@ fn recall_answers_with_one_word_where_nothing_is_sure() {
     let none = client.call("memory_recall", json!({"query": "hello"})).ok();
     assert_eq!(none.text(), "NONE");
     assert_eq!(none.structured()["digest"], Value::Null);
-    let some = client.call("memory_recall", json!({"query": "What kind of tea does Ann like?"})).ok();
-    assert!(some.text().contains("green tea"), "{}", some.text());
-}
-
-/// The tools as listed.
-pub fn tools(client: &mut Client) -> Vec<Value> {
-    client.result("tools/list", json!({}))["tools"].as_array().unwrap().clone()
+    let question = json!({"query": "What kind of tea does Ann like?"});
+    client.call("memory_recall", question).ok().says("green tea");
 }
 
 #[test]
 fn the_list_of_tools_is_this() {
     let (_vault, mut client) = Client::over("");
     let mut shown = String::new();
-    for tool in tools(&mut client) {
+    for tool in client.tools() {
         let hints = &tool["annotations"];
         let marks: String = [
             ("readOnlyHint", 'r'),
@@ -273,7 +263,7 @@ fn the_list_of_tools_is_this() {
 #[test]
 fn every_schema_is_one_and_every_word_is_said() {
     let (_vault, mut client) = Client::over("");
-    for tool in tools(&mut client) {
+    for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(tool[schema]["type"], "object", "{name}");
@@ -297,6 +287,6 @@ fn the_default_tools_are_short() {
         });
         told.to_string().chars().count()
     };
-    let characters: usize = tools(&mut client).iter().map(told).sum();
+    let characters: usize = client.tools().iter().map(told).sum();
     assert!(characters <= 10_000, "{characters} characters");
 }

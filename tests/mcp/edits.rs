@@ -24,7 +24,7 @@ const VAULT: &str = "\
 fn hash(client: &mut Client, path: &str) -> String {
     let got = client.call("memory_get", json!({"path": path})).ok();
     let hash = got.structured()["hash"].as_str().unwrap().to_owned();
-    assert!(got.text().contains(&hash), "{}", got.text());
+    got.says(&hash);
     hash
 }
 
@@ -48,20 +48,12 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
     let line = changed["text"].as_str().unwrap();
     let again = edit("MEMORY.md", line, "- [2026-11-20 14:02] likes oolong [importance:: 0.3]");
     assert_eq!(again["text"], "- [2026-11-20 14:02] likes oolong [importance:: 0.3] #project/boat ^t1");
-    assert_eq!(
-        edit("MEMORY.md", "plays the cello on Mondays", "plays the viola")["text"],
-        "* plays the viola"
-    );
+    let played = edit("MEMORY.md", "plays the cello on Mondays", "plays the viola");
+    assert_eq!(played["text"], "* plays the viola");
     assert_eq!(edit("daily/2026-11-30", "Met Anna about the flat", "Met Bob")["text"], "- 14:02 Met Bob");
-    assert_eq!(
-        edit(
-            "Pinned.md",
-            "Mum's birthday is 3 May [[MEMORY#Ann]]",
-            "[ ] date=2026-12-01 time=09:30 msg=\"x\""
-        )["text"],
-        "- \\[ ] date=2026-12-01 time=09:30 msg=\"x\"",
-        "no task comes of it"
-    );
+    let task = "[ ] date=2026-12-01 time=09:30 msg=\"x\"";
+    let pinned = edit("Pinned.md", "Mum's birthday is 3 May [[MEMORY#Ann]]", task);
+    assert_eq!(pinned["text"], format!("- \\{task}"), "no task comes of it");
     // What it says already is not written again.
     let before = vault.tree();
     assert_eq!(edit("MEMORY.md", "plays the viola", "plays the viola")["existing"], true);
@@ -106,17 +98,10 @@ fn what_is_not_clear_is_refused_with_what_is_near() {
         arguments
     };
     for tool in ["memory_edit", "memory_forget"] {
-        let missing = client.call(tool, arguments(tool, "MEMORY.md", "likes tea"));
-        assert_eq!(missing.error(), "no_such_memory");
-        let text = missing.text();
-        assert!(text.contains("line 4: likes green tea") && text.contains("Untrusted context"), "{text}");
-        let several = client.call(tool, arguments(tool, "MEMORY.md", "moves to leeds"));
-        assert_eq!(several.error(), "ambiguous");
-        assert!(
-            several.text().contains("line 5:") && several.text().contains("line 8:"),
-            "{}",
-            several.text()
-        );
+        let missing = client.refuses(tool, arguments(tool, "MEMORY.md", "likes tea"), "no_such_memory");
+        missing.says("line 4: likes green tea").says("Untrusted context");
+        let several = client.refuses(tool, arguments(tool, "MEMORY.md", "moves to leeds"), "ambiguous");
+        several.says("line 5:").says("line 8:");
         for path in ["Approvals.md", "routines/a.md", "skills/x/SKILL.md", "COMMITMENTS.md", "Reminders.md"] {
             let refused = client.call(tool, arguments(tool, path, "likes green tea"));
             assert!(["not_a_memory_note", "no_such_note"].contains(&refused.error()), "{path}");
@@ -159,12 +144,11 @@ fn a_note_that_is_another_by_now_is_not_written() {
             json!({"scope": "commitment", "content": "x", "due": "tomorrow 9am", "expected": promised}),
         ),
     ] {
-        let refused = client.call(tool, arguments.clone());
-        assert_eq!(refused.error(), "changed_since_read", "{arguments}");
+        let refused = client.refuses(tool, arguments.clone(), "changed_since_read").says("Untrusted context");
         assert_eq!(refused.0["_meta"]["vault-agent/error"]["argument"], "expected");
-        assert!(refused.text().contains("Untrusted context"), "{}", refused.text());
         if arguments["scope"] == "long" {
-            assert!(refused.text().contains("likes rum"), "the newer text: {}", refused.text());
+            // The newer text.
+            refused.says("likes rum");
         }
     }
     assert_eq!(vault.tree(), before);
@@ -181,13 +165,11 @@ fn a_save_answers_with_what_is_near_to_it() {
         "//- /MEMORY.md\n## Food\n- Anna likes green tea in the morning\n- Anna is allergic to peanuts\n\
          - the printer is on the second floor\n- Anna hates green tea #project/secret\n",
     );
-    let saved = client
-        .call("memory_save", json!({"scope": "long", "content": "Anna drinks black tea in the morning"}))
-        .ok();
+    let fact = json!({"scope": "long", "content": "Anna drinks black tea in the morning"});
+    let saved = client.call("memory_save", fact).ok().says("Untrusted context");
     let near = saved.structured()["near"].as_array().unwrap();
     assert_eq!(near[0]["text"], "Anna likes green tea in the morning");
     assert_eq!((&near[0]["path"], &near[0]["line"]), (&json!("MEMORY.md"), &json!(2)));
-    assert!(saved.text().contains("Untrusted context"), "{}", saved.text());
     let shown = json!(near).to_string();
     assert!(!shown.contains("printer") && !shown.contains("black") && near.len() <= 3, "{shown}");
     assert!(!shown.contains("hates"), "another project's: {shown}");
@@ -205,20 +187,14 @@ fn a_reminder_is_snoozed_as_on_discord() {
     );
     // One is told and gone from the note.
     let _ = vault.run(&["tick"]).ok();
-    let rest: String = vault
-        .read("Reminders.md")
-        .lines()
-        .filter(|line| !line.contains("rent"))
-        .fold(String::new(), |out, line| out + line + "\n");
+    let text = vault.read("Reminders.md");
+    let rest: String = text.split_inclusive('\n').filter(|line| !line.contains("rent")).collect();
     vault.write("Reminders.md", rest);
     let mut client = Client::new(&vault);
     let mut snooze = |arguments: Value| client.call("reminder_snooze", arguments);
     let told = snooze(json!({"id": "rid_AAAABBBBCCCC", "minutes": 10})).ok();
     let line = told.structured()["line_text"].as_str().unwrap().to_owned();
-    assert!(
-        line.contains("recur=none msg=\"Pay the rent\"") && line.contains("date=2026-12-01 time=09:4"),
-        "{line}"
-    );
+    contains_all(&line, &["recur=none msg=\"Pay the rent\"", "date=2026-12-01 time=09:4"]);
     assert!(vault.read("Reminders.md").contains(&line));
     // What comes again anyway stays as it is, and comes once more.
     let again = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
@@ -228,21 +204,16 @@ fn a_reminder_is_snoozed_as_on_discord() {
     It comes Wed 2 Dec 09:00, tomorrow.
     "#);
     assert!(vault.read("Reminders.md").contains("recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD"));
-    assert_eq!(
-        snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok().structured(),
-        again.structured(),
-        "once"
-    );
+    let twice = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
+    assert_eq!(twice.structured(), again.structured(), "once");
     // What is still to come is moved.
     let moved = snooze(json!({"id": "rid_CCCCDDDDEEEE", "until": "2026-12-10 11:00"})).ok();
     assert_eq!(moved.structured()["id"], "rid_CCCCDDDDEEEE");
     assert_eq!(vault.read("Reminders.md").matches("Dentist").count(), 1);
     assert_eq!(snooze(json!({"id": "rid_ZZZZZZZZZZZZ", "minutes": 5})).error(), "no_such_id");
     assert_eq!(snooze(json!({"id": "rid_AAAABBBBCCCC"})).error(), "missing_argument");
-    assert_eq!(
-        snooze(json!({"id": "rid_AAAABBBBCCCC", "minutes": 5, "until": "17:00"})).error(),
-        "unexpected_argument"
-    );
+    let both = json!({"id": "rid_AAAABBBBCCCC", "minutes": 5, "until": "17:00"});
+    assert_eq!(snooze(both).error(), "unexpected_argument");
     vault.run(&["remind", "snooze", "rid_CCCCDDDDEEEE", "--minutes", "30"]).ok().says("Dentist");
 }
 
@@ -253,5 +224,5 @@ fn a_follow_up_is_snoozed_too() {
          due: 2026-11-30T19:00:00Z\n---\nAsk about the dentist.\n",
     );
     let again = client.does("reminder_snooze", json!({"id": "c-2026-11-30-001", "minutes": 60}));
-    contains_all(again["line_text"].as_str().unwrap(), &["Ask about the dentist."]);
+    assert!(again["line_text"].as_str().unwrap().contains("Ask about the dentist."), "{again}");
 }

@@ -47,7 +47,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
         );
     assert_eq!(promised["id"], "c-2026-12-01-001");
     contains_all(vault.read("COMMITMENTS.md"), &["due: 2026-12-08T19:00:00Z", "precision: precise"]);
-    assert!(client.call("memory_commitment_due", json!({})).ok().text().contains("Nothing is due"));
+    client.call("memory_commitment_due", json!({})).ok().says("Nothing is due");
     let due = client.does("memory_commitment_due", json!({"now": "2026-12-09 09:00"}));
     assert_eq!(due["commitments"][0]["id"], "c-2026-12-01-001");
     let done = client.does("memory_commitment_done", json!({"id": "c-2026-12-01-001"}));
@@ -56,18 +56,14 @@ fn what_is_saved_is_what_stands_in_the_note() {
     client.refuses("memory_commitment_done", json!({"id": "c-1999-01-01-001"}), "no_such_id");
 
     // And it is found at once, daemon or not.
-    let found = client.call("memory_search", json!({"query": "which language does Kyle prefer?"})).ok();
-    assert!(found.text().contains("TypeScript"), "{}", found.text());
+    let question = json!({"query": "which language does Kyle prefer?"});
+    client.call("memory_search", question).ok().says("TypeScript");
     assert_eq!(client.does("memory_list", json!({"scope": "long"}))["sections"][1]["name"], "Kyle");
     // Days are those of the vault.
     vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n");
     vault.write("daily/2026-07-01.md", "# Gnus\n\nthe gnu walks\n");
     let found = client.call("memory_search", json!({"query": "gnu"})).ok();
-    assert!(
-        found.text().contains("daily/2026-07-01.md:3 (Gnus, 2026-07-01): the gnu walks"),
-        "{}",
-        found.text()
-    );
+    found.says("daily/2026-07-01.md:3 (Gnus, 2026-07-01): the gnu walks");
     std::fs::remove_file(vault.path("daily/2026-07-01.md")).unwrap();
     let days = client.does("memory_list", json!({"scope": "daily"}));
     assert_eq!(days["days"][0]["date"], "2026-12-01");
@@ -99,9 +95,7 @@ fn what_can_not_be_saved_says_why_and_writes_nothing() {
         (json!({"scope": "long", "content": "x", "memory_scope": "planet:earth"}), "unknown_scope"),
         (json!({"scope": "long", "content": "x", "memory_scope": "project:"}), "unknown_scope"),
     ] {
-        let answer = client.call("memory_save", arguments.clone());
-        assert_eq!(answer.error(), kind, "{arguments}: {}", answer.text());
-        assert!(answer.text().len() < 2_000);
+        assert!(client.refuses("memory_save", arguments, kind).text().len() < 2_000);
     }
     assert_eq!(vault.tree(), before);
 }
@@ -113,7 +107,7 @@ fn a_note_that_was_just_emptied_or_cut_is_left_alone_but_by_a_person() {
     for cut in ["", "## Ann\n"] {
         vault.write("MEMORY.md", cut);
         let refused = client.call("memory_save", fact("plays the cello", "Ann"));
-        assert!(refused.text().contains("until it has stood so for a minute"), "{}", refused.text());
+        refused.says("until it has stood so for a minute");
         assert_eq!(vault.read("MEMORY.md"), cut);
     }
     let _ = vault.run(&["memory", "save", "plays the cello"]).ok();
@@ -156,20 +150,18 @@ fn a_memory_is_its_scopes_own() {
     vault.env("VAULT_AGENT_PROJECT", "boat");
     let mut boat = Client::new(&vault);
     let query = json!({"query": "what colour is the shed?"});
-    let texts = |answer: &Value| answer["hits"].to_string();
-    assert!(!texts(boat.call("memory_search", query.clone()).ok().structured()).contains("shed"));
+    let found =
+        |client: &mut Client, query: &Value| client.does("memory_search", query.clone())["hits"].to_string();
+    assert!(!found(&mut boat, &query).contains("shed"));
     assert!(!boat.call("memory_recall", query.clone()).ok().text().contains("shed"));
     assert!(!boat.call("memory_list", json!({"scope": "long"})).ok().text().contains("shed"));
-    assert!(texts(garden.call("memory_search", query.clone()).ok().structured()).contains("shed"));
+    assert!(found(&mut garden, &query).contains("shed"));
     // Who asks for more gets more; what is global is everybody's.
     let wide = json!({"query": "what colour is the shed?", "memory_scope": "global, project:garden"});
-    assert!(texts(boat.call("memory_search", wide).ok().structured()).contains("shed"));
-    assert!(
-        texts(boat.call("memory_search", json!({"query": "red kettle"})).ok().structured())
-            .contains("kettle")
-    );
+    assert!(found(&mut boat, &wide).contains("shed"));
+    assert!(found(&mut boat, &json!({"query": "red kettle"})).contains("kettle"));
     let only = json!({"query": "red kettle", "memory_scope": "project:garden"});
-    assert!(!texts(garden.call("memory_search", only).ok().structured()).contains("kettle"));
+    assert!(!found(&mut garden, &only).contains("kettle"));
     let global =
         json!({"scope": "long", "content": "the bell is brass", "key": "Colours", "memory_scope": "global"});
     assert_eq!(boat.does("memory_save", global)["memory_scope"], "global");
@@ -177,7 +169,7 @@ fn a_memory_is_its_scopes_own() {
     let own =
         json!({"scope": "long", "content": "call me Bot", "key": "Me", "memory_scope": "agent:test-client"});
     boat.call("memory_save", own).ok();
-    assert!(garden.call("memory_list", json!({"scope": "long"})).ok().text().contains("call me Bot"));
+    garden.call("memory_list", json!({"scope": "long"})).ok().says("call me Bot");
 }
 
 #[test]

@@ -39,8 +39,7 @@ fn starting_opens_no_cache_and_no_history() {
 fn wrong_settings_are_said_before_anything_else() {
     let vault = TestVault::new("//- /vault-agent.toml\ntimezon = \"UTC\"\n");
     let run = vault.run(&["mcp"]);
-    run.exits(2);
-    assert!(run.stdout.is_empty() && run.stderr.contains("timezone"), "{}", run.stderr);
+    assert_eq!(run.exits(2).warns("timezone").stdout, "");
 }
 
 #[test]
@@ -59,7 +58,7 @@ fn lines_that_are_no_requests_are_answered_and_survived() {
     client.write(&"[".repeat(100_000));
     client.write("");
     assert_eq!(client.result("ping", json!({})), json!({}));
-    assert_eq!(client.request("no/such/method", json!({}))["error"]["code"], -32601);
+    client.fails("no/such/method", json!({}), -32601);
     let malformed = client.request("tools/call", json!({"name": 5}));
     assert!(malformed["error"]["code"].as_i64().unwrap() <= -32600, "{malformed}");
     assert_eq!(client.result("ping", json!({})), json!({}));
@@ -100,9 +99,7 @@ fn a_name_in_either_form_of_unicode_is_one_note() {
         let mut client = Client::new(&vault);
         let path = |path: &str| json!({"path": path});
         assert_eq!(client.does("memory_get", path(asked))["path"], there);
-        assert!(
-            client.call("memory_get", path(asked.trim_end_matches(".md"))).ok().text().contains("oolong")
-        );
+        client.call("memory_get", path(asked.trim_end_matches(".md"))).ok().says("oolong");
         let found = client.does("memory_search", json!({"query": "oolong", "scope": asked}));
         assert_eq!(found["hits"][0]["path"], there);
         let uri: String = asked.bytes().map(|byte| format!("%{byte:02x}")).collect();
@@ -116,8 +113,7 @@ fn a_name_in_either_form_of_unicode_is_one_note() {
 fn only_the_tools_of_the_set_are_there() {
     let vault = TestVault::new("");
     let names = |client: &mut Client| -> Vec<String> {
-        let tools = client.result("tools/list", json!({}))["tools"].clone();
-        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        client.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     let mut recall = Client::with(&vault, &["--tools", "recall"]);
     let tools = names(&mut recall);
@@ -125,25 +121,19 @@ fn only_the_tools_of_the_set_are_there() {
         tools.contains(&"memory_search".to_owned()) && !tools.contains(&"memory_save".to_owned()),
         "{tools:?}"
     );
-    let listed = recall.result("tools/list", json!({}))["tools"].clone();
-    assert!(listed.as_array().unwrap().iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
-    let refused = recall.request(
-        "tools/call",
-        json!({"name": "reminder_add", "arguments": {"when": "tomorrow", "message": "x"}}),
-    );
+    assert!(recall.tools().iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    let arguments = json!({"when": "tomorrow", "message": "x"});
+    let refused = recall.request("tools/call", json!({"name": "reminder_add", "arguments": arguments}));
     assert_eq!(refused["error"]["code"], -32602);
     assert!(refused["error"]["message"].as_str().unwrap().contains("--tools recall"), "{refused}");
     assert!(!vault.has("Reminders.md"));
-    let unknown = recall.request("tools/call", json!({"name": "rm_rf", "arguments": {}}));
-    assert_eq!(unknown["error"]["code"], -32602);
+    recall.fails("tools/call", json!({"name": "rm_rf", "arguments": {}}), -32602);
     // The method is there; what is wrong are its parameters.
     for wrong in [json!({}), json!({"name": "memory_get", "arguments": "text"})] {
         let refused = recall.request("tools/call", wrong);
+        let told = refused["error"]["message"].as_str().unwrap();
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
-        assert!(
-            refused["error"]["message"].as_str().unwrap().contains("parameters of `tools/call`"),
-            "{refused}"
-        );
+        assert!(told.contains("parameters of `tools/call`"), "{refused}");
     }
     let mut two = Client::with(&vault, &["--tools", "memory_get, reminder_list"]);
     assert_eq!(names(&mut two), ["memory_get", "reminder_list"]);
@@ -157,11 +147,8 @@ fn progress_is_told_while_the_vault_is_indexed_for_the_first_time() {
         vault.write(&format!("notes/{n}.md"), format!("# Note {n}\n\nAbout the tea of day {n}.\n"));
     }
     let mut client = Client::new(&vault);
-    let params = json!({
-        "name": "memory_search",
-        "arguments": {"query": "tea"},
-        "_meta": {"progressToken": "p1"},
-    });
+    let arguments = json!({"query": "tea"});
+    let params = json!({"name": "memory_search", "arguments": arguments, "_meta": {"progressToken": "p1"}});
     let answer = client.result("tools/call", params);
     assert!(!answer["structuredContent"]["hits"].as_array().unwrap().is_empty());
     let word = client.notification("notifications/progress");
@@ -193,11 +180,8 @@ fn the_client_and_the_conversation_stand_in_the_history() {
     let vault = TestVault::new("");
     let mut client = Client::silent(vault.command(&["mcp"]));
     client.initialize("claude-code\nActor: human");
-    let params = json!({
-        "name": "reminder_add",
-        "arguments": {"when": "tomorrow 9am", "message": "Call Mum"},
-        "_meta": {"sessionId": "conv-42"},
-    });
+    let arguments = json!({"when": "tomorrow 9am", "message": "Call Mum"});
+    let params = json!({"name": "reminder_add", "arguments": arguments, "_meta": {"sessionId": "conv-42"}});
     client.result("tools/call", params);
     client.close();
     let log = vault.json(&["history"]);
@@ -218,10 +202,8 @@ fn it_serves_the_newest_protocol_without_a_handshake() {
     });
     let found = client.result("server/discover", json!({"_meta": meta}));
     assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "vault-agent", "{found}");
-    let answer = client.result(
-        "tools/call",
-        json!({"name": "memory_get", "arguments": {"path": "MEMORY.md"}, "_meta": meta}),
-    );
+    let params = json!({"name": "memory_get", "arguments": {"path": "MEMORY.md"}, "_meta": meta});
+    let answer = client.result("tools/call", params);
     assert_eq!(answer["resultType"], "complete");
     assert_eq!(answer["structuredContent"]["text"], "## Ann\n- likes tea\n");
 }
