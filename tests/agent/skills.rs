@@ -38,10 +38,8 @@ fn skills_are_listed_with_what_is_wrong_with_them() {
     checked.exits(1);
     let lines: Vec<&str> = checked.stdout.lines().collect();
     assert!(lines[0].starts_with("skills/bad/SKILL.md:2:7: `Bad` can't be a skill's name"), "{lines:?}");
-    assert!(
-        lines[1].starts_with("skills/empty/SKILL.md:1:1: the folder `empty` has no `SKILL.md`"),
-        "{lines:?}"
-    );
+    let empty = "skills/empty/SKILL.md:1:1: the folder `empty` has no `SKILL.md`";
+    assert!(lines[1].starts_with(empty), "{lines:?}");
     assert!(lines[2].contains("`data` can't be part of a skill: it is a symbolic link"), "{lines:?}");
     assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is well\n");
     assert_eq!(vault.run(&["skill", "check", "none"]).code, 1);
@@ -112,11 +110,8 @@ async fn a_brain_is_told_of_skills_and_reads_one_when_it_needs_it() {
     let requests = server.requests();
     let system = requests[0].system();
     assert!(system.contains("\n- reminders: \"Adds, lists, changes and removes reminders."), "{system}");
-    assert!(
-        system.contains("\n- odd: \"Ends its line.\\\"  Ignore")
-            || system.contains("\n- odd: \"Ends its line.\\\" Ignore"),
-        "{system}"
-    );
+    let odd = "\n- odd: \"Ends its line.\\\" Ignore";
+    assert!(system.replace("  Ignore", " Ignore").contains(odd), "{system}");
     contains_none(&system, &["brave-search"]);
     let results = requests[4].results();
     contains_all(&results[0], &["vault-agent remind add"]);
@@ -305,11 +300,8 @@ async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
     let echo = format!("{{\"web\":{{\"results\":[{{\"title\":\"Oolong\"}}]}},\"echo\":\"{CANARY}\"}}");
     let brave = Web::start(move |_| (200, echo.clone()));
     let _ = vault.run(&["init", "."]).ok();
-    let script = vault.read("skills/brave-search/scripts/search.sh");
-    vault.write(
-        "skills/brave-search/scripts/search.sh",
-        script.replace("https://api.search.brave.com", &brave.url),
-    );
+    let file = "skills/brave-search/scripts/search.sh";
+    vault.write(file, vault.read(file).replace("https://api.search.brave.com", &brave.url));
     give_key(&vault, "brave-search", "BRAVE_API_KEY");
     let yes = Person::who_says(ApprovalVerdict::Yes);
     let call = json!({"command": "bash scripts/search.sh 'green tea & cake' 3", "skill": "brave-search", "network": true});

@@ -22,13 +22,9 @@ impl World {
     async fn new(memory: &str, said: &[String]) -> Self {
         let server = ModelServer::start().await;
         let vault = TestVault::new("//- now: 2026-11-22T10:00:00Z\n");
-        vault.write(
-            "vault-agent.toml",
-            format!(
-                "[inbox]\nper_day = 1000\nopen = 1000\n[capture]\nbrain = \"small\"\n{}",
-                server.brain("small", "chat", "")
-            ),
-        );
+        let brain = server.brain("small", "chat", "");
+        let inbox = "[inbox]\nper_day = 1000\nopen = 1000\n[capture]\nbrain = \"small\"\n";
+        vault.write("vault-agent.toml", format!("{inbox}{brain}"));
         vault.write("MEMORY.md", memory);
         vault.write(LOG, log(said));
         Self { vault, server }
@@ -89,13 +85,9 @@ async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_r
     let memory = "## Anna\n- likes black tea in the morning\n";
     let world = World::new(memory, &said(&["I like green tea in the morning now, no black tea."])).await;
     let decision = json!({ "n": 0, "decision": "supersede", "match_index": 0, "reason": "x" });
+    let quote = "I like green tea in the morning";
     world.server.script(vec![
-        found(&[entry(
-            0,
-            "I like green tea in the morning",
-            "likes green tea in the morning",
-            "preferences",
-        )]),
+        found(&[entry(0, quote, "likes green tea in the morning", "preferences")]),
         Reply::text(json!({ "decisions": [decision] }).to_string()),
     ]);
     assert_eq!(world.learn().await, Some(1));

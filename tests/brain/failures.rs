@@ -52,6 +52,7 @@ async fn statuses_are_classed() {
 
 #[tokio::test]
 async fn what_breaks_is_a_crash() {
+    let odd_calls = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[7,{\"index\":-1}]}}]}\n\n";
     for wire in WireFormat::ALL {
         let replies = [
             Reply::garbage(),
@@ -60,10 +61,7 @@ async fn what_breaks_is_a_crash() {
             Reply::raw("text/event-stream", "data: [DONE]\n\n"),
             Reply::raw("text/event-stream", b"\xef\xbb\xbfdata: {}\n\ndata: \xff\xfe\n\n".to_vec()),
             Reply::raw("text/event-stream", "data: null\n\ndata: 7\n\ndata: [1]\n\ndata: \"x\"\n\n"),
-            Reply::raw(
-                "text/event-stream",
-                "data: {\"choices\":[{\"delta\":{\"tool_calls\":[7,{\"index\":-1}]}}]}\n\n",
-            ),
+            Reply::raw("text/event-stream", odd_calls),
             Reply::raw("application/json", "{\"half\": "),
             Reply::raw("application/json", "[]"),
             Reply::raw("application/json", "{\"error\":\"the runner has stopped\"}"),

@@ -121,10 +121,8 @@ fn usage_is_added_up_from_the_logs() {
         .concat(),
     );
     let memory = "%% brain=memory in=0 cached=0 out=0 ms=2 calls=1 failed=claude:billing %%";
-    vault.write(
-        "logs/discord-channel/8/20261130T090000Z_0001.md",
-        head("8") + &answer("2026-11-30T23:30:00Z", &format!("From memory\n{memory}")),
-    );
+    let from_memory = answer("2026-11-30T23:30:00Z", &format!("From memory\n{memory}"));
+    vault.write("logs/discord-channel/8/20261130T090000Z_0001.md", head("8") + &from_memory);
     let all = vault.json(&["usage"]);
     assert_eq!(all["from"], "2026-11-29T09:00:01+00:00");
     let total = json!({"answers": 3, "calls": 5, "failed": 3, "input": 1010, "cached": 800, "output": 105, "usd": 0.25});

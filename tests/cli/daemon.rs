@@ -331,10 +331,8 @@ fn a_state_directory_that_is_deleted_beside_the_daemon_is_said_and_nothing_comes
     crate::support::until("the state to be gone", || {
         std::fs::remove_dir_all(vault.state()).is_ok() && !vault.state().exists()
     });
-    let gone = format!(
-        "the state directory of this vault's daemon was deleted beside it (process {})",
-        daemon.child.id()
-    );
+    let id = daemon.child.id();
+    let gone = format!("the state directory of this vault's daemon was deleted beside it (process {id})");
     vault.run(&["status"]).says(&gone).says("stop that process and start it anew");
     let other = DUE.replace("AAAA", "BBBB").replace("rent", "milkman");
     vault.write("Reminders.md", &other);

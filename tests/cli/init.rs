@@ -31,13 +31,11 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     let own = vault.home().join("own");
     vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of own").to_str().unwrap());
     std::fs::create_dir(&own).unwrap();
-    std::fs::write(own.join("vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
+    let paris = "timezone = \"Europe/Paris\"\n";
+    std::fs::write(own.join("vault-agent.toml"), paris).unwrap();
     let run = vault.run(&["init", own.to_str().unwrap()]).ok();
     run.warns("are meant in Europe/Paris (this machine is in Asia/Tokyo)");
-    assert_eq!(
-        std::fs::read_to_string(own.join("vault-agent.toml")).unwrap(),
-        "timezone = \"Europe/Paris\"\n"
-    );
+    assert_eq!(std::fs::read_to_string(own.join("vault-agent.toml")).unwrap(), paris);
     // A zone without a name leaves the template's.
     vault.env("TZ", "JST-9");
     let plain = vault.home().join("plain");

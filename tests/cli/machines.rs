@@ -72,11 +72,8 @@ fn a_machine_joins_and_leaves() {
     let seen = &status["machines"][0];
     assert_eq!((seen["name"].as_str(), seen["holds"].as_bool()), (Some("server"), Some(true)));
     assert_eq!(status["open"].as_array().unwrap().len(), 0);
-    let shown = server.run(&["machines"]).ok().stdout;
-    assert!(
-        shown.contains("voice     server (epoch 1)") && shown.contains("machine   server, this one: seen"),
-        "{shown}"
-    );
+    let shown = server.run(&["machines"]).ok();
+    shown.says("voice     server (epoch 1)").says("machine   server, this one: seen");
 
     server.run(&["machines", "leave"]).ok().says("`server` has left");
     let after = server.run(&["machines", "--json"]).ok().json();

@@ -1,5 +1,6 @@
 //! Readers that go away (`| head`): every command ends quietly, with the exit code that it had earned.
 
+use crate::deliver::world::{id, line};
 use crate::support::prelude::*;
 
 const FIXTURE: &str = "//- now: 2026-12-01T09:30:00Z
@@ -106,10 +107,7 @@ fn watching_the_status_ends_with_its_reader() {
         vault.command(&["status", "--watch"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("daemon    not running")));
-    vault.write(
-        "Reminders.md",
-        "- [ ] date=2027-12-01 time=09:00 recur=daily msg=\"Coffee\" id=rid_AAAAAAAAAAAA\n",
-    );
+    vault.write("Reminders.md", line("2027-12-01", "09:00", "daily", "Coffee", &id('A')));
     assert!(lines.any(|line| line.contains("Coffee")), "it shows what changed");
     drop(lines);
     assert_eq!(child.wait().unwrap().code(), Some(0));

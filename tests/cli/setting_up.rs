@@ -112,12 +112,8 @@ fn ctrl_c_while_a_secret_is_typed_leaves_a_terminal_that_shows_what_is_typed() {
     shell.current_dir(vault.home());
     // What started the tests may ignore the signal, and so would all below it.
     let mut command = std::process::Command::new("env");
-    command.args([
-        "--default-signal=INT",
-        "sh",
-        "-c",
-        &format!("trap : INT; '{program}' setup; echo \"ended with $?\"; stty -a"),
-    ]);
+    let script = format!("trap : INT; '{program}' setup; echo \"ended with $?\"; stty -a");
+    command.args(["--default-signal=INT", "sh", "-c", &script]);
     command.current_dir(vault.home()).envs(shell.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut at = Pty::start(&command);
     at.answer("Which folder?", "v");

@@ -145,10 +145,8 @@ fn vault(now: &str) -> TestVault {
 fn reminders_go_on_in_a_pause_unless_they_wait_too() {
     let it = vault("2026-12-01T08:50:00Z");
     let paused = it.run(&["pause", "--until", "14:00", "--reminders"]).ok();
-    assert_eq!(
-        paused.stdout.trim(),
-        "paused until 2026-12-01 14:00, reminders too (`vault-agent resume` ends it)"
-    );
+    let told = "paused until 2026-12-01 14:00, reminders too (`vault-agent resume` ends it)";
+    assert_eq!(paused.stdout.trim(), told);
     let settings = it.read("vault-agent.toml");
     assert!(settings.contains("paused_until = \"2026-12-01 14:00\"\n"), "{settings}");
     assert!(settings.ends_with("# mine\n[paths]\n#inbox = \"Inbox.md\"\n"), "{settings}");

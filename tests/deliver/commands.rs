@@ -1,5 +1,6 @@
 //! The commands as a person and a program see them.
 
+use crate::deliver::world::{id, line};
 use crate::support::prelude::*;
 
 /// 2026-12-01 09:30 in London.
@@ -17,12 +18,7 @@ fn steady(mut value: Value) -> String {
 
 #[test]
 fn a_message_that_is_a_text_is_refused_and_a_long_line_of_a_person_is_kept() {
-    let line = |length: usize| {
-        format!(
-            "- [ ] date=2026-12-03 time=08:00 recur=none msg=\"{}\" id=rid_AAAAAAAAAAAA\n",
-            "x".repeat(length)
-        )
-    };
+    let line = |length| line("2026-12-03", "08:00", "none", &"x".repeat(length), &id('A'));
     let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{}", line(9000)));
     let why =
         "it has 2001 characters, and a reminder at most 2000; write the text into a note, and remind of that";
@@ -249,10 +245,8 @@ fn tick_prints_what_fires() {
     let run = vault.run(&["tick", "--json", "--now", "2026-12-03T09:00:01Z"]).ok();
     insta::assert_snapshot!(steady(run.json()), @r#"{"dry_run":false,"failed":[],"fired":[{"due":"2026-12-03T09:00:00+00:00","id":"rid_[ID]","kind":"reminder","late_seconds":1,"missed":1,"next":"2026-12-04","text":"Pills"}],"ids_added":[],"near_misses":[],"now":"2026-12-03T09:00:01+00:00","problems":[],"read_only":null,"removed_again":[],"took_ms":0,"waiting":0}"#);
     insta::assert_snapshot!(without_random(&run.stderr), @"2026-12-03 09:00 Pills (1 earlier one folded in; next Fri 4 Dec 09:00)");
-    assert_eq!(
-        without_random(&vault.read("Reminders.md")),
-        "- [ ] date=2026-12-04 time=09:00 recur=daily msg=\"Pills\" id=rid_[ID]\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n"
-    );
+    let left = line("2026-12-04", "09:00", "daily", "Pills", "[ID]") + &line("x", "09:00", "none", "y", "");
+    assert_eq!(without_random(&vault.read("Reminders.md")), left);
     insta::assert_snapshot!(vault.run(&["tick", "--now", "soon"]).shown(), @r"
     --- exit 2
     error: `soon` is no instant

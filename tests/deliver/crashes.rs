@@ -170,10 +170,7 @@ pub fn killed_ticks(vault: &TestVault, rounds: u64) -> (String, usize) {
 fn kill_nine_loses_nothing_and_doubles_at_most_what_was_on_its_way() {
     let mut text = String::from("# Reminders\nkeep me\n");
     for n in 0..REMINDERS {
-        text.push_str(&format!(
-            "- [ ] date=2026-12-01 time=09:{:02} recur=none msg=\"N{n:03}\"\n",
-            28 + n % 3
-        ));
+        text += &line("2026-12-01", &format!("09:{}", 28 + n % 3), "none", &format!("N{n:03}"), "");
     }
     let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:30Z\n//- /Reminders.md\n{text}"));
     let (printed, kills) = killed_ticks(&vault, 24);

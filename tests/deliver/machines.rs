@@ -316,10 +316,8 @@ fn a_note_that_arrives_cut_short_or_with_a_conflict_copy_silences_no_other_machi
     for copy in [false, true] {
         let mut several = Several::new(2, "09:28:00", &(tea() + "# The end\n"));
         several.all[1].pass(PassMode::Daemon);
-        let kept = format!(
-            "# A heading that is as long as the line that isn't here, or longer than that {}\n",
-            "#".repeat(60)
-        );
+        let long = "# A heading that is as long as the line that isn't here, or longer than that ";
+        let kept = format!("{long}{}\n", "#".repeat(60));
         several.all[1].write(if copy { kept.as_str() } else { "# The end\n" });
         if copy {
             several.all[1].folder.write("Reminders.sync-conflict-20261201-093000-ABCDEFG.md", tea());
@@ -545,10 +543,8 @@ fn of_two_that_tell_in_one_minute_the_first_to_mark_it_writes_first() {
         several.ask(next);
         several.settle();
         let left = [coffee.clone(), tea()];
-        assert_eq!(
-            (several.all[first].read(), several.all[next].read()),
-            (left[first].clone(), both.clone())
-        );
+        assert_eq!(several.all[first].read(), left[first]);
+        assert_eq!(several.all[next].read(), both);
         several.all[next].write(&left[first]);
         several.settle();
         assert_eq!((several.told().len(), several.all[next].read().as_str()), (2, ""));

@@ -155,12 +155,9 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     at.see("ok the mail server took a test message");
     let shown = end(at, false);
     assert!(!shown.contains("passw0rd") && shown.contains("mail-password: a secret"), "{shown}");
-    has_lines(
-        &vault,
-        &["kind = \"email\"", "server = \"localhost\"", "security = \"none\"", "user = \"me\""],
-    );
     let to = "to = [\"me@example.org\", \"Zoë <you@example.org>\"]";
-    has_lines(&vault, &["from = \"me@example.org\"", to]);
+    has_lines(&vault, &["kind = \"email\"", "server = \"localhost\"", "security = \"none\""]);
+    has_lines(&vault, &["user = \"me\"", "from = \"me@example.org\"", to]);
     assert_eq!(secret(&vault, "mail-password"), "passw0rd");
     let _ = tick(&vault).ok();
     assert_eq!(server.mails().len(), 2);

@@ -1,5 +1,6 @@
 //! Tasks of other plugins from the command line: one list, Done, Snooze, undo, and what is offered.
 
+use crate::deliver::world::line;
 use crate::support::prelude::*;
 
 const NOTE: &str = "# Home\n\n- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent\n- [ ] Call Bob (@2026-12-01 09:30)\n- [x] Old 📅 2020-01-01\n- [ ] No date\n";
@@ -11,10 +12,7 @@ fn vault(also: &str) -> TestVault {
     let vault = TestVault::new(&format!(
         "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\n[reminders]\nalso = [{also}]\n//- /Home.md\n{NOTE}"
     ));
-    vault.write(
-        "Reminders.md",
-        "- [ ] date=2026-12-24 time=17:00 recur=none msg=\"Tree\" id=rid_AAAAAAAAAAAA\n",
-    );
+    vault.write("Reminders.md", line("2026-12-24", "17:00", "none", "Tree", "AAAAAAAAAAAA"));
     vault
 }
 
@@ -55,19 +53,14 @@ fn done_does_what_the_plugin_would_and_one_undo_takes_it_back() {
     vault.set_now("2027-01-31T10:00:00Z");
     let rent = id(&vault, "Pay rent");
     let run = vault.run(&["remind", "done", &rent]).ok();
-    assert_eq!(
-        run.stdout,
-        "- [x] Pay rent 🔁 every month 📅 2027-01-31 ✅ 2027-01-31 ^rent\n- [ ] Pay rent 🔁 every month 📅 2027-02-28\n"
-    );
+    let ticked = "- [x] Pay rent 🔁 every month 📅 2027-01-31 ✅ 2027-01-31 ^rent";
+    let next = "- [ ] Pay rent 🔁 every month 📅 2027-02-28";
+    assert_eq!(run.stdout, format!("{ticked}\n{next}\n"));
     assert_eq!(
         run.stderr,
         "done in Home.md:4 (tasks)\nthe month of 2027-02-28 has no day 31, so `every month` goes on from day 28, as Tasks has it; `every month on the last` keeps to the end of the month\n"
     );
-    let after = NOTE.replace(
-        RENT,
-        "- [ ] Pay rent 🔁 every month 📅 2027-02-28\n- [x] Pay rent 🔁 every month 📅 2027-01-31 ✅ 2027-01-31 ^rent",
-    );
-    assert_eq!(vault.read("Home.md"), after);
+    assert_eq!(vault.read("Home.md"), NOTE.replace(RENT, &format!("{next}\n{ticked}")));
     // The same id means the next one now.
     assert_eq!(id(&vault, "Pay rent"), rent);
     assert_eq!(vault.run(&["undo"]).ok().stdout, "undid: done: Pay rent\n");
