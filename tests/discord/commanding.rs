@@ -1,6 +1,6 @@
 //! Slash commands, buttons, and what is offered while somebody types.
 
-use crate::deliver::world::{fact, message};
+use crate::deliver::world::{fact, line, message};
 use crate::discord::rig::*;
 use vault_agent::deliver::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
 
@@ -18,12 +18,8 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let options = [("when", "2030-12-01 09:30"), ("what", "Call \"Mum\" `now`"), ("recur", "weekly")];
     let reply = fake.reply(slash(ALICE, "remind", &options)).await;
     let line = reminders(&rig).lines().last().unwrap().to_owned();
-    assert!(
-        line.starts_with(
-            "- [ ] date=2030-12-01 time=09:30 recur=weekly msg=\"Call \\\"Mum\\\" `now`\" id=rid_"
-        ),
-        "{line}"
-    );
+    let wanted = "- [ ] date=2030-12-01 time=09:30 recur=weekly msg=\"Call \\\"Mum\\\" `now`\" id=rid_";
+    assert!(line.starts_with(wanted), "{line}");
     assert!(reply.starts_with(&format!("Added:\n```\n{line}\n```\nIt comes ")), "{reply}");
     let confirmed = rig.workspace().journal().unwrap().messages().unwrap();
     let confirmed: Vec<_> = confirmed.iter().map(|message| message.body.as_str()).collect();
@@ -148,10 +144,8 @@ async fn buttons_work_after_a_restart_and_once() {
     rig.wait("the buttons are off", || first_button()["disabled"] == true).await;
     let message = notify(&rig, MessageKind::Reminder, "Bins", "rid_AAAAAAAAAAAB", true).await;
     assert_eq!(buttons(&message), 5);
-    contains_all(
-        rig.press(&message, "Skip").await,
-        &["date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\""],
-    );
+    let next = "date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\"";
+    contains_all(rig.press(&message, "Skip").await, &[next]);
     contains_all(rig.press(&message, "10 min").await, &["recur=none msg=\"Bins\""]);
 }
 
@@ -194,15 +188,10 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     let shown_in = fake.say(CHANNEL, ALICE, "hello");
     let kept = fake.reply(press(ALICE, shown_in, id(0, 0))).await;
     assert!(kept.starts_with("Kept:\n- [") && kept.contains("green tea [[logs/"), "{kept}");
-    assert!(
-        fake.reply(press(ALICE, shown_in, id(1, 1)))
-            .await
-            .starts_with("Declined, and not asked again:\nlong walks")
-    );
-    assert_eq!(
-        fake.reply(press(ALICE, shown_in, id(0, 0))).await,
-        "That didn't work: `cap_AAAAAAAAAAAA` was kept already."
-    );
+    let declined = fake.reply(press(ALICE, shown_in, id(1, 1))).await;
+    assert!(declined.starts_with("Declined, and not asked again:\nlong walks"), "{declined}");
+    let again = fake.reply(press(ALICE, shown_in, id(0, 0))).await;
+    assert_eq!(again, "That didn't work: `cap_AAAAAAAAAAAA` was kept already.");
     assert_eq!(fake.reply(slash(ALICE, "inbox", &[])).await, "Nothing waits.");
     assert_eq!(fake.reply(press(MALLORY, shown_in, id(1, 0))).await, STRANGER);
     let memory = rig.text("MEMORY.md");
@@ -226,10 +215,8 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     assert!(snoozed.starts_with("Snoozed until "), "{snoozed}");
     let text = std::fs::read_to_string(&home).unwrap();
     let written = text.lines().nth(1).unwrap();
-    assert!(
-        written.starts_with("- [ ] Bins ⏰ ") && written.ends_with("🔁 every week 📅 2026-11-20 09:30"),
-        "{text}"
-    );
+    let rest = "🔁 every week 📅 2026-11-20 09:30";
+    assert!(written.starts_with("- [ ] Bins ⏰ ") && written.ends_with(rest), "{text}");
     assert!(snoozed.contains(&format!("in Home.md:2 (tasks):\n```\n{written}\n```")), "{snoozed}");
     let done = rig.press(&message, "Done").await;
     let text = std::fs::read_to_string(&home).unwrap();
@@ -264,10 +251,7 @@ async fn an_interaction_that_comes_twice_is_carried_out_once() {
 async fn a_second_press_says_what_the_first_said_and_changes_nothing() {
     let (rig, clock) = Rig::clocked().await;
     let _running = rig.run().await;
-    rig.write(
-        "Reminders.md",
-        "- [ ] date=2026-11-21 time=09:30 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n",
-    );
+    rig.write("Reminders.md", line("2026-11-21", "09:30", "daily", "Pill", "AAAAAAAAAAAB"));
     let message = notify(&rig, MessageKind::Reminder, "Pill", "rid_AAAAAAAAAAAB", true).await;
     rig.fake.fault("PATCH", "/channels/2000/messages", Fault::Status(502, json!({})), 1);
     for label in ["Skip", "10 min"] {

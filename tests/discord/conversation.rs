@@ -89,10 +89,8 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
     let after = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
     assert!(after.starts_with(&before), "the log was rewritten");
     let events = rig.events(CHANNEL);
-    assert_eq!(
-        events[1].event.content,
-        "attached [a b.png](<https://cdn.example/a.png>) (image/png, 12.3 kB)"
-    );
+    let attached = "attached [a b.png](<https://cdn.example/a.png>) (image/png, 12.3 kB)";
+    assert_eq!(events[1].event.content, attached);
     let block = events[0].event.id.clone().unwrap();
     assert!(events[2].event.content.starts_with("edited [[logs/discord-channel/2000/"));
     assert!(events[2].event.content.ends_with(&format!("#^{block}]]:\nsaw")));

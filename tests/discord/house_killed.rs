@@ -26,16 +26,12 @@ fn model(house: &House, tag: String) {
             return Reply::text(format!("end {name} {number}")).after(Duration::from_millis(300));
         }
         if said.contains("coder") {
-            return Reply::tool(
-                "mcp__vault-agent__reminder_add",
-                json!({ "when": "2031-01-01 10:00", "message": effect }),
-            );
+            let arguments = json!({ "when": "2031-01-01 10:00", "message": effect });
+            return Reply::tool("mcp__vault-agent__reminder_add", arguments);
         }
         if said.contains("web") {
-            return Reply::tool(
-                "mcp_call",
-                json!({ "server": "web", "tool": "look", "arguments": { "q": effect } }),
-            );
+            let arguments = json!({ "server": "web", "tool": "look", "arguments": { "q": effect } });
+            return Reply::tool("mcp_call", arguments);
         }
         let command = format!(
             "setsid sleep {tag} & sleep {tag} & vault-agent remind add '2031-01-01 10:00' '{effect}'; sleep 0.5; echo ran"

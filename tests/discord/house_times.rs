@@ -104,10 +104,8 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
     for round in 1..=rounds {
         let (_, _, time) = clock.minute(2);
         let head = format!("schedule: daily {time}\nenabled: true\nscope: channel:{CHANNEL}");
-        house.write(
-            &format!("routines/r{round}.md"),
-            format!("---\n{head}\n---\nSay a piece for r{round}.\n"),
-        );
+        let text = format!("---\n{head}\n---\nSay a piece for r{round}.\n");
+        house.write(&format!("routines/r{round}.md"), text);
         // Once before its minute or about it, once as soon as the model is asked or later.
         tokio::time::sleep(Duration::from_millis(2000 + random.below(4000))).await;
         daemon.kill(&house).await;

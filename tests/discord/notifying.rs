@@ -89,10 +89,8 @@ async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
     assert!(fake.messages(CHANNEL).is_empty());
     fake.world().token = "another".into();
     let outcome = bot.send(&message).await;
-    assert!(
-        matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("Reset Token")),
-        "{outcome:?}"
-    );
+    let is_told = matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("Reset Token"));
+    assert!(is_told, "{outcome:?}");
 }
 
 #[tokio::test]
@@ -118,11 +116,8 @@ async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() 
             fake.say(CHANNEL, ALICE, &format!("chatter {n}"));
         }
         fake.say(CHANNEL, ALICE, "take the pill");
-        assert_eq!(
-            bot.find(&ours, since, &|_| true).await,
-            MessageLookup::NotFound,
-            "nonces in history: {nonces}"
-        );
+        let found = bot.find(&ours, since, &|_| true).await;
+        assert_eq!(found, MessageLookup::NotFound, "nonces in history: {nonces}");
         assert!(sent(&bot.send(&ours).await));
         assert!(matches!(bot.find(&ours, since, &|_| true).await, MessageLookup::Found { .. }));
         let mut plain = notification(3, "a digest");
@@ -132,10 +127,8 @@ async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() 
         let later = Timestamp::now() + SignedDuration::from_mins(10);
         assert_eq!(bot.find(&plain, later, &|_| true).await, MessageLookup::NotFound);
         fake.fault("GET", "/messages", Fault::Garbage, 1);
-        assert!(
-            matches!(bot.find(&plain, since, &|_| true).await, MessageLookup::Later { .. }),
-            "an odd page proves nothing"
-        );
+        let found = bot.find(&plain, since, &|_| true).await;
+        assert!(matches!(found, MessageLookup::Later { .. }), "an odd page proves nothing");
     }
 }
 

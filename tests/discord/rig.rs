@@ -257,15 +257,12 @@ impl Rig {
             Arc::new(AnswerEngine::new(parts).unwrap()) as Arc<dyn Responder>
         };
         let responder = self.responder.clone().unwrap_or_else(engine);
+        let (editor, redactor) =
+            (Arc::clone(&workspace.editor), config::Settings::default().hooks.redactor());
         BotParts {
             api: self.api(),
             settings: self.settings.clone(),
-            log: Logbook::new(
-                Arc::clone(&workspace.editor),
-                "logs",
-                self.clock.clone(),
-                config::Settings::default().hooks.redactor(),
-            ),
+            log: Logbook::new(editor, "logs", self.clock.clone(), redactor),
             operations: VaultOperations { workspace, recall: Arc::new(Dentist) },
             responder,
             turns,

@@ -40,10 +40,8 @@ async fn tools_that_are_not_there_and_arguments_that_are_no_json_are_told_to_the
     for wire in ["messages", "responses", "chat"] {
         let mut rig = Rig::with(&[("one", wire)]).await;
         let workspace = std::sync::Arc::into_inner(rig.workspace()).unwrap();
-        rig.tools = std::sync::Arc::new(vault_agent::mcp::VaultTools::beside_turns(
-            workspace,
-            OtherBrains::default(),
-        ));
+        let tools = vault_agent::mcp::VaultTools::beside_turns(workspace, OtherBrains::default());
+        rig.tools = std::sync::Arc::new(tools);
         rig.server.script(vec![
             Reply::tool("frobnicate", json!({})).and_tool("memory_get", json!("{\"path\": ")),
             Reply::text("Sorry."),

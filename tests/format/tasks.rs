@@ -152,20 +152,14 @@ fn a_tick_and_the_next_line_change_what_they_mean_and_no_more() {
     let line = "  * [ ] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ^mow ";
     let read = TaskLine::read(line, &rules).unwrap();
     let done: Date = "2021-10-29".parse().unwrap();
-    assert_eq!(
-        edit::ticked(&read, TaskFormat::Tasks, Some(done)),
-        "  * [x] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ✅ 2021-10-29 ^mow "
-    );
+    let ticked = line.replace("[ ]", "[x]").replace(" ^mow", " ✅ 2021-10-29 ^mow");
+    assert_eq!(edit::ticked(&read, TaskFormat::Tasks, Some(done)), ticked);
     let when = |text: &str| Some(TaskTime { date: text.parse().unwrap(), time: None });
     let dates = [(FieldKind::Scheduled, when("2021-11-11")), (FieldKind::Due, when("2021-11-13"))];
-    assert_eq!(
-        edit::next(&read, TaskFormat::Tasks, &dates, None),
-        "  * [ ] Mow 🔁 every 2 weeks ⏳ 2021-11-11 📅 2021-11-13"
-    );
-    assert_eq!(
-        edit::next(&read, TaskFormat::Tasks, &[(FieldKind::Scheduled, None), dates[1]], Some(done)),
-        "  * [ ] Mow 🔁 every 2 weeks ➕ 2021-10-29 📅 2021-11-13"
-    );
+    let next = |dates: &[_], made| edit::next(&read, TaskFormat::Tasks, dates, made);
+    assert_eq!(next(&dates, None), "  * [ ] Mow 🔁 every 2 weeks ⏳ 2021-11-11 📅 2021-11-13");
+    let unplanned = next(&[(FieldKind::Scheduled, None), dates[1]], Some(done));
+    assert_eq!(unplanned, "  * [ ] Mow 🔁 every 2 weeks ➕ 2021-10-29 📅 2021-11-13");
 }
 
 proptest! {

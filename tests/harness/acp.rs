@@ -86,19 +86,13 @@ async fn a_session_is_gone_on_with_where_the_agent_can() {
         assert_eq!(host.finished().len(), 1);
         stand.nothing_is_left().await;
         let session = host.sessions().remove(0);
-        let again = Record::default();
-        assert_eq!(
-            go_on(&acp(&stand), &later("Tea?", "And now?"), &session, &again).await.unwrap().text,
-            "It is."
-        );
+        let (again, asked) = (Record::default(), later("Tea?", "And now?"));
+        assert_eq!(go_on(&acp(&stand), &asked, &session, &again).await.unwrap().text, "It is.");
         assert_eq!(again.sessions() == [session], resumes);
         let said = prompted(&stand, 1);
         assert_eq!((said == "And now?", said.contains(r#"{"user":"Tea?"}"#)), (resumes, !resumes), "{said}");
         let lost = Record::default();
-        assert_eq!(
-            go_on(&acp(&stand), &later("Tea?", "And now?"), "session-0", &lost).await.unwrap().text,
-            "Again."
-        );
+        assert_eq!(go_on(&acp(&stand), &asked, "session-0", &lost).await.unwrap().text, "Again.");
         assert!(prompted(&stand, 2).contains(r#"{"user":"Tea?"}"#));
     }
 }

@@ -108,11 +108,8 @@ async fn every_kind_finishes_what_every_other_began() {
             rig.server.script(script);
             let answer = rig.ask(1, "Remind me of tea.").await.unwrap();
             let pair = format!("{first} to {second}");
-            assert_eq!(
-                (answer.text.as_str(), answer.facts.brain.as_str()),
-                ("It is set.", "second"),
-                "{pair}"
-            );
+            assert_eq!(answer.text, "It is set.", "{pair}");
+            assert_eq!(answer.facts.brain, "second", "{pair}");
             assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1), "{pair}");
             let requests = rig.server.requests();
             let told = words(requests.last().unwrap());

@@ -91,10 +91,8 @@ async fn killed_after_a_tool_it_goes_on_with_its_session() {
     assert_eq!(reply.text, "It is saved.");
     assert_eq!(reply.usage.input, 30, "what the thread had used before is no part of this turn");
     assert_eq!(again.sessions(), [session]);
-    assert_eq!(
-        stand.heard_of("turn/start")[1]["input"],
-        json!([{"type": "text", "text": "Is it?", "text_elements": []}])
-    );
+    let input = json!([{"type": "text", "text": "Is it?", "text_elements": []}]);
+    assert_eq!(stand.heard_of("turn/start")[1]["input"], input);
     assert_eq!(stand.memory().matches("likes cocoa").count(), 1);
 }
 

@@ -271,10 +271,8 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     let answer = rig.answer(2).await.unwrap();
     assert_eq!(last(&rig), (2, false), "it was told in its session");
     log.block("agent", "Vault", "A2", &answer.facts.append_to(&answer.text));
-    let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::beside_turns(
-        rig.open(),
-        OtherBrains::default(),
-    ));
+    let tools = vault_agent::mcp::VaultTools::beside_turns(rig.open(), OtherBrains::default());
+    let tools = vault_agent::agent::Toolbox::specs(&tools);
     let rebuilt = rebuild(&rig.open(), Some(rig.journal.as_ref()), "Q2", &|_, _| tools.clone()).unwrap();
     assert_eq!(rebuilt.hash, rebuilt.stored_hash);
     assert!(rebuilt.hash.is_some());

@@ -187,15 +187,9 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
     says(&room, LOG, "one more");
     room.write("MEMORY.md", "mine\nagent's\nmore\n");
     room.snapshot_of(&[LOG, "MEMORY.md"]);
-    assert_eq!(
-        room.subjects()[..4],
-        [
-            "human: changed MEMORY.md",
-            "discord: logged 1 event of a conversation",
-            "discord: logged 2 events of a conversation",
-            "mcp: saved: agent's",
-        ]
-    );
+    let logged = |events| format!("discord: logged {events} of a conversation");
+    let (one, two) = (logged("1 event"), logged("2 events"));
+    assert_eq!(room.subjects()[..4], ["human: changed MEMORY.md", &one, &two, "mcp: saved: agent's"]);
     insta::assert_snapshot!(room.log()[2].commit.message.render(), @r"
     logged 2 events of a conversation
 

@@ -36,11 +36,8 @@ fn fires(room: &Room, operations: &[Operation], trailers: &[(&str, &str)]) {
 fn an_honest_history_passes() {
     let room = room();
     let delete = Operation::DeleteLine { line: TREE.into() };
-    fires(
-        &room,
-        &[delete],
-        &[("Reminder", "rid_AAAAAAAAAAAA"), ("Due", "2026-12-01T09:30:00+00:00"), ("Delivery", "1")],
-    );
+    let due = ("Due", "2026-12-01T09:30:00+00:00");
+    fires(&room, &[delete], &[("Reminder", "rid_AAAAAAAAAAAA"), due, ("Delivery", "1")]);
     room.agent_appends("logs/discord-channel/1/20260130T142355Z_0001.md", "three");
     room.save("Reminders.md", format!("# R\n{}\n", CALL.replace("09:30", "10:00")));
     let report = judged(&room);
@@ -94,10 +91,8 @@ fn a_write_that_touched_more_than_it_says_is_named() {
 #[test]
 fn ids_never_change() {
     let room = room();
-    room.save(
-        "Reminders.md",
-        format!("# R\n{TREE}\n{}\n", CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC")),
-    );
+    let other = CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC");
+    room.save("Reminders.md", format!("# R\n{TREE}\n{other}\n"));
     assert_eq!(said(&room), ["ids Reminders.md:3 the id `rid_BBBBBBBBBBBB` became `rid_CCCCCCCCCCCC`"]);
 }
 

@@ -119,10 +119,8 @@ fn what_is_asked_for_wrongly_is_said_and_nothing_changes() {
     assert!(matches!(room.history.point("HEAD"), Err(HistoryError::Empty)));
     room.save("a.md", "x");
     let said = |text: &str| room.history.point(text).unwrap_err().to_string();
-    assert_eq!(
-        said("2020-01-01"),
-        "`2020-01-01` is before the first snapshot, which was taken 2026-12-01 09:31:00 GMT"
-    );
+    let before = "`2020-01-01` is before the first snapshot, which was taken 2026-12-01 09:31:00 GMT";
+    assert_eq!(said("2020-01-01"), before);
     assert!(said("soonish").contains("neither a snapshot's id nor a time"));
     assert!(said("HEAD~9").contains("HEAD~9"));
     let point = room.history.newest().unwrap();
@@ -167,17 +165,9 @@ fn each_line_has_its_writer_turn_and_time() {
     room.snapshot();
     room.save("new.md", "# Plan\r\nmine\nthe assistant's\nalso mine\nnewest");
     room.write("new.md", "# Plan\r\nmine\nthe assistant's\nunseen\nalso mine\nnewest");
-    assert_eq!(
-        shown(&room, "new.md", BlameBound::default()),
-        [
-            "person:# Plan",
-            "person:mine",
-            "assistant:the assistant's",
-            "person:unseen",
-            "person:also mine",
-            "person:newest"
-        ]
-    );
+    let blame = shown(&room, "new.md", BlameBound::default());
+    assert_eq!(blame[..3], ["person:# Plan", "person:mine", "assistant:the assistant's"]);
+    assert_eq!(blame[3..], ["person:unseen", "person:also mine", "person:newest"]);
     let blame = room.history.blame(&note("new.md"), None, BlameBound::default()).unwrap();
     let origin = |line: usize| blame.origin(&blame.lines[line]).unwrap();
     assert_eq!((origin(2).turn.as_deref(), origin(2).client.as_deref()), (Some("01TURN"), Some("claude")));
