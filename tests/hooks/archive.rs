@@ -354,12 +354,8 @@ fn keys_never_reach_the_vault() {
         "MIIEpAIBAAKCAQEA7bq98",
         "acme_supersecret",
     ];
-    let text = format!(
-        "keys: {} -----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY----- {} done",
-        keys[..5].join(" "),
-        keys[5],
-        keys[6]
-    );
+    let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+    let text = format!("keys: {} {begin}\n{}\n{end} {} done", keys[..5].join(" "), keys[5], keys[6]);
     let mut tape = Tape::new();
     tape.user(&text);
     tape.call("toolu_1", "Bash", json!({ "command": text, "env": { "deep": [text] } }));

@@ -31,13 +31,8 @@ fn saved_it_with_nothing_saved_is_sent_back_once() {
     let lines = asked("Got it! I've saved that to your memory.");
     let answer = stop(&vault, &lines, json!({ "stop_hook_active": false }));
     assert_eq!(answer["decision"], "block", "{answer}");
-    let reason = answer["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("“I've saved that to your memory.”")
-            && reason.contains("`memory_save`")
-            && reason.contains("MEMORY.md"),
-        "{reason}"
-    );
+    let told = ["“I've saved that to your memory.”", "`memory_save`", "MEMORY.md"];
+    contains_all(answer["reason"].as_str().unwrap(), &told);
     // The host goes on because of us: it may stop now.
     assert_eq!(stop(&vault, &lines, json!({ "stop_hook_active": true })), Value::Null);
     // And the same claim is not asked about again.
@@ -173,11 +168,8 @@ fn what_looks_worth_saving_is_offered_once() {
     let vault = TestVault::new(NOTES);
     let lines = [prompt("Fix the fence. My sister's birthday is 3 May."), said("Done.")];
     let first = stop(&vault, &lines, json!({}));
-    let message = first["systemMessage"].as_str().unwrap_or_default();
-    assert!(
-        message.contains("“My sister's birthday is 3 May.”") && first.get("decision").is_none(),
-        "{first}"
-    );
+    contains_all(first["systemMessage"].as_str().unwrap(), &["“My sister's birthday is 3 May.”"]);
+    assert!(first.get("decision").is_none(), "{first}");
     assert_eq!(stop(&vault, &lines, json!({})), Value::Null);
 }
 

@@ -89,10 +89,8 @@ fn the_budget_is_the_settings() {
         "//- vault-agent.toml\n[hooks]\nmax_chars = 900\n//- MEMORY.md\n# Memory\n\n## Garden\n\n",
     );
     for n in 0..40 {
-        notes.push_str(&format!(
-            "- The oak number {n} in the garden \"was\" planted <b>by</b> Hofer {}\n",
-            "with care ".repeat(n)
-        ));
+        let care = "with care ".repeat(n);
+        notes += &format!("- The oak number {n} in the garden \"was\" planted <b>by</b> Hofer {care}\n");
     }
     let vault = TestVault::new(&notes);
     let run =

@@ -46,10 +46,8 @@ fn the_same_vault_gives_the_same_bytes_whatever_the_source() {
 fn working_memory_is_inert_without_a_namespace_and_gone_when_it_expired() {
     let off = TestVault::new(&NOTES.replace("user_namespace = \"user\"", ""));
     let text = start(&off, "startup");
-    assert!(
-        !text.contains("Who you're") && !text.contains("Drawing") && text.contains("Likes short"),
-        "{text}"
-    );
+    contains_none(&text, &["Who you're", "Drawing"]);
+    contains_all(&text, &["Likes short"]);
     let vault = TestVault::new(NOTES);
     vault.set_now("2026-12-11T00:00:00Z");
     let text = start(&vault, "startup");
@@ -171,12 +169,8 @@ fn the_end_is_a_snapshot_that_says_who_asked() {
     record(&vault, &conversation());
     let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
     let history = vault.json(&["history", "daily"]);
-    let newest = &history[0];
-    assert_eq!(
-        pick(newest, "actor trailers/Client trailers/Conversation"),
-        json!(["hook", "claude-code", SESSION]),
-        "{history}"
-    );
+    let who = pick(&history[0], "actor trailers/Client trailers/Conversation");
+    assert_eq!(who, json!(["hook", "claude-code", SESSION]), "{history}");
 }
 
 #[test]
@@ -231,10 +225,8 @@ fn secrets_reach_neither_working_memory_nor_the_day_nor_an_offer() {
     }
     // The rest of such a line stays.
     let vault = TestVault::new(&notes);
-    record(
-        &vault,
-        &[user("2026-12-01T09:29:00.000Z", "Draw the beds with acme_supersecretword and a spade")],
-    );
+    let asked = "Draw the beds with acme_supersecretword and a spade";
+    record(&vault, &[user("2026-12-01T09:29:00.000Z", asked)]);
     let _ = tell(&vault, "pre-compact", json!({ "trigger": "auto" }));
     let text = vault.read("user/working.md");
     assert!(text.contains("Draw the beds with [masked: own pattern] and a spade"), "{text}");

@@ -22,11 +22,10 @@ fn words_phrases_prefixes_and_filters() {
     let index = vault.index();
     let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
     assert_eq!(find("running").len(), 3);
-    assert_eq!(find("\"side bar\""), ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]);
-    assert_eq!(
-        find("theme -\"side bar\""),
-        ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"]
-    );
+    let board = ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"];
+    let other = ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"];
+    assert_eq!(find("\"side bar\""), board);
+    assert_eq!(find("theme -\"side bar\""), other);
     // A quoted word is left out as it is written, and only where it stands as often.
     assert_eq!(find("theme -\"themes\"").len(), 2);
     assert_eq!(find("theme -\"dark dark\"").len(), 2);
@@ -36,16 +35,11 @@ fn words_phrases_prefixes_and_filters() {
     }
     assert_eq!(find("typescript"), ["MEMORY.md:3 memory Kyle: prefers TypeScript"]);
     assert_eq!(find("kyle kind:memory").len(), 2);
-    assert_eq!(
-        find("dentist after:2026-11"),
-        ["daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"]
-    );
+    let day = ["daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"];
+    assert_eq!(find("dentist after:2026-11"), day);
     assert_eq!(find("dentist before:2026-11").len(), 1);
     assert_eq!(find("tag:ui").len(), 1);
-    assert_eq!(
-        find("dark tag:project"),
-        ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]
-    );
+    assert_eq!(find("dark tag:project"), board);
     assert_eq!(find("dark section:colours").len(), 1);
     assert_eq!(find("dark -section:colours").len(), 1);
     assert_eq!(find("dark path:other").len(), 1);
@@ -99,10 +93,8 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     assert_eq!(answer.hits.len(), 1, "{:?}", show(&answer));
     let hit = &answer.hits[0];
     assert!(hit.pinned);
-    assert_eq!(
-        (hit.role, hit.author.as_deref(), hit.context_id.as_deref()),
-        (Some(Role::User), Some("Alice"), Some("7"))
-    );
+    assert_eq!((hit.role, hit.author.as_deref()), (Some(Role::User), Some("Alice")));
+    assert_eq!(hit.context_id.as_deref(), Some("7"));
     assert_eq!(hit.timestamp, Some("2026-01-30T14:23:55Z".parse().unwrap()));
     assert!(index.search(&Query::new("recalled here kind:turn")).unwrap().hits.is_empty());
     assert_eq!(index.search(&within("alice", "logs")).unwrap().hits.len(), 1);

@@ -16,11 +16,9 @@ impl Machine {
     fn new(at: u32, folder: &Path, repository: &Path, clock: &Arc<ManualClock>) -> Self {
         let (state, script) = (folder.join(format!("m{at}")), folder.join(format!("ssh{at}")));
         std::fs::create_dir(&state).unwrap();
-        let text = format!(
-            "#!/bin/sh\nfor last; do :; done\necho \"$last\" >> {}/log{at}\nexec sh -c \"$last\"\n",
-            folder.display()
-        );
-        write_program(&script, &text);
+        let log = folder.join(format!("log{at}"));
+        let notes = format!("for last; do :; done\necho \"$last\" >> {}", log.display());
+        write_program(&script, &format!("#!/bin/sh\n{notes}\nexec sh -c \"$last\"\n"));
         let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();
         (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(60));
         let name = format!("m{at}");

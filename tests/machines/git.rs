@@ -228,10 +228,8 @@ async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
 async fn a_push_whose_answer_is_lost_is_read_back() {
     let Some((folder, repository, one, other)) = shared(&[]) else { return };
     // The server has the new state, and the connection ends before it says so: its whole process group is killed.
-    let text = format!(
-        "#!/bin/sh\nif [ -e {0}/lose ]; then rm {0}/lose; kill -9 $PPID; fi\n",
-        folder.path().display()
-    );
+    let at = folder.path().display();
+    let text = format!("#!/bin/sh\nif [ -e {at}/lose ]; then rm {at}/lose; kill -9 $PPID; fi\n");
     write_program(repository.join("hooks/post-receive"), &text);
     assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), SwapOutcome::Done);
     std::fs::write(folder.path().join("lose"), "").unwrap();
@@ -315,10 +313,8 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
     (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(3));
     let engine = GitEngine::new(place, Arc::clone(&machine.clock) as Arc<dyn Clock>);
     let error = engine.read().await.unwrap_err();
-    assert!(
-        matches!(&error, EngineError::Unreachable(why) if why.contains("no answer within 3 s")),
-        "{error}"
-    );
+    let is_told = matches!(&error, EngineError::Unreachable(why) if why.contains("no answer within 3 s"));
+    assert!(is_told, "{error}");
     // On a machine that is busy enough it was ended before it came so far.
     let Ok(pid) = std::fs::read_to_string(folder.path().join("ssh.pid")) else { return };
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();

@@ -231,11 +231,8 @@ impl Model for Machines {
                         let answer = apply(&mut next.entries, &attempt.changes);
                         let is_heard = matches!(action, Action::Swap(_));
                         next.faults -= u8::from(!is_heard);
-                        protocol.record_outcome(
-                            attempt,
-                            if is_heard { Ok(answer) } else { unheard() },
-                            clock,
-                        );
+                        let outcome = if is_heard { Ok(answer) } else { unheard() };
+                        protocol.record_outcome(attempt, outcome, clock);
                     }
                 }
             }

@@ -85,10 +85,8 @@ fn a_promotion_neither_loses_nor_doubles() {
             work(&rig, "promote");
             assert_eq!((count("MEMORY.md"), count("daily/2026-12-01.md")), (1, 0), "{}", told());
             assert_eq!(rig.text("daily/2026-12-01.md"), "# Tuesday\n- 08:00 before\n- 08:45 after\n");
-            assert_eq!(
-                rig.text("MEMORY.md"),
-                format!("{MEMORY}- [2026-12-01 08:30] Met Anna\n  about the flat\n  [[daily/2026-12-01]]\n")
-            );
+            let promoted = "- [2026-12-01 08:30] Met Anna\n  about the flat\n  [[daily/2026-12-01]]\n";
+            assert_eq!(rig.text("MEMORY.md"), format!("{MEMORY}{promoted}"));
         }
     }
 }
@@ -112,9 +110,7 @@ fn what_a_person_changed_between_the_two_notes_stays() {
     rig.write("daily/2026-12-01.md", DAY.replace("about the flat", "about the house"));
     let promoted = rig.memory().promote(date(2026, 12, 1), 3, None, None, &origin()).unwrap();
     assert!(!promoted.saved.existing && promoted.removed);
-    assert!(
-        rig.text("MEMORY.md").contains("about the flat") && rig.text("MEMORY.md").contains("about the house")
-    );
+    contains_all(rig.text("MEMORY.md"), &["about the flat", "about the house"]);
     let gone = rig.memory().promote(date(2026, 12, 1), 9, None, None, &origin()).unwrap_err();
     assert!(matches!(gone, MemoryError::NoSuchLine { total: 3, .. }));
 }

@@ -90,13 +90,10 @@ fn a_note_of_the_day_has_the_local_date_and_time() {
     let saved = vault.json(&["memory", "save", "--to", "daily", "Slept badly", "--scope", "user:anna"]);
     insta::assert_snapshot!(saved, @r#"{"end_line":1,"existing":false,"id":null,"line":1,"path":"daily/2026-07-02.md","scope":"user:anna","section":null,"text":"- 00:30 Slept badly #user/anna"}"#);
     assert_read_back(&vault, &saved);
-    let again = vault.json(&["memory", "save", "--to", "daily", "slept badly", "--scope", "user:anna"]);
-    assert_eq!(again["existing"], true);
+    let again = ["memory", "save", "--to", "daily", "slept badly", "--scope", "user:anna"];
+    assert_eq!(vault.json(&again)["existing"], true);
     vault.set_now("2026-07-01T23:31:00Z");
-    assert_eq!(
-        vault.json(&["memory", "save", "--to", "daily", "slept badly", "--scope", "user:anna"])["existing"],
-        false
-    );
+    assert_eq!(vault.json(&again)["existing"], false);
 }
 
 #[test]
@@ -162,10 +159,8 @@ fn shelves_are_listed_by_scope() {
     ");
     insta::assert_snapshot!(vault.json(&["memory", "list", "daily", "--scope", "project:Move"]), @r#"[{"date":"2026-11-30","memories":[{"end_line":4,"line":3,"scope":"project:move","text":"Met Anna about the flat [importance:: 0.8] #project/move\nShe will call","timestamp":"14:02"}],"path":"daily/2026-11-30.md"}]"#);
     assert_eq!(vault.json(&["memory", "list", "--scope", "project:none"]), json!([]));
-    assert_eq!(
-        vault.json(&["memory", "list", "--scope", "project:none,global"]).as_array().unwrap().len(),
-        2
-    );
+    let both = vault.json(&["memory", "list", "--scope", "project:none,global"]);
+    assert_eq!(both.as_array().unwrap().len(), 2);
     insta::assert_snapshot!(vault.run(&["memory", "list", "shelf"]).shown(), @"
     --- exit 2
     error: `shelf` is no kind of memory: write `long`, `daily` or `commitment`
@@ -328,13 +323,9 @@ fn each_operation_is_one_snapshot_that_says_why() {
         drop(vault.run(args).ok());
     }
     let history = vault.json(&["history"]);
-    let told: Vec<String> = history
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|entry| entry["actor"] == "cli")
-        .map(|entry| format!("{} {}", entry["subject"].as_str().unwrap(), entry["paths"]))
-        .collect();
+    let ours = history.as_array().unwrap().iter().filter(|entry| entry["actor"] == "cli");
+    let show = |entry: &Value| format!("{} {}", entry["subject"].as_str().unwrap(), entry["paths"]);
+    let told: Vec<String> = ours.map(show).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     forgot: prefers tea ["MEMORY.md"]
     promoted: Met Anna about the flat [importance:: 0.8] #project/move ["daily/2026-11-30.md"]
@@ -362,13 +353,8 @@ fn a_memory_is_changed_by_what_it_says() {
     insta::assert_snapshot!(edited, @r#"{"end_line":8,"existing":false,"id":null,"line":8,"path":"MEMORY.md","scope":"global","section":"Stack","text":"- [2026-11-20 14:02] Rust and SQLite","was":"- [2026-11-20 14:02] Rust"}"#);
     assert_read_back(&vault, &edited);
     // A day's bullet keeps its time, its fields and whose it is.
-    let day = vault.json(&[
-        "memory",
-        "edit",
-        "daily/2026-11-30.md",
-        "Met Anna about the flat\nShe will call",
-        "Anna called",
-    ]);
+    let was = "Met Anna about the flat\nShe will call";
+    let day = vault.json(&["memory", "edit", "daily/2026-11-30.md", was, "Anna called"]);
     assert_eq!(day["text"], "- 14:02 Anna called [importance:: 0.8] #project/move");
     assert_read_back(&vault, &day);
     insta::assert_snapshot!(vault.run(&["memory", "edit", "MEMORY.md", "prefers coffee", "x"]).shown(), @"
@@ -378,13 +364,10 @@ fn a_memory_is_changed_by_what_it_says() {
     hint: line 5: `prefers tea`
     ");
     let hash = vault.json(&["memory", "get", "MEMORY.md"])["hash"].as_str().unwrap().to_owned();
-    let _ = vault
-        .run(&["memory", "edit", "MEMORY.md", "prefers tea", "prefers oolong", "--expected", &hash])
-        .ok();
-    vault
-        .run(&["memory", "edit", "MEMORY.md", "prefers oolong", "x", "--expected", &hash])
-        .exits(1)
-        .warns("was changed since it was read");
+    let edit =
+        |was: &str, new: &str| vault.run(&["memory", "edit", "MEMORY.md", was, new, "--expected", &hash]);
+    let _ = edit("prefers tea", "prefers oolong").ok();
+    edit("prefers oolong", "x").exits(1).warns("was changed since it was read");
     assert!(vault.read("MEMORY.md").contains("- prefers oolong\n"));
 }
 
@@ -411,11 +394,8 @@ fn notes_whose_lines_end_with_cr_alone_are_read_and_never_written() {
     }
     let places = |vault: &TestVault| -> Vec<serde_json::Value> {
         let hits = vault.json(&["search", "tea"])["hits"].clone();
-        hits.as_array()
-            .unwrap()
-            .iter()
-            .map(|hit| serde_json::json!([hit["path"], hit["line"], hit["text"]]))
-            .collect()
+        let place = |hit: &Value| json!([hit["path"], hit["line"], hit["text"]]);
+        hits.as_array().unwrap().iter().map(place).collect()
     };
     assert_eq!(places(&cr), places(&lf));
     let before = cr.tree();

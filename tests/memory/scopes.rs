@@ -79,10 +79,8 @@ fn fields_and_scope_survive_a_promotion() {
     let saved = rig.memory().save_note(&note, now(), &origin()).unwrap();
     let date = jiff::civil::date(2026, 12, 1);
     let promoted = rig.memory().promote(date, saved.line, None, Some("Anna"), &origin()).unwrap();
-    assert_eq!(
-        promoted.saved.text,
-        "- [2026-12-01 09:30] Moved to Leith [importance:: 0.9] #user/anna [[daily/2026-12-01]] ^m1"
-    );
+    let text = "- [2026-12-01 09:30] Moved to Leith [importance:: 0.9] #user/anna [[daily/2026-12-01]] ^m1";
+    assert_eq!(promoted.saved.text, text);
     assert_eq!((promoted.saved.scope, promoted.removed), (scope("user:anna"), true));
     assert_eq!(rig.read("daily/2026-12-01.md"), "");
 }

@@ -69,10 +69,8 @@ fn the_profile_that_is_there_is_found() {
 #[test]
 fn nothing_to_say_is_nothing_even_with_a_greeting() {
     let blank = include_str!("../../vault-template/user/profile.md");
-    let rig = rig(
-        &format!("{ON}proactive_session_greeting = true\n"),
-        &[("user/profile.md", blank), ("user/working.md", "no headers here\n")],
-    );
+    let notes = [("user/profile.md", blank), ("user/working.md", "no headers here\n")];
+    let rig = rig(&format!("{ON}proactive_session_greeting = true\n"), &notes);
     assert_eq!(session_context(&rig.vault, &rig.settings, now()), None);
 }
 

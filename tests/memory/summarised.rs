@@ -109,10 +109,7 @@ fn is_whole(prepare: &dyn Fn() -> Folder, points: &[&str], rounds: &[usize]) -> 
             let found = notes(folder.dir());
             for (name, text) in &found {
                 let is_one = wanted.get(name) == Some(text) || before.get(name) == Some(text);
-                assert!(
-                    is_one,
-                    "{point} {round}: `{name}` is neither as it was nor as it should be:\n{text}"
-                );
+                assert!(is_one, "{point} {round}: `{name}` is neither as it was nor as wanted:\n{text}");
             }
             let verified = Summaries::of(&workspace).verify().unwrap();
             assert_eq!((verified.bad, verified.summaries), (vec![], found.len()), "{point} {round}");

@@ -57,6 +57,15 @@ fn in_vault(fill: impl FnOnce(&Path)) -> (tempfile::TempDir, Recall) {
     (dir, recall)
 }
 
+/// A note of each line.
+fn in_notes(lines: &[&str]) -> (tempfile::TempDir, Recall) {
+    in_vault(|root| {
+        for (at, line) in lines.iter().enumerate() {
+            std::fs::write(root.join(format!("n{at}.md")), line).unwrap();
+        }
+    })
+}
+
 fn texts(answer: &Answer) -> Vec<(&str, bool)> {
     answer.hits.iter().map(|hit| (hit.text.as_str(), hit.alike)).collect()
 }
@@ -90,10 +99,8 @@ fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
     });
     let answer = recall.search(&Query::new("milkx")).unwrap();
     assert_eq!(texts(&answer), [("buy milk", true)]);
-    assert_eq!(
-        answer.notes,
-        ["`milkx` stands nowhere here; hits marked ≈ have similar words or a similar meaning"]
-    );
+    let nowhere = "stands nowhere here; hits marked ≈ have similar words or a similar meaning";
+    assert_eq!(answer.notes, [format!("`milkx` {nowhere}")]);
     let both = recall.search(&Query::new("milkx kettle")).unwrap();
     assert_eq!(texts(&both), [("the kettle whistles", false), ("buy milk", true)]);
     let exact = recall.search(&Query { exact: true, ..Query::new("milkx") }).unwrap();
@@ -114,11 +121,7 @@ fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
         "call getUserName() twice",
         "see [[Kelp forest|the plan]]",
     ];
-    let (_dir, recall) = in_vault(|root| {
-        for (at, line) in lines.iter().enumerate() {
-            std::fs::write(root.join(format!("n{at}.md")), line).unwrap();
-        }
-    });
+    let (_dir, recall) = in_notes(&lines);
     for (query, found) in [
         ("war", &[0][..]),
         ("great war", &[0]),
@@ -135,17 +138,12 @@ fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
         let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
         let mut paths: Vec<&str> = answer.hits.iter().map(|hit| hit.path.as_str()).collect();
         paths.sort_unstable();
-        assert_eq!(
-            paths,
-            found.iter().map(|at| format!("n{at}.md")).collect::<Vec<_>>(),
-            "{query}: {answer:?}"
-        );
+        let wanted: Vec<String> = found.iter().map(|at| format!("n{at}.md")).collect();
+        assert_eq!(paths, wanted, "{query}: {answer:?}");
         let answer = recall.search(&Query::new(query)).unwrap();
         let typed = answer.hits.iter().take_while(|hit| !hit.alike).count();
-        assert!(
-            typed == found.len() && answer.hits[typed..].iter().all(|hit| hit.alike),
-            "{query}: {answer:?}"
-        );
+        assert_eq!(typed, found.len(), "{query}: {answer:?}");
+        assert!(answer.hits[typed..].iter().all(|hit| hit.alike), "{query}: {answer:?}");
         assert!(!answer.notes.iter().any(|note| note.contains("nowhere")), "{query}: {:?}", answer.notes);
     }
 }
@@ -155,10 +153,8 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     let (_dir, recall) =
         in_vault(|root| std::fs::write(root.join("a.md"), "# 米\n\n寿司的米要凉\n").unwrap());
     let notes = recall.search(&Query::new("寿司卷 米醋").limit(5)).unwrap().notes;
-    assert_eq!(
-        notes,
-        ["`寿司卷`, `米醋` stand nowhere here; hits marked ≈ have similar words or a similar meaning"]
-    );
+    let nowhere = "stand nowhere here; hits marked ≈ have similar words or a similar meaning";
+    assert_eq!(notes, [format!("`寿司卷`, `米醋` {nowhere}")]);
 }
 
 /// The paths of hits that have a typed word, and what was said of the query.
@@ -179,11 +175,7 @@ fn korean_words_with_particles_and_lone_characters_are_found() {
         "私は猫が好き",
         "ขนมปังอร่อย",
     ];
-    let (_dir, recall) = in_vault(|root| {
-        for (at, line) in lines.iter().enumerate() {
-            std::fs::write(root.join(format!("n{at}.md")), line).unwrap();
-        }
-    });
+    let (_dir, recall) = in_notes(&lines);
     for (query, found) in [
         ("서울", &["n0.md"][..]),
         ("\"서울\"", &["n0.md"]),

@@ -153,10 +153,7 @@ fn a_question_in_a_language_that_it_doesn_t_know_is_not_sent() {
     let (url, server) = endpoint(&["good"]);
     set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\nlanguages = [\"de\"]"));
     let deep = vault.json(&["search", "--deep", "who repaired the boiler when it was broken?"]);
-    assert!(
-        deep["notes"][0].as_str().unwrap().contains("knows de, and the question seems to be in en"),
-        "{deep}"
-    );
+    contains_all(deep["notes"][0].as_str().unwrap(), &["knows de, and the question seems to be in en"]);
     assert!(server.requests().is_empty());
     set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\nlanguages = [\"en\", \"de\"]"));
     let deep = vault.json(&["search", "--deep", "who repaired the boiler when it was broken?"]);
