@@ -84,7 +84,6 @@ fn closed_errors_are_no_panic() {
 
 #[test]
 fn the_daemon_ends_with_the_reader_of_its_console() {
-    use std::io::{BufRead, BufReader};
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nhello\n");
     let mut child = vault.command(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
@@ -100,7 +99,6 @@ fn the_daemon_ends_with_the_reader_of_its_console() {
 
 #[test]
 fn watching_the_status_ends_with_its_reader() {
-    use std::io::{BufRead, BufReader};
     let mut vault = TestVault::new(FIXTURE);
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@60");
     let mut child =

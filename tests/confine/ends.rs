@@ -1,13 +1,9 @@
 //! Ends and limits: whatever ends a command, nothing of it is left; a box that takes more than it may is ended, whole.
 
 use crate::rig::*;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
-use tokio_util::sync::CancellationToken;
 use vault_agent::confine::{Helper, Limits};
 
 /// Ways to stay when the command is over. Each says `up` in the pipe that every process holds open.

@@ -5,7 +5,6 @@ use crate::rig::*;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
-use std::process::{Child, Stdio};
 
 /// One attempt.
 struct Case {

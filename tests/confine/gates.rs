@@ -1,8 +1,6 @@
 //! The gate: many clients talk to the one counterpart, and to nobody else.
 
 use crate::rig::*;
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;

@@ -1,12 +1,12 @@
 //! A vault, a secret beside it, a scratch, and boxes of both kinds over the real program.
 
-pub use std::io::Read;
-use std::path::{Path, PathBuf};
-pub use std::process::Command;
-use std::sync::Arc;
+pub use std::io::{BufRead, BufReader, Read, Write};
+pub use std::path::{Path, PathBuf};
+pub use std::process::{Child, Command, Stdio};
+pub use std::sync::Arc;
+pub use tokio_util::sync::CancellationToken;
 pub use vault_agent::confine::{Exit, Policy};
 
-use tokio_util::sync::CancellationToken;
 use vault_agent::confine::{CommandOutcome, Gate, Helper};
 
 /// What nothing in a box may ever see.

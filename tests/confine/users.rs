@@ -38,9 +38,6 @@ fn all_of_it_holds_for_an_ordinary_user() {
 /// Another process of the same user does not see what this program was started with.
 #[test]
 fn the_programs_environment_is_its_own() {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::Stdio;
-
     if rustix::process::geteuid().is_root() {
         eprintln!("skipped for root, who sees all: it is tested as an ordinary user by the other test");
         return;

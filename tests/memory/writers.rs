@@ -19,7 +19,6 @@ fn counted(text: &str) -> HashMap<&str, usize> {
 
 /// Adds a line at the end, as `echo >>` does.
 fn type_a_line(path: &std::path::Path, line: &str) {
-    use std::io::Write;
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }

@@ -22,20 +22,13 @@ pub mod prelude;
 pub mod processes;
 pub mod random;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
+use std::process::Output;
 
 use folder::holds_folder;
 pub use folder::{Folder, files_below};
-use jiff::{SignedDuration, Timestamp};
-use processes::Killed;
-use vault_agent::clock::{Clock, ManualClock};
+use prelude::*;
 use vault_agent::config::Dirs;
-use vault_agent::vault::Vault;
-use vault_agent::workspace::Workspace;
 
 /// The instant of a fixture that names none: 2026-12-01 09:30 in London.
 pub const NOON: &str = "2026-12-01T09:30:00Z";
@@ -342,7 +335,6 @@ impl TestVault {
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = input.to_owned();
         let writer = std::thread::spawn(move || {
-            use std::io::Write;
             let _ = stdin.write_all(input.as_bytes());
         });
         let run = self.ran(|| child.wait_with_output());

@@ -1,12 +1,11 @@
 //! Tests in processes of their own, and failpoints that hit one thread of this process.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
-use std::io::{BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process::{Child, Command, Stdio};
+use std::sync::PoisonError;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+
+use super::prelude::*;
 
 /// Set in the process that [`alone`] starts.
 const ALONE: &str = "VAULT_AGENT_TEST_ALONE";

@@ -1,12 +1,10 @@
 //! A person at a terminal: the program in a pty of `script` (util-linux), typed to and read line by line.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
-use std::io::{Read, Write};
-use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::process::ChildStdin;
+use std::sync::Condvar;
 
-use crate::support::processes::Killed;
+use crate::support::prelude::*;
 
 /// A running program, and what stands on its terminal so far.
 pub struct Pty {

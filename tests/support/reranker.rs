@@ -1,11 +1,7 @@
 //! A reranker's endpoint, which answers as real ones do: well, or in one of the ways in which they fail.
 #![allow(dead_code)]
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-
-use crate::models::{ModelServer, Reply};
+use crate::support::prelude::*;
 
 /// An endpoint that answers each request with the next word of the script, the last one for ever, and runs as long as
 /// the tests. A good answer turns the order round.

@@ -2,8 +2,7 @@
 
 use super::Shared;
 use super::gateway::Out;
-use serde_json::{Value, json};
-use std::time::Duration;
+use crate::support::prelude::*;
 
 /// What happens to a REST request.
 #[derive(Debug, Clone)]

@@ -3,9 +3,8 @@
 use super::Shared;
 use super::faults::GatewayFault;
 use super::world::{Session, World};
+use crate::support::prelude::*;
 use futures_util::{SinkExt, StreamExt};
-use serde_json::{Value, json};
-use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio_tungstenite::WebSocketStream;

@@ -22,11 +22,8 @@ pub use faults::{Fault, GatewayFault, Scope};
 #[allow(unused_imports)]
 pub use world::{Access, Record, World};
 
-use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use crate::support::prelude::*;
+use std::sync::MutexGuard;
 
 /// What both front doors of the server share.
 pub struct Shared {

@@ -4,13 +4,12 @@ use super::Shared;
 use super::api::{self, Answer};
 use super::faults::{self, Fault, Scope};
 use super::world::Record;
+use crate::support::prelude::*;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
-use serde_json::{Value, json};
-use std::sync::Arc;
 
 pub async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let _ = axum::serve(listener, router(shared)).await;

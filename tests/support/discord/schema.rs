@@ -2,10 +2,8 @@
 //! repository: `DISCORD_OPENAPI`, else `shared/discord/openapi.json` beside the checkout. Absent, nothing is
 //! checked, and one line says so.
 
-use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use crate::support::prelude::*;
+use std::sync::OnceLock;
 
 /// The description, and the validators that were built from it so far.
 pub struct Schema {

@@ -1,9 +1,8 @@
 //! The REST door with TLS: serenity's rate limiter speaks to `https://discord.com` alone, so one test gives that name
 //! this address and trusts this certificate. Certificate and key are for tests, and worth nothing elsewhere.
 
+use crate::support::prelude::*;
 use axum::Router;
-use std::net::SocketAddr;
-use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;

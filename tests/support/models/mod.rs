@@ -19,12 +19,7 @@
 mod reply;
 mod speak;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::Value;
+use crate::support::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

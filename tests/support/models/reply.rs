@@ -1,8 +1,6 @@
 //! What the server is told to say, and how to fail.
 
-use std::time::Duration;
-
-use serde_json::Value;
+use crate::support::prelude::*;
 
 /// A way to fail on the socket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! A reply in each of the three wires, streamed and whole.
 
-use serde_json::{Value, json};
-
-use super::reply::Reply;
+use crate::support::prelude::*;
 
 /// The bytes of a reply's body. `number` makes its ids its own.
 pub fn body(wire: &str, reply: &Reply, model: &str, number: usize, streamed: bool) -> Vec<u8> {
