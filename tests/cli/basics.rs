@@ -309,8 +309,7 @@ fn a_vault_that_is_not_mounted_is_not_made_anew() {
 fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() {
     let vault = TestVault::new("//- /file.md\nwords\n//- /plain/a.md\nwords\n");
     for (place, why) in [("file.md", "is no folder"), ("plain", "is no vault"), ("none", "is not there")] {
-        let run = vault.run(&["--vault", place, "service", "install"]);
-        run.exits(2).warns(why).warns("hint: ");
+        vault.run(&["--vault", place, "service", "install"]).exits(2).warns(why).warns("hint: ");
     }
     let installed = vault.run(&["--json", "service", "install"]).json();
     let unit = std::path::PathBuf::from(

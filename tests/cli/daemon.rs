@@ -334,8 +334,7 @@ fn a_state_directory_that_is_deleted_beside_the_daemon_is_said_and_nothing_comes
     let id = daemon.child.id();
     let gone = format!("the state directory of this vault's daemon was deleted beside it (process {id})");
     vault.run(&["status"]).says(&gone).says("stop that process and start it anew");
-    let other = DUE.replace("AAAA", "BBBB").replace("rent", "milkman");
-    vault.write("Reminders.md", &other);
+    vault.write("Reminders.md", DUE.replace("AAAA", "BBBB").replace("rent", "milkman"));
     daemon.hear("Pay the milkman");
     for args in [&["run"][..], &["tick"]] {
         let run = vault.run(args);

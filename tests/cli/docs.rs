@@ -37,8 +37,7 @@ fn reference(vault: &TestVault) -> String {
 
 #[test]
 fn the_command_reference_is_what_help_says() {
-    let vault = TestVault::new("");
-    let now = reference(&vault);
+    let now = reference(&TestVault::new(""));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &now).unwrap();

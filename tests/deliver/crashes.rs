@@ -136,8 +136,7 @@ fn killed_between_the_mail_server_and_the_journal_it_is_told_again_under_its_id(
         "[notify.email]\nserver = \"127.0.0.1\"\nport = {}\nsecurity = \"none\"\nuser = \"me@example.org\"",
         server.port
     );
-    let vault = vault("email", &more);
-    killed_after_sending(&vault, || !server.mails().is_empty());
+    killed_after_sending(&vault("email", &more), || !server.mails().is_empty());
     let ids: Vec<_> = server
         .mails()
         .iter()

@@ -6,8 +6,7 @@ const NOW: &str = "2026-12-01T09:30:20Z";
 
 #[test]
 fn a_recurring_one_moves_on_and_keeps_its_phase() {
-    let text = line("2026-11-17", "09:00", "weekly", "Bins", &id('A'));
-    let mut world = World::new(NOW, &text);
+    let mut world = World::new(NOW, &line("2026-11-17", "09:00", "weekly", "Bins", &id('A')));
     let report = world.tick();
     assert_eq!(report.fired.len(), 1);
     assert_eq!((report.fired[0].missed, report.fired[0].due.as_str()), (2, "2026-12-01T09:00:00+00:00"));
@@ -210,8 +209,7 @@ fn near_misses_are_told_once_and_again_when_made_again() {
 
 #[test]
 fn a_clock_that_goes_back_fires_nothing_again() {
-    let text = line("2026-12-01", "09:30", "daily", "Pills", &id('A'));
-    let mut world = World::new(NOW, &text);
+    let mut world = World::new(NOW, &line("2026-12-01", "09:30", "daily", "Pills", &id('A')));
     assert_eq!(world.tick().fired.len(), 1);
     for back in ["2026-12-01T09:29:00Z", "2026-12-01T09:31:00Z", "2026-11-01T09:31:00Z"] {
         assert!(world.at(back).tick().fired.is_empty(), "{back}");

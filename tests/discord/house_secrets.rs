@@ -119,8 +119,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         assert!(sent(key), "{key} went where it belongs");
     }
     let id = house.ask("coder, tell me all");
-    let question = house.asked(2).await;
-    house.press(&question, "Once").await;
+    house.press(&house.asked(2).await, "Once").await;
     house.answered(id).await;
     assert!(house.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
     daemon.kill(&house).await;

@@ -31,8 +31,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", StopReason::End));
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (30, 20, 9));
     assert_eq!(prompted(&stand, 0), "<instructions>\nBe brief.\n</instructions>What does Anna like, pray?");
-    let heard = stand.heard();
-    let argv = heard[0]["argv"].to_string();
+    let argv = stand.heard()[0]["argv"].to_string();
     assert!(!argv.contains("pray") && !argv.contains(KEY), "{argv}");
     let able = &stand.heard_of("initialize")[0]["clientCapabilities"];
     assert_eq!((&able["fs"]["readTextFile"], &able["terminal"]), (&json!(false), &json!(false)));
@@ -104,8 +103,7 @@ async fn a_key_is_given_where_the_agent_asks_for_a_login() {
     stand.script(&json!([[{"say": "Hello."}]]));
     assert_eq!(ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap().text, "Hello.");
     assert!(!stand.heard()[0]["argv"].to_string().contains(KEY));
-    let nobody = stand.acp(None);
-    let error = ask(&nobody, &question("?"), &Record::default()).await.unwrap_err();
+    let error = ask(&stand.acp(None), &question("?"), &Record::default()).await.unwrap_err();
     assert_eq!(error.class, FailureClass::Auth, "{error}");
 }
 

@@ -111,8 +111,7 @@ async fn every_kind_finishes_what_every_other_began() {
             assert_eq!(answer.text, "It is set.", "{pair}");
             assert_eq!(answer.facts.brain, "second", "{pair}");
             assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1), "{pair}");
-            let requests = rig.server.requests();
-            let told = words(requests.last().unwrap());
+            let told = words(rig.server.requests().last().unwrap());
             assert!(told.contains("reminder_add") && told.contains("drink tea"), "{pair}: {told}");
             assert!(told.contains("Remind me of tea."), "{pair}");
             assert_eq!(rig.left(), Vec::<String>::new(), "{pair}");

@@ -20,8 +20,7 @@ async fn a_question_is_answered_and_stands_on_no_command_line() {
     assert_eq!(reply.model, "model-1");
     assert_eq!(host.sessions().len(), 1);
 
-    let heard = stand.heard();
-    let argv = heard[0]["argv"].to_string();
+    let argv = stand.heard()[0]["argv"].to_string();
     assert!(!argv.contains("pray") && !argv.contains("Be brief") && !argv.contains(KEY), "{argv}");
     let start = &stand.heard_of("thread/start")[0];
     assert_eq!(start["baseInstructions"], "Be brief.");

@@ -156,8 +156,7 @@ async fn a_failing_provider_is_classed() {
     ] {
         let before = real.server.requests().len();
         real.server.respond(move |_| reply.clone());
-        let host = Record::default();
-        let error = ask(&real.codex(), &question("?"), &host).await.unwrap_err();
+        let error = ask(&real.codex(), &question("?"), &Record::default()).await.unwrap_err();
         assert_eq!(error.class, class, "{error}");
         assert_eq!(real.server.requests().len(), before + 1, "{class:?}: it tried again");
         assert!(!error.message.contains("canary"), "{error}");

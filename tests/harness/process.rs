@@ -42,8 +42,7 @@ async fn words_go_both_ways_and_the_environment_is_bare() {
 #[cfg(target_os = "linux")]
 async fn whatever_went_into_the_background_ends_with_the_child() {
     let temp = tempfile::tempdir().unwrap();
-    let script = "(sleep 31415 &) ; setsid sleep 31416 & echo 1; wait";
-    let mut child = shell(temp.path(), script);
+    let mut child = shell(temp.path(), "(sleep 31415 &) ; setsid sleep 31416 & echo 1; wait");
     assert_eq!(child.next().await.unwrap(), Some(json!(1)));
     drop(child);
     gone("31415");
@@ -54,8 +53,7 @@ async fn whatever_went_into_the_background_ends_with_the_child() {
 #[cfg(target_os = "linux")]
 async fn what_a_killed_supervisor_leaves_is_found_by_its_mark() {
     let temp = tempfile::tempdir().unwrap();
-    let script = "setsid sleep 27182 & echo $PPID; wait";
-    let mut child = shell(temp.path(), script);
+    let mut child = shell(temp.path(), "setsid sleep 27182 & echo $PPID; wait");
     let supervisor = child.next().await.unwrap().unwrap().to_string();
     assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
     child.crashed().await;
@@ -67,8 +65,7 @@ async fn what_a_killed_supervisor_leaves_is_found_by_its_mark() {
 #[tokio::test]
 async fn somebody_with_a_child() {
     let Ok(state) = std::env::var("HARNESS_TEST_STATE") else { return };
-    let script = "(setsid sleep 16180 &); echo 1; sleep 16181";
-    let mut child = shell(Path::new(&state), script);
+    let mut child = shell(Path::new(&state), "(setsid sleep 16180 &); echo 1; sleep 16181");
     child.next().await.unwrap();
     println!("ready");
     std::future::pending::<()>().await;

@@ -34,8 +34,7 @@ pub fn install(folder: &Path) -> PathBuf {
 fn program() {
     let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
     let arguments: Vec<String> = arguments.split('\n').map(str::to_owned).collect();
-    let code = Program::new(arguments).run();
-    std::process::exit(code);
+    std::process::exit(Program::new(arguments).run());
 }
 
 struct Program {

@@ -66,8 +66,7 @@ fn a_plan_writes_and_records_nothing() {
     let room = Room::of(&[("a.md", "one\n")]);
     room.write("a.md", "two\n");
     room.write("b.md", "new\n");
-    let point = room.history.newest().unwrap();
-    let plan = room.history.plan_restore(&point, &[], false).unwrap();
+    let plan = room.history.plan_restore(&room.history.newest().unwrap(), &[], false).unwrap();
     assert_eq!((plan.steps.len(), plan.newer.as_slice()), (1, &["b.md".to_owned()][..]));
     let diff = room.history.step_diff(&plan.steps[0]).unwrap();
     assert!(render_diff(&diff, DiffStyle::Plain).contains("-two\n+one\n"));

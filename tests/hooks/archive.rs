@@ -365,8 +365,7 @@ fn keys_never_reach_the_vault() {
     tape.write(&vault);
     happens(&vault, "session-end", json!({ "reason": "other" }));
     let mut files = vec![log_of(&vault, SESSION)];
-    let beside = files[0].with_file_name("files");
-    files.extend(files_below(&beside));
+    files.extend(files_below(&files[0].with_file_name("files")));
     assert_eq!((files.len(), kept(&vault).len()), (2, 4));
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -138,8 +138,7 @@ fn the_command_shows_the_change_and_keeps_the_old_file_beside_it() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     let run = vault.run(&["--json", "hook", "install"]).ok();
     assert_eq!(run.json()["hooks"].as_array().unwrap().len(), 5);
-    let text = std::fs::read_to_string(&file).unwrap();
-    let json: Value = serde_json::from_str(&text).unwrap();
+    let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let command = json["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].as_str().unwrap();
     let program = env!("CARGO_BIN_EXE_vault-agent");
     let root = vault.root().canonicalize().unwrap();

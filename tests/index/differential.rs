@@ -212,8 +212,7 @@ fn check(steps: &[Step]) {
         }
     }
     let grown = answers(&index);
-    let other = vault.home().join("fresh");
-    let fresh = vault.index_at(&other);
+    let fresh = vault.index_at(&vault.home().join("fresh"));
     fresh.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
     let made = answers(&fresh);
     for (grown, made) in grown.iter().zip(&made) {

@@ -18,8 +18,7 @@ fn the_handshake_says_what_the_server_is() {
 
 #[test]
 fn a_client_that_leaves_at_once_is_no_error() {
-    let vault = TestVault::new("");
-    let (code, left, said) = Client::silent(vault.command(&["mcp"])).close();
+    let (code, left, said) = Client::silent(TestVault::new("").command(&["mcp"])).close();
     assert_eq!((code, left.len(), said.as_str()), (0, 0, ""));
 }
 
@@ -184,8 +183,7 @@ fn the_client_and_the_conversation_stand_in_the_history() {
     let params = json!({"name": "reminder_add", "arguments": arguments, "_meta": {"sessionId": "conv-42"}});
     client.result("tools/call", params);
     client.close();
-    let log = vault.json(&["history"]);
-    let entry: &Value = &log[0];
+    let entry = &vault.json(&["history"])[0];
     assert_eq!(pick(entry, "actor trailers/Conversation"), json!(["mcp", "conv-42"]), "{entry}");
     let client = entry["trailers"]["Client"].as_str().unwrap();
     assert!(client.starts_with("claude-code") && !client.contains('\n'), "{entry}");

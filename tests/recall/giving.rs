@@ -60,8 +60,7 @@ fn nothing_is_given_where_nothing_helps() {
     }
     let json = vault.run(&["--json", "recall", "quarterly spreadsheet of the oil refinery"]).json();
     assert!(json["digest"].is_null() && json["hits"].as_array().unwrap().is_empty());
-    let long = "kitten ".repeat(15_000);
-    assert!(vault.run(&["recall", &long]).stdout.contains("kitten"));
+    assert!(vault.run(&["recall", &"kitten ".repeat(15_000)]).stdout.contains("kitten"));
 }
 
 #[test]

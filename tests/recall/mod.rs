@@ -28,7 +28,6 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 /// Recall of the vault at `root`, as a process of its own has it.
 pub fn open(root: &Path, cache: &Path) -> Recall {
     let clock = Arc::new(SystemClock);
-    let vault = Vault::open(root).unwrap();
-    let index = Index::of(vault, &Settings::default(), cache, clock).unwrap();
+    let index = Index::of(Vault::open(root).unwrap(), &Settings::default(), cache, clock).unwrap();
     Recall::new(Arc::new(index), &Settings::default())
 }

@@ -311,8 +311,7 @@ fn a_save_that_is_caught_half_way_is_not_carried_over() {
     let room = Room::with(EditStrategy::Swap);
     let options =
         EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
-    let state = room.state();
-    let editor = Editor::new(room.editor.vault().clone(), &state, room.clock.clone(), options);
+    let editor = Editor::new(room.editor.vault().clone(), &room.state(), room.clock.clone(), options);
     let looked = || {
         editor.follow_ups(room.now());
         room.read(FILE)

@@ -259,8 +259,7 @@ fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
         .collect();
     assert!(files.len() >= 2, "{page}");
     for file in files {
-        let reply = visitor.get(file).is(200);
-        insist_on_headers(file, &reply);
+        insist_on_headers(file, &visitor.get(file).is(200));
     }
     assert!(!page.contains("http://") && !page.contains("https://"), "nothing of another host: {page}");
 }

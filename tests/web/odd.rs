@@ -20,8 +20,7 @@ fn all_places(visitor: &Visitor) -> usize {
 #[test]
 fn an_empty_vault_has_every_place() {
     let vault = listening("");
-    let served = Served::start(&vault);
-    all_places(&served.visitor());
+    all_places(&Served::start(&vault).visitor());
     assert_eq!(vault.tree().len(), 1, "looking writes nothing: {:?}", vault.tree().keys());
 }
 

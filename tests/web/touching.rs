@@ -267,8 +267,7 @@ fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
     assert_eq!(home(), "# Home\n- [ ] Water 🔁 every day 📅 2026-12-04\nend\n");
     contains_all(promised(), &["due: 2026-12-07T12:00:00Z"]);
     assert!(promised().ends_with("Ask Bea\n"), "{}", promised());
-    let done = visitor.form("/calendar?week=2026-12-07", "done", "c-2026-12-01-001");
-    visitor.submit(&done).is(303);
+    visitor.submit(&visitor.form("/calendar?week=2026-12-07", "done", "c-2026-12-01-001")).is(303);
     contains_all(promised(), &["status: delivered"]);
     // Each of them is an operation that can be undone.
     let removed = visitor.json("/history?q=removed")[0]["id"].as_str().unwrap().to_owned();
