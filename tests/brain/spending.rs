@@ -150,11 +150,8 @@ impl World {
 
     /// The questions in the note.
     pub fn asked(&self) -> Vec<Approval> {
-        approval::parse(self.text("Approvals.md").as_bytes())
-            .lines
-            .into_iter()
-            .map(|line| line.approval)
-            .collect()
+        let file = approval::parse(self.text("Approvals.md").as_bytes());
+        file.lines.into_iter().map(|line| line.approval).collect()
     }
 
     /// The notices that wait to be sent.

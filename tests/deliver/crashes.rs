@@ -137,11 +137,8 @@ fn killed_between_the_mail_server_and_the_journal_it_is_told_again_under_its_id(
         server.port
     );
     killed_after_sending(&vault("email", &more), || !server.mails().is_empty());
-    let ids: Vec<_> = server
-        .mails()
-        .iter()
-        .map(|mail| mail.lines().find(|line| line.starts_with("Message-ID:")).unwrap().to_owned())
-        .collect();
+    let id = |mail: &String| mail.lines().find(|line| line.starts_with("Message-ID:")).unwrap().to_owned();
+    let ids: Vec<_> = server.mails().iter().map(id).collect();
     assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
 }
 

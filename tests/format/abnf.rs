@@ -242,11 +242,8 @@ pub struct Sentence {
 impl Sentence {
     /// The texts that a rule became.
     pub fn all(&self, rule: &str) -> Vec<&str> {
-        self.parts
-            .iter()
-            .filter(|(name, _)| name == rule)
-            .map(|(_, range)| &self.text[range.clone()])
-            .collect()
+        let parts = self.parts.iter().filter(|(name, _)| name == rule);
+        parts.map(|(_, range)| &self.text[range.clone()]).collect()
     }
 
     /// The text that a rule became, the first time.

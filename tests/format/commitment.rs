@@ -106,11 +106,9 @@ fn what_is_wrong_is_said_with_its_place() {
     ];
     for (file, expected, blocks) in cases {
         let read = commitment::parse(file.as_bytes());
-        let said: Vec<_> = read
-            .findings
-            .iter()
-            .map(|f| format!("{}:{} {} → {}", f.line, f.column, f.reason, f.suggestion))
-            .collect();
+        let findings = read.findings.iter();
+        let said: Vec<_> =
+            findings.map(|f| format!("{}:{} {} → {}", f.line, f.column, f.reason, f.suggestion)).collect();
         assert_eq!(said, [expected], "{file}");
         assert_eq!(read.blocks.len(), blocks, "{file}");
     }

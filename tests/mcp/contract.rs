@@ -216,12 +216,10 @@ fn the_list_of_tools_is_this() {
         .map(|(name, mark)| if hints[*name] == true { *mark } else { '-' })
         .collect();
         let required = tool["inputSchema"]["required"].as_array().cloned().unwrap_or_default();
-        let arguments: Vec<String> = tool["inputSchema"]["properties"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(|name| if required.contains(&json!(name)) { name.clone() } else { format!("[{name}]") })
-            .collect();
+        let names = tool["inputSchema"]["properties"].as_object().unwrap().keys();
+        let show =
+            |name: &String| if required.contains(&json!(name)) { name.clone() } else { format!("[{name}]") };
+        let arguments: Vec<String> = names.map(show).collect();
         let outputs: Vec<&str> =
             tool["outputSchema"]["properties"].as_object().unwrap().keys().map(String::as_str).collect();
         shown.push_str(&format!(

@@ -241,12 +241,8 @@ started: 2026-08-01T09:00:00Z\n---\n\n## 2026-08-01T09:00:00Z user Ann ^D1-1\nI 
     let found = vault
         .run(&["--json", "search", "What is Ann's kitten called?", "--scope", "logs/discord-channel/pets-1/"])
         .json();
-    let places: Vec<(u64, u64)> = found["hits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|hit| (hit["line"].as_u64().unwrap(), hit["end_line"].as_u64().unwrap()))
-        .collect();
+    let place = |hit: &Value| (hit["line"].as_u64().unwrap(), hit["end_line"].as_u64().unwrap());
+    let places: Vec<_> = found["hits"].as_array().unwrap().iter().map(place).collect();
     assert!(places.contains(&(7, 9)) && places.contains(&(14, 15)), "{found}");
     assert_eq!(pick(&found, "hits/0/kind hits/0/context_id"), json!(["turn", "pets-1"]));
 }

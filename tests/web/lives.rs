@@ -125,12 +125,7 @@ fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     assert_eq!(asked["state"], "done");
     assert!(asked["answer"].as_str().is_some_and(|text| text.starts_with("Fifteen minutes.")), "{asked}");
     let page = visitor.get(&to).text();
-    let turn = page
-        .split("href=\"/turns/")
-        .nth(1)
-        .and_then(|rest| rest.split('"').next())
-        .expect("a link")
-        .to_owned();
+    let turn = page.split("href=\"/turns/").nth(1).expect("a link").split('"').next().unwrap().to_owned();
     let detail = visitor.json(&format!("/turns/{turn}"));
     assert!(detail["state"] == "done" && detail["channel"] == "page", "{detail}");
     assert_eq!(detail["question"], "how long does the soup cook");

@@ -110,12 +110,8 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
             (ok(json!(channels)), Some("/guilds/{guild_id}/channels"))
         }
         ("GET", ["guilds", _, "threads", "active"]) => {
-            let threads: Vec<u64> = world
-                .channels
-                .values()
-                .filter(|c| c.kind == Kind::Thread && !c.archived)
-                .map(|c| c.id)
-                .collect();
+            let open = world.channels.values().filter(|c| c.kind == Kind::Thread && !c.archived);
+            let threads: Vec<u64> = open.map(|c| c.id).collect();
             let threads: Vec<Value> = threads.into_iter().map(|t| world.channel_json(t)).collect();
             let body = json!({ "threads": threads, "members": [], "has_more": false });
             (ok(body), Some("/guilds/{guild_id}/threads/active"))

@@ -80,12 +80,10 @@ impl Asked {
         match self.wire {
             "messages" => words(&self.body["system"]),
             "responses" => words(&self.body["instructions"]),
-            _ => self
-                .messages()
-                .iter()
-                .find(|m| m["role"] == "system")
-                .map(|m| words(&m["content"]))
-                .unwrap_or_default(),
+            _ => {
+                let told = self.messages().into_iter().find(|m| m["role"] == "system");
+                told.map(|m| words(&m["content"])).unwrap_or_default()
+            }
         }
     }
 }
