@@ -52,14 +52,14 @@ impl Recall {
         };
         let name = provider.name().to_owned();
         let now = self.now().as_second();
-        let expected = vectors::dimension(&*store.conn()?, &name)?;
+        let expected = vectors::dimension(&store.conn()?, &name)?;
         let (mut ahead, mut noted) = (Vec::new(), None);
         loop {
             if ahead.is_empty() {
                 // Changes since this pass began come before older ones.
                 let generation = self.note_all(&name, noted)?;
                 noted = Some(generation);
-                ahead = vectors::wanting(&*store.conn()?, &name, now, provider.batch() * AHEAD)?;
+                ahead = vectors::wanting(&store.conn()?, &name, now, provider.batch() * AHEAD)?;
             }
             let wanted: Vec<_> = ahead.drain(..ahead.len().min(provider.batch())).collect();
             if wanted.is_empty() {
@@ -108,8 +108,8 @@ impl Recall {
                 }
             }
         }
-        done.counts = vectors::counts(&*store.conn()?, &name)?;
-        let again = vectors::first_retry(&*store.conn()?, &name)?;
+        done.counts = vectors::counts(&store.conn()?, &name)?;
+        let again = vectors::first_retry(&store.conn()?, &name)?;
         done.again = again.map(|at| at.saturating_sub(self.now().as_second()).max(0));
         if done.embedded > 0 && !self.is_builtin() {
             self.forget();

@@ -144,11 +144,6 @@ impl Index {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Frees memory that the next question can compute again; for a time without questions.
-    pub(in crate::search) fn rest(&self) {
-        self.store.read().unwrap_or_else(PoisonError::into_inner).rest();
-    }
-
     pub(in crate::search) fn now_ns(&self) -> i64 {
         i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX)
     }

@@ -84,7 +84,6 @@ impl Recall {
     /// Frees memory that the next question computes again; for a time without questions.
     pub fn rest(&self) {
         self.scratch.clear();
-        self.index.rest();
     }
 
     /// On a workspace's index, which is opened.

@@ -370,7 +370,6 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             if let Err(error) = merged {
                 tracing::warn!(%error, "segments could not be merged");
             }
-            shared.index.rest();
         }
         if let Some(give_back) = GIVE_BACK.get().filter(|_| quiet == QUIET) {
             give_back();

@@ -8,10 +8,12 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
+
 use crate::search::follow::ChangedFile;
 use crate::search::read::Block;
 use crate::search::read::note::{self, Options};
-use crate::search::store::{Corpus, FileRow, Pooled, Store, catalog};
+use crate::search::store::{Corpus, FileRow, Store, catalog};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
@@ -20,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A consistent state of the index, fresh when it was taken.
 #[derive(Debug)]
 pub struct Snapshot<'a> {
-    conn: Pooled<'a>,
+    conn: Connection,
     /// The blocks.
     pub(in crate::search) corpus: Arc<Corpus>,
     /// The settings that decide which files are indexed, and how.
@@ -74,10 +76,7 @@ impl Index {
         self.healing(|store| work(&self.fresh_snapshot(store)?))
     }
 
-    pub(in crate::search) fn fresh_snapshot<'a>(
-        &'a self,
-        store: &'a Store,
-    ) -> Result<Snapshot<'a>, IndexError> {
+    pub(in crate::search) fn fresh_snapshot<'a>(&'a self, store: &Store) -> Result<Snapshot<'a>, IndexError> {
         let (conn, corpus, freshness) = self.fresh(store)?;
         Ok(Snapshot { conn, corpus, options: &self.options, freshness })
     }
@@ -145,7 +144,7 @@ impl Snapshot<'_> {
     }
 
     /// The database, for what recall keeps in `vectors`. Its transaction is the snapshot's: read only.
-    pub fn database(&self) -> &rusqlite::Connection {
+    pub fn database(&self) -> &Connection {
         &self.conn
     }
 }

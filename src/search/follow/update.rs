@@ -4,8 +4,10 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
+use rusqlite::Connection;
+
 use crate::search::follow::{ChangedFile, FreshnessProof, UnreadPath, is_held, prove_freshness};
-use crate::search::store::{Change, Corpus, Delta, Mode, Pooled, Store, Target, catalog, commit};
+use crate::search::store::{Change, Corpus, Delta, Mode, Store, Target, catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
 /// More changed files than this at once are read by both cores into a new index part.
@@ -34,7 +36,7 @@ impl Index {
     pub fn catch_up(&self) -> Result<Updated, IndexError> {
         self.healing(|store| {
             let mut unread = Vec::new();
-            let suspects = self.scan(&*store.conn()?, &mut unread)?;
+            let suspects = self.scan(&store.conn()?, &mut unread)?;
             let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
             Ok(Updated { unread, ..self.apply(store, &paths, true)? })
         })
@@ -55,7 +57,7 @@ impl Index {
     /// The cache can't be read.
     pub fn is_empty(&self) -> Result<bool, IndexError> {
         let store = self.store()?;
-        let known = catalog::totals(&*store.conn()?)?.files;
+        let known = catalog::totals(&store.conn()?)?.files;
         Ok(store.is_writable() && known == 0 && !is_held(&store.root))
     }
 
@@ -64,7 +66,7 @@ impl Index {
         if paths.is_empty() {
             return Ok(done);
         }
-        let empty = catalog::totals(&*store.conn()?)?.files == 0;
+        let empty = catalog::totals(&store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
             let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
             return Ok(Updated { changed: made.files, ..done });
@@ -89,7 +91,7 @@ impl Index {
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             drop(conn);
             if !delta.is_empty() {
-                commit::commit(&*store.conn()?, &[delta], self.clock.now().as_second(), None)?;
+                commit::commit(&store.conn()?, &[delta], self.clock.now().as_second(), None)?;
                 store.committed()?;
             }
         }
@@ -111,10 +113,10 @@ impl Index {
 
     /// A corpus with all changes on disk, and the proof of its freshness. The connection's open transaction belongs to
     /// the corpus.
-    pub(in crate::search) fn fresh<'a>(
+    pub(in crate::search) fn fresh(
         &self,
-        store: &'a Store,
-    ) -> Result<(Pooled<'a>, Arc<Corpus>, Freshness), IndexError> {
+        store: &Store,
+    ) -> Result<(Connection, Arc<Corpus>, Freshness), IndexError> {
         let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
         match &store.mode {
             Mode::Writable => {}

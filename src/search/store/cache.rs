@@ -38,36 +38,12 @@ pub struct Store {
     pub mode: Mode,
     files: Option<SegmentFiles>,
     corpus: Mutex<Option<Arc<Corpus>>>,
-    pool: Mutex<Vec<Connection>>,
+    /// Stays open, so that SQLite doesn't read its whole log again for each further connection.
+    _connection: Mutex<Connection>,
     fingerprint: String,
     identity: Option<(u64, u64)>,
     /// The damage for which it was made anew.
     mended: Mutex<Option<String>>,
-}
-
-/// A connection that goes back to its store.
-#[derive(Debug)]
-pub struct Pooled<'a> {
-    store: &'a Store,
-    conn: Option<Connection>,
-}
-
-impl std::ops::Deref for Pooled<'_> {
-    type Target = Connection;
-    fn deref(&self) -> &Connection {
-        self.conn.as_ref().expect("the connection is there until the drop")
-    }
-}
-
-impl Drop for Pooled<'_> {
-    fn drop(&mut self) {
-        if let Some(conn) = self.conn.take() {
-            if !conn.is_autocommit() {
-                let _ = conn.execute_batch("ROLLBACK");
-            }
-            guard(&self.store.pool).push(conn);
-        }
-    }
 }
 
 /// A mutex's value, also after a panic of another thread.
@@ -107,7 +83,7 @@ impl Store {
             mode,
             files,
             corpus: Mutex::default(),
-            pool: Mutex::new(vec![conn]),
+            _connection: Mutex::new(conn),
             fingerprint: fingerprint.to_owned(),
             identity: identity(root),
             mended: Mutex::default(),
@@ -175,7 +151,7 @@ impl Store {
 
     /// Whether the database is of this version and these settings. One without our tables is of another version.
     fn is_ours(&self) -> Result<bool, IndexError> {
-        let schema = catalog::get::<String>(&*self.conn()?, "schema").unwrap_or_default();
+        let schema = catalog::get::<String>(&self.conn()?, "schema").unwrap_or_default();
         Ok(schema.as_deref() == Some(&*self.fingerprint))
     }
 
@@ -189,7 +165,7 @@ impl Store {
         if !store.is_ours()? {
             return Err(IndexError::Torn("another version".to_owned()));
         }
-        store.corpus(&*store.conn()?)?;
+        store.corpus(&store.conn()?)?;
         Ok(store)
     }
 
@@ -220,36 +196,22 @@ impl Store {
     }
 
     /// A connection to the database.
-    pub fn conn(&self) -> Result<Pooled<'_>, IndexError> {
-        let known = guard(&self.pool).pop();
-        let conn = match (known, &self.mode) {
-            (Some(conn), _) => conn,
-            (None, Mode::Writable) => catalog::open(&self.root.join("index.sqlite"), false)?,
-            (None, Mode::ReadOnly(_)) => catalog::open_immutable(&self.root.join("index.sqlite"))?,
-            (None, Mode::Memory(_)) => catalog::in_memory(&self.fingerprint)?,
-        };
-        Ok(Pooled { store: self, conn: Some(conn) })
-    }
-
-    /// Frees memory for simultaneous questions: all connections but one, and that connection's cached pages of the
-    /// database.
-    pub fn rest(&self) {
-        let mut pool = guard(&self.pool);
-        pool.truncate(1);
-        for conn in pool.iter() {
-            if let Err(error) = conn.execute_batch("PRAGMA shrink_memory") {
-                tracing::debug!(%error, "no memory is given back");
-            }
+    pub fn conn(&self) -> Result<Connection, IndexError> {
+        let database = self.root.join(DATABASE);
+        match self.mode {
+            Mode::Writable => catalog::open(&database, false),
+            Mode::ReadOnly(_) => catalog::open_immutable(&database),
+            Mode::Memory(_) => catalog::in_memory(&self.fingerprint),
         }
     }
 
     /// The corpus that `conn`'s open transaction sees.
     pub fn corpus(&self, conn: &Connection) -> Result<Arc<Corpus>, IndexError> {
         let Some(files) = &self.files else { return Ok(Arc::default()) };
-        let generation = catalog::totals(conn)?.generation;
+        let totals = catalog::totals(conn)?;
         let before = guard(&self.corpus).clone();
         let is_same = |known: &&Arc<Corpus>| {
-            known.totals.generation == generation && known.segs.iter().all(|seg| files.is_untouched(seg))
+            known.totals == totals && known.segs.iter().all(|seg| files.is_untouched(seg))
         };
         if let Some(known) = before.as_ref().filter(is_same) {
             return Ok(Arc::clone(known));
@@ -261,7 +223,7 @@ impl Store {
 
     /// Begins a transaction and loads its corpus. A merge may remove a segment between the two; then once
     /// more.
-    pub fn snapshot(&self) -> Result<(Pooled<'_>, Arc<Corpus>), IndexError> {
+    pub fn snapshot(&self) -> Result<(Connection, Arc<Corpus>), IndexError> {
         let mut tries = 0;
         loop {
             let conn = self.conn()?;
@@ -299,7 +261,7 @@ impl Store {
             let Some(_writing) = self.try_write_lock()? else { break };
             let (_, corpus) = self.snapshot()?;
             let Some(chosen) = commit::choose(&corpus, most) else { break };
-            commit::merge(&*self.conn()?, &corpus, self.files()?, &chosen)?;
+            commit::merge(&self.conn()?, &corpus, self.files()?, &chosen)?;
             self.committed()?;
         }
         Ok(())
@@ -310,7 +272,7 @@ impl Store {
         if self.is_writable()
             && let Some(_writing) = self.try_write_lock()?
         {
-            commit::sweep(&*self.conn()?, &self.segments())?;
+            commit::sweep(&self.conn()?, &self.segments())?;
         }
         Ok(())
     }

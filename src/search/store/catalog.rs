@@ -25,7 +25,7 @@ CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (s
 ";
 
 /// The time for which a connection waits for another's lock.
-pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// The vectors of blocks, one row for each model and different text (see `recall::vectors`).
 pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
@@ -39,6 +39,8 @@ pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
 pub struct Totals {
     /// Goes up with every commit.
     pub generation: u64,
+    /// Which making of the index it is: generations of several are counted from the same number.
+    pub epoch: i64,
     /// Living documents.
     pub docs: u64,
     /// Known files, skipped ones included.
@@ -70,7 +72,7 @@ pub fn open_immutable(path: &Path) -> Result<Connection, IndexError> {
 /// A database in memory, for a vault that is searched without a cache.
 pub fn in_memory(fingerprint: &str) -> Result<Connection, IndexError> {
     let conn = Connection::open_in_memory()?;
-    reset(&conn, fingerprint)?;
+    reset(&conn, fingerprint, 0)?;
     Ok(conn)
 }
 
@@ -83,13 +85,11 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     )?;
     // The file changes at checkpoints alone, and those seal it ([`crate::search::store::seal`]).
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    conn.set_prepared_statement_cache_capacity(48);
     Ok(())
 }
 
-/// Makes all tables anew; vectors stay. The new epoch distinguishes this index from others, because generations are
-/// counted from the same number.
-pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
+/// Makes all tables anew, of another epoch and of this generation; vectors stay.
+pub fn reset(conn: &Connection, fingerprint: &str, generation: u64) -> Result<(), IndexError> {
     for table in ["meta", "files", "segments", "dead"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     }
@@ -98,13 +98,13 @@ pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     set(conn, "schema", fingerprint)?;
     let mut epoch = [0; 8];
     let _ = getrandom::fill(&mut epoch);
-    set(conn, "epoch", i64::from_le_bytes(epoch))?;
-    set_totals(conn, &Totals::default())
+    set_totals(conn, &Totals { epoch: i64::from_le_bytes(epoch), generation, ..Totals::default() })
 }
 
 /// The build (epoch) of the index that `conn` sees, and its last commit.
 pub fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
-    Ok((get(conn, "epoch")?.unwrap_or_default(), totals(conn)?.generation))
+    let Totals { epoch, generation, .. } = totals(conn)?;
+    Ok((epoch, generation))
 }
 
 /// Sets a value of `meta`.

@@ -33,8 +33,8 @@ pub fn commit(conn: &Connection, deltas: &[Delta], now: i64, anew: Option<&str>)
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let mut totals = catalog::totals(&tx)?;
     if let Some(fingerprint) = anew {
-        catalog::reset(&tx, fingerprint)?;
-        totals = Totals { generation: totals.generation, ..Totals::default() };
+        catalog::reset(&tx, fingerprint, totals.generation)?;
+        totals = catalog::totals(&tx)?;
     }
     totals.generation += 1;
     totals.committed = now;

@@ -18,13 +18,10 @@ use crate::search::store::{
 impl Store {
     /// All tables anew, with this generation; the write lock is held.
     pub(super) fn begin(&self, generation: u64) -> Result<(), IndexError> {
-        {
-            let conn = self.conn()?;
-            conn.execute_batch("BEGIN IMMEDIATE")?;
-            catalog::reset(&conn, &self.fingerprint)?;
-            catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
-            conn.execute_batch("COMMIT")?;
-        }
+        let conn = self.conn()?;
+        conn.execute_batch("BEGIN IMMEDIATE")?;
+        catalog::reset(&conn, &self.fingerprint, generation)?;
+        conn.execute_batch("COMMIT")?;
         self.checkpoint()
     }
 }
@@ -103,7 +100,6 @@ impl Store {
         }
         conn.busy_timeout(std::time::Duration::ZERO)?;
         let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        conn.busy_timeout(catalog::PATIENCE)?;
         // A busy one has done what it could.
         if let Err(error) = done {
             tracing::debug!(%error, "no checkpoint");
@@ -140,7 +136,6 @@ impl Store {
                 conn.execute("UPDATE segments SET seals = ?2 WHERE id = ?1", values)?;
             }
         }
-        drop(conn);
         self.checkpoint()
     }
 }
