@@ -254,7 +254,8 @@ impl Shared {
     fn last_commit(&self) -> Option<(i64, u64)> {
         let store = self.index.store().ok()?;
         let conn = store.conn().ok()?;
-        catalog::last_commit(&conn).ok()
+        let last = catalog::last_commit(&conn).ok()?;
+        Some((last.epoch, last.generation))
     }
 
     /// Whether the index is another one than that of the last whole look at every file.

@@ -84,16 +84,16 @@ impl Index {
 
     fn stats_of(&self, snapshot: &Snapshot<'_>) -> Result<Stats, IndexError> {
         let (conn, corpus) = (snapshot.database(), &snapshot.corpus);
-        let committed = jiff::Timestamp::from_second(corpus.totals.committed).ok();
+        let committed = jiff::Timestamp::from_second(corpus.commit.committed).ok();
         let vectors = conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?;
         let dead = corpus.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
         let mut stats = Stats {
             dead_blocks: dead.sum(),
             vectors: vectors.cast_unsigned(),
-            blocks: corpus.totals.docs,
+            blocks: corpus.docs(),
             segments: corpus.segs.len(),
-            generation: corpus.totals.generation,
-            committed: committed.filter(|_| corpus.totals.committed > 0),
+            generation: corpus.commit.generation,
+            committed: committed.filter(|_| corpus.commit.committed > 0),
             followed: follower::is_held(&self.root),
             index_bytes: folder_bytes(&self.root),
             ..Stats::default()

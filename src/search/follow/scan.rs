@@ -92,7 +92,7 @@ impl Index {
         fail::fail_point!("index-scan", |_| Err(IndexError::Interrupted));
         let Listing { files, unread: found, .. } = self.list()?;
         *unread = found;
-        self.refuse_emptying(files.len(), catalog::totals(conn)?.files)?;
+        self.refuse_emptying(conn, files.len())?;
         let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
         let mut differing = Vec::new();
@@ -113,11 +113,11 @@ impl Index {
     }
 
     /// Refuses a scan that would remove all notes, because the vault may be unmounted.
-    pub(super) fn refuse_emptying(&self, listed: usize, known: u64) -> Result<(), IndexError> {
-        if listed == 0 && known > 0 {
-            return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known });
+    pub(super) fn refuse_emptying(&self, conn: &Connection, listed: usize) -> Result<(), IndexError> {
+        match if listed == 0 { catalog::file_count(conn)? } else { 0 } {
+            0 => Ok(()),
+            known => Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known }),
         }
-        Ok(())
     }
 
     /// The given files as suspects; a folder stands for all known or existing files below it. Unreadable paths go into

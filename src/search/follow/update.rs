@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use rusqlite::Connection;
 
 use crate::search::follow::{ChangedFile, FreshnessProof, UnreadPath, is_held, prove_freshness};
-use crate::search::store::{Change, Corpus, Delta, Mode, Store, Target, catalog, commit};
+use crate::search::store::{Change, Corpus, Delta, LastCommit, Mode, Store, Target, catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
 /// More changed files than this at once are read by both cores into a new index part.
@@ -57,8 +57,8 @@ impl Index {
     /// The cache can't be read.
     pub fn is_empty(&self) -> Result<bool, IndexError> {
         let store = self.store()?;
-        let known = catalog::totals(&store.conn()?)?.files;
-        Ok(store.is_writable() && known == 0 && !is_held(&store.root))
+        let has_files = catalog::begins(&store.conn()?, "")?;
+        Ok(store.is_writable() && !has_files && !is_held(&store.root))
     }
 
     fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Updated, IndexError> {
@@ -66,8 +66,7 @@ impl Index {
         if paths.is_empty() {
             return Ok(done);
         }
-        let empty = catalog::totals(&store.conn()?)?.files == 0;
-        if empty && paths.len() > BATCH {
+        if paths.len() > BATCH && !catalog::begins(&store.conn()?, "")? {
             let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
             return Ok(Updated { changed: made.files, ..done });
         }
@@ -76,10 +75,10 @@ impl Index {
                 return Err(IndexError::Interrupted);
             }
             let _writing = store.lock_to_write(wait)?;
-            let (conn, corpus) = store.snapshot()?;
+            let conn = store.conn()?;
             let suspects = self.suspects_at(&conn, paths, &mut done.unread)?;
             let changes = self.inspect(suspects);
-            self.refuse_vanishing(&corpus, &changes)?;
+            self.refuse_vanishing(&conn, &changes)?;
             for change in &changes {
                 match change {
                     Change::Removed(_) => done.removed += 1,
@@ -89,9 +88,8 @@ impl Index {
             }
             let delta = Delta::build(changes, &Target::Disk(store.segments()), &self.basis)?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
-            drop(conn);
             if !delta.is_empty() {
-                commit::commit(&store.conn()?, &[delta], self.clock.now().as_second(), None)?;
+                commit::commit(&conn, &[delta], self.clock.now().as_second(), None)?;
                 store.committed()?;
             }
         }
@@ -101,12 +99,12 @@ impl Index {
         Ok(done)
     }
 
-    fn refuse_vanishing(&self, corpus: &Corpus, changes: &[Change]) -> Result<(), IndexError> {
+    fn refuse_vanishing(&self, conn: &Connection, changes: &[Change]) -> Result<(), IndexError> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
         let added = changes.iter().any(|change| matches!(change, Change::Content { is_new: true, .. }));
-        if removed > 1 && removed == corpus.totals.files && !added {
+        if removed > 1 && !added && removed == catalog::file_count(conn)? {
             // The last ones to go: is there really nothing else?
-            self.refuse_emptying(self.list()?.files.len(), removed)?;
+            self.refuse_emptying(conn, self.list()?.files.len())?;
         }
         Ok(())
     }
@@ -127,7 +125,7 @@ impl Index {
         let word = prove_freshness(&store.root);
         let (mut conn, mut corpus) = store.snapshot()?;
         // It is about the index that the daemon filled, not about one that was made anew since.
-        let (epoch, generation) = catalog::last_commit(&conn)?;
+        let LastCommit { epoch, generation, .. } = corpus.commit;
         let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
         let (mut checked_by, mut unread) = (CheckedBy::Daemon, Vec::new());
         let mut suspects = match word {
@@ -161,7 +159,7 @@ impl Index {
                 Err(error) => Err(error),
             };
         }
-        let mut freshness = Freshness::new(corpus.totals.generation, checked_by, warnings);
+        let mut freshness = Freshness::new(corpus.commit.generation, checked_by, warnings);
         freshness.misses(unread);
         match suspects {
             Ok(suspects) if matches!(store.mode, Mode::Memory(_)) => {

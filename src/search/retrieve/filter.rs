@@ -47,7 +47,7 @@ impl<'s> Filters<'s> {
                 kept &= of_scopes?.union();
             }
             this.words(&mut sets, syntax, &mut kept)?;
-            this.allowed = Some(kept).filter(|kept| kept.len() < corpus.totals.docs);
+            this.allowed = Some(kept).filter(|kept| kept.len() < corpus.docs());
         }
         if syntax.phrases().next().is_none()
             && syntax.items.iter().any(|item| matches!(item, Item::Prefix(_)))

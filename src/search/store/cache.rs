@@ -208,10 +208,10 @@ impl Store {
     /// The corpus that `conn`'s open transaction sees.
     pub fn corpus(&self, conn: &Connection) -> Result<Arc<Corpus>, IndexError> {
         let Some(files) = &self.files else { return Ok(Arc::default()) };
-        let totals = catalog::totals(conn)?;
+        let last = catalog::last_commit(conn)?;
         let before = guard(&self.corpus).clone();
         let is_same = |known: &&Arc<Corpus>| {
-            known.totals == totals && known.segs.iter().all(|seg| files.is_untouched(seg))
+            known.commit == last && known.segs.iter().all(|seg| files.is_untouched(seg))
         };
         if let Some(known) = before.as_ref().filter(is_same) {
             return Ok(Arc::clone(known));

@@ -1,5 +1,5 @@
-//! Reads and writes `index.sqlite`: the known files, the positions of their blocks in the segments, and the numbers
-//! that scores depend on.
+//! Reads and writes `index.sqlite`: the known files, the positions of their blocks in the segments, and the last
+//! commit.
 //!
 //! One transaction here is the commit of both stores: tantivy's segment files never change once written, and a segment
 //! is part of the index exactly if it is in the table `segments`. A crash leaves files that no row names; they are
@@ -34,18 +34,14 @@ pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
   embedding BLOB, path TEXT NOT NULL, line INTEGER NOT NULL, timestamp INTEGER, role TEXT, context_id TEXT,
   pinned INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (model, hash))";
 
-/// The numbers of the whole index.
+/// The last commit of the index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Totals {
+pub struct LastCommit {
     /// Goes up with every commit.
     pub generation: u64,
     /// Which making of the index it is: generations of several are counted from the same number.
     pub epoch: i64,
-    /// Living documents.
-    pub docs: u64,
-    /// Known files, skipped ones included.
-    pub files: u64,
-    /// When it was last committed, seconds since 1970.
+    /// When it was made, seconds since 1970.
     pub committed: i64,
 }
 
@@ -98,13 +94,10 @@ pub fn reset(conn: &Connection, fingerprint: &str, generation: u64) -> Result<()
     set(conn, "schema", fingerprint)?;
     let mut epoch = [0; 8];
     let _ = getrandom::fill(&mut epoch);
-    set_totals(conn, &Totals { epoch: i64::from_le_bytes(epoch), generation, ..Totals::default() })
-}
-
-/// The build (epoch) of the index that `conn` sees, and its last commit.
-pub fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
-    let Totals { epoch, generation, .. } = totals(conn)?;
-    Ok((epoch, generation))
+    set_last_commit(
+        conn,
+        &LastCommit { epoch: i64::from_le_bytes(epoch), generation, ..LastCommit::default() },
+    )
 }
 
 /// Sets a value of `meta`.
@@ -121,15 +114,15 @@ pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<
         .optional()?)
 }
 
-/// Writes the numbers of the index.
-pub fn set_totals(conn: &Connection, totals: &Totals) -> Result<(), IndexError> {
-    set(conn, "totals", serde_json::to_string(totals).expect("numbers are JSON"))
+/// Writes what the last commit is.
+pub fn set_last_commit(conn: &Connection, commit: &LastCommit) -> Result<(), IndexError> {
+    set(conn, "commit", serde_json::to_string(commit).expect("numbers are JSON"))
 }
 
-/// The numbers of the index.
-pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
-    let text: String = get(conn, "totals")?.ok_or_else(|| IndexError::Torn("no totals".to_owned()))?;
-    serde_json::from_str(&text).map_err(|_| IndexError::Torn("the totals can't be read".to_owned()))
+/// The last commit of the index that `conn` sees.
+pub fn last_commit(conn: &Connection) -> Result<LastCommit, IndexError> {
+    let text: String = get(conn, "commit")?.ok_or_else(|| IndexError::Torn("no commit".to_owned()))?;
+    serde_json::from_str(&text).map_err(|_| IndexError::Torn("the commit can't be read".to_owned()))
 }
 
 /// A segment of the index.
@@ -287,6 +280,11 @@ pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<String>, IndexError>
         conn.prepare_cached("SELECT path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
     let rows = find.query_map([prefix, &format!("{prefix}\u{10ffff}")], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// How many files are known, skipped ones included.
+pub fn file_count(conn: &Connection) -> Result<u64, IndexError> {
+    Ok(conn.prepare_cached("SELECT count(*) FROM files")?.query_row([], |row| row.get(0))?)
 }
 
 /// Whether the path of a file begins with `prefix`.

@@ -20,8 +20,8 @@ use crate::search::store::catalog;
 use crate::search::store::segment::file;
 use crate::search::store::segment::schema;
 use crate::search::store::{
-    Corpus, FileRow, NewRows, NewSegment, Place, RowInputs, Seg, SegmentBuilder, SegmentDirectory,
-    SegmentFiles, Target, Totals,
+    Corpus, FileRow, LastCommit, NewRows, NewSegment, Place, RowInputs, Seg, SegmentBuilder,
+    SegmentDirectory, SegmentFiles, Target,
 };
 
 /// As many segments of about one size are merged into one.
@@ -31,18 +31,17 @@ const FAN: usize = 6;
 /// whole index.
 pub fn commit(conn: &Connection, deltas: &[Delta], now: i64, anew: Option<&str>) -> Result<(), IndexError> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    let mut totals = catalog::totals(&tx)?;
+    let mut last = catalog::last_commit(&tx)?;
     if let Some(fingerprint) = anew {
-        catalog::reset(&tx, fingerprint, totals.generation)?;
-        totals = catalog::totals(&tx)?;
+        catalog::reset(&tx, fingerprint, last.generation)?;
+        last = catalog::last_commit(&tx)?;
     }
-    totals.generation += 1;
-    totals.committed = now;
+    last.generation += 1;
+    last.committed = now;
     for delta in deltas {
-        totals = delta.totals(totals);
         put_delta(&tx, delta)?;
     }
-    catalog::set_totals(&tx, &totals)?;
+    catalog::set_last_commit(&tx, &last)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     Ok(tx.commit()?)
 }
@@ -140,8 +139,8 @@ pub fn merge(
     for row in &old {
         catalog::remove_segment(&tx, row.id)?;
     }
-    let totals = catalog::totals(&tx)?;
-    catalog::set_totals(&tx, &Totals { generation: totals.generation + 1, ..totals })?;
+    let last = catalog::last_commit(&tx)?;
+    catalog::set_last_commit(&tx, &LastCommit { generation: last.generation + 1, ..last })?;
     fail::fail_point!("index-merge-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
     old.iter().for_each(|row| remove_files(root, &row.uuid));
@@ -205,8 +204,6 @@ pub struct Delta {
     pub removed: Vec<String>,
     /// Paths of known files whose blocks are others now, or none.
     replaced: Vec<String>,
-    /// How many of the files are new.
-    added: u64,
     /// Places whose blocks die.
     pub dying: Vec<Place>,
     /// The segment of the new blocks.
@@ -237,7 +234,6 @@ impl<'a> DeltaBuilder<'a> {
             }
             Change::Touched(file) => delta.files.push(file),
             Change::Content { mut file, is_new, note } => {
-                delta.added += u64::from(is_new);
                 if file.place.is_some() || !is_new && !note.blocks.is_empty() {
                     delta.replaced.push(file.path.clone());
                 }
@@ -279,20 +275,9 @@ impl Delta {
         self.files.is_empty() && self.removed.is_empty()
     }
 
-    /// The numbers of the index after this change to `totals`.
-    pub fn totals(&self, totals: catalog::Totals) -> catalog::Totals {
-        let mut after = totals;
-        after.docs -= self.dying.iter().map(|place| u64::from(place.count)).sum::<u64>();
-        after.docs += self.segment.as_ref().map_or(0, |new| u64::from(new.segment.meta().max_doc()));
-        after.files += self.added;
-        after.files -= self.removed.len() as u64;
-        after
-    }
-
     /// `corpus` as it would be after the commit.
     pub fn overlay(&self, corpus: &Corpus) -> Result<Corpus, IndexError> {
         let mut after = corpus.clone();
-        after.totals = self.totals(corpus.totals);
         for place in &self.dying {
             if let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) {
                 seg.bury(place.start, place.count);

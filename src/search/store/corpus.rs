@@ -19,7 +19,7 @@ use crate::search::analyze::Authors;
 use crate::search::read::Block;
 use crate::search::read::block::ParsedNote;
 use crate::search::store::{
-    FileRow, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, Target, Totals, catalog,
+    FileRow, LastCommit, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, Target, catalog,
 };
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
@@ -28,8 +28,8 @@ const KEPT: usize = 128;
 /// The segments and numbers that a question is answered from.
 #[derive(Clone, Default)]
 pub struct Corpus {
-    /// Numbers of the living.
-    pub totals: Totals,
+    /// The commit that it is of.
+    pub commit: LastCommit,
     /// Paths of the files that this corpus sees otherwise than the catalog, or not at all any more.
     pub hidden: HashSet<String>,
     /// Paths and reasons of the files that are left out and that the catalog doesn't know as such.
@@ -65,7 +65,7 @@ impl Corpus {
     /// # Errors
     /// SQLite's and tantivy's; a segment isn't what was written.
     pub fn load(conn: &Connection, files: &SegmentFiles, before: Option<&Self>) -> Result<Self, IndexError> {
-        let mut corpus = Self { totals: catalog::totals(conn)?, ..Self::default() };
+        let mut corpus = Self { commit: catalog::last_commit(conn)?, ..Self::default() };
         let rows = catalog::segments(conn)?;
         let mut dead = catalog::dead(conn)?;
         for row in &rows {
@@ -148,10 +148,15 @@ impl Corpus {
         row.authors.iter().filter_map(move |id| seg.authors.get(*id as usize).copied())
     }
 
+    /// How many blocks live.
+    pub(in crate::search) fn docs(&self) -> u64 {
+        self.segs.iter().map(Seg::living).sum()
+    }
+
     /// The mean length of a living document, as ranking counts it.
     pub fn mean_length(&self) -> f32 {
         let terms: u64 = self.notes().map(|note| u64::from(note.row.terms)).sum();
-        (terms as f64 / self.totals.docs.max(1) as f64).max(1.0) as f32
+        (terms as f64 / self.docs().max(1) as f64).max(1.0) as f32
     }
 
     /// The block of a slot, without its text, and its file.

@@ -25,7 +25,6 @@ fn corpus(notes: &[usize]) -> Corpus {
             (format!("{count}/{n}.md"), note)
         });
         let notes: Vec<_> = notes.collect();
-        corpus.totals.docs += notes.iter().map(|(_, note)| note.blocks.len() as u64).sum::<u64>();
         corpus.put(notes).unwrap();
     }
     let odd = &mut corpus.segs[1];

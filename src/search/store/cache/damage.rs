@@ -43,7 +43,7 @@ pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), Inde
 fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
     let conn = catalog::open(&root.join(DATABASE), false)?;
     quick_check(&conn)?;
-    let generation = catalog::totals(&conn)?.generation + 1;
+    let generation = catalog::last_commit(&conn)?.generation + 1;
     let files = SegmentFiles::open(&root.join("tantivy"))?;
     let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn);
     store.begin(generation)
