@@ -95,16 +95,11 @@ impl Index {
         self.refuse_emptying(conn, files.len())?;
         let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
-        let mut differing = Vec::new();
-        catalog::each_look(conn, |path, look| match listed.remove(path) {
-            Some(stat) if is_as_known(&look, &stat) => {}
-            found => differing.push((path.to_owned(), found)),
+        let mut suspects = Vec::new();
+        catalog::each_file(conn, |known| match listed.remove(&*known.path) {
+            Some(stat) if is_as_known(&known.look, &stat) => {}
+            stat => suspects.push(ChangedFile { path: known.path.clone(), known: Some(known), stat }),
         })?;
-        let known = differing.into_iter().map(|(path, stat)| {
-            let known = catalog::file(conn, &path)?;
-            Ok(ChangedFile { path, known, stat })
-        });
-        let mut suspects = known.collect::<Result<Vec<_>, IndexError>>()?;
         let new =
             |(path, stat): (&str, _)| ChangedFile { path: path.to_owned(), known: None, stat: Some(stat) };
         suspects.extend(listed.into_iter().map(new));

@@ -220,19 +220,15 @@ pub struct FileRow {
 
 const FILE: &str = "path, size, mtime, ctime, inode, hash, skipped, findings, segment, start, count";
 
-fn look(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileStat> {
-    let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    Ok(FileStat { size: number(1)?, mtime: row.get(2)?, ctime: row.get(3)?, inode: number(4)? })
-}
-
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
+    let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
     let place = match row.get(8)? {
         None => None,
         Some(segment) => Some(Place { segment, start: row.get(9)?, count: row.get(10)? }),
     };
     Ok(FileRow {
         path: row.get(0)?,
-        look: look(row)?,
+        look: FileStat { size: number(1)?, mtime: row.get(2)?, ctime: row.get(3)?, inode: number(4)? },
         hash: row.get(5)?,
         skipped: row.get(6)?,
         findings: row.get(7)?,
@@ -252,16 +248,6 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         each(file_row(row)?);
-    }
-    Ok(())
-}
-
-/// Calls `each` with the paths of all files, in no order, and their recorded stats.
-pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, FileStat)) -> Result<(), IndexError> {
-    let mut all = conn.prepare_cached("SELECT path, size, mtime, ctime, inode FROM files")?;
-    let mut rows = all.query([])?;
-    while let Some(row) = rows.next()? {
-        each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, look(row)?);
     }
     Ok(())
 }
