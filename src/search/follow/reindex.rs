@@ -4,10 +4,11 @@
 //! then the old index answers; if the work stops early, nothing has changed. A segment is written out when its memory
 //! reaches a bound, so memory grows with the number of notes alone.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::search::follow::ChangedFile;
-use crate::search::store::{Delta, DeltaBuilder, Store, Target, commit};
+use crate::search::store::{Delta, DeltaBuilder, Store, commit};
 use crate::search::{Index, IndexError};
 use crate::vault::{NotePath, Stat};
 
@@ -40,7 +41,7 @@ pub struct Reindexed {
 
 struct Work<'a> {
     index: &'a Index,
-    target: Target,
+    root: &'a Path,
     files: Vec<(NotePath, Stat)>,
     next: AtomicUsize,
     progress: &'a (dyn Fn(Progress) + Sync),
@@ -85,12 +86,12 @@ impl Index {
     ) -> Result<Reindexed, IndexError> {
         let writing = store.lock_to_write(wait)?;
         let files = self.list()?.files;
-        let target = Target::Disk(store.segments());
-        let work = Work { index: self, target, files, next: AtomicUsize::new(0), progress, stop };
+        let root = store.segments();
+        let work = Work { index: self, root: &root, files, next: AtomicUsize::new(0), progress, stop };
         let deltas = work.run()?;
         fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         let now = self.clock.now().as_second();
-        commit::commit(&store.conn()?, &deltas, now, Some(store.fingerprint()))?;
+        commit::commit(&store.conn()?, &root, &deltas, now, Some(store.fingerprint()))?;
         store.checkpoint()?;
         drop(writing);
         store.sweep()?;
@@ -129,7 +130,7 @@ impl Work<'_> {
     }
 
     fn take_files(&self) -> Result<Vec<Delta>, IndexError> {
-        let new = || DeltaBuilder::new(&self.target, &self.index.basis);
+        let new = || DeltaBuilder::new(Some(self.root), &self.index.basis);
         let (mut made, mut open, now) = (Vec::new(), new(), self.index.now_ns());
         loop {
             let from = self.next.fetch_add(CHUNK, Ordering::Relaxed);

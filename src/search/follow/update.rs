@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use rusqlite::Connection;
 
 use crate::search::follow::{ChangedFile, FreshnessProof, UnreadPath, is_held, prove_freshness};
-use crate::search::store::{Change, Corpus, Delta, LastCommit, Mode, Store, Target, catalog, commit};
+use crate::search::store::{Change, Corpus, Delta, LastCommit, Mode, Store, catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
 /// More changed files than this at once are read by both cores into a new index part.
@@ -86,10 +86,10 @@ impl Index {
                     Change::Touched(_) => {}
                 }
             }
-            let delta = Delta::build(changes, &Target::Disk(store.segments()), &self.basis)?;
+            let delta = Delta::build(changes, Some(&store.segments()), &self.basis)?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             if !delta.is_empty() {
-                commit::commit(&conn, &[delta], self.clock.now().as_second(), None)?;
+                commit::commit(&conn, &store.segments(), &[delta], self.clock.now().as_second(), None)?;
                 store.committed()?;
             }
         }
@@ -224,7 +224,7 @@ impl Index {
             return Ok(corpus);
         }
         freshness.read_directly += changes.len();
-        let delta = Delta::build(changes, &Target::Memory, &self.basis)?;
+        let delta = Delta::build(changes, None, &self.basis)?;
         Ok(Arc::new(delta.overlay(&corpus)?))
     }
 }

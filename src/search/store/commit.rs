@@ -10,9 +10,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use tantivy::BitSet;
 use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::AliveBitSet;
+use tantivy::{BitSet, Segment};
 
 use crate::search::IndexError;
 use crate::search::read::block::ParsedNote;
@@ -20,16 +20,22 @@ use crate::search::store::catalog;
 use crate::search::store::segment::file;
 use crate::search::store::segment::schema;
 use crate::search::store::{
-    Corpus, FileRow, LastCommit, NewRows, NewSegment, Place, RowInputs, Seg, SegmentBuilder,
-    SegmentDirectory, SegmentFiles, Target,
+    Corpus, FileRow, LastCommit, NewRows, Place, RowInputs, Seg, SegmentBuilder, SegmentDirectory,
+    SegmentFiles, seal,
 };
 
 /// As many segments of about one size are merged into one.
 const FAN: usize = 6;
 
-/// Commits changes in one step; `now` is in seconds since 1970. If `anew` has a fingerprint, the changes replace the
-/// whole index.
-pub fn commit(conn: &Connection, deltas: &[Delta], now: i64, anew: Option<&str>) -> Result<(), IndexError> {
+/// Commits changes in one step, with their segments' files in the folder `root`; `now` is in seconds since 1970. If
+/// `anew` has a fingerprint, the changes replace the whole index.
+pub fn commit(
+    conn: &Connection,
+    root: &Path,
+    deltas: &[Delta],
+    now: i64,
+    anew: Option<&str>,
+) -> Result<(), IndexError> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let mut last = catalog::last_commit(&tx)?;
     if let Some(fingerprint) = anew {
@@ -39,15 +45,15 @@ pub fn commit(conn: &Connection, deltas: &[Delta], now: i64, anew: Option<&str>)
     last.generation += 1;
     last.committed = now;
     for delta in deltas {
-        put_delta(&tx, delta)?;
+        put_delta(&tx, root, delta)?;
     }
     catalog::set_last_commit(&tx, &last)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     Ok(tx.commit()?)
 }
 
-fn put_delta(tx: &Connection, delta: &Delta) -> Result<(), IndexError> {
-    let segment = delta.segment.as_ref().map(|new| put_new(tx, new)).transpose()?;
+fn put_delta(tx: &Connection, root: &Path, delta: &Delta) -> Result<(), IndexError> {
+    let segment = delta.segment.as_ref().map(|new| put_new(tx, root, new)).transpose()?;
     for place in &delta.dying {
         catalog::put_dead(tx, place.segment, place.start, place.count)?;
     }
@@ -65,9 +71,11 @@ fn put_delta(tx: &Connection, delta: &Delta) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Lists a new segment; its number.
-fn put_new(tx: &Connection, NewSegment { segment, seals }: &NewSegment) -> Result<i64, IndexError> {
-    catalog::put_segment(tx, &segment.id().uuid_string(), segment.meta().max_doc(), seals)
+/// Seals and lists a new segment; its number.
+fn put_new(tx: &Connection, root: &Path, segment: &Segment) -> Result<i64, IndexError> {
+    let uuid = segment.id().uuid_string();
+    let seals = seal::of_files(root, &uuid).map_err(|error| IndexError::cache(root, error))?;
+    catalog::put_segment(tx, &uuid, segment.meta().max_doc(), &seals)
 }
 
 /// Segments worth merging into one now, with at most `most` living documents among them.
@@ -123,16 +131,16 @@ pub fn merge(
         let directory: Box<dyn tantivy::Directory> = Box::new(directory);
         let index =
             tantivy::indexer::merge_filtered_segments(&segments, schema::settings(), filters, directory)?;
-        Some(file::written(&index, root, &copied)?)
+        Some(file::written(&index, &copied)?)
     } else {
         None
     };
-    if new.as_ref().is_some_and(|new| new.segment.meta().max_doc() as usize != next) {
+    if new.as_ref().is_some_and(|new| new.meta().max_doc() as usize != next) {
         return Err(IndexError::Torn(format!("a merge of {next} documents gave another number")));
     }
     fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    let id = new.map(|new| put_new(&tx, &new)).transpose()?.unwrap_or_default();
+    let id = new.map(|new| put_new(&tx, root, &new)).transpose()?.unwrap_or_default();
     for note in &copied.notes {
         catalog::move_file(&tx, &note.path, id, note.start)?;
     }
@@ -143,21 +151,11 @@ pub fn merge(
     catalog::set_last_commit(&tx, &LastCommit { generation: last.generation + 1, ..last })?;
     fail::fail_point!("index-merge-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
-    old.iter().for_each(|row| remove_files(root, &row.uuid));
-    Ok(())
+    sweep(conn, root)
 }
 
-/// Removes the files of one segment. Readers that have them open keep them.
-fn remove_files(root: &Path, uuid: &str) {
-    let name = uuid.replace('-', "");
-    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&name) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Removes the files that no listed segment owns. No process may be writing segments meanwhile.
+/// Removes the files that no listed segment owns. Readers that have them open keep them. No process may be writing
+/// segments meanwhile.
 pub fn sweep(conn: &Connection, root: &Path) -> Result<(), IndexError> {
     let listed: HashSet<String> =
         catalog::segments(conn)?.into_iter().map(|row| row.uuid.replace('-', "")).collect();
@@ -207,21 +205,21 @@ pub struct Delta {
     /// Places whose blocks die.
     pub dying: Vec<Place>,
     /// The segment of the new blocks.
-    pub segment: Option<NewSegment>,
+    pub segment: Option<Segment>,
 }
 
 /// Gathers changes until they are a [`Delta`].
 pub struct DeltaBuilder<'a> {
-    target: &'a Target,
+    root: Option<&'a Path>,
     basis: &'a RowInputs,
     delta: Delta,
     blocks: Option<SegmentBuilder>,
 }
 
 impl<'a> DeltaBuilder<'a> {
-    /// A builder without changes; new blocks go to `target`.
-    pub fn new(target: &'a Target, basis: &'a RowInputs) -> Self {
-        Self { target, basis, delta: Delta::default(), blocks: None }
+    /// A builder without changes; new blocks go to the folder `root`, or to memory.
+    pub fn new(root: Option<&'a Path>, basis: &'a RowInputs) -> Self {
+        Self { root, basis, delta: Delta::default(), blocks: None }
     }
 
     /// Adds a file's change.
@@ -241,7 +239,7 @@ impl<'a> DeltaBuilder<'a> {
                 if !note.blocks.is_empty() {
                     let blocks = match &mut self.blocks {
                         Some(blocks) => blocks,
-                        None => self.blocks.insert(SegmentBuilder::new(self.target, self.basis)?),
+                        None => self.blocks.insert(SegmentBuilder::new(self.root, self.basis)?),
                     };
                     file.place = Some(blocks.add(&file.path, &note)?);
                 }
@@ -264,8 +262,8 @@ impl<'a> DeltaBuilder<'a> {
 
 impl Delta {
     /// Computes the change that `changes` make to the index.
-    pub fn build(changes: Vec<Change>, target: &Target, basis: &RowInputs) -> Result<Self, IndexError> {
-        let mut builder = DeltaBuilder::new(target, basis);
+    pub fn build(changes: Vec<Change>, root: Option<&Path>, basis: &RowInputs) -> Result<Self, IndexError> {
+        let mut builder = DeltaBuilder::new(root, basis);
         changes.into_iter().try_for_each(|change| builder.add(change))?;
         builder.finish()
     }
@@ -289,7 +287,7 @@ impl Delta {
         if let Some(segment) = &self.segment {
             let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
             let memory = self.files.iter().filter(new).cloned().collect();
-            after.add(Seg { memory, ..Seg::open(0, &segment.segment, 8)? });
+            after.add(Seg { memory, ..Seg::open(0, segment, 8)? });
         }
         Ok(after)
     }

@@ -19,7 +19,7 @@ use crate::search::analyze::Authors;
 use crate::search::read::Block;
 use crate::search::read::block::ParsedNote;
 use crate::search::store::{
-    FileRow, LastCommit, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, Target, catalog,
+    FileRow, LastCommit, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, catalog,
 };
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
@@ -96,7 +96,7 @@ impl Corpus {
     /// # Errors
     /// tantivy's.
     pub fn put(&mut self, notes: impl IntoIterator<Item = (String, ParsedNote)>) -> Result<(), IndexError> {
-        let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default())?;
+        let mut builder = SegmentBuilder::new(None, &RowInputs::default())?;
         for (path, note) in notes {
             for seg in &mut self.segs {
                 let rows = std::sync::Arc::clone(&seg.rows);
@@ -105,7 +105,7 @@ impl Corpus {
             }
             builder.add(&path, &note)?;
         }
-        self.add(Seg::open(0, &builder.finish()?.segment, 8)?);
+        self.add(Seg::open(0, &builder.finish()?, 8)?);
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tantivy::columnar::{RowAddr, ShuffleMergeOrder, merge_columnar};
 use tantivy::directory::{RamDirectory, TerminatingWrite};
@@ -25,26 +25,8 @@ use crate::search::read::{Block, Kind};
 use crate::search::store::segment::{pack, schema};
 use crate::search::store::{
     FILTER, Gathered, NewRows, NewTerms, Place, Postings, RANK, RowInputs, SegmentDirectory, TEXT, TextTerms,
-    decode, seal,
+    decode,
 };
-
-/// The destination of a new segment.
-#[derive(Debug, Clone)]
-pub enum Target {
-    /// To the cache.
-    Disk(std::path::PathBuf),
-    /// To memory, for an answer that can't be committed.
-    Memory,
-}
-
-/// A written segment.
-#[derive(Debug, Clone)]
-pub struct NewSegment {
-    /// Its files.
-    pub segment: Segment,
-    /// The seals of its files; empty in memory.
-    pub seals: String,
-}
 
 /// Writes blocks into one segment.
 pub struct SegmentBuilder {
@@ -60,15 +42,15 @@ pub struct SegmentBuilder {
     texts: StoreWriter,
     stored: String,
     docs: u32,
-    root: Option<PathBuf>,
 }
 
 impl SegmentBuilder {
-    /// An empty segment at `target`, whose rows are made by `basis`.
-    pub fn new(target: &Target, basis: &RowInputs) -> tantivy::Result<Self> {
-        let directory: Box<dyn Directory> = match target {
-            Target::Disk(root) => Box::new(SegmentDirectory::open(root)?),
-            Target::Memory => Box::new(RamDirectory::create()),
+    /// An empty segment in the folder `root` of the cache, or in memory for an answer that can't be committed. `basis`
+    /// makes its rows.
+    pub fn new(root: Option<&Path>, basis: &RowInputs) -> tantivy::Result<Self> {
+        let directory: Box<dyn Directory> = match root {
+            Some(root) => Box::new(SegmentDirectory::open(root)?),
+            None => Box::new(RamDirectory::create()),
         };
         let settings = schema::settings();
         let segment = Index::create(directory, schema::schema(), settings.clone())?.new_segment();
@@ -88,7 +70,6 @@ impl SegmentBuilder {
             texts,
             stored: String::new(),
             docs: 0,
-            root: if let Target::Disk(root) = target { Some(root.clone()) } else { None },
         })
     }
 
@@ -132,14 +113,7 @@ impl SegmentBuilder {
     }
 
     /// Writes the segment's files.
-    pub fn finish(mut self) -> Result<NewSegment, IndexError> {
-        let root = self.root.take();
-        let segment = self.write()?;
-        let seals = root.as_ref().map(|root| seals(&segment, root)).transpose()?.unwrap_or_default();
-        Ok(NewSegment { segment, seals })
-    }
-
-    fn write(self) -> tantivy::Result<Segment> {
+    pub fn finish(self) -> tantivy::Result<Segment> {
         let Self { segment, text, filter, ranked, texts, docs, .. } = self;
         let segment = segment.with_max_doc(docs);
         texts.close()?;
@@ -187,7 +161,7 @@ fn write_rows(segment: &Segment, rows: &NewRows, terms: &NewTerms) -> tantivy::R
 }
 
 /// The one segment of a freshly merged index, with its `rows`.
-pub fn written(index: &Index, root: &Path, rows: &NewRows) -> Result<NewSegment, IndexError> {
+pub fn written(index: &Index, rows: &NewRows) -> Result<Segment, IndexError> {
     let segment = index.searchable_segments()?.into_iter().next();
     let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
     let terms = SegmentReader::open(&segment)?.inverted_index(RANK)?;
@@ -197,12 +171,7 @@ pub fn written(index: &Index, root: &Path, rows: &NewRows) -> Result<NewSegment,
         of_stems.push(all.key());
     }
     write_rows(&segment, rows, &of_stems)?;
-    let seals = self::seals(&segment, root)?;
-    Ok(NewSegment { segment, seals })
-}
-
-fn seals(segment: &Segment, root: &Path) -> Result<String, IndexError> {
-    seal::of_files(root, &segment.id().uuid_string()).map_err(|error| IndexError::cache(root, error))
+    Ok(segment)
 }
 
 /// The exact filters that a block's tags give; `tags` are the note's own.

@@ -14,11 +14,11 @@ fn block(kind: Kind, section: u8, words: &str) -> Block {
 
 #[test]
 fn a_segment_of_empty_texts_can_be_read() {
-    let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default()).unwrap();
+    let mut builder = SegmentBuilder::new(None, &RowInputs::default()).unwrap();
     let blocks = vec![block(Kind::Item, 0, ""); 3];
     let note = ParsedNote { blocks, ..ParsedNote::default() };
     builder.add("a.md", &note).unwrap();
-    let seg = Seg::open(0, &builder.finish().unwrap().segment, 8).unwrap();
+    let seg = Seg::open(0, &builder.finish().unwrap(), 8).unwrap();
     for doc in 0..3 {
         assert_eq!(seg.text(doc).unwrap(), (String::new(), String::new()));
     }
@@ -34,7 +34,7 @@ proptest! {
             1..4,
         )
     ) {
-        let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default()).unwrap();
+        let mut builder = SegmentBuilder::new(None, &RowInputs::default()).unwrap();
         let mut texts = Vec::new();
         for blocks in &notes {
             let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
@@ -44,7 +44,7 @@ proptest! {
             prop_assert_eq!((run.start as usize, run.count as usize), (texts.len(), note.blocks.len()));
             texts.extend(note.blocks.iter().map(|block| block.text.clone()));
         }
-        let seg = Seg::open(0, &builder.finish().unwrap().segment, 8).unwrap();
+        let seg = Seg::open(0, &builder.finish().unwrap(), 8).unwrap();
         prop_assert_eq!(seg.reader.max_doc() as usize, texts.len());
         for (doc, text) in texts.iter().enumerate() {
             prop_assert_eq!(&seg.text(doc as u32).unwrap().0, text);
