@@ -17,8 +17,9 @@ use crate::search::analyze::{Authors, signature};
 use crate::search::store::segment::block_meta::META;
 use crate::search::store::{Code, Hash, Meta, NO_ROW, NOBODY, Rest, Signs};
 
-const MAGIC: &[u8; 8] = b"VAROWS05";
-const HEAD: usize = 8 + 6 * 4;
+const MAGIC: &[u8; 8] = b"VAROWS06";
+/// The magic number, and the length of each part.
+const HEAD: usize = 8 + PARTS * 4;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();
 const LARGE: usize = size_of::<Signs>();
@@ -55,7 +56,6 @@ struct Notes {
 #[derive(Debug)]
 pub struct Rows {
     bytes: OwnedBytes,
-    len: usize,
     /// The start of each part, and the end of the last.
     at: [usize; PARTS + 1],
     notes: Notes,
@@ -78,30 +78,14 @@ const NOTES: usize = 10;
 impl Rows {
     /// From the bytes of [`NewRows::write`]; none where they aren't.
     pub fn new(bytes: OwnedBytes) -> Option<Self> {
-        let head = bytes.get(..HEAD)?.strip_prefix(MAGIC)?;
-        let (numbers, _) = head.as_chunks::<4>();
-        let number = |at: usize| u32::from_le_bytes(numbers[at]) as usize;
-        let (len, rows, terms) = (number(0), number(1), number(2));
-        let sizes = [
-            META * len,
-            4 * len,
-            WORD * len,
-            size_of::<Hash>() * rows,
-            REST * rows,
-            LARGE * rows,
-            WORD * terms,
-            4 * terms,
-            number(3),
-            number(4),
-            number(5),
-        ];
+        let (lengths, _) = bytes.get(..HEAD)?.strip_prefix(MAGIC)?.as_chunks::<4>();
         let mut at = [HEAD; PARTS + 1];
-        for (part, size) in sizes.into_iter().enumerate() {
-            at[part + 1] = at[part] + size;
+        for (part, length) in lengths.iter().enumerate() {
+            at[part + 1] = at[part] + u32::from_le_bytes(*length) as usize;
         }
         let notes: Notes = bitcode::decode(bytes.get(at[NOTES]..at[PARTS])?).ok()?;
         let is_whole = at[PARTS] == bytes.len();
-        is_whole.then_some(Self { bytes, len, at, notes })
+        is_whole.then_some(Self { bytes, at, notes })
     }
 
     #[inline(always)]
@@ -111,7 +95,7 @@ impl Rows {
 
     /// How many blocks it has.
     pub(in crate::search) fn len(&self) -> usize {
-        self.len
+        self.part(METAS).len() / META
     }
 
     /// The notes, in the order of their blocks, dead ones among them.
@@ -202,17 +186,17 @@ impl Rows {
 /// to be walked to find a term by its position, and a question needs some ten thousand terms.
 #[derive(Debug, Default)]
 pub struct NewTerms {
-    signatures: Vec<u64>,
-    ends: Vec<u32>,
+    signatures: Vec<u8>,
+    ends: Vec<u8>,
     text: Vec<u8>,
 }
 
 impl NewTerms {
     /// Adds the next one.
     pub fn push(&mut self, term: &[u8]) {
-        self.signatures.push(signature(term));
+        self.signatures.extend(signature(term).to_le_bytes());
         self.text.extend_from_slice(term);
-        self.ends.push(count(self.text.len()));
+        self.ends.extend(count(self.text.len()).to_le_bytes());
     }
 }
 
@@ -281,33 +265,34 @@ impl NewRows {
     /// # Errors
     /// Those of `out`.
     pub fn write(&self, terms: &NewTerms, out: &mut impl Write) -> io::Result<()> {
-        let authors = self.authors.names().to_vec();
-        let notes = bitcode::encode(&Notes { notes: self.notes.clone(), authors });
+        let (rows, texts, authors) = (&self.rows, &self.texts, self.authors.names().to_vec());
+        let first = |row: &u32| texts.get(*row as usize).map_or(0, |(_, code)| code.signs[0]);
+        let rest = texts.iter().flat_map(|(_, code)| &code.signs[1..]);
+        let large = texts.iter().flat_map(|(_, code)| &code.large);
+        let parts: [&[u8]; PARTS] = [
+            &joined(self.metas.iter().map(|meta| meta.to_bytes())),
+            &joined(rows.iter().map(|row| row.to_le_bytes())),
+            &joined(rows.iter().map(|row| first(row).to_le_bytes())),
+            &joined(texts.iter().map(|(hash, _)| *hash)),
+            &joined(rest.map(|word| word.to_le_bytes())),
+            &joined(large.map(|word| word.to_le_bytes())),
+            &terms.signatures,
+            &terms.ends,
+            &terms.text,
+            &self.packed,
+            &bitcode::encode(&Notes { notes: self.notes.clone(), authors }),
+        ];
         out.write_all(MAGIC)?;
-        for number in [
-            self.metas.len(),
-            self.texts.len(),
-            terms.ends.len(),
-            terms.text.len(),
-            self.packed.len(),
-            notes.len(),
-        ] {
-            out.write_all(&count(number).to_le_bytes())?;
-        }
-        self.metas.iter().try_for_each(|meta| out.write_all(&meta.to_bytes()))?;
-        self.rows.iter().try_for_each(|row| out.write_all(&row.to_le_bytes()))?;
-        let first = |row: &u32| self.texts.get(*row as usize).map_or(0, |(_, code)| code.signs[0]);
-        self.rows.iter().try_for_each(|row| out.write_all(&first(row).to_le_bytes()))?;
-        self.texts.iter().try_for_each(|(hash, _)| out.write_all(hash))?;
-        let rest = self.texts.iter().flat_map(|(_, code)| &code.signs[1..]);
-        let large = self.texts.iter().flat_map(|(_, code)| &code.large);
-        let mut words = rest.chain(large).chain(&terms.signatures);
-        words.try_for_each(|word| out.write_all(&word.to_le_bytes()))?;
-        terms.ends.iter().try_for_each(|end| out.write_all(&end.to_le_bytes()))?;
-        out.write_all(&terms.text)?;
-        out.write_all(&self.packed)?;
-        out.write_all(&notes)
+        parts.iter().try_for_each(|part| out.write_all(&count(part.len()).to_le_bytes()))?;
+        parts.iter().try_for_each(|part| out.write_all(part))
     }
+}
+
+/// Numbers of one size as one part.
+fn joined<const N: usize>(numbers: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+    let mut part = Vec::new();
+    numbers.for_each(|number| part.extend_from_slice(&number));
+    part
 }
 
 /// `N` words from their bytes.
