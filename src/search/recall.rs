@@ -32,7 +32,8 @@ pub struct Recall {
     /// The scratch memory of questions.
     pub(in crate::search) scratch: ScratchPool,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, ModelError>>,
-    patience: Duration,
+    /// How long a question waits for a model's endpoint.
+    pub patience: Duration,
 }
 
 /// A state of the index as ranking sees it, kept between questions.
@@ -72,13 +73,6 @@ impl Recall {
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
-    }
-
-    /// The same, with another patience for a model's endpoint.
-    #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self
     }
 
     /// Frees memory that the next question computes again; for a time without questions.

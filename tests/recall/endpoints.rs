@@ -220,7 +220,8 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
 
     // An endpoint that never ends its answer: the built-in vectors rank, and the person is told.
     *size.lock().unwrap() = SLOW;
-    let slow = open(&all).patience(std::time::Duration::from_millis(20));
+    let mut slow = open(&all);
+    slow.patience = std::time::Duration::from_millis(20);
     let answer = slow.search(&Query::new("kitten")).unwrap();
     assert_eq!(answer.hits.len(), 1);
     contains_all(answer.notes.join(" "), &["no answer in time; ranked with the built-in vectors"]);
