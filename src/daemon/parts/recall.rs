@@ -22,11 +22,9 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             biased;
             event = events.next() => match event {
                 Some(DaemonEvent::Settings(changed)) => {
-                    if changed.settings != workspace.settings {
-                        recall = Arc::new(Recall::of(&changed)?);
-                        answers = open(answers, &changed, &recall, &board);
-                        wait = SETTLE;
-                    }
+                    recall = Arc::new(Recall::of(&changed)?);
+                    answers = open(answers, &changed, &recall, &board);
+                    wait = SETTLE;
                     workspace = changed;
                 }
                 Some(DaemonEvent::VaultGone) => wait = EVERY,
