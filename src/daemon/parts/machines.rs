@@ -6,6 +6,7 @@
 use tokio::sync::broadcast;
 
 use super::prelude::*;
+use crate::machines::Machines;
 use crate::machines::identity::Identity;
 
 /// The interval at which this machine checks whether it is still the voice, because a lease ends without an event.
@@ -15,18 +16,10 @@ const LOOK: Duration = Duration::from_secs(1);
 const LOST_TABLE: &str =
     "`[machines]` is not in the settings any more: this machine tells everything by itself";
 
-/// Reports on the machines: to `status`, and to the other parts when this machine becomes the voice, or is it no more.
-struct RightsReporter {
-    events: broadcast::Sender<DaemonEvent>,
-    board: StatusBoard,
-    is_voice: bool,
-}
-
 /// Takes part among the machines.
 pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, stop, .. } = context;
-    let is_voice = workspace.machines.is_alone();
-    let mut reporter = RightsReporter { events: sender, board, is_voice };
+    let mut was_voice = workspace.machines.is_alone();
     loop {
         let machines = workspace.machines.clone();
         let drive = stop.child_token();
@@ -34,7 +27,34 @@ pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -
             let (machines, drive) = (machines.clone(), drive.clone());
             async move { machines.drive(drive).await }
         });
-        let changed = watch(&workspace, &mut reporter, &mut events).await;
+        let mut news = machines.rights_changes();
+        // Looked up once: a daemon of one machine reads no file at each event.
+        let has_lost_table = machines.is_alone() && Identity::is_kept(&workspace.dirs.state);
+        let changed = loop {
+            let is_voice = machines.is_voice();
+            if std::mem::replace(&mut was_voice, is_voice) != is_voice {
+                tracing::info!(is_voice, "the voice turned");
+                // Without other parts there is no listener, which is fine.
+                let _ = sender.send(DaemonEvent::Voice);
+            }
+            let words = if has_lost_table { LOST_TABLE.to_owned() } else { words(&machines, is_voice) };
+            board.update(|report| {
+                report.machines = machines.status();
+                report.set_part("machines", words);
+            });
+            let look = workspace.clock.sleep(LOOK);
+            tokio::select! {
+                biased;
+                event = events.next() => match event {
+                    Some(DaemonEvent::Settings(changed))
+                        if changed.settings.machines != workspace.settings.machines => break Some(changed),
+                    Some(_) => {}
+                    None => break None,
+                },
+                () = news.changed() => {}
+                () = tokio::time::sleep(look), if !machines.is_alone() => {}
+            }
+        };
         drive.cancel();
         let _ = driver.await;
         match changed {
@@ -44,53 +64,8 @@ pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -
     }
 }
 
-/// Reports changes until other machines are named in the settings; `None` when the daemon stops.
-async fn watch(
-    workspace: &Arc<Workspace>,
-    reporter: &mut RightsReporter,
-    events: &mut PartEvents,
-) -> Option<Arc<Workspace>> {
-    let machines = &workspace.machines;
-    let mut news = machines.rights_changes();
-    // Looked up once: a daemon of one machine reads no file at each event.
-    let has_lost_table = machines.is_alone() && Identity::is_kept(&workspace.dirs.state);
-    loop {
-        reporter.report(workspace, has_lost_table);
-        let look = workspace.clock.sleep(LOOK);
-        tokio::select! {
-            biased;
-            event = events.next() => match event? {
-                DaemonEvent::Settings(changed) if changed.settings.machines != workspace.settings.machines => {
-                    return Some(changed);
-                }
-                _ => {}
-            },
-            () = news.changed() => {}
-            () = tokio::time::sleep(look), if !machines.is_alone() => {}
-        }
-    }
-}
-
-impl RightsReporter {
-    fn report(&mut self, workspace: &Workspace, has_lost_table: bool) {
-        let machines = &workspace.machines;
-        let is_voice = machines.is_voice();
-        if std::mem::replace(&mut self.is_voice, is_voice) != is_voice {
-            tracing::info!(is_voice, "the voice turned");
-            // Without other parts there is no listener, which is fine.
-            let _ = self.events.send(DaemonEvent::Voice);
-        }
-        let words = if has_lost_table { LOST_TABLE.to_owned() } else { words(workspace, is_voice) };
-        self.board.update(|report| {
-            report.machines = machines.status();
-            report.set_part("machines", words);
-        });
-    }
-}
-
 /// The state in a few words; empty if there is one machine.
-fn words(workspace: &Workspace, is_voice: bool) -> String {
-    let machines = &workspace.machines;
+fn words(machines: &Machines, is_voice: bool) -> String {
     if machines.is_alone() {
         return String::new();
     }
