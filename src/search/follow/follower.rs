@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -109,21 +109,14 @@ impl State {
 struct Shared {
     index: Arc<Index>,
     state: Mutex<State>,
-    stop: AtomicBool,
-}
-
-#[derive(Debug)]
-enum Task {
-    Changed,
-    Rescan,
-    Gone,
 }
 
 /// Follows the vault in a thread of its own, until it is dropped.
 #[derive(Debug)]
 pub struct Follower {
     shared: Arc<Shared>,
-    tasks: mpsc::Sender<Task>,
+    /// Whether every file is to be looked at, or those that are known to have changed.
+    tasks: mpsc::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -134,10 +127,10 @@ impl Follower {
     /// Another process follows already, or the cache can't be used.
     pub fn start(index: Arc<Index>) -> Result<Self, IndexError> {
         let lock = take_lock(index.cache())?;
-        let shared = Arc::new(Shared { index, state: Mutex::default(), stop: AtomicBool::new(false) });
+        let shared = Arc::new(Shared { index, state: Mutex::default() });
         shared.publish();
         let (tasks, received) = mpsc::channel();
-        let _ = tasks.send(Task::Rescan);
+        let _ = tasks.send(true);
         let thread = std::thread::Builder::new()
             .name("index".to_owned())
             .spawn({
@@ -158,7 +151,7 @@ impl Follower {
     /// processes know of the change.
     pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
         self.shared.heard(paths, Stage::Dirty);
-        let _ = self.tasks.send(Task::Changed);
+        let _ = self.tasks.send(false);
     }
 
     /// Removes these cookies, because the watcher has reported all events before they were made.
@@ -173,7 +166,7 @@ impl Follower {
     pub fn rescan(&self, why: &str) {
         tracing::debug!(why, "every file is to be looked at");
         self.shared.distrust();
-        let _ = self.tasks.send(Task::Rescan);
+        let _ = self.tasks.send(true);
     }
 
     /// Reports that the watcher can't see every change. From now on other processes scan every file themselves.
@@ -189,7 +182,7 @@ impl Follower {
     /// Reports that the vault is missing at the moment. The index stays as it is, and its state says so.
     pub fn vault_gone(&self) {
         self.shared.distrust();
-        let _ = self.tasks.send(Task::Gone);
+        let _ = self.tasks.send(false);
     }
 
     /// Its present state.
@@ -202,9 +195,8 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.index.stop();
-        let _ = self.tasks.send(Task::Changed);
+        let _ = self.tasks.send(false);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -258,6 +250,11 @@ impl Shared {
         Some((last.epoch, last.generation))
     }
 
+    /// Whether it is to end.
+    fn is_stopping(&self) -> bool {
+        self.index.stopping.load(Ordering::Relaxed)
+    }
+
     /// Whether the index is another one than that of the last whole look at every file.
     fn is_anew(&self) -> bool {
         let known = self.state().commit;
@@ -268,7 +265,7 @@ impl Shared {
     fn catch_up(&self) -> Option<(i64, u64)> {
         loop {
             let before = self.last_commit();
-            if !self.note(self.index.catch_up()) || self.stop.load(Ordering::Relaxed) {
+            if !self.note(self.index.catch_up()) || self.is_stopping() {
                 return None;
             }
             let after = self.last_commit();
@@ -304,24 +301,22 @@ impl Shared {
     }
 }
 
-fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
+fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<bool>, lock: Lock) {
     let (mut lock, mut rescan) = (Some(lock), false);
     let mut swept = Instant::now();
-    let (mut committed, mut quiet) = (false, QUIET);
-    while !shared.stop.load(Ordering::Relaxed) {
+    let mut quiet = QUIET;
+    loop {
         let mut wait = BEAT;
         loop {
             match tasks.recv_timeout(wait) {
-                Ok(Task::Changed) => {}
-                Ok(Task::Rescan) => rescan = true,
-                Ok(Task::Gone) => rescan = false,
+                Ok(is_rescan) => rescan |= is_rescan,
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             // Take all that waits, then work.
             wait = Duration::ZERO;
         }
-        if shared.stop.load(Ordering::Relaxed) {
+        if shared.is_stopping() {
             break;
         }
         if shared.is_anew() {
@@ -339,7 +334,7 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
         }
         rescan |= swept.elapsed() > SWEEP;
         let is_there = shared.index.vault().is_present();
-        if rescan && is_there {
+        let committed = if rescan && is_there {
             tracing::debug!("looking at every file");
             rescan = false;
             let distrusted = {
@@ -357,16 +352,17 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             state.worked(commit.is_some());
             state.commit = commit;
             state.following.following = commit.is_some() && state.distrusted == distrusted;
-            committed = true;
+            true
         } else if is_there {
-            committed |= commit_dirty(shared);
+            commit_dirty(shared)
         } else {
             shared.distrust();
             rescan = true;
-        }
+            false
+        };
         shared.publish();
         quiet = if committed { 0 } else { quiet + 1 };
-        if std::mem::take(&mut committed) {
+        if committed {
             let merged = shared.index.store().and_then(|store| store.compact(MERGE));
             if let Err(error) = merged {
                 tracing::warn!(%error, "segments could not be merged");
