@@ -60,18 +60,13 @@ impl Index {
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
     ) -> Result<Reindexed, IndexError> {
-        // Damage that only a close reading shows is found here. A log that was taken away from under another process makes a
-        // cache that can only be read; one that can't be removed either keeps its error.
-        let store = self.store()?;
-        let checked =
-            if store.is_writable() { store.examine() } else { Err(IndexError::Torn("read-only".to_owned())) };
-        if let Err(error) = checked
-            && error.is_damage()
-        {
-            let mended = self.mend(&error);
-            if store.is_writable() {
-                mended?;
-            }
+        if self.store()?.is_writable() {
+            // Damage that only a close reading shows is found here.
+            self.healing(Store::examine)?;
+        } else {
+            // A log that was taken away from under another process makes a cache that can only be read; one that can't be
+            // removed either keeps its error.
+            let _ = self.mend(&IndexError::Torn("read-only".to_owned()));
             self.reopen()?;
         }
         self.healing(|store| self.reindex_into(store, progress, stop, true))
