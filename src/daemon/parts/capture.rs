@@ -54,18 +54,15 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 None => return Ok(()),
             },
             () = tokio::time::sleep_until(at.unwrap_or_else(Instant::now)), if at.is_some() => {
-                let now = std::mem::take(&mut work);
                 let done = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
-                    done = check(&workspace, now, &permits) => done,
+                    done = check(&workspace, &mut work, &permits) => done,
                 };
                 match done {
-                    Ok(LookOutcome { words, left, all }) => {
+                    Ok(words) => {
                         if let Some(words) = words {
                             board.set_part("inbox", words);
                         }
-                        work.logs.extend(left);
-                        work.all |= all;
                         if work.all || !work.logs.is_empty() {
                             work.at.get_or_insert(Instant::now() + BRAIN_RETRY);
                         }
@@ -98,16 +95,6 @@ impl PendingLooks {
     }
 }
 
-/// The outcome of a check.
-#[derive(Debug, Default)]
-struct LookOutcome {
-    words: Option<String>,
-    /// Logs whose turns wait for a brain, or for the end of a pause.
-    left: Vec<NotePath>,
-    /// Whether all logs that have grown wait.
-    all: bool,
-}
-
 /// The new turns of a log, and the place behind them.
 struct NewTurns {
     path: NotePath,
@@ -115,35 +102,36 @@ struct NewTurns {
     place: Resume,
 }
 
-/// Does the pending work.
+/// Does the pending work; then those logs are left whose turns wait for a brain, or for the end of a pause. A text for
+/// `status`, if there is an inbox.
 async fn check(
     workspace: &Arc<Workspace>,
-    work: PendingLooks,
+    work: &mut PendingLooks,
     permits: &Arc<CallPermits>,
-) -> anyhow::Result<LookOutcome> {
+) -> anyhow::Result<Option<String>> {
+    let now = std::mem::take(work);
     if workspace.left_to_other_machine().is_some() {
-        return Ok(LookOutcome::default());
+        return Ok(None);
     }
-    let mut looked = LookOutcome::default();
-    if work.inbox {
-        looked.words = settle(workspace).await?;
+    let mut words = None;
+    if now.inbox {
+        words = settle(workspace).await?;
     }
-    if !workspace.settings.captures() || !work.all && work.logs.is_empty() {
-        return Ok(looked);
+    if !workspace.settings.captures() || !now.all && now.logs.is_empty() {
+        return Ok(words);
     }
     if workspace.is_paused() {
-        looked.left.extend(work.logs);
-        looked.all = work.all;
-        return Ok(looked);
+        (work.logs, work.all) = (now.logs, now.all);
+        return Ok(words);
     }
     let shared = Arc::clone(workspace);
-    let (mut places, news) = blocking(move || news(&shared, &work)).await?;
+    let (mut places, news) = blocking(move || news(&shared, &now)).await?;
     let mut asked = false;
     for NewTurns { path, turns, place } in news {
         match learn(workspace, turns, permits).await? {
             Some(count) => asked |= count > 0,
             None => {
-                looked.left.push(path);
+                work.logs.insert(path);
                 continue;
             }
         }
@@ -151,9 +139,9 @@ async fn check(
         places.save().map_err(|error| anyhow!("what was read can't be noted: {error}"))?;
     }
     if asked {
-        looked.words = settle(workspace).await?;
+        words = settle(workspace).await?;
     }
-    Ok(looked)
+    Ok(words)
 }
 
 /// Asks about the finds in these turns: the number of new questions, or `None` if the brain can't be asked now.
