@@ -13,9 +13,6 @@ pub enum SettingsFileError {
     /// The settings can't be changed, with the reason.
     #[error("{0}")]
     Text(String),
-    /// The settings were changed at this moment.
-    #[error("`{FILE_NAME}` was changed by someone just now; nothing of it was touched: try again")]
-    Changed,
     /// The settings can't be written.
     #[error(transparent)]
     Write(#[from] EditError),
@@ -55,7 +52,9 @@ impl Workspace {
         let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
         match self.editor.edit(&path, &[with], &why)?.all_done() {
             true => Ok(true),
-            false => Err(SettingsFileError::Changed),
+            false => Err(SettingsFileError::Text(format!(
+                "`{FILE_NAME}` was changed by someone just now; nothing of it was touched: try again"
+            ))),
         }
     }
 }
