@@ -1,8 +1,8 @@
 //! Builds a whole new index beside the old one.
 //!
 //! All cores read, parse and write segments; one transaction at the end replaces the old index by the new one. Until
-//! then the old index answers; if the work stops early, nothing has changed. A segment is written out when its memory
-//! reaches a bound, so memory grows with the number of notes alone.
+//! then the old index answers; if the work stops early, nothing has changed. A segment is written out when it has files of
+//! a bounded length, so memory grows with the number of notes alone.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,8 +12,8 @@ use crate::search::store::{Delta, DeltaBuilder, Store, commit};
 use crate::search::{Index, IndexError};
 use crate::vault::{NotePath, Stat};
 
-/// A worker writes its segment out at this much memory, in bytes.
-const ARENA: usize = 64_000_000;
+/// A worker writes its segment out after files of so many bytes; it holds about half as much again in memory.
+const SEGMENT: u64 = 40_000_000;
 /// Neighbouring files stay together, so that a folder's blocks do.
 const CHUNK: usize = 16;
 
@@ -137,7 +137,7 @@ impl Work<'_> {
                 let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
                 let change = self.index.look(suspect, now);
                 change.map_or(Ok(()), |change| open.add(change))?;
-                if open.memory() > ARENA {
+                if open.bytes > SEGMENT {
                     made.push(std::mem::replace(&mut open, new()).finish()?);
                 }
             }

@@ -214,12 +214,14 @@ pub struct DeltaBuilder<'a> {
     basis: &'a RowInputs,
     delta: Delta,
     blocks: Option<SegmentBuilder>,
+    /// The length of the files whose blocks it has.
+    pub bytes: u64,
 }
 
 impl<'a> DeltaBuilder<'a> {
     /// A builder without changes; new blocks go to the folder `root`, or to memory.
     pub fn new(root: Option<&'a Path>, basis: &'a RowInputs) -> Self {
-        Self { root, basis, delta: Delta::default(), blocks: None }
+        Self { root, basis, delta: Delta::default(), blocks: None, bytes: 0 }
     }
 
     /// Adds a file's change.
@@ -242,16 +244,12 @@ impl<'a> DeltaBuilder<'a> {
                         None => self.blocks.insert(SegmentBuilder::new(self.root, self.basis)?),
                     };
                     file.place = Some(blocks.add(&file.path, &note)?);
+                    self.bytes += file.look.size;
                 }
                 delta.files.push(file);
             }
         }
         Ok(())
-    }
-
-    /// Bytes of memory in use for new blocks, about.
-    pub fn memory(&self) -> usize {
-        self.blocks.as_ref().map_or(0, SegmentBuilder::memory)
     }
 
     /// Writes the new blocks.

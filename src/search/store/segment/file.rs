@@ -102,16 +102,6 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Bytes of memory in use.
-    pub fn memory(&self) -> usize {
-        [&self.text.postings, &self.filter, &self.ranked.postings]
-            .into_iter()
-            .map(Postings::memory)
-            .sum::<usize>()
-            + self.ranked.rows.memory()
-            + self.texts.mem_usage()
-    }
-
     /// Writes the segment's files.
     pub fn finish(self) -> tantivy::Result<Segment> {
         let Self { segment, text, filter, ranked, texts, docs, .. } = self;

@@ -63,7 +63,6 @@ pub fn unpack(bytes: &[u8]) -> Option<Vec<Block>> {
 pub struct Postings {
     ids: FxHashMap<Box<str>, u32>,
     lists: Vec<List>,
-    bytes: usize,
 }
 
 /// The postings of one term.
@@ -86,7 +85,6 @@ impl Postings {
         let id = self.lists.len() as u32;
         self.lists.push(List::default());
         self.ids.insert(term.into(), id);
-        self.bytes += size_of::<(Box<str>, u32, List)>() + term.len();
         id
     }
 
@@ -101,19 +99,12 @@ impl Postings {
     /// Adds a posting: a term occurs so many times in a document, whose number is larger than all before.
     pub fn push(&mut self, id: u32, doc: u32, times: u32) {
         let list = &mut self.lists[id as usize];
-        let before = list.packed.len();
         put(&mut list.packed, u64::from(doc - list.next) << 1 | u64::from(times > 1));
         if times > 1 {
             put(&mut list.packed, u64::from(times));
         }
         list.next = doc + 1;
         list.docs += 1;
-        self.bytes += list.packed.len() - before;
-    }
-
-    /// Bytes of memory in use, about.
-    pub fn memory(&self) -> usize {
-        self.bytes
     }
 
     /// All terms that stand somewhere, in order.

@@ -218,16 +218,6 @@ pub struct NewRows {
 }
 
 impl NewRows {
-    /// Bytes of memory in use, about.
-    pub fn memory(&self) -> usize {
-        let block = size_of::<Meta>() + 4;
-        let text = size_of::<(Hash, Code)>() + 2 * size_of::<(Hash, u32)>();
-        self.metas.len() * block
-            + self.texts.len() * text
-            + self.packed.len()
-            + self.notes.len() * size_of::<NoteRow>()
-    }
-
     /// Adds a block and the vector of its text. `code` computes the vector unless another block has a text with the
     /// same `hash`.
     pub fn push(&mut self, meta: Meta, hash: Option<Hash>, code: impl FnOnce() -> Option<Code>) {
