@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use tantivy::columnar::{RowAddr, ShuffleMergeOrder, merge_columnar};
+use tantivy::columnar::ColumnarWriter;
 use tantivy::directory::{RamDirectory, TerminatingWrite};
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
@@ -120,12 +120,8 @@ impl SegmentBuilder {
         }
         inverted.close()?;
         let mut file = segment.open_write(SegmentComponent::FastFields)?;
-        // No columns. tantivy's writer would ask for seven megabytes first, for each note that changes.
-        let rows_alone = ShuffleMergeOrder {
-            new_row_id_to_old_row_id: vec![RowAddr { segment_ord: 0, row_id: 0 }; docs as usize],
-            alive_bitsets: Vec::new(),
-        };
-        merge_columnar(&[], &[], rows_alone.into(), &mut file)?;
+        // No columns.
+        ColumnarWriter::default().serialize(docs, None, &mut file)?;
         file.terminate()?;
         write_rows(&segment, &rows, &of_stems)?;
         Ok(segment)
