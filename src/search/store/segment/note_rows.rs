@@ -93,7 +93,7 @@ impl Gathered {
         let (said, author) = (without_references(&block.text), block.author.as_deref());
         let is_turn = is_turn(block);
         // The head of a section stands for all blocks of it ([`crate::search::store::blocks`]).
-        let head = Some(head).filter(|_| opens || is_turn);
+        let head = if opens || is_turn { head } else { "" };
         let (terms, length) = words.find(head, [author.unwrap_or(""), &said], postings);
         postings.add(count(rows.metas.len()), terms);
         let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
@@ -137,40 +137,27 @@ struct WordCache {
     embedder: Embedder,
     /// The terms of one block.
     found: Vec<u32>,
-    /// The last block's head, and its terms, each once: neighbours share it.
-    head: (String, Vec<u32>),
 }
 
 impl WordCache {
     /// The numbers of a block's terms by the postings, as [`TermCount`](crate::search::store::blocks::TermCount) counts
-    /// them: its head's once, where there is one, its texts' twice for each time. And how many terms its texts have.
-    fn find<'w>(
-        &'w mut self,
-        head: Option<&str>,
-        texts: [&str; 2],
-        postings: &mut Postings,
-    ) -> (&'w mut Vec<u32>, usize) {
-        if let Some(head) = head.filter(|head| self.head.0 != *head) {
-            self.found.clear();
-            if head.is_ascii() {
-                self.add(head, postings);
-            } else {
-                // Its words count with and without their accents.
-                self.add(&head.nfc().collect::<String>(), postings);
-                self.add(&fold(head), postings);
-            }
-            self.found.sort_unstable();
-            self.found.dedup();
-            self.head.1.clone_from(&self.found);
-            head.clone_into(&mut self.head.0);
-        }
+    /// them: its head's once, its texts' twice for each time. And how many terms its texts have.
+    fn find(&mut self, head: &str, texts: [&str; 2], postings: &mut Postings) -> (&mut Vec<u32>, usize) {
         self.found.clear();
         texts.into_iter().for_each(|text| self.add(text, postings));
         let length = self.found.len();
         self.found.extend_from_within(..);
-        if head.is_some() {
-            self.found.extend_from_slice(&self.head.1);
+        if head.is_ascii() {
+            self.add(head, postings);
+        } else {
+            // Its words count with and without their accents.
+            self.add(&head.nfc().collect::<String>(), postings);
+            self.add(&fold(head), postings);
         }
+        let mut above = self.found.split_off(2 * length);
+        above.sort_unstable();
+        above.dedup();
+        self.found.append(&mut above);
         (&mut self.found, length)
     }
 
