@@ -41,7 +41,7 @@ pub(in crate::search) use segment::pack::{Postings, decode};
 pub(in crate::search) use segment::reader::{Seg, SegmentFiles};
 pub(in crate::search) use segment::rows::{NewRows, NewTerms, NoteRow, Rows};
 pub(in crate::search) use segment::schema::{
-    FILTER, MARKED, RANK, SEPARATOR, SegmentDirectory, TEXT, TextTerms, scope_filters,
+    FILTER, MARKED, RANK, SEPARATOR, SegmentDirectory, TEXT, scope_filters,
 };
 pub(in crate::search) use vector_code::{Code, Hash, Matrix, Probe, Signs, WORDS, hash, to_bytes};
 pub(in crate::search) use vectors::{Counts, Pointer};

@@ -24,15 +24,14 @@ use crate::search::read::block::ParsedNote;
 use crate::search::read::{Block, Kind};
 use crate::search::store::segment::{pack, schema};
 use crate::search::store::{
-    FILTER, Gathered, NewRows, NewTerms, Place, Postings, RANK, RowInputs, SegmentDirectory, TEXT, TextTerms,
-    decode,
+    FILTER, Gathered, NewRows, NewTerms, Place, Postings, RANK, RowInputs, SegmentDirectory, TEXT, decode,
 };
 
 /// Writes blocks into one segment.
 pub struct SegmentBuilder {
     segment: Segment,
     analyzer: Analyzer,
-    text: TextTerms,
+    text: Postings,
     filter: Postings,
     ranked: Gathered,
     /// The filter of each kind.
@@ -62,7 +61,7 @@ impl SegmentBuilder {
         Ok(Self {
             segment,
             analyzer: Analyzer::default(),
-            text: TextTerms::default(),
+            text: Postings::default(),
             filter,
             ranked: Gathered::new(basis.clone()),
             kinds,
@@ -88,8 +87,8 @@ impl SegmentBuilder {
         self.texts.store_bytes(self.stored.as_bytes())?;
         let Self { analyzer, text, found, .. } = self;
         found.clear();
-        text.find(analyzer, block, found);
-        text.postings.add(doc, found);
+        schema::find_text_terms(analyzer, block, text, found);
+        text.add(doc, found);
         let mut filters = vec![self.kinds[block.kind as usize]];
         filters.extend(block.role.map(|role| self.filter.id(&format!("role:{}", role.as_str()))));
         filters.extend(tag_filters(block, tags).iter().map(|tag| self.filter.id(tag)));
@@ -113,7 +112,7 @@ impl SegmentBuilder {
         let Gathered { rows, postings: stems, .. } = ranked;
         let mut of_stems = NewTerms::default();
         stems.sorted().into_iter().for_each(|(term, _)| of_stems.push(term.as_bytes()));
-        for (field, postings) in [(TEXT, text.postings), (FILTER, filter), (RANK, stems)] {
+        for (field, postings) in [(TEXT, text), (FILTER, filter), (RANK, stems)] {
             let mut written = inverted.new_field(field, 0, None)?;
             write(&postings, &mut written, field == RANK)?;
             written.close()?;

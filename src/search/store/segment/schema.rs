@@ -96,25 +96,16 @@ pub fn settings() -> IndexSettings {
     }
 }
 
-/// Gathers the terms of the `text` field.
-#[derive(Debug, Default)]
-pub struct TextTerms {
-    /// Their postings.
-    pub postings: Postings,
-    marked: String,
-}
-
-impl TextTerms {
-    /// Puts the numbers of a block's terms that aren't in [`RANK`] into `found`.
-    pub fn find(&mut self, analyzer: &mut Analyzer, block: &Block, found: &mut Vec<u32>) {
-        // Ranking leaves references out.
-        self.of_text(analyzer, &block.text, !block.text.contains(MARK), found);
-        self.of_text(analyzer, &block.extra, false, found);
-    }
-
-    fn of_text(&mut self, analyzer: &mut Analyzer, text: &str, is_ranked: bool, found: &mut Vec<u32>) {
-        let Self { postings, marked } = self;
-        let Analyzer { splitter, stems } = analyzer;
+/// Puts the numbers of a block's terms that aren't in [`RANK`] into `found`, by the `postings` of the field `text`.
+pub fn find_text_terms(
+    analyzer: &mut Analyzer,
+    block: &Block,
+    postings: &mut Postings,
+    found: &mut Vec<u32>,
+) {
+    let Analyzer { splitter, stems } = analyzer;
+    // Ranking leaves references out.
+    for (text, is_ranked) in [(&block.text, !block.text.contains(MARK)), (&block.extra, false)] {
         splitter.split(text, &mut |form, term, is_same| {
             if is_ranked && is_same && !has_function_word(term) {
                 return;
@@ -123,10 +114,7 @@ impl TextTerms {
             if form == Form::Word
                 && let Some(stem) = other_stem(stems, term)
             {
-                marked.clear();
-                marked.push(STEM);
-                marked.push_str(stem);
-                found.push(postings.id(marked));
+                found.push(postings.id(&format!("{STEM}{stem}")));
             }
         });
     }
