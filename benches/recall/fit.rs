@@ -6,7 +6,7 @@
 use vault_agent::search::analyze::authors::{names_of, without_names};
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
-    Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, ScratchPool, Vectors,
+    Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::retrieve::bm25;
 use vault_agent::search::store::corpus::Corpus;
@@ -101,16 +101,8 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let zone = &jiff::tz::TimeZone::UTC;
             let (candidates, question) = (&candidates, &question);
             let occurrences = &Occurrences::default();
-            let (scope, scratch) = (CorpusScope { corpus, candidates, occurrences }, ScratchPool::default());
-            let prompt = RankingInput {
-                scope,
-                question,
-                vectors,
-                nearest: None,
-                others: &[],
-                zone,
-                scratch: &scratch,
-            };
+            let scope = CorpusScope { corpus, candidates, occurrences };
+            let prompt = RankingInput { scope, question, vectors, nearest: None, others: &[], zone };
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => {
                     let row = corpus.hash(slot as u32).and_then(|hash| matrix.row(&hash));
@@ -146,8 +138,7 @@ fn signals(prompt: RankingInput<'_>) -> Vec<[f32; SIGNALS]> {
     let mut signals = vec![[0.0; SIGNALS]; prompt.scope.corpus.len()];
     for signal in 0..SIGNALS {
         let alone = std::array::from_fn(|other| f32::from(u8::from(other == signal)));
-        let mut scores =
-            Scores::new(alone, CosineThreshold::Cosine(NEAR), prompt.scope.corpus.len(), prompt.scratch);
+        let mut scores = Scores::new(alone, CosineThreshold::Cosine(NEAR), prompt.scope.corpus.len());
         prompt.compute(&mut scores);
         signals.iter_mut().zip(0..).for_each(|(of_slot, slot)| of_slot[signal] = scores.of(slot));
     }

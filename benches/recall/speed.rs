@@ -51,15 +51,13 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
     }
     println!("{} blocks taken in: {:?}", corpus.len(), start.elapsed());
     let (mut vectors_only, mut whole) = (Vec::new(), Vec::new());
-    let scratch = turn_signals::ScratchPool::default();
     let mut cosines: Vec<Option<f32>> = Vec::new();
     for asked in conversations.iter().flat_map(|conversation| conversation.questions.iter().step_by(20)) {
         let start = Instant::now();
         let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
         let probe = Probe::new(&table.embed(&asked.text)).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
-        let mut scores =
-            Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len(), &scratch);
+        let mut scores = Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len());
         let vectors = Vectors { matrix: None, probe: &probe };
         let scope =
             CorpusScope { corpus: &corpus, candidates: &candidates, occurrences: &Occurrences::default() };
@@ -70,7 +68,6 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             nearest: None,
             others: &[],
             zone: &TimeZone::UTC,
-            scratch: &scratch,
         };
         prompt.compute(&mut scores);
         std::hint::black_box(scores.best(scope, turn_signals::Bounds::default(), 24));

@@ -14,7 +14,7 @@ use crate::embed::http::wait;
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{self, EmbedPurpose, ModelError, Provider, StaticModel};
 use crate::search::analyze::{names_of, without_names};
-use crate::search::rank::turn_signals::{Candidates, ScratchPool};
+use crate::search::rank::turn_signals::Candidates;
 use crate::search::store::{Corpus, Matrix, Probe, vectors};
 use crate::search::{AnswerSource, Freshness, Index, IndexError, Snapshot};
 use crate::workspace::Workspace;
@@ -29,8 +29,6 @@ pub struct Recall {
     pub(in crate::search) settings: Settings,
     /// The last question's state of the index, for the next one.
     pub(in crate::search) state: Mutex<Option<Arc<CorpusState>>>,
-    /// The scratch memory of questions.
-    pub(in crate::search) scratch: ScratchPool,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, ModelError>>,
     /// How long a question waits for a model's endpoint.
     pub patience: Duration,
@@ -69,15 +67,9 @@ impl Recall {
             index,
             settings: settings.clone(),
             state: Mutex::default(),
-            scratch: ScratchPool::default(),
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
-    }
-
-    /// Frees memory that the next question computes again; for a time without questions.
-    pub fn rest(&self) {
-        self.scratch.clear();
     }
 
     /// On a workspace's index, which is opened.

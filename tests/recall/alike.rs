@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
-    Bounds, Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, ScratchPool, Vectors,
+    Bounds, Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::read::block::{Block, Kind, ParsedNote};
 use vault_agent::search::store::{corpus::Corpus, vector_code::Probe};
@@ -341,8 +341,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
     let question = Question::new(text, jiff::civil::date(2026, 1, 1));
     let candidates = Candidates::new(corpus, |_| true);
     let probe = Probe::new(&BuiltinTable::builtin().embed(text)).unwrap();
-    let scratch = ScratchPool::default();
-    let mut scores = Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len(), &scratch);
+    let mut scores = Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len());
     let vectors = Vectors { matrix: None, probe: &probe };
     let scope = CorpusScope { corpus, candidates: &candidates, occurrences: &Occurrences::default() };
     let prompt = RankingInput {
@@ -352,7 +351,6 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
         nearest: None,
         others: &[],
         zone: &TimeZone::UTC,
-        scratch: &scratch,
     };
     prompt.compute(&mut scores);
     let place = |slot: u32| (corpus.path_at(slot).to_owned(), corpus.meta(slot).line);

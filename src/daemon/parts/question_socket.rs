@@ -69,9 +69,7 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
         let next = listener.accept();
         let next = if is_resting { Ok(next.await) } else { tokio::time::timeout(QUIET, next).await };
         let Ok(next) = next else {
-            let recall = Arc::clone(&recall);
-            tokio::task::spawn_blocking(move || {
-                recall.rest();
+            tokio::task::spawn_blocking(|| {
                 keep_free_memory(false);
                 // The threads that helped with questions have free memory of their own.
                 rayon::broadcast(|_| keep_free_memory(false));

@@ -1,21 +1,14 @@
 //! Adds up each block's ranking signals for a question, as a weighted sum ([`Scores`]). Also defines the inputs of the
-//! ranking of turns ([`RankingInput`]), and keeps scratch memory for the next question ([`ScratchPool`]).
-
-use std::sync::Mutex;
+//! ranking of turns ([`RankingInput`]).
 
 use jiff::tz::TimeZone;
 
 use crate::search::query::Question;
 use crate::search::retrieve::{Bounds, Candidates, CorpusScope, MANY, Nearest, Vectors};
-use crate::search::store::{Corpus, cache::guard};
 use crate::search::weights::{Signal, Weights};
 
 /// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
 const SHORTLIST: usize = 1000;
-
-/// Set with the first that is known of a slot, and where something speaks for it.
-const TOUCHED: u8 = 1;
-const SPEAKS: u8 = 2;
 
 /// A question, and the blocks that may answer it.
 #[derive(Debug, Clone, Copy)]
@@ -32,21 +25,14 @@ pub struct RankingInput<'a> {
     pub others: &'a [u32],
     /// The time zone of the days that the question names.
     pub zone: &'a TimeZone,
-    /// The scratch memory of earlier questions.
-    pub scratch: &'a ScratchPool,
 }
-
-/// The score of one slot, and what is known of it.
-type Cell = (f32, u8);
 
 /// The weighted sums, one a slot, each with a flag whether any signal speaks for the block.
 #[derive(Debug)]
-pub struct Scores<'p> {
-    pool: &'p ScratchPool,
+pub struct Scores {
     weights: Weights,
     near: CosineThreshold,
-    cells: Vec<Cell>,
-    touched: Vec<u32>,
+    cells: Vec<(f32, bool)>,
     /// The slots for which vectors were compared.
     pub(super) listed: Option<Vec<u32>>,
 }
@@ -60,22 +46,10 @@ pub enum CosineThreshold {
     Spreads(f32),
 }
 
-impl<'p> Scores<'p> {
+impl Scores {
     /// All zero, for a corpus of so many slots.
-    pub fn new(weights: Weights, near: CosineThreshold, slots: usize, pool: &'p ScratchPool) -> Self {
-        let mut cells = guard(&pool.cells).pop().unwrap_or_default();
-        make_room(&mut cells, slots);
-        Self { pool, weights, near, cells, touched: Vec::new(), listed: None }
-    }
-
-    #[inline]
-    fn cell(&mut self, slot: u32) -> &mut Cell {
-        let cell = &mut self.cells[slot as usize];
-        if cell.1 & TOUCHED == 0 {
-            cell.1 |= TOUCHED;
-            self.touched.push(slot);
-        }
-        cell
+    pub fn new(weights: Weights, near: CosineThreshold, slots: usize) -> Self {
+        Self { weights, near, cells: vec![(0.0, false); slots], listed: None }
     }
 
     /// The score of a slot.
@@ -86,18 +60,15 @@ impl<'p> Scores<'p> {
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.cells[slot as usize].1 & SPEAKS != 0
+        self.cells[slot as usize].1
     }
 
     /// Adds `value` of `signal` to `slot`.
     #[inline]
     pub(super) fn add(&mut self, signal: Signal, slot: u32, value: f32) {
-        let gain = self.weights[signal as usize] * value;
-        let (score, known) = self.cell(slot);
-        *score += gain;
-        if value > 0.0 && matches!(signal, Signal::SoftTelling | Signal::OwnTop | Signal::Date) {
-            *known |= SPEAKS;
-        }
+        let (score, speaks) = &mut self.cells[slot as usize];
+        *score += self.weights[signal as usize] * value;
+        *speaks |= value > 0.0 && matches!(signal, Signal::SoftTelling | Signal::OwnTop | Signal::Date);
     }
 
     /// The cosine of `slot`, as it is and standardised.
@@ -106,7 +77,7 @@ impl<'p> Scores<'p> {
             CosineThreshold::Cosine(least) => cosine >= least,
             CosineThreshold::Spreads(least) => standard >= least,
         };
-        self.cell(slot).1 |= if is_near { SPEAKS } else { 0 };
+        self.cells[slot as usize].1 |= is_near;
     }
 
     /// The slots for which vectors are compared, after the signals from words; `None` means all.
@@ -114,7 +85,7 @@ impl<'p> Scores<'p> {
         if candidates.count <= MANY {
             return None;
         }
-        let scored = self.touched.iter().map(|slot| (self.of(*slot), *slot));
+        let scored = candidates.slots().map(|slot| (self.of(slot), slot));
         let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
         if scored.len() > SHORTLIST {
             // If many are as good as the last one, all of them are taken: their order says nothing.
@@ -158,112 +129,5 @@ impl<'p> Scores<'p> {
         slots.truncate(most);
         slots.sort_unstable_by(order);
         slots
-    }
-}
-
-impl Drop for Scores<'_> {
-    /// Leaves the cells, all zero, to the next question.
-    fn drop(&mut self) {
-        self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
-        guard(&self.pool.cells).push(std::mem::take(&mut self.cells));
-    }
-}
-
-/// Scratch memory that is reused from question to question and is zero in between. Clearing the touched part takes a
-/// fraction of the time of zeroing all of it, or of getting zeroed pages from the system.
-#[derive(Debug, Default)]
-pub struct ScratchPool {
-    cells: Mutex<Vec<Vec<Cell>>>,
-    layers: Mutex<Vec<LayerScratch>>,
-}
-
-impl ScratchPool {
-    /// Runs `work` with scratch memory for any layer of a corpus; `work` leaves it zero.
-    pub(super) fn with_layer<T>(&self, corpus: &Corpus, work: impl FnOnce(&mut LayerScratch) -> T) -> T {
-        let mut scratch = guard(&self.layers).pop().unwrap_or_default();
-        let largest = corpus.segs.iter().map(|seg| seg.rows.len()).max().unwrap_or(0);
-        for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling] {
-            make_room(&mut by_slot.value, largest.next_power_of_two());
-        }
-        for by_note in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
-            make_room(&mut by_note.value, corpus.note_count().next_power_of_two());
-        }
-        let made = work(&mut scratch);
-        guard(&self.layers).push(scratch);
-        made
-    }
-
-    /// Frees all of it; for a time without questions.
-    pub(in crate::search) fn clear(&self) {
-        guard(&self.cells).clear();
-        guard(&self.layers).clear();
-    }
-}
-
-/// Makes `values`, all zero, as long as this; where there are none yet, zeroed pages are asked for instead of written.
-fn make_room<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
-    if values.is_empty() {
-        *values = vec![T::default(); length];
-    } else {
-        values.resize(length, T::default());
-    }
-}
-
-/// The scratch memory for one layer: by slot, and by note.
-#[derive(Debug, Default)]
-pub(in crate::search) struct LayerScratch {
-    pub term: SparseValues,
-    pub own: SparseValues,
-    pub telling: SparseValues,
-    pub session: SparseValues,
-    pub session_bm25: SparseValues,
-    pub session_cover: SparseValues,
-}
-
-/// The values of one term for some slots of a layer, or for some notes, before they are added up. They are cheap to
-/// reset. The capacity is a power of two.
-#[derive(Debug, Default)]
-pub(in crate::search) struct SparseValues {
-    value: Vec<f32>,
-    touched: Vec<u32>,
-}
-
-impl SparseValues {
-    /// The value of a slot, or of a note; a layer's slots differ in the lower bits.
-    #[inline]
-    fn at(&mut self, of: u32) -> &mut f32 {
-        let place = of as usize & (self.value.len() - 1);
-        let at = &mut self.value[place];
-        if *at == 0.0 {
-            self.touched.push(of);
-        }
-        at
-    }
-
-    #[inline]
-    pub fn add(&mut self, of: u32, value: f32) {
-        *self.at(of) += value;
-    }
-
-    #[inline]
-    pub fn raise(&mut self, of: u32, value: f32) {
-        let at = self.at(of);
-        *at = at.max(value);
-    }
-
-    pub fn get(&self, of: u32) -> f32 {
-        self.value[of as usize & (self.value.len() - 1)]
-    }
-
-    /// Forgets all values.
-    pub fn clear(&mut self) {
-        self.drain(|_, _| {});
-    }
-
-    pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
-        let mask = self.value.len() - 1;
-        for of in self.touched.drain(..) {
-            each(of, std::mem::take(&mut self.value[of as usize & mask]));
-        }
     }
 }

@@ -10,45 +10,35 @@ use std::collections::HashMap;
 
 use crate::search::Role;
 use crate::search::analyze::Shape;
-use crate::search::parallel::both;
 use crate::search::rank::Speakers;
 use crate::search::retrieve::{MANY, nearest_blocks};
 use crate::search::store::NEVER;
 use crate::search::weights::Signal;
 
-pub use crate::search::rank::accumulator::{CosineThreshold, RankingInput, Scores, ScratchPool};
+pub use crate::search::rank::accumulator::{CosineThreshold, RankingInput, Scores};
 pub use crate::search::retrieve::candidates::{Bounds, Candidates, CorpusScope, Occurrences};
 pub use crate::search::retrieve::nearest_vectors::Vectors;
 
 impl RankingInput<'_> {
     /// Computes all signals into `scores`.
-    pub fn compute(&self, scores: &mut Scores<'_>) {
+    pub fn compute(&self, scores: &mut Scores) {
         let Self { scope, vectors, nearest: known, others, .. } = *self;
         let CorpusScope { corpus, candidates, .. } = scope;
         let speakers = Speakers::of(self);
         let is_wanted =
             |slot: u32| corpus.is_turn(slot) || others.binary_search(&corpus.meta(slot).file).is_ok();
-        let mut words = || {
-            self.word_signals(&speakers, scores);
-            self.dates(scores);
-        };
-        let made;
-        let near = match vectors.filter(|_| candidates.count > MANY) {
-            Some(vectors) if known.is_none() => {
-                made = both(candidates.count, || nearest_blocks(scope, vectors), words).0;
-                Some(&made)
-            }
-            vectors => {
-                words();
-                vectors.and(known)
-            }
-        };
-        let mut listed = scores.shortlist(candidates);
-        if let (Some(listed), Some(near)) = (&mut listed, near) {
-            listed.extend(near.slots.iter().filter(|slot| is_wanted(**slot)));
+        self.word_signals(&speakers, scores);
+        self.dates(scores);
+        let many = vectors.filter(|_| known.is_none() && candidates.count > MANY);
+        let made = many.map(|vectors| nearest_blocks(scope, vectors));
+        let near = known.or(made.as_ref());
+        let listed = scores.shortlist(candidates).map(|mut listed| {
+            let near = near.into_iter().flat_map(|near| &near.slots).copied();
+            listed.extend(near.filter(|slot| is_wanted(*slot)));
             listed.sort_unstable();
             listed.dedup();
-        }
+            listed
+        });
         self.vector_signals(listed.as_deref(), near.map_or(&[][..], |near| &near.sample), scores);
         match listed {
             Some(slots) => {
@@ -61,7 +51,7 @@ impl RankingInput<'_> {
 
     /// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
     /// of those that are listed.
-    fn vector_signals(&self, listed: Option<&[u32]>, sample: &[f32], scores: &mut Scores<'_>) {
+    fn vector_signals(&self, listed: Option<&[u32]>, sample: &[f32], scores: &mut Scores) {
         let Self { scope: CorpusScope { corpus, candidates, .. }, vectors: Some(vectors), .. } = *self else {
             return;
         };
@@ -89,7 +79,7 @@ impl RankingInput<'_> {
     }
 
     /// Signals from what a block is, not from what it is about.
-    fn shape(&self, slot: u32, speakers: &Speakers, scores: &mut Scores<'_>) {
+    fn shape(&self, slot: u32, speakers: &Speakers, scores: &mut Scores) {
         let (corpus, wants) = (self.scope.corpus, self.question.wants);
         let meta = corpus.meta(slot);
         let shape = meta.shape;
@@ -118,7 +108,7 @@ impl RankingInput<'_> {
     }
 
     /// The days that the question names against those on which something was said, and those that it is about.
-    fn dates(&self, scores: &mut Scores<'_>) {
+    fn dates(&self, scores: &mut Scores) {
         let Self { scope: CorpusScope { corpus, candidates, .. }, question, zone, .. } = *self;
         if question.dates.is_empty() {
             return;

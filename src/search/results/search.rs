@@ -317,8 +317,7 @@ impl<'a> Ranker<'a> {
         let mut others: Vec<(u32, &mut f64)> = others.collect();
         let mut notes: Vec<u32> = others.iter().map(|(slot, _)| corpus.meta(*slot).file).collect();
         notes.sort_unstable();
-        let scratch = &self.recall.scratch;
-        let mut scores = Scores::new(weights(&self.question), near, corpus.len(), scratch);
+        let mut scores = Scores::new(weights(&self.question), near, corpus.len());
         let input = RankingInput {
             scope: self.scope,
             question: &self.question,
@@ -326,7 +325,6 @@ impl<'a> Ranker<'a> {
             nearest: self.nearest.get(),
             others: &notes,
             zone: self.recall.zone(),
-            scratch,
         };
         input.compute(&mut scores);
         let best = scores.best(self.scope, bounds, most).into_iter();
