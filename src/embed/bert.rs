@@ -266,7 +266,6 @@ impl Layer {
     fn attend(&self, x: &Array2<f32>, heads: usize) -> Array2<f32> {
         let (q, k, v) = (self.query.apply(x), self.key.apply(x), self.value.apply(x));
         let size = x.ncols() / heads;
-        #[expect(clippy::cast_precision_loss, reason = "a head's size")]
         let scale = 1.0 / (size as f32).sqrt();
         let mut out = Array2::zeros(x.dim());
         for head in 0..heads {

@@ -117,10 +117,7 @@ impl EndpointModel {
             .into_iter()
             .map(|vector| {
                 let numbers = vector.as_array().ok_or_else(|| bad("a vector that is no list".to_owned()))?;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "vectors are kept as f32; what overflows is found by `check`"
-                )]
+                // Kept as f32: what overflows is found by `check`.
                 let number = |x: &Value| {
                     let number = x.as_f64().map(|x| x as f32);
                     number.ok_or_else(|| bad(format!("{} in a vector", shown(&x.to_string()))))

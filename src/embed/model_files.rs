@@ -53,11 +53,7 @@ impl<'a> Tensors<'a> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "weights, and places below 2^24"
-)]
+/// The numbers of a tensor: weights, and places below 2^24.
 fn floats(name: &str, kind: Dtype, bytes: &[u8]) -> Result<Vec<f32>, String> {
     let (pairs, fours, eights) =
         (bytes.as_chunks::<2>().0, bytes.as_chunks::<4>().0, bytes.as_chunks::<8>().0);

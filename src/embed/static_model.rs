@@ -215,7 +215,6 @@ impl StaticModelFolder {
         let tokens = tokenizer.len();
         let row = |name: &str| if tensors.has(name) { tensors.row(name).map(Some) } else { Ok(None) };
         let (weights, mapping) = (row("weights")?, row("mapping")?);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places of rows")]
         let mut places: Option<Vec<u32>> =
             mapping.map(|mapping| mapping.iter().map(|place| *place as u32).collect());
         let is_row = |place: &u32| (*place as usize) < table.nrows();
@@ -238,7 +237,6 @@ impl StaticModelFolder {
             }
             let scale = most.max(1e-8) / 127.0;
             scales.push(scale);
-            #[expect(clippy::cast_possible_truncation, reason = "within -127..=127")]
             rows.extend(row.map(|x| (x / scale).round() as i8));
         }
         // A token's weight goes into its row's scale where each token has a row of its own.

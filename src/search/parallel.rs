@@ -5,15 +5,6 @@ use rayon::prelude::*;
 /// Fewer blocks than this, or as many postings of one, don't pay for another core.
 const WORTH_A_CORE: usize = 30_000;
 
-/// Runs two pieces of work on so many blocks, in parallel if the number makes that worthwhile.
-pub fn both<A: Send, B: Send>(
-    blocks: usize,
-    a: impl FnOnce() -> A + Send,
-    b: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if blocks < WORTH_A_CORE { (a(), b()) } else { rayon::join(a, b) }
-}
-
 /// The results of `work` for each of `count` parts of so many blocks, in their order.
 pub fn share<T: Send>(blocks: usize, count: usize, work: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
     if blocks < WORTH_A_CORE {

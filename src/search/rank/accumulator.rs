@@ -33,8 +33,8 @@ pub struct Scores {
     weights: Weights,
     near: CosineThreshold,
     cells: Vec<(f32, bool)>,
-    /// The slots for which vectors were compared.
-    pub(super) listed: Option<Vec<u32>>,
+    /// The slots for which all signals were computed, in their order.
+    pub(super) listed: Vec<u32>,
 }
 
 /// The threshold from which a cosine counts as a sign that two texts are related.
@@ -49,7 +49,7 @@ pub enum CosineThreshold {
 impl Scores {
     /// All zero, for a corpus of so many slots.
     pub fn new(weights: Weights, near: CosineThreshold, slots: usize) -> Self {
-        Self { weights, near, cells: vec![(0.0, false); slots], listed: None }
+        Self { weights, near, cells: vec![(0.0, false); slots], listed: Vec::new() }
     }
 
     /// The score of a slot.
@@ -80,10 +80,10 @@ impl Scores {
         self.cells[slot as usize].1 |= is_near;
     }
 
-    /// The slots for which vectors are compared, after the signals from words; `None` means all.
-    pub(super) fn shortlist(&self, candidates: &Candidates) -> Option<Vec<u32>> {
+    /// The slots for which vectors are compared, after the signals from words: all, unless there are many.
+    pub(super) fn shortlist(&self, candidates: &Candidates) -> Vec<u32> {
         if candidates.count <= MANY {
-            return None;
+            return candidates.slots().collect();
         }
         let scored = candidates.slots().map(|slot| (self.of(slot), slot));
         let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
@@ -94,7 +94,7 @@ impl Scores {
             let equal = scored.iter().filter(|(score, _)| *score == least).count();
             scored.retain(|(score, _)| *score > least || (*score == least && equal <= 4 * SHORTLIST));
         }
-        Some(scored.into_iter().map(|(_, slot)| slot).collect())
+        scored.into_iter().map(|(_, slot)| slot).collect()
     }
 
     /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best
@@ -103,17 +103,13 @@ impl Scores {
         let CorpusScope { corpus, candidates, .. } = scope;
         let Bounds { typed: first, allowed } = bounds;
         let is_first = |slot: u32| first.is_some_and(|first| first.contains(slot));
-        let mut slots: Vec<u32> = match &self.listed {
-            Some(listed) if most <= listed.len() && allowed.is_none() => {
-                // Few blocks may have a word that many similar ones keep off the list.
-                let few = first.filter(|first| first.len() <= listed.len() as u64);
-                let further = few.into_iter().flatten().filter(|slot| listed.binary_search(slot).is_err());
-                listed.iter().copied().chain(further).collect()
-            }
-            _ => candidates
-                .slots()
-                .filter(|slot| allowed.is_none_or(|allowed| allowed.contains(*slot)))
-                .collect(),
+        let mut slots: Vec<u32> = if most <= self.listed.len() && allowed.is_none() {
+            // Few blocks may have a word that many similar ones keep off the list.
+            let few = first.filter(|first| first.len() <= self.listed.len() as u64);
+            let further = few.into_iter().flatten().filter(|slot| self.listed.binary_search(slot).is_err());
+            self.listed.iter().copied().chain(further).collect()
+        } else {
+            candidates.slots().filter(|slot| allowed.is_none_or(|allowed| allowed.contains(*slot))).collect()
         };
         slots.retain(|slot| {
             is_first(*slot) && corpus.is_said(*slot) || self.speaks(*slot) && corpus.is_turn(*slot)

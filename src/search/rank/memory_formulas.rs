@@ -157,7 +157,6 @@ impl RecallCounts {
         let mut times: Vec<i64> = by(path).into_iter().chain(by_name).flatten().copied().collect();
         times.sort_unstable();
         let (first, last) = (*times.first()?, *times.last()?);
-        #[expect(clippy::cast_precision_loss, reason = "days")]
         let gap_days = (last - first) as f64 / 86_400.0 / (times.len() - 1).max(1) as f64;
         Some(RecallCount { times: u32::try_from(times.len()).unwrap_or(u32::MAX), last, gap_days })
     }

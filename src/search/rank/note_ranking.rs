@@ -172,7 +172,6 @@ impl NoteRanking<'_> {
             units += if self.lists[own.note as usize] { own.slots.len() } else { 1 };
             length += u64::from(corpus.note(own.note).row.terms);
         }
-        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
         let mean = |count: usize| (length as f64 / count.max(1) as f64).max(1.0) as f32;
         Totals {
             units: count(units.max(1)),

@@ -32,39 +32,26 @@ impl RankingInput<'_> {
         let many = vectors.filter(|_| known.is_none() && candidates.count > MANY);
         let made = many.map(|vectors| nearest_blocks(scope, vectors));
         let near = known.or(made.as_ref());
-        let listed = scores.shortlist(candidates).map(|mut listed| {
-            let near = near.into_iter().flat_map(|near| &near.slots).copied();
-            listed.extend(near.filter(|slot| is_wanted(*slot)));
-            listed.sort_unstable();
-            listed.dedup();
-            listed
-        });
-        self.vector_signals(listed.as_deref(), near.map_or(&[][..], |near| &near.sample), scores);
-        match listed {
-            Some(slots) => {
-                slots.iter().for_each(|slot| self.shape(*slot, &speakers, scores));
-                scores.listed = Some(slots);
-            }
-            None => candidates.slots().for_each(|slot| self.shape(slot, &speakers, scores)),
-        }
+        let mut listed = scores.shortlist(candidates);
+        let of_near = near.into_iter().flat_map(|near| &near.slots).copied();
+        listed.extend(of_near.filter(|slot| is_wanted(*slot)));
+        listed.sort_unstable();
+        listed.dedup();
+        self.vector_signals(&listed, near.map_or(&[][..], |near| &near.sample), scores);
+        listed.iter().for_each(|slot| self.shape(*slot, &speakers, scores));
+        scores.listed = listed;
     }
 
-    /// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
-    /// of those that are listed.
-    fn vector_signals(&self, listed: Option<&[u32]>, sample: &[f32], scores: &mut Scores) {
-        let Self { scope: CorpusScope { corpus, candidates, .. }, vectors: Some(vectors), .. } = *self else {
-            return;
+    /// The cosines of the blocks that are listed, standardised over a sample of all candidates; without one, over the
+    /// listed blocks.
+    fn vector_signals(&self, listed: &[u32], sample: &[f32], scores: &mut Scores) {
+        let Self { scope: CorpusScope { corpus, .. }, vectors: Some(vectors), .. } = *self else { return };
+        let cosines = vectors.cosines(corpus, listed.iter().copied());
+        let sample = match sample {
+            [] => cosines.iter().map(|(_, cosine)| *cosine).collect(),
+            sample => sample.to_vec(),
         };
-        let cosines = match listed {
-            Some(listed) => vectors.cosines(corpus, listed.iter().copied()),
-            None => vectors.cosines(corpus, candidates.slots()),
-        };
-        let Some((mean, scale)) = (match listed {
-            Some(_) if !sample.is_empty() => spread_of(sample.iter().copied()),
-            _ => spread_of(cosines.iter().map(|(_, cosine)| *cosine)),
-        }) else {
-            return;
-        };
+        let Some((mean, scale)) = spread_of(sample) else { return };
         let mut most: HashMap<u32, f32> = HashMap::new();
         for (slot, cosine) in &cosines {
             let most = most.entry(corpus.meta(*slot).file).or_insert(f32::MIN);
@@ -144,21 +131,16 @@ const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
 
 /// The mean of cosines and one over their spread. A few have no spread to speak of: they are joined by as many
 /// usual ones as make one.
-fn spread_of(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
-    let mut cosines: Vec<f32> = cosines.collect();
-    // Sums depend on their order, which is that in which the corpus grew.
-    cosines.sort_unstable_by(f32::total_cmp);
-    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
-    for cosine in cosines.into_iter().map(f64::from) {
-        count += 1;
-        sum += cosine;
-        squares += cosine * cosine;
-    }
-    if count == 0 {
+fn spread_of(mut cosines: Vec<f32>) -> Option<(f32, f32)> {
+    if cosines.is_empty() {
         return None;
     }
+    // Sums depend on their order, which is that in which the corpus grew.
+    cosines.sort_unstable_by(f32::total_cmp);
+    let exact = || cosines.iter().map(|cosine| f64::from(*cosine));
+    let (sum, squares) = (exact().sum::<f64>(), exact().map(|cosine| cosine * cosine).sum::<f64>());
     let (usual_mean, usual_spread, weight) = USUAL;
-    let count = f64::from(count) + weight;
+    let count = cosines.len() as f64 + weight;
     let mean = (sum + weight * usual_mean) / count;
     let usual_square = usual_spread * usual_spread + usual_mean * usual_mean;
     let spread = ((squares + weight * usual_square) / count - mean * mean).max(0.0).sqrt();

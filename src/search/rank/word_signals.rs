@@ -178,7 +178,6 @@ impl TermValues {
         }
         let mut values: Values = blocks.iter().map(|block| (block.slot, 1.0)).collect();
         let reach = if scope.is_common(found_in, RATHER_COMMON) { 0 } else { REGION };
-        #[expect(clippy::cast_precision_loss, reason = "at most 6")]
         let fades = |distance: i32| 1.0 - distance.abs() as f32 / 8.0;
         this.region = around(corpus, &values, reach, fades);
         let mut soft_in = found_in;

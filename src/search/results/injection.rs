@@ -93,7 +93,6 @@ fn best_of(memories: &[Memory], left: &[usize], chosen: &[usize], now: i64) -> u
     let score = |at: usize| {
         let memory = &memories[at];
         let likeness = chosen.iter().map(|other| likeness(memory, &memories[*other])).fold(0.0, f64::max);
-        #[expect(clippy::cast_precision_loss, reason = "days")]
         let recency =
             memory.time.map_or(0.0, |time| memory_formulas::recency((now - time) as f64 / 86_400.0));
         memory_formulas::relevance(memory.similarity, recency, likeness)

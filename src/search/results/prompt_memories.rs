@@ -293,7 +293,6 @@ fn operators(text: &str) -> Syntax {
 /// The weight of a find's place among all; the first has 1: finds keep the ranking's order, unless one repeats
 /// another or is much older.
 fn by_place(place: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
     let place = place as f64;
     1.0 / (1.0 + 0.1 * place)
 }

@@ -107,12 +107,8 @@ impl Candidates {
             }
             this.places.push(u32::try_from(place).unwrap_or(u32::MAX));
         }
-        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
-        {
-            let count = this.count.max(1) as f64;
-            this.mean_length = (length as f64 / count).max(1e-9) as f32;
-            this.mean_session = (length as f64 / this.notes.len().max(1) as f64).max(1e-9) as f32;
-        }
+        let mean = |count: usize| (length as f64 / count.max(1) as f64).max(1e-9) as f32;
+        (this.mean_length, this.mean_session) = (mean(this.count), mean(this.notes.len()));
         this
     }
 
@@ -135,9 +131,7 @@ impl Candidates {
 }
 
 pub(in crate::search) fn count(of: usize) -> f32 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of blocks and notes")]
-    let count = of as f32;
-    count
+    of as f32
 }
 
 /// The corpus, its candidates for a question, and the postings of the question's terms that were read.
