@@ -10,5 +10,5 @@ pub fn share<T: Send>(blocks: usize, count: usize, work: impl Fn(usize) -> T + S
     if blocks < WORTH_A_CORE {
         return (0..count).map(work).collect();
     }
-    (0..count).into_par_iter().with_max_len(1).map(work).collect()
+    (0..count).into_par_iter().map(work).collect()
 }

@@ -6,7 +6,7 @@
 //! [`Occurrences`] reads each term's postings once.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
@@ -35,14 +35,6 @@ pub struct NoteSlots {
     pub has_turns: bool,
 }
 
-/// A block by whose vector the nearness of the others is judged ([`crate::search::retrieve::nearest_vectors`]).
-#[derive(Debug)]
-pub(in crate::search) struct SampledBlock {
-    pub slot: u32,
-    /// The first word of its vector's signs.
-    pub signs: u64,
-}
-
 /// The blocks that a question may be answered from: those of some notes, and their statistics.
 #[derive(Debug, Default)]
 pub struct Candidates {
@@ -58,8 +50,6 @@ pub struct Candidates {
     pub authors: Vec<u32>,
     pub(in crate::search) mean_length: f32,
     pub(in crate::search) mean_session: f32,
-    /// Those by which the others' nearness is judged, once they are needed.
-    pub(in crate::search) sample: OnceLock<Vec<SampledBlock>>,
     /// For each [`STRIDE`] slots the place of the first note that ends behind the first of them.
     places: Vec<u32>,
 }

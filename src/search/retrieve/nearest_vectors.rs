@@ -10,9 +10,9 @@
 use std::ops::Range;
 
 use crate::embed::table::DIMENSIONS;
-use crate::search::parallel::{both, share};
-use crate::search::retrieve::{Candidates, CorpusScope, NoteSlots, SampledBlock};
-use crate::search::store::{Corpus, Matrix, Probe, Signs};
+use crate::search::parallel::share;
+use crate::search::retrieve::{CorpusScope, NoteSlots};
+use crate::search::store::{Corpus, Matrix, Probe, Seg, Signs};
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;
@@ -77,49 +77,52 @@ pub(in crate::search) fn nearest_blocks(scope: CorpusScope<'_>, vectors: Vectors
 fn by_signs(scope: CorpusScope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     let CorpusScope { corpus, candidates, .. } = scope;
     let signs = vectors.probe.sums.as_ref().map_or_else(Signs::default, |sums| sums.signs);
-    let rarity = rarity(candidates);
+    let runs = runs(scope);
+    // One in two to the power of this is in the sample.
+    let rarity = (candidates.count / SAMPLE).max(1).ilog2();
     let judged = rarity.min(JUDGED);
-    let sampled = candidates.sample.get_or_init(|| sampled(scope, judged));
-    let parts = by_part(scope);
-    let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
+    let sampled = share(candidates.count, runs.len(), |at| {
+        let (seg, docs) = place(corpus, &runs[at]);
+        let blocks = runs[at].clone().zip(seg.rows.first_signs(docs));
+        blocks.filter(|(_, signs)| *signs != 0 && is_chosen(*signs, judged)).collect::<Vec<_>>()
+    });
+    let sampled = sampled.concat();
     let mut tallies = [0; WORD];
-    for block in sampled {
-        tallies[(block.signs ^ signs[0]).count_ones() as usize] += 1;
+    for (_, first) in &sampled {
+        tallies[(first ^ signs[0]).count_ones() as usize] += 1;
     }
-    let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
-    let chosen = sampled.iter().filter(|block| is_chosen(block.signs, rarity)).map(|block| block.slot);
-    let (sample, near) = both(
-        count,
-        || vectors.cosines(corpus, chosen).into_iter().map(|(_, cosine)| cosine).collect(),
-        || {
-            share(count, parts.len(), |at| {
-                let slots = parts[at].iter().cloned();
-                slots.flat_map(|slots| compare(corpus, slots, &signs, left)).collect::<Vec<_>>()
-            })
-        },
-    );
+    let left = if candidates.count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
+    let near = share(candidates.count, runs.len(), |at| {
+        let (seg, docs) = place(corpus, &runs[at]);
+        let near = vector_loops::differences(seg.rows.signs(docs), &signs, left as u32);
+        near.into_iter().map(|(difference, at_run)| (difference, runs[at].start + at_run)).collect::<Vec<_>>()
+    });
+    let near = near.concat();
     let mut tallies = [0; DIMENSIONS + 1];
-    near.iter().flatten().for_each(|(difference, _)| tallies[usize::from(*difference)] += 1);
+    near.iter().for_each(|(difference, _)| tallies[usize::from(*difference)] += 1);
     let most = reach(&tallies, NEAREST);
-    let near = near.into_iter().flatten().filter(|(difference, _)| usize::from(*difference) <= most);
-    let slots = near.map(|(_, slot)| slot).collect();
-    Nearest { slots, sample }
+    let near = near.into_iter().filter(|(difference, _)| usize::from(*difference) <= most);
+    let chosen = sampled.iter().filter(|(_, signs)| is_chosen(*signs, rarity)).map(|(slot, _)| *slot);
+    let sample = vectors.cosines(corpus, chosen).into_iter().map(|(_, cosine)| cosine).collect();
+    Nearest { slots: near.map(|(_, slot)| slot).collect(), sample }
 }
 
-/// The slots by segment.
-fn by_part(scope: CorpusScope<'_>) -> Vec<Vec<Range<u32>>> {
-    let mut notes = scope.candidates.notes.iter().peekable();
-    let parts = scope.corpus.segs.iter().map(|seg| {
-        let mut part: Vec<Range<u32>> = Vec::new();
-        while let Some(NoteSlots { slots, .. }) = notes.next_if(|note| note.slots.start < seg.slots().end) {
-            match part.last_mut() {
-                Some(last) if last.end == slots.start => last.end = slots.end,
-                _ => part.push(slots.clone()),
-            }
+/// The slots of the candidates, in runs without a gap, each of one segment.
+fn runs(CorpusScope { corpus, candidates, .. }: CorpusScope<'_>) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
+    for NoteSlots { slots, .. } in &candidates.notes {
+        match runs.last_mut() {
+            Some(last) if last.end == slots.start && corpus.place(slots.start).1 > 0 => last.end = slots.end,
+            _ => runs.push(slots.clone()),
         }
-        part
-    });
-    parts.collect()
+    }
+    runs
+}
+
+/// The segment of a run of slots, and its documents there.
+fn place<'c>(corpus: &'c Corpus, run: &Range<u32>) -> (&'c Seg, Range<usize>) {
+    let (seg, from) = corpus.place(run.start);
+    (seg, from as usize..from as usize + run.len())
 }
 
 /// The least place up to which `tallies` come to `enough`; the last where they don't.
@@ -132,43 +135,10 @@ fn reach(tallies: &[usize], enough: usize) -> usize {
     reach.unwrap_or(tallies.len() - 1)
 }
 
-/// One in two to the power of this is in the sample.
-fn rarity(candidates: &Candidates) -> u32 {
-    (candidates.count / SAMPLE).max(1).ilog2()
-}
-
-/// The candidates that their own signs choose, one in two to the power of `rarity`.
-fn sampled(scope: CorpusScope<'_>, rarity: u32) -> Vec<SampledBlock> {
-    let parts = by_part(scope);
-    let chosen = share(scope.candidates.count, parts.len(), |at| {
-        let (mut chosen, seg) = (Vec::new(), &scope.corpus.segs[at]);
-        for slots in &parts[at] {
-            let docs = (slots.start - seg.first) as usize..(slots.end - seg.first) as usize;
-            for (slot, signs) in slots.clone().zip(seg.rows.first_signs(docs)) {
-                if signs != 0 && is_chosen(signs, rarity) {
-                    chosen.push(SampledBlock { slot, signs });
-                }
-            }
-        }
-        chosen
-    });
-    chosen.into_iter().flatten().collect()
-}
-
 /// Whether a vector with these first signs is one of two to the power of `rarity`.
 fn is_chosen(signs: u64, rarity: u32) -> bool {
     let mixed = signs.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed.checked_shr(u64::BITS - rarity).unwrap_or(0) == 0
-}
-
-/// Neighbouring blocks of a part that differ from `signs` in no more than `left` of the first ones, each behind the
-/// number of all in which it differs.
-fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: usize) -> Vec<(u16, u32)> {
-    let (seg, from) = corpus.place(slots.start);
-    let signs_of = seg.rows.signs(from as usize..from as usize + slots.len());
-    let mut near = vector_loops::differences(signs_of, signs, left as u32);
-    near.iter_mut().for_each(|(_, at)| *at += slots.start);
-    near
 }
 
 #[cfg(test)]
@@ -176,7 +146,7 @@ mod tests {
     use super::*;
     use crate::embed::BuiltinTable;
     use crate::search::read::block::{Block, Kind, ParsedNote};
-    use crate::search::retrieve::Occurrences;
+    use crate::search::retrieve::{Candidates, Occurrences};
 
     const WORDS: [&str; 16] = [
         "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
