@@ -115,7 +115,7 @@ pub(in crate::search) fn expand_words(
     }
     let finder = SimilarWordFinder::new(terms.iter().map(|term| term.stem.as_str()), &chars);
     let layers = share(scope.candidates.count, corpus.segs.len(), |layer| finder.look(corpus, layer));
-    let alike: SimilarWords = finder.joined(layers);
+    let alike: SimilarWords = finder.joined(&layers);
     let is_in = |block: &&Occurrence| in_turns || !block.is_said;
     share(scope.candidates.count, alike.len(), |at| {
         let mut expanded = ExpandedWord {

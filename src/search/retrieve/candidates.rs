@@ -5,6 +5,7 @@
 //! of their slots. A question needs the same terms several times (for what was typed, for notes, for turns), so
 //! [`Occurrences`] reads each term's postings once.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,8 +47,8 @@ pub struct Candidates {
     pub has_notes: bool,
     /// Whether some are.
     pub has_turns: bool,
-    /// Their speakers, each once, by number.
-    pub authors: Vec<u32>,
+    /// Their speakers, by number.
+    pub authors: BTreeSet<u32>,
     pub(in crate::search) mean_length: f32,
     pub(in crate::search) mean_session: f32,
     /// For each [`STRIDE`] slots the place of the first note that ends behind the first of them.
@@ -71,7 +72,6 @@ impl Candidates {
     pub fn new(corpus: &Corpus, takes: impl Fn(&str) -> bool) -> Self {
         let mut this = Self::default();
         let mut length = 0_u64;
-        let mut is_author = vec![false; corpus.authors().len()];
         for CorpusNote { number, row, slots } in corpus.notes() {
             if slots.is_empty() || !takes(&row.path) {
                 continue;
@@ -80,16 +80,10 @@ impl Candidates {
             this.notes.push(NoteSlots { slots, note: number, has_turns: row.has_turns });
             this.has_notes |= row.has_notes;
             this.has_turns |= row.has_turns;
-            for author in corpus.speakers(number) {
-                if is_author.get_mut(author as usize).is_some_and(|known| !std::mem::replace(known, true)) {
-                    this.authors.push(author);
-                }
-            }
+            this.authors.extend(corpus.speakers(number));
             length += u64::from(row.terms);
         }
-        if !this.notes.is_sorted_by_key(|own| own.slots.start) {
-            this.notes.sort_unstable_by_key(|own| own.slots.start);
-        }
+        this.notes.sort_unstable_by_key(|own| own.slots.start);
         let mut place = 0;
         for slot in (0..u32::try_from(corpus.len()).unwrap_or(u32::MAX)).step_by(STRIDE as usize) {
             while this.notes.get(place).is_some_and(|own| own.slots.end <= slot) {

@@ -13,7 +13,7 @@
 //! word of the built-in table is correct, even if the vault doesn't have it. Of several words, the likelier error wins,
 //! then the word that more blocks have.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
 
@@ -129,20 +129,14 @@ impl SimilarWordFinder {
     }
 
     /// The results of several layers as one: the nearest first, equals in the order of their letters.
-    pub fn joined(&self, layers: Vec<SimilarWords>) -> SimilarWords {
-        let mut by_term: Vec<HashMap<String, f32>> =
-            vec![HashMap::new(); self.counts.len() + self.chars.len()];
-        for layer in layers {
-            for (to, from) in by_term.iter_mut().zip(layer) {
-                to.extend(from);
-            }
-        }
-        let sorted = |terms: HashMap<String, f32>| {
-            let mut terms: Vec<(String, f32)> = terms.into_iter().collect();
+    pub fn joined(&self, layers: &[SimilarWords]) -> SimilarWords {
+        let of_all = |at: usize| {
+            let mut terms: Vec<(String, f32)> = layers.iter().flat_map(|layer| layer[at].clone()).collect();
             terms.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            terms.dedup();
             terms
         };
-        by_term.into_iter().map(sorted).collect()
+        (0..self.counts.len() + self.chars.len()).map(of_all).collect()
     }
 
     /// How many terms are taken for the word or character at this place.
@@ -189,79 +183,50 @@ pub(in crate::search) fn correct_typos(
     Question { is_plain: question.is_plain, ..Question::new(&text, today) }
 }
 
-/// The likeliest word of the scope that is one slip away.
+/// The likeliest word of the scope that is one slip away: of those that most blocks have the first. Two neighbours
+/// swapped are likelier than a letter left out, another one, or one more; the first letter stays.
 fn meant(word: &str, blocks_with: impl Fn(&str) -> usize, terms: &mut Terms) -> Option<String> {
     let letters: Vec<char> = word.chars().collect();
     let mut tried: HashSet<String> = HashSet::new();
     let mut likeliest = |slips: Vec<Vec<char>>| {
-        let mut best: Option<(usize, String)> = None;
-        for slip in slips {
-            let slip: String = slip.into_iter().collect();
+        let mut best = (0, None);
+        for slip in slips.into_iter().map(String::from_iter) {
             if slip == word || !tried.insert(slip.clone()) {
                 continue;
             }
-            let Some(term) = terms.term(&slip) else { continue };
-            let blocks = blocks_with(term);
-            if blocks > best.as_ref().map_or(0, |(most, _)| *most) {
-                best = Some((blocks, slip));
+            let blocks = terms.term(&slip).map_or(0, &blocks_with);
+            if blocks > best.0 {
+                best = (blocks, Some(slip));
             }
         }
-        best.map(|(_, slip)| slip)
+        best.1
     };
-    let swapped = likeliest(swapped(&letters));
+    let swap = |at: usize| [&letters[..at], &[letters[at + 1], letters[at]], &letters[at + 2..]].concat();
+    let swapped = likeliest((0..letters.len() - 1).map(swap).collect());
     if swapped.is_some() || letters.len() < SHORTEST {
         return swapped;
     }
-    likeliest(others(&letters))
-}
-
-/// Two neighbours swapped.
-fn swapped(letters: &[char]) -> Vec<Vec<char>> {
-    let swap = |at: usize| {
-        let mut slip = letters.to_vec();
-        slip.swap(at, at + 1);
-        slip
-    };
-    (0..letters.len() - 1).map(swap).collect()
-}
-
-/// A letter left out, another one, or one more; the first letter stays.
-fn others(letters: &[char]) -> Vec<Vec<char>> {
-    let mut slips = Vec::new();
-    for at in 1..=letters.len() {
-        if at < letters.len() {
-            let mut slip = letters.to_vec();
-            slip.remove(at);
-            slips.push(slip);
-        }
+    let mut others = Vec::new();
+    for (head, tail) in (1..=letters.len()).map(|at| letters.split_at(at)) {
+        let behind = tail.get(1..);
+        others.extend(behind.map(|behind| [head, behind].concat()));
         for letter in LETTERS.chars() {
-            if at < letters.len() {
-                let mut slip = letters.to_vec();
-                slip[at] = letter;
-                slips.push(slip);
-            }
-            let mut slip = letters.to_vec();
-            slip.insert(at, letter);
-            slips.push(slip);
+            others.extend(behind.map(|behind| [head, &[letter], behind].concat()));
+            others.push([head, &[letter], tail].concat());
         }
     }
-    slips
+    likeliest(others)
 }
 
 /// `text` with another word in place of one, wherever it stands.
 fn with(text: &str, wrong: &str, right: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        let start = rest.find(char::is_alphanumeric).unwrap_or(rest.len());
-        let (between, from) = rest.split_at(start);
-        let end = from.find(|c: char| !c.is_alphanumeric()).unwrap_or(from.len());
-        let (word, behind) = from.split_at(end);
-        out.push_str(between);
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
         let mut same = false;
         words(word, |lower| same = lower == wrong);
         out.push_str(if same { right } else { word });
-        rest = behind;
+        out.push_str(&part[word.len()..]);
     }
     out
 }
@@ -279,7 +244,7 @@ mod tests {
         let note = ParsedNote { blocks, ..ParsedNote::default() };
         corpus.put([("a.md".to_owned(), note)]).unwrap();
         let finder = SimilarWordFinder::new(terms.iter().copied(), chars);
-        finder.joined(vec![finder.look(&corpus, 0)])
+        finder.joined(&[finder.look(&corpus, 0)])
     }
 
     #[test]
