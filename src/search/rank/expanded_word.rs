@@ -191,10 +191,19 @@ pub(in crate::search) struct WordDocuments {
 }
 
 /// A stretch of a note's blocks below the same headings.
+#[derive(Default)]
 pub(in crate::search) struct Section {
     pub slots: Range<u32>,
     pub length: f32,
     pub score: f32,
+    pub blocks: Vec<BlockMatch>,
+}
+
+/// BM25 of a block, and whether it has a word.
+#[derive(Clone, Copy, Default)]
+pub(in crate::search) struct BlockMatch {
+    pub score: f32,
+    pub has_word: bool,
 }
 
 impl WordDocuments {
@@ -233,11 +242,12 @@ pub(in crate::search) fn sections(
         for slot in slots.clone() {
             let meta = corpus.meta(slot);
             if slot == slots.start || meta.shape.has(Shape::OPENING) {
-                sections.push(Section { slots: slot..slot, length: HEADINGS, score: 0.0 });
+                sections.push(Section { slots: slot..slot, length: HEADINGS, ..Section::default() });
             }
             if let Some(section) = sections.last_mut() {
                 section.slots.end = slot + 1;
                 section.length += f32::from(meta.length);
+                section.blocks.push(BlockMatch::default());
             }
         }
     }

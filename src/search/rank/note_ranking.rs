@@ -68,20 +68,6 @@ struct Totals {
     block_length: f32,
 }
 
-/// The parts that are ranked closely: the sections of some documents, and all blocks of these, both in the order of
-/// their slots.
-struct Parts {
-    sections: Vec<Section>,
-    blocks: Vec<BlockMatch>,
-}
-
-/// BM25 of a block, and whether it has a word.
-#[derive(Clone, Copy, Default)]
-struct BlockMatch {
-    score: f32,
-    has_word: bool,
-}
-
 /// The cosine of a block.
 #[derive(Debug, Clone, Copy)]
 struct Meaning {
@@ -120,45 +106,34 @@ impl NoteRanking<'_> {
         };
         let near = self.meanings(&near, known);
         let kept = self.kept(best, &near);
-        let sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
-        let blocks = sections.iter().map(|section| section.slots.len()).sum();
-        let mut parts = Parts { sections, blocks: vec![BlockMatch::default(); blocks] };
+        let mut sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
         // Without a short list the meanings of all blocks are known already.
         let of_kept = || kept.iter().flat_map(|unit| self.slots(*unit)).collect::<Vec<_>>();
         let meanings = self.nearest.map(|_| self.meanings(&of_kept(), known));
-        self.fill(&mut parts, &places, &totals);
-        self.answering(&units, &parts, meanings.as_ref().unwrap_or(&near), kept, known)
+        self.fill(&mut sections, &places, &totals);
+        self.answering(&units, &sections, meanings.as_ref().unwrap_or(&near), kept, known)
     }
 
-    /// BM25 of the blocks and of the sections that are looked at closely.
-    fn fill(&self, parts: &mut Parts, places: &[WordDocuments], totals: &Totals) {
+    /// BM25 of the sections that are looked at closely, and of their blocks.
+    fn fill(&self, sections: &mut [Section], places: &[WordDocuments], totals: &Totals) {
         let corpus = self.scope.corpus;
-        let Parts { sections, blocks } = parts;
         let lengths: f32 = sections.iter().map(|section| section.length).sum();
         let mean_section = lengths / count(sections.len().max(1));
         for (expanded, places) in self.expanded.iter().zip(places) {
             let rarity = rarity(expanded, places.in_blocks, totals.blocks);
-            // The section that the blocks have come to, the place of its first block, and what of it has the word.
-            let (mut section, mut first, mut in_section) = (0, 0, WordMatch::default());
-            for (slot, matches) in expanded.blocks() {
-                while let Some(Section { slots, length, score }) =
-                    sections.get_mut(section).filter(|section| section.slots.end <= slot)
-                {
-                    *score += rarity * saturated(in_section.all(), *length, mean_section, weights::LENGTH);
-                    (section, first, in_section) = (section + 1, first + slots.len(), WordMatch::default());
+            let mut with_word = expanded.blocks().peekable();
+            for Section { slots, length, score, blocks } in &mut *sections {
+                let mut in_section = WordMatch::default();
+                while with_word.next_if(|(slot, _)| *slot < slots.start).is_some() {}
+                while let Some((slot, matches)) = with_word.next_if(|(slot, _)| *slot < slots.end) {
+                    let found = matches.fold(WordMatch::default(), WordMatch::and);
+                    let length = f32::from(corpus.meta(slot).length);
+                    let block = &mut blocks[(slot - slots.start) as usize];
+                    block.score +=
+                        rarity * saturated(found.all(), length, totals.block_length, weights::LENGTH);
+                    block.has_word |= found.best >= expanded.least;
+                    in_section = in_section.and(found);
                 }
-                let Some(Section { slots, .. }) = sections.get(section) else { break };
-                if slot < slots.start {
-                    continue;
-                }
-                let found = matches.fold(WordMatch::default(), WordMatch::and);
-                let length = f32::from(corpus.meta(slot).length);
-                let block = &mut blocks[first + (slot - slots.start) as usize];
-                block.score += rarity * saturated(found.all(), length, totals.block_length, weights::LENGTH);
-                block.has_word |= found.best >= expanded.least;
-                in_section = in_section.and(found);
-            }
-            if let Some(Section { length, score, .. }) = sections.get_mut(section) {
                 *score += rarity * saturated(in_section.all(), *length, mean_section, weights::LENGTH);
             }
         }
@@ -290,16 +265,17 @@ impl NoteRanking<'_> {
     fn answering(
         &self,
         units: &FxHashMap<RankedDocument, f32>,
-        Parts { sections, blocks }: &Parts,
+        sections: &[Section],
         meanings: &[Meaning],
         kept: Vec<RankedDocument>,
         known: f32,
     ) -> Vec<RankedNote> {
         let corpus = self.scope.corpus;
         let best_unit = units.values().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let best_block = blocks.iter().map(|block| block.score).fold(f32::MIN_POSITIVE, f32::max);
+        let mut blocks = sections.iter().flat_map(|section| &section.blocks);
+        let best_block = blocks.clone().map(|block| block.score).fold(f32::MIN_POSITIVE, f32::max);
         let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
-        let (mut blocks, mut sections) = (blocks.iter(), sections.iter().peekable());
+        let mut sections = sections.iter().peekable();
         let mut meanings = meanings.iter().peekable();
         let mut out: Vec<(RankedDocument, RankedNote)> = Vec::with_capacity(kept.len());
         for unit in kept {

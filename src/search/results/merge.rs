@@ -28,54 +28,31 @@ pub(super) fn list_by_tier(
     typed: &TypedWords,
     filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>, IndexError> {
-    let (shown, out) = (FxHashSet::default(), Vec::new());
-    let mut listing = BlockList { snapshot, filters, typed, limit, shown, out };
-    for tier in [Tier::Word, Tier::Heading, Tier::Alike] {
-        listing.add(notes, tier)?;
-    }
-    let mut listed = listing.out;
-    listed.truncate(limit);
-    // Nothing scores more than what comes before it.
-    let mut least = f64::MAX;
-    for found in &mut listed {
-        least = least.min(found.score);
-        found.score = least;
-    }
-    Ok(listed)
-}
-
-/// Lists blocks of notes, a tier at a time.
-struct BlockList<'a> {
-    snapshot: &'a Snapshot<'a>,
-    filters: &'a Filters<'a>,
-    typed: &'a TypedWords,
-    limit: usize,
-    /// The notes of which a block is listed.
-    shown: FxHashSet<u32>,
-    out: Vec<FoundBlock>,
-}
-
-impl BlockList<'_> {
-    /// Lists the notes' blocks of a tier.
-    fn add(&mut self, notes: &[RankedNote], tier: Tier) -> Result<(), IndexError> {
-        let typed = self.typed;
+    let find = |slot: u32, score: f32| -> Result<_, IndexError> {
+        let found = find_block(snapshot, (slot, f64::from(score)), filters)?;
+        Ok(found.map(|found| FoundBlock { is_alike: typed.is_alike(slot), ..found }))
+    };
+    // The notes of which a block is listed.
+    let mut shown: FxHashSet<u32> = FxHashSet::default();
+    let mut listed: Vec<FoundBlock> = Vec::new();
+    'tiers: for tier in [Tier::Word, Tier::Heading, Tier::Alike] {
         let (mut further, mut comments) = (Vec::new(), Vec::new());
         for note in notes {
-            if self.out.len() >= self.limit {
-                return Ok(());
+            if listed.len() >= limit {
+                break 'tiers;
             }
-            let mut blocks =
-                note.blocks.iter().copied().filter(|(slot, _)| typed.tier(*slot) == tier).peekable();
+            let blocks = note.blocks.iter().copied();
+            let mut blocks = blocks.filter(|(slot, _)| typed.tier(*slot) == tier).peekable();
             let Some((first, _)) = blocks.peek() else { continue };
-            let number = self.snapshot.corpus.meta(*first).file;
-            while !self.shown.contains(&number)
+            let number = snapshot.corpus.meta(*first).file;
+            while !shown.contains(&number)
                 && let Some((slot, own)) = blocks.next()
             {
-                match self.find(slot, note.score)? {
+                match find(slot, note.score)? {
                     Some(found) if found.block.kind == Kind::Comment => comments.push((found, own)),
                     Some(best) => {
-                        self.shown.insert(number);
-                        self.out.push(best);
+                        shown.insert(number);
+                        listed.push(best);
                     }
                     None => {}
                 }
@@ -84,25 +61,26 @@ impl BlockList<'_> {
         }
         further.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (slot, own) in further {
-            if self.out.len() >= self.limit {
+            if listed.len() >= limit {
                 break;
             }
-            match self.find(slot, own)? {
+            match find(slot, own)? {
                 Some(found) if found.block.kind == Kind::Comment => comments.push((found, own)),
-                found => self.out.extend(found),
+                found => listed.extend(found),
             }
         }
         comments.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let comments = comments.into_iter();
-        self.out.extend(comments.map(|(found, own)| FoundBlock { score: f64::from(own * COMMENT), ..found }));
-        Ok(())
+        listed.extend(comments.map(|(found, own)| FoundBlock { score: f64::from(own * COMMENT), ..found }));
     }
-
-    /// The block in a slot, with this score, if the filters let it through.
-    fn find(&self, slot: u32, score: f32) -> Result<Option<FoundBlock>, IndexError> {
-        let found = find_block(self.snapshot, (slot, f64::from(score)), self.filters)?;
-        Ok(found.map(|found| FoundBlock { is_alike: self.typed.is_alike(slot), ..found }))
+    listed.truncate(limit);
+    // Nothing scores more than what comes before it.
+    let mut least = f64::MAX;
+    for found in &mut listed {
+        least = least.min(found.score);
+        found.score = least;
     }
+    Ok(listed)
 }
 
 /// Merges turns and blocks of notes. If the query `is_strict`, blocks with a typed word come first. Both lists keep
