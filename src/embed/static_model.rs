@@ -73,25 +73,18 @@ impl StaticModel {
     /// The share of the words of `text` that the model knows as whole words, which shows how well it can represent the
     /// text. Words for which `skips` is true don't count. 0 if there are no words.
     pub fn known(&self, text: &str, skips: impl Fn(&str) -> bool) -> f32 {
-        let (mut all, mut known) = (0_u16, 0_u16);
-        let mut count = |word: &str, is_known: &dyn Fn() -> bool| {
-            let is_word = !word.is_empty() && word.chars().all(char::is_alphanumeric);
-            if is_word && !skips(word) && all < u16::MAX {
-                all += 1;
-                known += u16::from(is_known());
-            }
-        };
+        let mut words: Vec<(String, bool)> = Vec::new();
         if let Self::Folder(folder) = self {
-            for (word, is_whole) in folder.tokenizer.words(text) {
-                count(&word, &|| is_whole);
-            }
+            words = folder.tokenizer.words(text);
         } else {
             let table = BuiltinTable::builtin();
             // Characters of scripts that the model never learned are tokens, too.
             let is_spaced = |word: &str| word.chars().all(|c| u32::from(c) < 0x2E80);
-            wordpiece::words(text, |word| count(word, &|| is_spaced(word) && table.has(word)));
+            wordpiece::words(text, |word| words.push((word.to_owned(), is_spaced(word) && table.has(word))));
         }
-        f32::from(known) / f32::from(all.max(1))
+        words.retain(|(word, _)| !word.is_empty() && word.chars().all(char::is_alphanumeric) && !skips(word));
+        let known = words.iter().filter(|(_, is_known)| *is_known).count();
+        known as f32 / words.len().max(1) as f32
     }
 }
 
@@ -114,7 +107,7 @@ impl Provider for StaticModel {
 impl BuiltinTable {
     /// The vector of `text` with unit length, or all zeros where no token has one.
     pub fn embed(&self, text: &str) -> Vec<f32> {
-        Embedder::default().embed(text)
+        StaticModel::Builtin.embed(text)
     }
 }
 
@@ -132,11 +125,6 @@ pub struct Embedder {
 const MOST_WORDS: usize = 1 << 16;
 
 impl Embedder {
-    /// The vector of `text` by the table in the binary.
-    pub fn embed(&mut self, text: &str) -> Vec<f32> {
-        self.embed_with(&StaticModel::Builtin, text)
-    }
-
     /// The vector of `text` by `model`, which is the same in all calls.
     pub fn embed_with(&mut self, model: &StaticModel, text: &str) -> Vec<f32> {
         match model {

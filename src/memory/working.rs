@@ -158,7 +158,7 @@ pub fn budget(settings: &Settings) -> usize {
 }
 
 /// The beginning of a text, up to so many characters, ending with a whole word if one fits.
-fn cut(text: &str, most: usize) -> &str {
+pub(crate) fn cut(text: &str, most: usize) -> &str {
     let Some((end, next)) = text.char_indices().nth(most) else { return text };
     let kept = &text[..end];
     if next.is_whitespace() {

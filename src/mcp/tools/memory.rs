@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::reading::instant;
 use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
-use crate::embed::Embedder;
+use crate::embed::{Embedder, StaticModel};
 use crate::format::commitment::Precision;
 use crate::format::invisible;
 use crate::format::memory::plain;
@@ -306,10 +306,11 @@ fn near(call: &McpCall<'_>, text: &str, own_line: Option<usize>) -> Vec<NearMemo
     let memories = sections.into_iter().flat_map(|section| section.memories);
     let others: Vec<ListedMemory> = memories.filter(|one| Some(one.line) != own_line).collect();
     let mut embedder = Embedder::default();
-    let wanted = embedder.embed(&head(&plain(text)));
+    let mut embed = |text: &str| embedder.embed_with(&StaticModel::Builtin, &head(&plain(text)));
+    let wanted = embed(text);
     let mut found: Vec<(f32, &ListedMemory)> = others[others.len().saturating_sub(LOOKED_AT)..]
         .iter()
-        .map(|one| (dot(&wanted, &embedder.embed(&head(&plain(&one.text)))), one))
+        .map(|one| (dot(&wanted, &embed(&one.text)), one))
         .filter(|(cosine, _)| *cosine >= NEAR)
         .collect();
     found.sort_by(|one, other| other.0.total_cmp(&one.0));

@@ -41,12 +41,8 @@ impl Authors {
 
 /// The different words of the given names, lower case.
 pub fn names_of<'a>(authors: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let (mut names, mut seen): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    let mut names: Vec<String> = Vec::new();
     for author in authors {
-        if seen.contains(&author) {
-            continue;
-        }
-        seen.push(author);
         words(author, |word| {
             if word.len() > 1 && !names.iter().any(|name| name == word) {
                 names.push(word.to_owned());
@@ -60,7 +56,7 @@ pub fn names_of<'a>(authors: impl Iterator<Item = &'a str>) -> Vec<String> {
 ///
 /// A question that names a speaker is otherwise nearest to the turns that *address* that speaker, not to
 /// those that the speaker wrote.
-pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t, str> {
+pub fn without_names<'t>(text: &'t str, names: &[String]) -> Cow<'t, str> {
     if names.is_empty() {
         return text.into();
     }

@@ -27,21 +27,9 @@ const LONGEST: usize = 64;
 const MOST_STEMS: usize = 20_000;
 
 /// Turns text into terms; keeps each word's stem, so that a vault's words are stemmed once.
+#[derive(Debug, Default)]
 pub struct Terms {
-    stemmer: Stemmer,
     stems: FxHashMap<Box<str>, Box<str>>,
-}
-
-impl std::fmt::Debug for Terms {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Terms").field("stems", &self.stems.len()).finish_non_exhaustive()
-    }
-}
-
-impl Default for Terms {
-    fn default() -> Self {
-        Self { stemmer: Stemmer::new(Algorithm::English), stems: FxHashMap::default() }
-    }
 }
 
 impl Terms {
@@ -56,7 +44,7 @@ impl Terms {
             if self.stems.len() > MOST_STEMS {
                 self.stems.clear();
             }
-            let stem = Box::from(&*self.stemmer.stem(word));
+            let stem = Box::from(&*Stemmer::new(Algorithm::English).stem(word));
             self.stems.insert(word.into(), stem);
         }
         &self.stems[word]

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::format::invisible;
+use crate::memory::working::cut;
 use crate::search::Hit;
 use crate::search::rank::memory_formulas;
 
@@ -218,16 +219,8 @@ pub fn excerpt(text: &str, most: usize) -> (String, bool) {
     if text.chars().count() <= most {
         return (text.to_owned(), false);
     }
-    let room = most.saturating_sub(1);
-    let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
-    let cut = &text[..end];
-    let whole_word = text[end..].starts_with(char::is_whitespace);
-    let cut = match cut.rfind(char::is_whitespace) {
-        // One word longer than the room is cut in its middle.
-        Some(at) if !whole_word && at > 0 => &cut[..at],
-        _ => cut,
-    };
-    (format!("{}…", cut.trim_end()), true)
+    // One word longer than the room is cut in its middle.
+    (format!("{}…", cut(text, most.saturating_sub(1))), true)
 }
 
 /// A few lines of at most `most` characters in all, each with time, speaker, text and place.
