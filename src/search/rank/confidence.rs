@@ -6,8 +6,6 @@
 //! nowhere in the vault. Each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]).
 //! The first share isn't enough, because words of small talk stand in any memory. Pure.
 
-use std::ops::Range;
-
 use rustc_hash::FxHashMap;
 
 use crate::embed::BuiltinTable;
@@ -83,37 +81,23 @@ pub(in crate::search) fn measures(
     let table = BuiltinTable::builtin();
     let expanded: Vec<&ExpandedWord> = expanded.iter().filter(|expanded| !expanded.word.is_empty()).collect();
     let is_asked = question.words.len() <= LONGEST_ASKED && question.is_plain;
-    let is_fact = |slot: u32| is_asked && scope.candidates.count <= SMALL && !corpus.is_said(slot);
+    let is_small = is_asked && scope.candidates.count <= SMALL;
     let is_agent = |at: u32| corpus.role(at) == Some(Role::Agent);
-    let near = |slot: u32| {
-        let reach = if is_fact(slot) { &BESIDE[2..3] } else { &BESIDE[..] };
-        reach.iter().filter_map(move |(at, part)| Some((corpus.beside(slot, *at)?, *part)))
-    };
-    // The blocks that count for the finds, and the notes that count as a whole, both in their order.
-    let mut blocks: Vec<u32> = finds.iter().flat_map(|slot| near(*slot)).map(|(slot, _)| slot).collect();
-    blocks.sort_unstable();
-    blocks.dedup();
-    let note = |slot: u32| corpus.meta(slot).file;
-    let is_whole = |slot: u32| !is_fact(slot) && !corpus.is_said(slot) && !lists[note(slot) as usize];
-    let whole = finds.iter().filter(|slot| is_whole(**slot));
-    let mut notes: Vec<Range<u32>> = whole.map(|slot| corpus.note(note(*slot)).slots).collect();
-    notes.sort_unstable_by_key(|slots| slots.start);
-    notes.dedup();
     let is_name = |word: &str| {
         let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
         names.any(|name| name.split(' ').any(|part| part == word))
     };
-    let has = share(scope.candidates.count, expanded.len(), |n| Has::new(expanded[n], &blocks, &notes));
+    let sums = share(scope.candidates.count, expanded.len(), |n| expanded[n].sum());
     let all = count(scope.candidates.count).max(FEW);
-    let weight = |(expanded, has): (&&ExpandedWord, &Has)| {
-        idf(has.sum.min(all), all).min(MOST_IDF) * table.weight(&expanded.word)
+    let weight = |(expanded, sum): (&&ExpandedWord, &f32)| {
+        idf(sum.min(all), all).min(MOST_IDF) * table.weight(&expanded.word)
     };
-    let weights: Vec<f32> = expanded.iter().zip(&has).map(weight).collect();
+    let weights: Vec<f32> = expanded.iter().zip(&sums).map(weight).collect();
     let mut heaviest: Vec<usize> = (0..weights.len()).collect();
     heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     heaviest.truncate(2);
     let all: f32 = weights.iter().sum::<f32>().max(1e-6);
-    let unknown = weights.iter().zip(&has).filter(|(_, has)| has.sum < 0.5);
+    let unknown = weights.iter().zip(&sums).filter(|(_, sum)| **sum < 0.5);
     let unknown: f32 = unknown.map(|(weight, _)| weight).sum();
     let named = expanded.iter().any(|expanded| is_name(&expanded.word));
     let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
@@ -121,25 +105,35 @@ pub(in crate::search) fn measures(
         cosines.extend(vectors.cosines(corpus, finds.iter().copied()));
     }
     let of = |slot: &u32| {
-        let mut matched = vec![0.0_f32; expanded.len()];
-        for (at, part) in near(*slot) {
-            let part = if is_agent(at) && !question.wants.agent { AGENT * part } else { part };
-            let Ok(place) = blocks.binary_search(&at) else { continue };
-            for (matched, has) in matched.iter_mut().zip(&has) {
-                *matched = matched.max(part * has.blocks[place]);
+        let (is_said, note) = (corpus.is_said(*slot), corpus.note(corpus.meta(*slot).file));
+        let is_fact = is_small && !is_said;
+        let is_whole = !is_fact && !is_said && !lists[note.number as usize];
+        // The blocks that count: the whole note, the fact alone, or those beside the find.
+        let slots = match (is_whole, is_fact) {
+            (true, _) => note.slots,
+            (_, true) => *slot..slot + 1,
+            _ => slot.saturating_sub(2).max(note.slots.start)..(slot + 3).min(note.slots.end),
+        };
+        let part = |at: u32| {
+            let beside = BESIDE.iter().find(|(offset, _)| slot.checked_add_signed(*offset) == Some(at));
+            match beside.filter(|_| !is_whole) {
+                Some((_, part)) if is_agent(at) && !question.wants.agent => AGENT * part,
+                Some((_, part)) => *part,
+                None => 1.0,
             }
-        }
-        if is_whole(*slot) {
-            let place = notes.partition_point(|slots| slots.end <= *slot);
-            matched = has.iter().map(|has| has.notes[place]).collect();
-        }
+        };
+        let matched = |expanded: &&ExpandedWord| {
+            let found = expanded.within(slots.clone()).map(|(at, likeness)| part(at) * likeness);
+            found.fold(0.0, f32::max)
+        };
+        let matched: Vec<f32> = expanded.iter().map(matched).collect();
         let heaviest: Vec<f32> = heaviest.iter().map(|at| matched[*at]).collect();
         let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
         let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
-        let place = match corpus.is_said(*slot) {
-            false if is_fact(*slot) => SourceKind::Fact,
+        let place = match is_said {
+            false if is_fact => SourceKind::Fact,
             false => SourceKind::Note,
-            true if near(*slot).any(|(at, _)| is_agent(at)) => SourceKind::Log,
+            true if slots.clone().any(is_agent) => SourceKind::Log,
             true => SourceKind::Conversation,
         };
         let named = f32::from(u8::from(named));
@@ -160,39 +154,6 @@ pub(in crate::search) fn measures(
         }
     };
     finds.iter().map(of).collect()
-}
-
-/// The match of a word in some blocks, in the best block of some notes, and in all blocks together.
-struct Has {
-    blocks: Vec<f32>,
-    notes: Vec<f32>,
-    sum: f32,
-}
-
-impl Has {
-    /// Of a word in these blocks and notes, both in their order.
-    fn new(expanded: &ExpandedWord, blocks: &[u32], notes: &[Range<u32>]) -> Self {
-        let mut this = Self { blocks: vec![0.0; blocks.len()], notes: vec![0.0; notes.len()], sum: 0.0 };
-        let (mut block, mut note) = (0, 0);
-        for (slot, matches) in expanded.blocks() {
-            let (sum, best) =
-                matches.fold((0.0, 0.0_f32), |(sum, best), one| (sum + one.best, best.max(one.best)));
-            this.sum += sum;
-            while notes.get(note).is_some_and(|slots| slots.end <= slot) {
-                note += 1;
-            }
-            if notes.get(note).is_some_and(|slots| slots.start <= slot) {
-                this.notes[note] = best.max(this.notes[note]);
-            }
-            while blocks.get(block).is_some_and(|block| *block < slot) {
-                block += 1;
-            }
-            if blocks.get(block) == Some(&slot) {
-                this.blocks[block] = best;
-            }
-        }
-        this
-    }
 }
 
 /// Whether a text has nothing of the kind that is asked for: a time, a number, a place.

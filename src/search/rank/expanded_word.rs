@@ -72,6 +72,18 @@ impl ExpandedWord {
         blocks.map(|same| ((same[0] >> 32) as u32, same.iter().map(|posting| self.matched(*posting))))
     }
 
+    /// How often it stands anywhere, each occurrence weighted by its likeness.
+    pub fn sum(&self) -> f32 {
+        self.blocks().map(|(_, matches)| matches.map(|found| found.best).sum::<f32>()).sum()
+    }
+
+    /// The blocks among some in which it stands, each as often as a term of it stands there, with that one's likeness.
+    pub fn within(&self, slots: Range<u32>) -> impl Iterator<Item = (u32, f32)> {
+        let place = |slot: u32| self.postings.partition_point(|posting| posting >> 32 < u64::from(slot));
+        let postings = self.postings[place(slots.start)..place(slots.end)].iter();
+        postings.map(|posting| ((posting >> 32) as u32, self.matched(*posting).best))
+    }
+
     #[inline(always)]
     fn matched(&self, posting: u64) -> WordMatch {
         let times = TermCount((posting & 0xffff) as u32);
