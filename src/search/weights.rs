@@ -45,8 +45,8 @@ pub const NEAR: f32 = 0.55;
 pub const NEAR_SPREADS: f32 = 4.0;
 /// The weight of a near word in turns; the word itself has 1.
 pub(in crate::search) const NEAR_WORD: f32 = 0.8;
-/// The weight of a word in a neighbouring turn.
-pub(in crate::search) const AROUND: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
+/// The weight of a word in a neighbouring turn, from two turns before to two after.
+pub(in crate::search) const AROUND: [f32; 5] = [0.3, 0.6, 1.0, 0.45, 0.2];
 
 /// The weight of a comment's words; others have 1. A reader of the note doesn't see a comment.
 pub const COMMENT: f32 = 0.25;
@@ -87,8 +87,9 @@ pub(in crate::search) mod notes {
     pub const LONG: usize = 6;
 }
 
-/// The shares with which the turns beside a find count for its confidence. In a note, all blocks count whole.
-pub(in crate::search) const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
+/// The shares with which the turns beside a find count for its confidence, from two turns before to two after. In a
+/// note, all blocks count whole.
+pub(in crate::search) const BESIDE: [f32; 5] = [0.4, 0.7, 1.0, 0.7, 0.4];
 /// The weight of an agent's words in the confidence, unless the question is about the agent's words. An agent answers
 /// at length, so most words occur somewhere.
 pub(in crate::search) const AGENT: f32 = 0.3;

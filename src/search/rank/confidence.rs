@@ -114,13 +114,10 @@ pub(in crate::search) fn measures(
             (_, true) => *slot..slot + 1,
             _ => slot.saturating_sub(2).max(note.slots.start)..(slot + 3).min(note.slots.end),
         };
-        let part = |at: u32| {
-            let beside = BESIDE.iter().find(|(offset, _)| slot.checked_add_signed(*offset) == Some(at));
-            match beside.filter(|_| !is_whole) {
-                Some((_, part)) if is_agent(at) && !question.wants.agent => AGENT * part,
-                Some((_, part)) => *part,
-                None => 1.0,
-            }
+        let part = |at: u32| match (is_whole, is_agent(at) && !question.wants.agent) {
+            (true, _) => 1.0,
+            (_, true) => AGENT * BESIDE[(at + 2 - slot) as usize],
+            _ => BESIDE[(at + 2 - slot) as usize],
         };
         let matched = |expanded: &&ExpandedWord| {
             let found = expanded.within(slots.clone()).map(|(at, likeness)| part(at) * likeness);

@@ -189,11 +189,9 @@ impl TermValues {
                 values.extend(looked_at(&near).iter().map(|block| (block.slot, NEAR_WORD * likeness)));
             }
         }
-        let reach = if scope.is_common(soft_in, COMMON) { 0 } else { AROUND.len() as u32 / 2 };
+        let reach = if scope.is_common(soft_in, COMMON) { 0 } else { 2 };
         // The turn with the word stands this far before the one for which it counts.
-        let weight = |distance: i32| {
-            AROUND.iter().find(|(offset, _)| *offset == -distance).map_or(0.0, |(_, weight)| *weight)
-        };
+        let weight = |distance: i32| AROUND[(2 - distance) as usize];
         this.soft = around(corpus, &values, reach, weight);
         this.soft_weight = this.tells * idf(count(found_in), all.max(FEW)).min(MOST_IDF);
         this
