@@ -20,8 +20,15 @@ pub struct Filters<'s> {
     corpus: &'s Corpus,
     /// The slots of the blocks that may pass; `None` if all living ones may.
     pub allowed: Option<RoaringBitmap>,
-    checks: TextChecks,
     analyzer: RefCell<Analyzer>,
+    /// Conditions that only a block's text can tell: phrases that it has, and such that it has not.
+    phrases: Vec<(String, bool)>,
+    /// It has one of these, where there are some.
+    any: Vec<WordMatcher>,
+    /// It has no word that begins so.
+    no_prefixes: Vec<String>,
+    /// It stands below no heading with all of these.
+    no_sections: Vec<Vec<QueryWord>>,
 }
 
 impl<'s> Filters<'s> {
@@ -37,8 +44,15 @@ impl<'s> Filters<'s> {
         scopes: &[Scope],
         syntax: &Syntax,
     ) -> Result<Self, IndexError> {
-        let (checks, analyzer) = (TextChecks::default(), RefCell::default());
-        let mut this = Self { corpus, allowed: None, checks, analyzer };
+        let mut this = Self {
+            corpus,
+            allowed: None,
+            analyzer: RefCell::default(),
+            phrases: Vec::new(),
+            any: Vec::new(),
+            no_prefixes: Vec::new(),
+            no_sections: Vec::new(),
+        };
         if syntax.is_filtered() || !prefixes.is_empty() || !scopes.is_empty() {
             let mut sets = DocumentSets::new(corpus);
             let mut kept = this.filtered(&sets, syntax, zone, prefixes)?;
@@ -53,14 +67,15 @@ impl<'s> Filters<'s> {
             && syntax.items.iter().any(|item| matches!(item, Item::Prefix(_)))
         {
             let analyzer = this.analyzer.get_mut();
-            this.checks.any = syntax.items.iter().flat_map(|item| matchers(analyzer, item)).collect();
+            this.any = syntax.items.iter().flat_map(|item| matchers(analyzer, item)).collect();
         }
         Ok(this)
     }
 
     /// Whether a block's text must be looked at.
     pub fn needs_text(&self) -> bool {
-        !self.checks.is_empty()
+        let Self { phrases, any, no_prefixes, no_sections, .. } = self;
+        !(phrases.is_empty() && any.is_empty() && no_prefixes.is_empty() && no_sections.is_empty())
     }
 
     /// Whether they let the block in this slot through, as far as its slot tells.
@@ -80,8 +95,25 @@ impl<'s> Filters<'s> {
             return Ok(true);
         }
         let (text, extra) = self.corpus.text(slot)?;
+        let (texts, analyzer) = ([&text, &extra], &mut *self.analyzer.borrow_mut());
+        let holds = |phrase: &str| {
+            let with_signs = phrase.contains(is_sign);
+            texts.iter().any(|text| contains(&flat(text, with_signs), &flat(phrase, with_signs)))
+        };
+        if !self.phrases.iter().all(|(phrase, is_wanted)| holds(phrase) == *is_wanted) {
+            return Ok(false);
+        }
+        let (mut has_any, mut has_none) = (self.any.is_empty(), true);
+        if !(self.any.is_empty() && self.no_prefixes.is_empty()) {
+            for text in texts {
+                analyzer.terms(text, &mut |_, exact, stem| {
+                    has_any |= self.any.iter().any(|wanted| wanted.is(exact, stem));
+                    has_none &= !self.no_prefixes.iter().any(|prefix| exact.starts_with(prefix.as_str()));
+                });
+            }
+        }
         let section = block.section.as_deref().unwrap_or_default();
-        Ok(self.checks.pass(&mut self.analyzer.borrow_mut(), [&text, &extra], section))
+        Ok(has_any && has_none && !self.no_sections.iter().any(|words| has_all(analyzer, section, words)))
     }
 
     /// The documents that scope and filters let through.
@@ -114,7 +146,7 @@ impl<'s> Filters<'s> {
                     let words = query_words(analyzer, text);
                     if *negative {
                         // The few blocks that are looked at are asked for their headings.
-                        self.checks.no_sections.push(words);
+                        self.no_sections.push(words);
                         continue;
                     }
                     (sets.below(analyzer, &words)?, None)
@@ -146,15 +178,15 @@ impl<'s> Filters<'s> {
                     *kept &= sets.with(&WordMatcher::of(word))?;
                 }
             }
-            self.checks.phrases.push((text.to_owned(), true));
+            self.phrases.push((text.to_owned(), true));
         }
         for item in &syntax.not {
             match (item, &matchers(self.analyzer.get_mut(), item)[..]) {
                 (Item::Words(_), [word @ WordMatcher::Form(_)]) => *kept -= sets.with(word)?,
                 (Item::Words(_) | Item::Prefix(_), [WordMatcher::Prefix(prefix)]) => {
-                    self.checks.no_prefixes.push(prefix.clone());
+                    self.no_prefixes.push(prefix.clone());
                 }
-                _ => self.checks.phrases.push((item.text().to_owned(), false)),
+                _ => self.phrases.push((item.text().to_owned(), false)),
             }
         }
         Ok(())
@@ -164,47 +196,6 @@ impl<'s> Filters<'s> {
 /// The first second of a day; the last of all where the day is beyond what a timestamp can say.
 fn instant(date: jiff::civil::Date, zone: &TimeZone) -> i64 {
     date.to_zoned(zone.clone()).map_or(i64::MAX, |at| at.timestamp().as_second())
-}
-
-/// The conditions that only a block's text can tell.
-#[derive(Debug, Default)]
-struct TextChecks {
-    /// Phrases that it has, and such that it has not.
-    phrases: Vec<(String, bool)>,
-    /// It has one of these, where there are some.
-    any: Vec<WordMatcher>,
-    /// It has no word that begins so.
-    no_prefixes: Vec<String>,
-    /// It stands below no heading with all of these.
-    no_sections: Vec<Vec<QueryWord>>,
-}
-
-impl TextChecks {
-    fn is_empty(&self) -> bool {
-        let Self { phrases, any, no_prefixes, no_sections } = self;
-        phrases.is_empty() && any.is_empty() && no_prefixes.is_empty() && no_sections.is_empty()
-    }
-
-    /// Whether a block passes, by its text, its extra words and the headings above it.
-    fn pass(&self, analyzer: &mut Analyzer, texts: [&str; 2], section: &str) -> bool {
-        let holds = |phrase: &str| {
-            let with_signs = phrase.contains(is_sign);
-            texts.iter().any(|text| contains(&flat(text, with_signs), &flat(phrase, with_signs)))
-        };
-        if !self.phrases.iter().all(|(phrase, is_wanted)| holds(phrase) == *is_wanted) {
-            return false;
-        }
-        let (mut has_any, mut has_none) = (self.any.is_empty(), true);
-        if !(self.any.is_empty() && self.no_prefixes.is_empty()) {
-            for text in texts {
-                analyzer.terms(text, &mut |_, exact, stem| {
-                    has_any |= self.any.iter().any(|wanted| wanted.is(exact, stem));
-                    has_none &= !self.no_prefixes.iter().any(|prefix| exact.starts_with(prefix.as_str()));
-                });
-            }
-        }
-        has_any && has_none && !self.no_sections.iter().any(|words| has_all(analyzer, section, words))
-    }
 }
 
 /// Folded, with one space between words, of which each sign is one or none.
