@@ -287,11 +287,7 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
         item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(crate::memory::Scope::tag),
     );
     let bullet = wording::bullet(&lead, &text, &marks.join(" "));
-    let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+'));
-    Ok(match marker {
-        Some(marker) => format!("{marker}{}", &bullet[1..]),
-        None => bullet,
-    })
+    Ok(item::with_marker_of(was, &bullet))
 }
 
 /// The bytes without a memory that reads `meant` and those of its section that are the same.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use jiff::civil::Time;
 
+use super::save::is_section;
 use super::wording;
 use crate::format::{daily, memory};
 use crate::memory::Scope;
@@ -43,6 +44,11 @@ impl MemoryItem {
             && self.scopes.iter().all(|scope| other.scopes.contains(scope))
     }
 
+    /// Whether it stands in this section, or in any where none is named.
+    pub fn is_in(&self, section: Option<&str>) -> bool {
+        section.is_none_or(|section| self.section.as_ref().is_some_and(|own| is_section(section, own)))
+    }
+
     /// Its lines as they stand in the note, without the last line's end.
     pub fn shown(&self, bytes: &[u8]) -> String {
         String::from_utf8_lossy(&bytes[self.range.clone()]).trim_end_matches(['\n', '\r']).to_owned()
@@ -69,6 +75,12 @@ pub(super) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
     let timed =
         bullets.zip(timed).map(|(bullet, day)| MemoryItem { time: day.time, text: day.text, ..item(bullet) });
     timed.collect()
+}
+
+/// A bullet with the marker of another one, which reads `was`.
+pub(super) fn with_marker_of(was: &str, bullet: &str) -> String {
+    let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+')).unwrap_or('-');
+    format!("{marker}{}", &bullet[1..])
 }
 
 /// The reason of a write that removes a memory, with the line that was named as a trailer.

@@ -120,11 +120,9 @@ fn joined(old: &str, new: &str, link: &str) -> String {
 
 /// The bytes with another text in a bullet; marker, box and time before it stay.
 fn with(bytes: &[u8], item: &MemoryItem, text: &str) -> Vec<u8> {
-    let shown = item.shown(bytes);
-    let marker = shown.chars().next().filter(|c| matches!(c, '*' | '+')).unwrap_or('-');
     let stamp = item.stamp.as_ref().map(|stamp| format!("[{stamp}] ")).unwrap_or_default();
     let rendered = crate::format::memory::render_item(&format!("{stamp}{text}"));
-    let bullet = format!("{marker}{}", &rendered[1..]);
+    let bullet = item::with_marker_of(&item.shown(bytes), &rendered);
     let terminator = crate::format::lines::terminator_of(bytes);
     let bullet = bullet.replace('\n', terminator);
     [&bytes[..item.range.start], bullet.as_bytes(), &bytes[item.range.end..]].concat()

@@ -59,27 +59,18 @@ impl MemoryNotes<'_> {
         let file = memory::parse(&bytes);
         let mut items = item::parse(&bytes, false);
         items.retain(|item| is_wanted(item, scopes));
-        let inside = |item: &MemoryItem| {
-            file.sections.iter().position(|section| section.range.contains(&item.range.start))
-        };
-        let mut own: Vec<Vec<ListedMemory>> = vec![Vec::new(); file.sections.len() + 1];
+        let sections = file.sections.iter();
+        let empty = sections.map(|section| (Some(section.name.clone()), Some(section.line)));
+        let empty = std::iter::once((None, None)).chain(empty);
+        let mut all: Vec<ListedSection> =
+            empty.map(|(section, line)| ListedSection { section, line, memories: Vec::new() }).collect();
         for item in &items {
-            own[inside(item).map_or(0, |at| at + 1)].push(listed(item));
+            let place = |section: &memory::MemorySection| section.range.contains(&item.range.start);
+            let at = file.sections.iter().position(place).map_or(0, |at| at + 1);
+            all[at].memories.push(listed(item));
         }
-        let of = |(memories, at): (Vec<ListedMemory>, Option<usize>)| {
-            let section = at.map(|at| &file.sections[at]);
-            ListedSection {
-                section: section.map(|section| section.name.clone()),
-                line: section.map(|section| section.line),
-                memories,
-            }
-        };
-        let places = std::iter::once(None).chain((0..file.sections.len()).map(Some));
-        let all = own.into_iter().zip(places).map(of);
-        let shown = |listed: &ListedSection| {
-            !listed.memories.is_empty() || (listed.section.is_some() && scopes.is_none())
-        };
-        Ok(all.filter(shown).collect())
+        all.retain(|listed| !listed.memories.is_empty() || listed.section.is_some() && scopes.is_none());
+        Ok(all)
     }
 
     /// The days' notes with their memories, newest first; with `date`, that day's alone; with `scopes`, only memories

@@ -116,12 +116,7 @@ impl MemoryNotes<'_> {
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
         let why = origin.why(format!("saved: {}", wording::summary(&text)));
         let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
-            let same_section = match (&section, &item.section) {
-                (None, _) => true,
-                (Some(section), Some(other)) => is_section(section, other),
-                (Some(_), None) => false,
-            };
-            same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+            item.is_in(section.as_deref()) && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
@@ -320,11 +315,7 @@ impl MemoryNotes<'_> {
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
         let is_known = |known: &MemoryItem, wanted: &BulletToAdd| {
-            let same_section = match (&section, &known.section) {
-                (Some(section), Some(other)) => is_section(section, other),
-                (section, _) => section.is_none(),
-            };
-            same_section && known.text.contains(&link) && known.normal() == wanted.says
+            known.is_in(section.as_deref()) && known.text.contains(&link) && known.normal() == wanted.says
         };
         let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, &place, None, &why, is_known)?;
