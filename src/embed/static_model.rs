@@ -168,8 +168,9 @@ pub struct StaticModelFolder {
     name: String,
     dir: PathBuf,
     tokenizer: Tokenizer,
-    /// For each token: where its row is.
-    places: Option<Vec<u32>>,
+    /// For each token: where its row is, and its weight.
+    places: Vec<u32>,
+    weights: Vec<f32>,
     scales: Vec<f32>,
     rows: Vec<i8>,
     width: usize,
@@ -203,16 +204,16 @@ impl StaticModelFolder {
         let tokens = tokenizer.len();
         let row = |name: &str| if tensors.has(name) { tensors.row(name).map(Some) } else { Ok(None) };
         let (weights, mapping) = (row("weights")?, row("mapping")?);
-        let mut places: Option<Vec<u32>> =
-            mapping.map(|mapping| mapping.iter().map(|place| *place as u32).collect());
+        let places: Vec<u32> = match mapping {
+            Some(mapping) => mapping.iter().map(|place| *place as u32).collect(),
+            None => (0..tokens as u32).collect(),
+        };
         let is_row = |place: &u32| (*place as usize) < table.nrows();
-        let is_whole = places
-            .as_ref()
-            .map_or(table.nrows() >= tokens, |places| places.len() >= tokens && places.iter().all(is_row));
-        if !is_whole || tokens == 0 {
+        if tokens == 0 || places.len() < tokens || !places.iter().all(is_row) {
             return Err(format!("has a table of {} rows for {tokens} tokens", table.nrows()));
         }
-        if weights.as_ref().is_some_and(|weights| weights.len() < tokens) {
+        let weights = weights.map_or_else(|| vec![1.0; tokens], |weights| weights.to_vec());
+        if weights.len() < tokens {
             return Err(format!("has fewer weights than its {tokens} tokens"));
         }
         let width = table.ncols().min(DIMENSIONS);
@@ -227,20 +228,11 @@ impl StaticModelFolder {
             scales.push(scale);
             rows.extend(row.map(|x| (x / scale).round() as i8));
         }
-        // A token's weight goes into its row's scale where each token has a row of its own.
-        if let Some(weights) = weights {
-            if let Some(places) = places.take() {
-                let of_row = |at: &u32| rows[*at as usize * width..][..width].iter().copied();
-                let spread: Vec<i8> = places.iter().flat_map(of_row).collect();
-                scales = places.iter().map(|at| scales[*at as usize]).collect();
-                rows = spread;
-            }
-            scales.iter_mut().zip(&weights).for_each(|(scale, weight)| *scale *= weight);
-        }
-        if scales.iter().any(|scale| !scale.is_finite()) {
+        let largest = scales.iter().copied().fold(0.0, f32::max);
+        if weights.iter().any(|weight| !(weight * largest).is_finite()) {
             return Err("has weights that are something else than finite numbers".to_owned());
         }
-        Ok(Self { name, dir: dir.to_owned(), tokenizer, places, scales, rows, width })
+        Ok(Self { name, dir: dir.to_owned(), tokenizer, places, weights, scales, rows, width })
     }
 
     /// Whether the files are still those that were read.
@@ -253,8 +245,8 @@ impl StaticModelFolder {
         let mut sum = vec![0.0; DIMENSIONS];
         let known = |token: &u32| Some(*token) != self.tokenizer.unknown();
         for token in self.tokenizer.tokens(text).into_iter().filter(known).take(MOST_TOKENS) {
-            let place = self.places.as_ref().map_or(token, |places| places[token as usize]) as usize;
-            let scale = self.scales[place];
+            let place = self.places[token as usize] as usize;
+            let scale = self.scales[place] * self.weights[token as usize];
             for (sum, value) in sum.iter_mut().zip(&self.rows[place * self.width..][..self.width]) {
                 *sum += scale * f32::from(*value);
             }
