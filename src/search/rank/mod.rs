@@ -1,7 +1,7 @@
 //! Ranks candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
-//! - Turns of conversations: [`turn_signals`] computes their signals, `word_signals` those from words and the rarity of
-//!   each; `accumulator` adds them up. [`crate::search::weights`] names them.
+//! - Turns of conversations: [`turn_signals`] computes their signals and adds them up, `word_signals` computes those
+//!   from words and the rarity of each. [`crate::search::weights`] names them.
 //! - Notes: `note_ranking` ranks them; `expanded_word` expands a question's words, and finds the parts of a note with
 //!   these words.
 //! - Recall for a prompt: [`confidence`] computes the probability that a block is about the prompt.
@@ -11,7 +11,6 @@ pub mod confidence;
 pub mod memory_formulas;
 pub mod turn_signals;
 
-pub(in crate::search) mod accumulator;
 pub(in crate::search) mod expanded_word;
 pub(in crate::search) mod note_ranking;
 pub(in crate::search) mod word_signals;

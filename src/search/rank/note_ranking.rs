@@ -22,9 +22,6 @@ use crate::search::weights::{NEAR, notes as weights};
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 200;
-/// So many cosines are computed in one go, and one takes as long as a look at so many blocks.
-const COSINES: usize = 512;
-const A_COSINE: usize = 30;
 /// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a
 /// length, is added that is near to nothing.
 const ALONE: f32 = 3.0;
@@ -189,12 +186,7 @@ impl NoteRanking<'_> {
             let beyond = (cosine * says - weights::FAR).max(0.0);
             Meaning { slot, cosine, score: weights::MEANING * known * beyond, is_near: cosine >= NEAR }
         };
-        let parts: Vec<&[u32]> = slots.chunks(COSINES).collect();
-        let meanings = share(slots.len() * A_COSINE, parts.len(), |at| {
-            let cosines = vectors.cosines(corpus, parts[at].iter().copied());
-            cosines.into_iter().map(meaning).collect::<Vec<_>>()
-        });
-        meanings.concat()
+        vectors.cosines(corpus, slots.iter().copied()).into_iter().map(meaning).collect()
     }
 
     /// The share of the question's words that the model knows; of another model that can't be told.

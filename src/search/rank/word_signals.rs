@@ -9,7 +9,7 @@ use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;
 use crate::search::parallel::share;
 use crate::search::query::QueryTerm;
-use crate::search::rank::accumulator::{RankingInput, Scores};
+use crate::search::rank::turn_signals::{RankingInput, Scores};
 use crate::search::retrieve::{
     B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, TermBlocks, count, idf, saturated,
 };

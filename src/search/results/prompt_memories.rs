@@ -185,8 +185,7 @@ impl Recall {
         } else {
             None
         };
-        let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
-        let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
+        let hits = order.iter().map(|at| hits[*at].clone()).collect();
         let notes = [syntax.notes, ranking.notes].concat();
         let freshness = Freshness { embedded_percent: ranking.embedded, ..snapshot.freshness.clone() };
         Ok(Recalled { digest, hits, injection, freshness, notes })

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use roaring::RoaringBitmap;
+use roaring::{MultiOps, RoaringBitmap};
 use tantivy::schema::Field;
 
 use crate::memory::Scope;
@@ -75,12 +75,8 @@ impl<'a> DocumentSets<'a> {
 
     /// Documents whose text has, for ranking, one term of each of these.
     fn with_all(&self, parts: &[Vec<String>]) -> Result<RoaringBitmap, IndexError> {
-        let mut all: Option<RoaringBitmap> = None;
-        for terms in parts {
-            let with = self.with_any(RANK, terms)?;
-            all = Some(all.map_or_else(|| with.clone(), |all| all & &with));
-        }
-        Ok(all.unwrap_or_default())
+        let sets: Result<Vec<_>, _> = parts.iter().map(|terms| self.with_any(RANK, terms)).collect();
+        Ok(sets?.intersection())
     }
 
     /// Documents that may have a wanted word.
