@@ -92,12 +92,13 @@ impl WordsError {
 }
 
 words! {
-    /// The tier of a memory, by how long it stays relevant.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// The tier of a memory, by how long it stays relevant; its word is that of the field `[tier:: core]`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum MemoryTier, as_str {
-        /// Fades hardly.
+        /// The user's own traits: fades hardly.
         Core = "core",
-        /// Fades over months.
+        /// The usual: fades over months.
+        #[default]
         Working = "working",
         /// Fades soon.
         Peripheral = "peripheral",

@@ -9,32 +9,18 @@ use std::collections::HashMap;
 
 use crate::defaults::defaults;
 use crate::format::log::{self, EventKind};
+use crate::memory::MemoryTier;
 use crate::search::read::names_of_path;
-use crate::words::words;
-
-words! {
-    /// The tier of a memory, which sets how long it counts as fresh; its word is that of the field `[tier:: core]`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum Tier, as_str {
-        /// The user's own traits: hardly fades.
-        Core = "core",
-        /// The usual.
-        #[default]
-        Working = "working",
-        /// Fades fast.
-        Peripheral = "peripheral",
-    }
-}
 
 /// The shape and the floor of each tier's recency.
-const TIERS: [(f64, f64); Tier::ALL.len()] = [(0.8, 0.9), (1.0, 0.7), (1.3, 0.5)];
+const TIERS: [(f64, f64); MemoryTier::ALL.len()] = [(0.8, 0.9), (1.0, 0.7), (1.3, 0.5)];
 
 defaults! {
     /// A memory's own weights (inline fields of its bullet) and its use.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Standing {
         /// `[tier:: core|working|peripheral]`.
-        pub tier: Tier,
+        pub tier: MemoryTier,
         /// `[importance:: 0.8]`, 0..1.
         pub importance: f64 = 0.5,
         /// `[confidence:: 0.9]`, 0..1.
@@ -62,8 +48,8 @@ impl Standing {
             match (key.trim(), number) {
                 ("importance", Some(number)) => standing.importance = number,
                 ("confidence", Some(number)) => standing.confidence = number,
-                ("tier", _) if Tier::named(value.trim()).is_some() => {
-                    standing.tier = Tier::named(value.trim()).unwrap_or_default();
+                ("tier", _) if MemoryTier::named(value.trim()).is_some() => {
+                    standing.tier = MemoryTier::named(value.trim()).unwrap_or_default();
                 }
                 ("temporal", _) if value.trim() == "dynamic" => standing.is_dynamic = true,
                 ("temporal", _) if value.trim() == "static" => {}
@@ -174,15 +160,15 @@ mod tests {
     fn decay_has_the_reference_values() {
         let standing = |tier, idle_days| Standing { tier, idle_days, ..Standing::default() };
         // importance 0.5: an effective half-life of 63.5 days, which is one only for the working tier.
-        assert!(near(standing(Tier::Working, 63.51).recency(), 0.5));
-        assert!(near(standing(Tier::Core, 179.5).recency(), 0.5));
-        assert!(near(standing(Tier::Peripheral, 24.35).recency(), 0.5));
+        assert!(near(standing(MemoryTier::Working, 63.51).recency(), 0.5));
+        assert!(near(standing(MemoryTier::Core, 179.5).recency(), 0.5));
+        assert!(near(standing(MemoryTier::Peripheral, 24.35).recency(), 0.5));
         let used = Standing { uses: 5, gap_days: 30.0, ..Standing::default() };
         assert!(near(used.frequency(), 0.432_4));
         assert!(near(Standing::default().composite(), 0.55));
-        assert!(near(standing(Tier::Core, 10_000.0).multiplier(), 0.93));
-        assert!(near(standing(Tier::Working, 10_000.0).multiplier(), 0.79));
-        assert!(near(standing(Tier::Peripheral, 10_000.0).multiplier(), 0.65));
+        assert!(near(standing(MemoryTier::Core, 10_000.0).multiplier(), 0.93));
+        assert!(near(standing(MemoryTier::Working, 10_000.0).multiplier(), 0.79));
+        assert!(near(standing(MemoryTier::Peripheral, 10_000.0).multiplier(), 0.65));
         let best = Standing { importance: 1.0, uses: 100, ..Standing::default() };
         assert!(best.multiplier() > 0.99);
     }
@@ -192,7 +178,7 @@ mod tests {
         let text = "Ann: [link] likes tea [importance:: 0.8] [tier:: core] [temporal:: dynamic] [mood:: 3]";
         let standing = Standing::from_fields(text, 3.0).unwrap();
         let expected = Standing {
-            tier: Tier::Core,
+            tier: MemoryTier::Core,
             importance: 0.8,
             is_dynamic: true,
             idle_days: 3.0,
