@@ -227,8 +227,9 @@ impl NoteRanking<'_> {
             b.1.total_cmp(&a.1).then_with(|| self.place(a.0).cmp(&self.place(b.0)))
         };
         let mut alike = Vec::new();
-        if self.bounds.typed.is_some() {
-            (best, alike) = best.into_iter().partition(|(unit, _)| self.has_typed(*unit));
+        if let Some(typed) = self.bounds.typed {
+            let has_typed = |unit: RankedDocument| typed.range_cardinality(self.slots(unit)) > 0;
+            (best, alike) = best.into_iter().partition(|(unit, _)| has_typed(*unit));
         }
         for units in [&mut best, &mut alike, &mut allowed] {
             if units.len() > most {
@@ -237,11 +238,6 @@ impl NoteRanking<'_> {
             }
         }
         best.into_iter().chain(alike).chain(allowed).map(|(unit, _)| unit).collect()
-    }
-
-    /// Whether a block of it has a word as it was typed.
-    fn has_typed(&self, unit: RankedDocument) -> bool {
-        self.bounds.typed.is_some_and(|typed| typed.range_cardinality(self.slots(unit)) > 0)
     }
 
     fn is_typed(&self, slot: u32) -> bool {
