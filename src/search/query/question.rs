@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::embed::{BuiltinTable, cut};
-use crate::search::analyze::{Analyzer, Form, Named, Terms, forms, named_days, word_list};
+use crate::search::analyze::{Analyzer, Form, Named, Terms, forms, function_words, named_days, word_list};
 use crate::search::query::is_polite;
 use crate::search::query::strip_phrases::strip_phrases;
 
@@ -104,6 +104,14 @@ impl Question {
         let is_one_line = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
         let is_plain = is_one_line && !asks_twice(&whole);
         Self { text: text.to_owned(), is_plain, words: all, terms: found, dates, wants }
+    }
+
+    /// The terms that are no function words of its language; all where it has no others.
+    pub(in crate::search) fn content(&self) -> Vec<&QueryTerm> {
+        let skipped = function_words::of(&self.words);
+        let mut terms: Vec<&QueryTerm> = self.terms.iter().collect();
+        terms.retain(|term| !skipped.contains(&term.word.as_str()));
+        if terms.is_empty() { self.terms.iter().collect() } else { terms }
     }
 }
 

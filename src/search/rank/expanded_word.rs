@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use crate::search::analyze::{Shape, function_words};
+use crate::search::analyze::Shape;
 use crate::search::parallel::share;
 use crate::search::query::Question;
 use crate::search::query::translations::translations;
@@ -111,16 +111,9 @@ pub(in crate::search) fn expand_words(
     question: &Question,
     in_turns: bool,
 ) -> Vec<ExpandedWord> {
-    let Question { words, terms, text, .. } = question;
-    let corpus = scope.corpus;
-    let skipped = function_words::of(words);
-    let mut content: Vec<_> = terms.iter().filter(|term| !skipped.contains(&term.word.as_str())).collect();
-    if content.is_empty() {
-        content.extend(terms);
-    }
-    let terms = content;
+    let (corpus, terms) = (scope.corpus, question.content());
     let mut chars: Vec<char> = Vec::new();
-    for c in text.chars().filter(|c| matches!(u32::from(*c), 0x3040..=0x30ff | 0x3400..=0x9fff)) {
+    for c in question.text.chars().filter(|c| matches!(u32::from(*c), 0x3040..=0x30ff | 0x3400..=0x9fff)) {
         if !chars.contains(&c) && chars.len() < MOST_CHARS {
             chars.push(c);
         }

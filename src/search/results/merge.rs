@@ -9,9 +9,9 @@
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
-use crate::search::analyze::{Analyzer, function_words, is_unspaced};
+use crate::search::analyze::{Analyzer, is_unspaced};
 use crate::search::parallel::share;
-use crate::search::query::{Item, QueryTerm, Question};
+use crate::search::query::{Item, Question};
 use crate::search::rank::RankedNote;
 use crate::search::results::find_block;
 use crate::search::retrieve::{CorpusScope, DocumentSets, Filters, WordMatcher, matchers};
@@ -198,12 +198,7 @@ pub(super) fn find_typed_words(
     question: &Question,
     is_asked: bool,
 ) -> Result<TypedWords, IndexError> {
-    let skipped = function_words::of(&question.words);
-    let is_content = |term: &&QueryTerm| !skipped.contains(&term.word.as_str());
-    let mut words: Vec<&QueryTerm> = question.terms.iter().filter(is_content).collect();
-    if words.is_empty() {
-        words = question.terms.iter().collect();
-    }
+    let words = question.content();
     let blocks = share(scope.candidates.count, words.len(), |at| scope.of_question(words[at]));
     let mut found = TypedWords::default();
     for (term, of_word) in words.iter().zip(blocks) {
