@@ -117,11 +117,6 @@ pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>
     }
 }
 
-/// Whether the settings ask for vectors at all.
-pub fn is_on(settings: &Settings) -> bool {
-    settings.embed.provider != "none"
-}
-
 /// Checks that `vectors` are what was asked for: `count` of them, finite, not all zero, of one dimension.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::model_files::{Tensors, Tokenizer};
 use super::table::{self, BuiltinTable, DIMENSIONS, MOST_TOKENS, normalise};
-use super::{EmbedPurpose, ModelError, Provider, is_on, wordpiece};
+use super::{EmbedPurpose, ModelError, Provider, wordpiece};
 use crate::config::Settings;
 
 /// A static model; its vectors have [`DIMENSIONS`] numbers.
@@ -36,7 +36,7 @@ impl StaticModel {
     /// The model that the settings name. If it can't be read, the built-in model and the error. Folders count from
     /// `root`, the vault's own.
     pub fn of(settings: &Settings, root: &Path) -> (Self, Option<ModelError>) {
-        if !is_on(settings) {
+        if settings.embed.provider == "none" {
             return (Self::Off, None);
         }
         match settings.embed.table.as_deref().map(|dir| StaticModelFolder::open(&root.join(dir))) {

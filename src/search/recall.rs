@@ -176,15 +176,14 @@ impl Recall {
         state: &CorpusState,
         candidates: &Candidates,
     ) -> Option<Probe> {
-        let is_builtin = embed::is_on(&self.settings) && self.table().is_builtin();
-        is_builtin.then(|| Probe::new(&self.table().embed(&nameless(text, state, candidates)))).flatten()
+        let table = self.table();
+        table.is_builtin().then(|| Probe::new(&table.embed(&nameless(text, state, candidates)))).flatten()
     }
 
     fn ask_model(&self, text: &str, state: &CorpusState, candidates: &Candidates) -> QuestionVector {
         let text = nameless(text, state, candidates);
-        let is_on = embed::is_on(&self.settings);
         let builtin = |warning: Option<String>, embedded| QuestionVector {
-            probe: is_on.then(|| Probe::new(&self.table().embed(&text))).flatten(),
+            probe: Probe::new(&self.table().embed(&text)),
             is_builtin: true,
             warning: warning.map(|why| format!("{why}; ranked with the built-in vectors")),
             embedded,
