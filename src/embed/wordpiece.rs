@@ -71,28 +71,13 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
 
 /// The pieces of one word, or the unknown token for one that can't be cut into known pieces.
 pub fn split(table: &BuiltinTable, word: &str, pieces: &mut Vec<u32>) {
-    if let Some(whole) = table.piece(word, false) {
-        pieces.push(whole);
-        return;
-    }
-    let first = pieces.len();
-    if word.chars().count() > LONGEST_WORD {
-        pieces.push(table.unknown());
-        return;
-    }
-    let mut start = 0;
+    let is_short = word.chars().count() <= LONGEST_WORD;
+    let (first, mut start) = (pieces.len(), 0);
     while start < word.len() {
-        let mut end = word.len();
-        let found = loop {
-            if end == start {
-                break None;
-            }
-            if let Some(piece) = table.piece(&word[start..end], start > 0) {
-                break Some(piece);
-            }
-            end = word.floor_char_boundary(end - 1);
-        };
-        let Some(piece) = found else {
+        let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
+        let piece = |end: usize| Some((table.piece(&word[start..end], start > 0)?, end));
+        let longest = if is_short { ends.rev().find_map(piece) } else { None };
+        let Some((piece, end)) = longest else {
             pieces.truncate(first);
             pieces.push(table.unknown());
             return;
