@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 use crate::embed::BuiltinTable;
 use crate::search::Role;
 use crate::search::analyze::Shape;
-use crate::search::parallel::share;
 use crate::search::query::{Question, Wants};
 use crate::search::rank::{ExpandedWord, FEW, MOST_IDF};
 use crate::search::retrieve::{CorpusScope, Vectors, count, idf};
@@ -87,17 +86,16 @@ pub(in crate::search) fn measures(
         let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
         names.any(|name| name.split(' ').any(|part| part == word))
     };
-    let sums = share(scope.candidates.count, expanded.len(), |n| expanded[n].sum());
     let all = count(scope.candidates.count).max(FEW);
-    let weight = |(expanded, sum): (&&ExpandedWord, &f32)| {
-        idf(sum.min(all), all).min(MOST_IDF) * table.weight(&expanded.word)
+    let weight = |expanded: &&ExpandedWord| {
+        idf((expanded.sum as f32).min(all), all).min(MOST_IDF) * table.weight(&expanded.word)
     };
-    let weights: Vec<f32> = expanded.iter().zip(&sums).map(weight).collect();
+    let weights: Vec<f32> = expanded.iter().map(weight).collect();
     let mut heaviest: Vec<usize> = (0..weights.len()).collect();
     heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     heaviest.truncate(2);
     let all: f32 = weights.iter().sum::<f32>().max(1e-6);
-    let unknown = weights.iter().zip(&sums).filter(|(_, sum)| **sum < 0.5);
+    let unknown = weights.iter().zip(&expanded).filter(|(_, expanded)| expanded.sum < 0.5);
     let unknown: f32 = unknown.map(|(weight, _)| weight).sum();
     let named = expanded.iter().any(|expanded| is_name(&expanded.word));
     let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
@@ -120,7 +118,7 @@ pub(in crate::search) fn measures(
             _ => BESIDE[(at + 2 - slot) as usize],
         };
         let matched = |expanded: &&ExpandedWord| {
-            let found = expanded.within(slots.clone()).map(|(at, likeness)| part(at) * likeness);
+            let found = expanded.within(slots.clone()).iter().map(|(at, found)| part(*at) * found.best);
             found.fold(0.0, f32::max)
         };
         let matched: Vec<f32> = expanded.iter().map(matched).collect();

@@ -17,25 +17,26 @@ use crate::search::query::translations::translations;
 use crate::search::retrieve::{
     COMMON, CorpusScope, Occurrence, SimilarWordFinder, SimilarWords, TermBlocks, count,
 };
-use crate::search::store::{Corpus, TermCount};
+use crate::search::store::Corpus;
 use crate::search::weights::notes as weights;
 
 /// So many characters are looked for by themselves.
 const MOST_CHARS: usize = 32;
 
-/// A word or a character of a question, with the terms that stand for it and their postings.
+/// A word or a character of a question, with the blocks in which terms stand that stand for it.
 #[derive(Debug, Default)]
 pub(in crate::search) struct ExpandedWord {
-    /// The terms, each with its likeness.
-    pub members: Vec<(String, f32)>,
+    /// The terms.
+    members: Vec<String>,
     /// The word as asked; empty for a character.
     pub word: String,
     pub weight: f32,
     /// A block without a likeness of so much has not the word.
     pub least: f32,
-    /// Their postings: a slot (32 bits), the place among the members (16), and [`TermCount`] (16), in the order of the
-    /// slots.
-    postings: Vec<u64>,
+    /// The blocks in their order, each once.
+    pub blocks: Vec<(u32, WordMatch)>,
+    /// The likenesses of all terms in all blocks, so exact that their order doesn't show.
+    pub sum: f64,
 }
 
 /// How often a word occurs in a text, and in the title or headings above it, each occurrence weighted by the likeness
@@ -66,42 +67,31 @@ impl WordMatch {
 }
 
 impl ExpandedWord {
-    /// The blocks in which it stands, in their order, each with its matches.
-    pub fn blocks(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = WordMatch>)> {
-        let blocks = self.postings.chunk_by(|a, b| a >> 32 == b >> 32);
-        blocks.map(|same| ((same[0] >> 32) as u32, same.iter().map(|posting| self.matched(*posting))))
+    /// Those of its blocks that have these slots.
+    pub fn within(&self, slots: Range<u32>) -> &[(u32, WordMatch)] {
+        let place = |slot: u32| self.blocks.partition_point(|(own, _)| *own < slot);
+        &self.blocks[place(slots.start)..place(slots.end)]
     }
 
-    /// How often it stands anywhere, each occurrence weighted by its likeness.
-    pub fn sum(&self) -> f32 {
-        self.blocks().map(|(_, matches)| matches.map(|found| found.best).sum::<f32>()).sum()
-    }
-
-    /// The blocks among some in which it stands, each as often as a term of it stands there, with that one's likeness.
-    pub fn within(&self, slots: Range<u32>) -> impl Iterator<Item = (u32, f32)> {
-        let place = |slot: u32| self.postings.partition_point(|posting| posting >> 32 < u64::from(slot));
-        let postings = self.postings[place(slots.start)..place(slots.end)].iter();
-        postings.map(|posting| ((posting >> 32) as u32, self.matched(*posting).best))
-    }
-
-    #[inline(always)]
-    fn matched(&self, posting: u64) -> WordMatch {
-        let times = TermCount((posting & 0xffff) as u32);
-        let (_, likeness) = self.members[(posting >> 16 & 0xffff) as usize];
-        let text = likeness * count(times.in_text() as usize);
-        let above = if times.is_above() { likeness } else { 0.0 };
-        WordMatch { text, above, best: likeness }
-    }
-
-    /// Adds a term that stands in these blocks.
-    fn add<'b>(&mut self, term: &str, likeness: f32, blocks: impl Iterator<Item = &'b Occurrence>) {
-        let Ok(member) = u16::try_from(self.members.len()) else { return };
-        let packed = |block: &Occurrence| {
-            let times = block.times().0.min(u32::from(u16::MAX));
-            u64::from(block.slot) << 32 | u64::from(member) << 16 | u64::from(times)
-        };
-        self.postings.extend(blocks.map(packed));
-        self.members.push((term.to_owned(), likeness));
+    /// Adds a term that stands in these blocks. If the word has it among those that look `alike`, the higher likeness
+    /// counts.
+    fn add<'b>(
+        &mut self,
+        term: &str,
+        likeness: f32,
+        alike: &[(String, f32)],
+        blocks: impl Iterator<Item = &'b Occurrence>,
+    ) {
+        let is_known = self.members.iter().any(|known| known == term);
+        let other = alike.iter().find(|(other, _)| other == term && !is_known);
+        let best = other.map_or(likeness, |(_, other)| likeness.max(*other));
+        self.members.push(term.to_owned());
+        for block in blocks {
+            let text = best * count(block.times().in_text() as usize);
+            let above = if block.times().is_above() { best } else { 0.0 };
+            self.blocks.push((block.slot, WordMatch { text, above, best }));
+            self.sum += f64::from(best);
+        }
     }
 }
 
@@ -123,6 +113,7 @@ pub(in crate::search) fn expand_words(
     let alike: SimilarWords = finder.joined(&layers);
     let is_in = |block: &&Occurrence| in_turns || !block.is_said;
     share(scope.candidates.count, alike.len(), |at| {
+        let alike = &alike[at];
         let mut expanded = ExpandedWord {
             weight: weights::CHARACTER,
             least: weights::LEAST_WORD,
@@ -137,9 +128,9 @@ pub(in crate::search) fn expand_words(
             let found = scope.of_question(term);
             let is_form = |block: &&Occurrence| found.forms.binary_search(&block.slot).is_ok();
             let own = || found.blocks.iter().filter(|block| is_in(block) && !is_form(block));
-            expanded.add(&term.stem, 1.0, own());
+            expanded.add(&term.stem, 1.0, alike, own());
             let of_forms = found.blocks.iter().filter(|block| is_in(block) && is_form(block));
-            expanded.add(&term.word, weights::FORM, of_forms);
+            expanded.add(&term.word, weights::FORM, alike, of_forms);
             // A word that stands in some note is of a language of the notes, or one that they have taken over.
             let is_foreign = own().next().is_none();
             let foreign = if is_foreign { translations(&term.stem) } else { Vec::new() };
@@ -148,27 +139,32 @@ pub(in crate::search) fn expand_words(
                 let found = scope.of(term);
                 let blocks = found.blocks.iter().filter(is_in);
                 if !scope.is_common(blocks.clone().count(), COMMON) {
-                    expanded.add(term, likeness, blocks);
+                    expanded.add(term, likeness, alike, blocks);
                 }
             }
         }
         let mut left = finder.most(at);
-        for (term, likeness) in &alike[at] {
-            if let Some(known) = expanded.members.iter_mut().find(|(known, _)| known == term) {
-                known.1 = known.1.max(*likeness);
-            } else if left > 0 {
+        for (term, likeness) in alike {
+            if left > 0 && !expanded.members.contains(term) {
                 // Terms of blocks that are dead must not push out others. Nothing else asks for these, so they are not kept.
                 let found = TermBlocks::new(scope, term, &[]);
                 let blocks = found.blocks.iter().filter(is_in);
                 let count = blocks.clone().count();
                 left -= usize::from(count > 0);
                 if count > 0 && !scope.is_common(count, COMMON) {
-                    expanded.add(term, *likeness, blocks);
+                    expanded.add(term, *likeness, &[], blocks);
                 }
             }
         }
         // A run in order for each member.
-        expanded.postings.sort();
+        expanded.blocks.sort_by_key(|(slot, _)| *slot);
+        expanded.blocks.dedup_by(|(next, found), (slot, all)| {
+            let is_same = next == slot;
+            if is_same {
+                *all = all.and(*found);
+            }
+            is_same
+        });
         expanded
     })
 }
@@ -217,12 +213,11 @@ impl WordDocuments {
     pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
         let CorpusScope { corpus, candidates, .. } = scope;
         let (mut units, mut in_blocks) = (Vec::<(RankedDocument, WordMatch)>::new(), 0.0);
-        for (slot, matches) in expanded.blocks() {
+        for &(slot, found) in &expanded.blocks {
             let Some(own) = candidates.reaching(slot) else { break };
             if own.has_turns && corpus.is_said(slot) {
                 continue;
             }
-            let found = matches.fold(WordMatch::default(), WordMatch::and);
             in_blocks += f64::from(found.best);
             let is_own = own.has_turns || lists[own.note as usize];
             let unit = RankedDocument { note: own.note, slot: if is_own { slot } else { WHOLE } };

@@ -118,12 +118,11 @@ impl NoteRanking<'_> {
         let mean_section = lengths / count(sections.len().max(1));
         for (expanded, places) in self.expanded.iter().zip(places) {
             let rarity = rarity(expanded, places.in_blocks, totals.blocks);
-            let mut with_word = expanded.blocks().peekable();
+            let mut with_word = expanded.blocks.iter().copied().peekable();
             for Section { slots, length, score, blocks } in &mut *sections {
                 let mut in_section = WordMatch::default();
                 while with_word.next_if(|(slot, _)| *slot < slots.start).is_some() {}
-                while let Some((slot, matches)) = with_word.next_if(|(slot, _)| *slot < slots.end) {
-                    let found = matches.fold(WordMatch::default(), WordMatch::and);
+                while let Some((slot, found)) = with_word.next_if(|(slot, _)| *slot < slots.end) {
                     let length = f32::from(corpus.meta(slot).length);
                     let block = &mut blocks[(slot - slots.start) as usize];
                     block.score +=
