@@ -37,7 +37,6 @@ pub(in crate::search) struct SimilarWordFinder {
     /// The signature of each word, and how many of its bits a word that is near has.
     signatures: Vec<(u64, u32)>,
     chars: Vec<char>,
-    is_first: [bool; 256],
 }
 
 /// The found terms of each word, and after the words of each character, in their order. Each term has its likeness.
@@ -51,7 +50,6 @@ impl SimilarWordFinder {
             counts: Vec::new(),
             signatures: Vec::new(),
             chars: chars.to_vec(),
-            is_first: [false; 256],
         };
         for (at, term) in terms.take(64).enumerate() {
             let mut own: Vec<Piece> = Vec::new();
@@ -71,9 +69,6 @@ impl SimilarWordFinder {
                 *this.pieces.entry(piece).or_default() |= 1 << at;
             }
         }
-        for c in chars {
-            this.is_first[usize::from(c.encode_utf8(&mut [0; 4]).as_bytes()[0])] = true;
-        }
         this
     }
 
@@ -84,16 +79,16 @@ impl SimilarWordFinder {
         // Terms of dead blocks are among them.
         let rows = &corpus.segs[layer].rows;
         for term in vector_loops::sharing(rows.signatures(), &self.signatures) {
-            let term = rows.term(term);
-            let Some(first) = term.first() else { continue };
-            if *first >= 0xE0 {
-                if self.is_first[usize::from(*first)] {
-                    self.by_char(term, &mut found);
+            let Ok(term) = std::str::from_utf8(rows.term(term)) else { continue };
+            if term.as_bytes().first().is_none_or(|first| *first >= 0xE0) {
+                let first = term.chars().next();
+                if let Some(at) = self.chars.iter().position(|c| Some(*c) == first) {
+                    found[self.counts.len() + at].push((term.to_owned(), 1.0));
                 }
                 continue;
             }
             let mut is_touched = false;
-            each_piece(term, |piece| {
+            each_piece(term.as_bytes(), |piece| {
                 let mut of = self.pieces.get(&piece).copied().unwrap_or(0);
                 while of != 0 {
                     tallies[of.trailing_zeros() as usize] += 1;
@@ -101,31 +96,15 @@ impl SimilarWordFinder {
                     of &= of - 1;
                 }
             });
-            if is_touched {
-                self.by_pieces(term, &mut tallies, &mut found);
+            let of_words = tallies.iter_mut().zip(&self.counts).zip(&mut found);
+            for ((tally, count), found) in of_words.filter(|_| is_touched) {
+                let share = (f32::from(std::mem::take(tally)) / count).min(1.0);
+                if share >= LEAST {
+                    found.push((term.to_owned(), share.powi(3)));
+                }
             }
         }
         found
-    }
-
-    fn by_pieces(&self, term: &[u8], tallies: &mut [u8], found: &mut SimilarWords) {
-        for ((tally, count), found) in tallies.iter_mut().zip(&self.counts).zip(found) {
-            let share = (f32::from(std::mem::take(tally)) / count).min(1.0);
-            if share >= LEAST
-                && let Ok(term) = std::str::from_utf8(term)
-            {
-                found.push((term.to_owned(), share.powi(3)));
-            }
-        }
-    }
-
-    fn by_char(&self, term: &[u8], found: &mut SimilarWords) {
-        let Ok(term) = std::str::from_utf8(term) else { return };
-        let first = term.chars().next();
-        let at = self.chars.iter().position(|c| Some(*c) == first);
-        if let Some(found) = at.and_then(|at| found.get_mut(self.counts.len() + at)) {
-            found.push((term.to_owned(), 1.0));
-        }
     }
 
     /// The results of several layers as one: the nearest first, equals in the order of their letters.
