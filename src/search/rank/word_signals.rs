@@ -200,7 +200,7 @@ impl TermValues {
 
 /// The values of blocks; a turn's, by its distance, for the turns at most `reach` beside it, too. Of several values for
 /// a block the highest.
-fn around(corpus: &Corpus, values: &Values, reach: u32, weight: impl Fn(i32) -> f32) -> Values {
+fn around(corpus: &Corpus, values: &[(u32, f32)], reach: u32, weight: impl Fn(i32) -> f32) -> Values {
     let mut all = Values::with_capacity(values.len());
     for (slot, value) in values {
         if corpus.is_turn(*slot) {
@@ -228,7 +228,7 @@ fn joined(mut values: Values, join: fn(f32, f32) -> f32) -> Values {
 }
 
 /// The highest value; 1 where there is none.
-fn highest(values: &Values) -> f32 {
+fn highest(values: &[(u32, f32)]) -> f32 {
     let best = values.iter().map(|(_, value)| *value).fold(0.0, f32::max);
     if best > 0.0 { best } else { 1.0 }
 }
