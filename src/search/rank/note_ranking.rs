@@ -96,19 +96,15 @@ impl NoteRanking<'_> {
         }
         let best = self.best(&units, KEPT.max(self.most));
         let known = self.known();
-        let is_own = |slot: &u32| !corpus.is_said(*slot);
-        let near: Vec<u32> = match self.nearest {
-            Some(nearest) => nearest.slots.iter().copied().filter(is_own).collect(),
-            None => self.scope.candidates.slots().filter(is_own).collect(),
-        };
-        let near = self.meanings(&near, known);
-        let kept = self.kept(best, &near);
+        let all = || self.scope.candidates.slots().collect();
+        let mut near: Vec<u32> = self.nearest.map_or_else(all, |nearest| nearest.slots.clone());
+        near.retain(|slot| !corpus.is_said(*slot));
+        let kept = self.kept(best, &self.meanings(&near, known));
         let mut sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
-        // Without a short list the meanings of all blocks are known already.
-        let of_kept = || kept.iter().flat_map(|unit| self.slots(*unit)).collect::<Vec<_>>();
-        let meanings = self.nearest.map(|_| self.meanings(&of_kept(), known));
+        let of_kept: Vec<u32> = kept.iter().flat_map(|unit| self.slots(*unit)).collect();
+        let meanings = self.meanings(&of_kept, known);
         self.fill(&mut sections, &places, &totals);
-        self.answering(&units, &sections, meanings.as_ref().unwrap_or(&near), kept, known)
+        self.answering(&units, &sections, &meanings, kept, known)
     }
 
     /// BM25 of the sections that are looked at closely, and of their blocks.
