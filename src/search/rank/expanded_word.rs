@@ -15,7 +15,7 @@ use crate::search::parallel::share;
 use crate::search::query::Question;
 use crate::search::query::translations::translations;
 use crate::search::retrieve::{
-    COMMON, CorpusScope, Occurrence, SimilarWordFinder, SimilarWords, TermBlocks, count,
+    COMMON, CorpusScope, NoteSlots, Occurrence, SimilarWordFinder, SimilarWords, TermBlocks, count,
 };
 use crate::search::store::Corpus;
 use crate::search::weights::notes as weights;
@@ -213,8 +213,12 @@ impl WordDocuments {
     pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
         let CorpusScope { corpus, candidates, .. } = scope;
         let (mut units, mut in_blocks) = (Vec::<(RankedDocument, WordMatch)>::new(), 0.0);
+        let mut own: Option<&NoteSlots> = None;
         for &(slot, found) in &expanded.blocks {
-            let Some(own) = candidates.reaching(slot) else { break };
+            if own.is_none_or(|own| own.slots.end <= slot) {
+                own = candidates.reaching(slot);
+            }
+            let Some(own) = own else { break };
             if own.has_turns && corpus.is_said(slot) {
                 continue;
             }

@@ -51,8 +51,6 @@ pub struct Candidates {
     pub authors: BTreeSet<u32>,
     pub(in crate::search) mean_length: f32,
     pub(in crate::search) mean_session: f32,
-    /// For each [`STRIDE`] slots the place of the first note that ends behind the first of them.
-    places: Vec<u32>,
 }
 
 /// Sets of slots that bound an order.
@@ -63,9 +61,6 @@ pub struct Bounds<'a> {
     /// The blocks that may come; none where all may.
     pub allowed: Option<&'a RoaringBitmap>,
 }
-
-/// So many slots have one place in [`Candidates::places`].
-const STRIDE: u32 = 64;
 
 impl Candidates {
     /// The blocks of the living notes that `takes` their path.
@@ -84,13 +79,6 @@ impl Candidates {
             length += u64::from(row.terms);
         }
         this.notes.sort_unstable_by_key(|own| own.slots.start);
-        let mut place = 0;
-        for slot in (0..u32::try_from(corpus.len()).unwrap_or(u32::MAX)).step_by(STRIDE as usize) {
-            while this.notes.get(place).is_some_and(|own| own.slots.end <= slot) {
-                place += 1;
-            }
-            this.places.push(u32::try_from(place).unwrap_or(u32::MAX));
-        }
         let mean = |count: usize| (length as f64 / count.max(1) as f64).max(1e-9) as f32;
         (this.mean_length, this.mean_session) = (mean(this.count), mean(this.notes.len()));
         this
@@ -109,8 +97,7 @@ impl Candidates {
     /// The first note that ends after `slot`.
     #[inline(always)]
     pub(in crate::search) fn reaching(&self, slot: u32) -> Option<&NoteSlots> {
-        let place = *self.places.get((slot / STRIDE) as usize)?;
-        self.notes.get(place as usize..)?.iter().find(|own| own.slots.end > slot)
+        self.notes.get(self.notes.partition_point(|own| own.slots.end <= slot))
     }
 }
 
