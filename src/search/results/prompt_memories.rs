@@ -14,6 +14,7 @@ use crate::search::results::rating::{HELPS, POOL, RatedBlock, rate_blocks};
 use crate::search::results::{
     Injection, Memory, Rater, Rating, injection, outdated_facts, pinned_blocks, words_of,
 };
+use crate::search::retrieve::Filters;
 use crate::search::store::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
 use crate::search::{Freshness, Hit, IndexError, Role, Snapshot};
@@ -128,7 +129,8 @@ impl Recall {
         let (rater, within) = (self.rater(text, without), SearchScope::of(scope.as_deref()));
         let syntax = operators(text);
         let prefixes = snapshot.scope(within.place.as_deref())?;
-        let filters = snapshot.filters(&syntax, &[], &within.scopes)?;
+        let zone = &snapshot.options.zone;
+        let filters = Filters::new(&snapshot.corpus, zone, &[], &within.scopes, &syntax)?;
         let words = if syntax.is_filtered() { words_of(&syntax, text) } else { text.clone() };
         let most = if filters.needs_text() { MOST_HITS } else { POOL * WIDER };
         let ranking = self.rank(state, &words, &prefixes, filters.allowed.as_ref(), most);

@@ -20,7 +20,8 @@ use crate::search::recall::{CorpusState, QuestionVector, Recall};
 use crate::search::results::merge::{find_typed_words, in_one, list_by_tier, merge, missing};
 use crate::search::results::{find_block, outdated_facts};
 use crate::search::retrieve::{
-    Bounds, CorpusScope, MANY, Nearest, Occurrences, WordMatcher, correct_typos, matchers, nearest_blocks,
+    Bounds, CorpusScope, Filters, MANY, Nearest, Occurrences, WordMatcher, correct_typos, matchers,
+    nearest_blocks,
 };
 use crate::search::weights::{NEAR, NEAR_SPREADS, weights};
 use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Role, Snapshot};
@@ -101,7 +102,8 @@ impl Recall {
         within: &SearchScope,
         question: Question,
     ) -> Result<Best, IndexError> {
-        let filters = snapshot.filters(syntax, &[], &within.scopes)?;
+        let zone = &snapshot.options.zone;
+        let filters = Filters::new(&snapshot.corpus, zone, &[], &within.scopes, syntax)?;
         let candidates = &*candidates(state, &snapshot.scope(place.scope.as_deref())?);
         if candidates.count == 0 {
             return Ok((Vec::new(), syntax.notes.clone(), None));

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::memory::Scope;
 use crate::search::follow::Snapshot;
 use crate::search::query::{Item, LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, beginning, syntax};
 use crate::search::results::{FoundBlock, HitMaker, find_block};
@@ -107,7 +106,8 @@ impl Snapshot<'_> {
         let clauses = clauses(&mut DocumentSets::new(&self.corpus), items, notes)?;
         // A phrase has to stand in a block; of other items any does.
         let all = items.is_empty() || items.iter().any(|item| matches!(item, Item::Phrase(_)));
-        let found = self.passing(&clauses, &self.filters(&syntax, &prefixes, &within.scopes)?, all, most)?;
+        let filters = Filters::new(&self.corpus, &self.options.zone, &prefixes, &within.scopes, &syntax)?;
+        let found = self.passing(&clauses, &filters, all, most)?;
         Ok((found, syntax.notes))
     }
 
@@ -200,20 +200,6 @@ impl Snapshot<'_> {
             }
         }
         Ok(false)
-    }
-
-    /// The filters, exclusions and phrases of a query, for the files whose paths begin with one of `prefixes` and the
-    /// memories of `scopes`.
-    ///
-    /// # Errors
-    /// tantivy's and SQLite's.
-    pub fn filters(
-        &self,
-        syntax: &Syntax,
-        prefixes: &[String],
-        scopes: &[Scope],
-    ) -> Result<Filters<'_>, IndexError> {
-        Filters::new(&self.corpus, &self.options.zone, prefixes, scopes, syntax)
     }
 
     /// The hits of found blocks for a query, and what the answer rests on.
