@@ -42,6 +42,10 @@ pub enum Scope {
     Custom(String),
 }
 
+/// The words before the colon, and what each makes of its id.
+const KINDS: [(&str, fn(String) -> Scope); 4] =
+    [("project", Scope::Project), ("agent", Scope::Agent), ("user", Scope::User), ("custom", Scope::Custom)];
+
 /// Text that names no scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
@@ -75,15 +79,8 @@ impl Scope {
     }
 
     fn of_parts(kind: &str, id: &str) -> Option<Self> {
-        let id = slug(id);
-        Some(match kind.to_ascii_lowercase().as_str() {
-            _ if id.is_empty() => return None,
-            "project" => Self::Project(id),
-            "agent" => Self::Agent(id),
-            "user" => Self::User(id),
-            "custom" => Self::Custom(id),
-            _ => return None,
-        })
+        let (_, make) = KINDS.iter().find(|(known, _)| kind.eq_ignore_ascii_case(known))?;
+        Some(slug(id)).filter(|id| !id.is_empty()).map(make)
     }
 
     /// A text in which tags of other scopes are escaped with `\`, so that they don't give it another scope.
@@ -160,7 +157,7 @@ impl FromStr for Scope {
         }
         let unknown = || ScopeError::Unknown(crate::format::quote(text));
         let (kind, id) = text.split_once(':').ok_or_else(unknown)?;
-        if !["project", "agent", "user", "custom"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+        if !KINDS.iter().any(|(known, _)| kind.eq_ignore_ascii_case(known)) {
             return Err(unknown());
         }
         match id.chars().count() {
