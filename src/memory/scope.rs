@@ -123,13 +123,7 @@ impl Scope {
 
     /// The scopes that these tags mark, each once; none means global.
     pub fn of_tags<'t>(tags: impl IntoIterator<Item = &'t str>) -> Vec<Self> {
-        let mut scopes: Vec<Self> = Vec::new();
-        for scope in tags.into_iter().filter_map(Self::of_tag) {
-            if !scopes.contains(&scope) {
-                scopes.push(scope);
-            }
-        }
-        scopes
+        each_once(tags.into_iter().filter_map(Self::of_tag))
     }
 
     /// The scopes that the tags of a text mark, its code left out.
@@ -195,9 +189,13 @@ impl<'de> Deserialize<'de> for Scope {
 
 /// The scopes that a query in `current` may see unless it asks for more: global, the current one, and the agent's own.
 pub fn accessible(current: &Scope, agent: Option<&str>) -> Vec<Scope> {
-    let mut scopes = vec![Scope::Global];
-    let agent = agent.map(|agent| Scope::Agent(agent.to_owned())).filter(|scope| scope.parts().is_some());
-    for scope in [Some(current.clone()), agent].into_iter().flatten() {
+    let agent = agent.map(|agent| Scope::Agent(agent.to_owned()));
+    each_once([Scope::Global, current.clone()].into_iter().chain(agent))
+}
+
+fn each_once(all: impl Iterator<Item = Scope>) -> Vec<Scope> {
+    let mut scopes: Vec<Scope> = Vec::new();
+    for scope in all {
         if !scopes.contains(&scope) {
             scopes.push(scope);
         }
