@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use super::save::{InsertAt, SavedMemory, addition, is_section, saved};
+use super::save::{SavedMemory, addition, is_section, saved};
 use crate::format::candidate::FactChange;
 use crate::format::struck;
 use crate::memory::item::{self, MemoryItem};
@@ -130,7 +130,7 @@ fn with(bytes: &[u8], item: &MemoryItem, text: &str) -> Vec<u8> {
 
 /// The bytes with a bullet more in a section.
 fn add(bytes: &[u8], section: &str, bullet: &str) -> Vec<u8> {
-    let operation = addition(bytes, &InsertAt::Section(section), bullet);
+    let operation = addition(bytes, Some(section), bullet);
     vault::apply(std::slice::from_ref(&operation), bytes).0
 }
 

@@ -77,14 +77,6 @@ pub struct SavedMemory {
     pub notes: Vec<String>,
 }
 
-/// The place of a new bullet in a note.
-pub(super) enum InsertAt<'a> {
-    /// Under this section, or the one that is called so but for case; it is made where there is none.
-    Section(&'a str),
-    /// At the end.
-    End,
-}
-
 /// A bullet that is to stand in a note.
 pub(super) struct BulletToAdd {
     pub item: MemoryItem,
@@ -118,8 +110,8 @@ impl MemoryNotes<'_> {
         let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
             item.is_in(section.as_deref()) && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
-        let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.add_bullet(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
+        let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let saved = self.add_bullet(&self.long_path(), &bullet, place, memory.expected, &why, is_known)?;
         Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
     }
 
@@ -139,7 +131,7 @@ impl MemoryNotes<'_> {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let path = self.daily_path(local.date());
-        let saved = self.add_bullet(&path, &bullet, &InsertAt::End, memory.expected, &why, is_known)?;
+        let saved = self.add_bullet(&path, &bullet, None, memory.expected, &why, is_known)?;
         Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
     }
 
@@ -180,7 +172,7 @@ impl MemoryNotes<'_> {
         &self,
         path: &NotePath,
         bullet: &str,
-        place: &InsertAt<'_>,
+        place: Option<&str>,
         expected: Option<&str>,
         why: &vault::ChangeReason,
         is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
@@ -239,19 +231,16 @@ pub(super) fn saved(path: &NotePath, item: &MemoryItem, bytes: &[u8], existing: 
     }
 }
 
-/// The operation that adds a bullet to these bytes.
-pub(super) fn addition(bytes: &[u8], place: &InsertAt<'_>, bullet: &str) -> Operation {
+/// The operation that adds a bullet to these bytes: under this section, or the one that is called so but for case; it
+/// is made where there is none. Without a section at the end.
+pub(super) fn addition(bytes: &[u8], section: Option<&str>, bullet: &str) -> Operation {
     let text = bullet.as_bytes().to_vec();
-    match place {
-        InsertAt::End => Operation::Append { text },
-        InsertAt::Section(name) => {
-            let sections = crate::format::memory::parse(bytes).sections;
-            let named = sections.iter().find(|section| section.name == *name);
-            let named = named.or_else(|| sections.iter().find(|section| is_section(name, &section.name)));
-            let heading = named.map_or_else(|| (*name).to_owned(), |section| section.name.clone());
-            Operation::AppendToSection { heading, text }
-        }
-    }
+    let Some(name) = section else { return Operation::Append { text } };
+    let sections = memory::parse(bytes).sections;
+    let named = sections.iter().find(|section| section.name == name);
+    let named = named.or_else(|| sections.iter().find(|section| is_section(name, &section.name)));
+    let heading = named.map_or_else(|| name.to_owned(), |section| section.name.clone());
+    Operation::AppendToSection { heading, text }
 }
 
 /// Whether two names mean one section.
@@ -317,8 +306,8 @@ impl MemoryNotes<'_> {
         let is_known = |known: &MemoryItem, wanted: &BulletToAdd| {
             known.is_in(section.as_deref()) && known.text.contains(&link) && known.normal() == wanted.says
         };
-        let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.add_bullet(&self.long_path(), &bullet, &place, None, &why, is_known)?;
+        let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
         let was = item.shown(&bytes);
         let removed = self.take_out(&from, &item, &bytes, &item::with_removed_lines(why, &item, line))?;
