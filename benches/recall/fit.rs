@@ -6,12 +6,12 @@
 use vault_agent::search::analyze::authors::{names_of, without_names};
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
-    Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, Vectors,
+    Candidates, CorpusScope, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::retrieve::bm25;
 use vault_agent::search::store::corpus::Corpus;
 use vault_agent::search::store::vector_code::{Matrix, Probe, to_bytes};
-use vault_agent::search::weights::{NEAR, TURNS};
+use vault_agent::search::weights::TURNS;
 use vault_agent::search::weights::{SIGNALS, Signal, Weights};
 
 use crate::data::Conversation;
@@ -138,7 +138,7 @@ fn signals(prompt: RankingInput<'_>) -> Vec<[f32; SIGNALS]> {
     let mut signals = vec![[0.0; SIGNALS]; prompt.scope.corpus.len()];
     for signal in 0..SIGNALS {
         let alone = std::array::from_fn(|other| f32::from(u8::from(other == signal)));
-        let mut scores = Scores::new(alone, CosineThreshold::Cosine(NEAR), prompt.scope.corpus.len());
+        let mut scores = Scores::new(alone, true, prompt.scope.corpus.len());
         prompt.compute(&mut scores);
         signals.iter_mut().zip(0..).for_each(|(of_slot, slot)| of_slot[signal] = scores.of(slot));
     }

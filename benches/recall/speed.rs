@@ -7,12 +7,11 @@ use vault_agent::embed::BuiltinTable;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals;
 use vault_agent::search::rank::turn_signals::{
-    Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, Vectors,
+    Candidates, CorpusScope, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::read::block::{Block, ParsedNote};
 use vault_agent::search::store::corpus::Corpus;
 use vault_agent::search::store::vector_code::Probe;
-use vault_agent::search::weights::NEAR;
 use vault_agent::search::weights::weights;
 
 use crate::data::{Conversation, Said, note, turn};
@@ -57,7 +56,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
         let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
         let probe = Probe::new(&table.embed(&asked.text)).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
-        let mut scores = Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len());
+        let mut scores = Scores::new(weights(&question), true, corpus.len());
         let vectors = Vectors { matrix: None, probe: &probe };
         let scope =
             CorpusScope { corpus: &corpus, candidates: &candidates, occurrences: &Occurrences::default() };

@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
-    Bounds, Candidates, CorpusScope, CosineThreshold, Occurrences, RankingInput, Scores, Vectors,
+    Bounds, Candidates, CorpusScope, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::read::block::{Block, Kind, ParsedNote};
 use vault_agent::search::store::{corpus::Corpus, vector_code::Probe};
-use vault_agent::search::weights::{NEAR, weights};
+use vault_agent::search::weights::weights;
 use vault_agent::search::{Answer, Hit, Query, Recall};
 
 use crate::recall::open;
@@ -341,7 +341,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
     let question = Question::new(text, jiff::civil::date(2026, 1, 1));
     let candidates = Candidates::new(corpus, |_| true);
     let probe = Probe::new(&BuiltinTable::builtin().embed(text)).unwrap();
-    let mut scores = Scores::new(weights(&question), CosineThreshold::Cosine(NEAR), corpus.len());
+    let mut scores = Scores::new(weights(&question), true, corpus.len());
     let vectors = Vectors { matrix: None, probe: &probe };
     let scope = CorpusScope { corpus, candidates: &candidates, occurrences: &Occurrences::default() };
     let prompt = RankingInput {

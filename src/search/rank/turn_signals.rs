@@ -16,7 +16,7 @@ use crate::search::query::Question;
 use crate::search::rank::Speakers;
 use crate::search::retrieve::{MANY, Nearest, nearest_blocks};
 use crate::search::store::NEVER;
-use crate::search::weights::{Signal, Weights};
+use crate::search::weights::{NEAR, NEAR_SPREADS, Signal, Weights};
 
 pub use crate::search::retrieve::candidates::{Bounds, Candidates, CorpusScope, Occurrences};
 pub use crate::search::retrieve::nearest_vectors::Vectors;
@@ -173,25 +173,17 @@ fn spread_of(mut cosines: Vec<f32>) -> Option<(f32, f32)> {
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
-    near: CosineThreshold,
+    /// Whether cosines are those of the built-in vectors.
+    is_builtin: bool,
     cells: Vec<(f32, bool)>,
     /// The slots for which all signals were computed, in their order.
     pub(super) listed: Vec<u32>,
 }
 
-/// The threshold from which a cosine counts as a sign that two texts are related.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum CosineThreshold {
-    /// From this cosine on.
-    Cosine(f32),
-    /// From so many times the spread above the mean on: for models whose cosines are not known.
-    Spreads(f32),
-}
-
 impl Scores {
     /// All zero, for a corpus of so many slots.
-    pub fn new(weights: Weights, near: CosineThreshold, slots: usize) -> Self {
-        Self { weights, near, cells: vec![(0.0, false); slots], listed: Vec::new() }
+    pub fn new(weights: Weights, is_builtin: bool, slots: usize) -> Self {
+        Self { weights, is_builtin, cells: vec![(0.0, false); slots], listed: Vec::new() }
     }
 
     /// The score of a slot.
@@ -215,10 +207,7 @@ impl Scores {
 
     /// The cosine of `slot`, as it is and standardised.
     pub(super) fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
-        let is_near = match self.near {
-            CosineThreshold::Cosine(least) => cosine >= least,
-            CosineThreshold::Spreads(least) => standard >= least,
-        };
+        let is_near = if self.is_builtin { cosine >= NEAR } else { standard >= NEAR_SPREADS };
         self.cells[slot as usize].1 |= is_near;
     }
 

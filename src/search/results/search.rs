@@ -14,7 +14,7 @@ use crate::search::query::{
     Filter, Item, LONGEST, LONGEST_QUERY, MOST_HITS, Question, SearchScope, Syntax, beginning,
     is_phrases_alone, syntax,
 };
-use crate::search::rank::turn_signals::{Candidates, CosineThreshold, RankingInput, Scores, Vectors};
+use crate::search::rank::turn_signals::{Candidates, RankingInput, Scores, Vectors};
 use crate::search::rank::{ExpandedWord, Measured, NoteRanking, RankedNote, expand_words, measures};
 use crate::search::recall::{CorpusState, QuestionVector, Recall};
 use crate::search::results::merge::{find_typed_words, in_one, list_by_tier, merge, missing};
@@ -23,7 +23,7 @@ use crate::search::retrieve::{
     Bounds, CorpusScope, Filters, MANY, Nearest, Occurrences, WordMatcher, correct_typos, matchers,
     nearest_blocks,
 };
-use crate::search::weights::{NEAR, NEAR_SPREADS, weights};
+use crate::search::weights::weights;
 use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Role, Snapshot};
 use crate::vault::NotePath;
 
@@ -311,15 +311,11 @@ impl<'a> Ranker<'a> {
         others: impl Iterator<Item = (u32, &'o mut f64)>,
     ) -> Vec<(u32, f64)> {
         let corpus = self.scope.corpus;
-        let near = if self.vector.is_builtin && self.recall.table().is_builtin() {
-            CosineThreshold::Cosine(NEAR)
-        } else {
-            CosineThreshold::Spreads(NEAR_SPREADS)
-        };
+        let is_builtin = self.vector.is_builtin && self.recall.table().is_builtin();
         let mut others: Vec<(u32, &mut f64)> = others.collect();
         let mut notes: Vec<u32> = others.iter().map(|(slot, _)| corpus.meta(*slot).file).collect();
         notes.sort_unstable();
-        let mut scores = Scores::new(weights(&self.question), near, corpus.len());
+        let mut scores = Scores::new(weights(&self.question), is_builtin, corpus.len());
         let input = RankingInput {
             scope: self.scope,
             question: &self.question,
