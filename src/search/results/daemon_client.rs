@@ -55,16 +55,17 @@ enum Question {
     Recall(MemoryPrompt),
 }
 
-/// An answer as it goes over the socket.
+/// An answer as it goes over the socket, with the whole texts of its hits, which their JSON leaves out. (Scores have six
+/// decimals, so JSON doesn't round them.)
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Reply {
-    Search { answer: Answer, texts: Vec<String> },
-    Recall { recalled: Recalled, texts: Vec<String> },
+    Search(Answer, Vec<String>),
+    Recall(Recalled, Vec<String>),
     Refused(String),
 }
 
-/// The whole texts of hits, which their JSON leaves out. (Scores have six decimals, so JSON doesn't round them.)
+/// The whole texts of hits.
 fn texts_of(hits: &[Hit]) -> Vec<String> {
     hits.iter().map(|hit| hit.text.clone()).collect()
 }
@@ -120,11 +121,13 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, IndexError> {
     Ok(match question {
         Question::Search(query) => {
             let answer = recall.search(&query)?;
-            Reply::Search { texts: texts_of(&answer.hits), answer }
+            let texts = texts_of(&answer.hits);
+            Reply::Search(answer, texts)
         }
         Question::Recall(prompt) => {
             let recalled = recall.recall(&prompt)?;
-            Reply::Recall { texts: texts_of(&recalled.hits), recalled }
+            let texts = texts_of(&recalled.hits);
+            Reply::Recall(recalled, texts)
         }
     })
 }
@@ -161,13 +164,11 @@ impl SearchClient {
     /// # Errors
     /// As there.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
-        match self.ask(Question::Search(query.clone())) {
-            Some(Reply::Search { mut answer, texts }) => {
-                set_texts(&mut answer.hits, texts);
-                Ok(answer)
-            }
-            _ => self.own()?.search(query),
-        }
+        let Some(Reply::Search(mut answer, texts)) = self.ask(Question::Search(query.clone())) else {
+            return self.own()?.search(query);
+        };
+        set_texts(&mut answer.hits, texts);
+        Ok(answer)
     }
 
     /// As [`Recall::recall`].
@@ -175,13 +176,11 @@ impl SearchClient {
     /// # Errors
     /// As there.
     pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
-        match self.ask(Question::Recall(prompt.clone())) {
-            Some(Reply::Recall { mut recalled, texts }) => {
-                set_texts(&mut recalled.hits, texts);
-                Ok(recalled)
-            }
-            _ => self.own()?.recall(prompt),
-        }
+        let Some(Reply::Recall(mut recalled, texts)) = self.ask(Question::Recall(prompt.clone())) else {
+            return self.own()?.recall(prompt);
+        };
+        set_texts(&mut recalled.hits, texts);
+        Ok(recalled)
     }
 
     /// This process's own [`Recall`], opened with the first call.
