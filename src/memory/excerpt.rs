@@ -75,8 +75,7 @@ fn excerpt(path: NotePath, bytes: &[u8], range: Option<(usize, usize)>) -> Resul
     if range.is_some() && from > total_lines {
         return Err(MemoryError::NoSuchLine { path, line: from, total: total_lines });
     }
-    let wanted: Vec<_> =
-        Lines::skip(lines::lines(bytes), from - 1).take((to - from).saturating_add(1)).collect();
+    let wanted = Lines::skip(lines::lines(bytes), from - 1).take((to - from).saturating_add(1));
     let mut kept = Vec::new();
     let mut end_line = from - 1;
     let mut truncated = false;
