@@ -241,10 +241,7 @@ impl MemoryNotes<'_> {
     ) -> Result<(Vec<u8>, MemoryItem, String)> {
         let was = item.shown(now);
         let bullet = rewritten(item, &was, new)?;
-        let mut after = now[..item.range.start].to_vec();
-        after.extend_from_slice(bullet.as_bytes());
-        let rest = &now[item.range.end..];
-        after.extend_from_slice(rest);
+        let after = [&now[..item.range.start], bullet.as_bytes(), &now[item.range.end..]].concat();
         let is_day = self.is_day(path);
         let (before, read) = (item::parse(now, is_day).len(), item::parse(&after, is_day));
         let end = item.range.start + bullet.len();

@@ -23,7 +23,7 @@ use crate::vault::{self, EditPlan, NotePath, OPERATION, Operation, VaultError};
 pub const DEFAULT_SECTION: &str = "Notes";
 
 /// A memory to save.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NewMemory<'a> {
     /// The text to be remembered.
     pub text: &'a str,
@@ -42,14 +42,7 @@ pub struct NewMemory<'a> {
 impl<'a> NewMemory<'a> {
     /// A global memory of now, with no section and no fields.
     pub fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            section: None,
-            scope: Scope::Global,
-            fields: MemoryFields::default(),
-            timestamp: None,
-            expected: None,
-        }
+        Self { text, ..Self::default() }
     }
 }
 

@@ -28,9 +28,10 @@ pub const PROJECT_VARIABLE: &str = "VAULT_AGENT_PROJECT";
 const MAX_ID_CHARS: usize = 100;
 
 /// The scope of a memory. (A follow-up's place of delivery is another matter: `channel:ID` and the like.)
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub enum Scope {
     /// Of every owner: no mark.
+    #[default]
     Global,
     /// A project's, mostly a repository.
     Project(String),
