@@ -45,25 +45,20 @@ const HASH_DIGITS: usize = 12;
 
 /// Whether one of the patterns allows it.
 pub fn allows(patterns: &[String], doing: &CallToMatch<'_>) -> bool {
-    patterns.iter().filter_map(|pattern| parse(pattern).ok()).any(|pattern| pattern.allows(doing))
+    patterns.iter().filter_map(|pattern| parse(pattern).ok()).any(|pattern| match (pattern, *doing) {
+        (CallToMatch::Bash(glob), CallToMatch::Bash(command)) => fits(&pieces(glob), command),
+        (CallToMatch::Skill { name, hash }, CallToMatch::Skill { name: used, hash: now }) => {
+            name == used && now.starts_with(hash)
+        }
+        (pattern, doing) => pattern == doing,
+    })
 }
 
-/// A pattern that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AllowPattern {
-    /// A command's characters; `None` stands for any harmless text.
-    Bash(Vec<Option<char>>),
-    /// A skill with the hash of its files.
-    Skill(String, String),
-    /// A server and its tool.
-    Mcp(String, String),
-}
-
-/// Reads a pattern.
+/// Reads a pattern: a call with a glob as its command, or with the first digits of its hash.
 ///
 /// # Errors
 /// A sentence on why it is none.
-pub fn parse(pattern: &str) -> Result<AllowPattern, String> {
+pub fn parse(pattern: &str) -> Result<CallToMatch<'_>, String> {
     let (kind, rest) = pattern.split_once(':').unwrap_or(("", pattern));
     match kind {
         "bash" => {
@@ -75,7 +70,7 @@ pub fn parse(pattern: &str) -> Result<AllowPattern, String> {
             if pieces.iter().take_while(|piece| !blank(piece)).any(Option::is_none) {
                 return Err("a `*` in a command's first word would allow every program".to_owned());
             }
-            Ok(AllowPattern::Bash(pieces))
+            Ok(CallToMatch::Bash(rest))
         }
         "skill" => {
             let (name, hash) = rest.split_once('@').ok_or("a skill needs `@` and the hash of its files")?;
@@ -83,11 +78,11 @@ pub fn parse(pattern: &str) -> Result<AllowPattern, String> {
             if name.is_empty() || !digits || !(HASH_DIGITS..=64).contains(&hash.len()) {
                 return Err("a skill is `skill:NAME@` and 12 or more hexadecimal digits".to_owned());
             }
-            Ok(AllowPattern::Skill(name.to_owned(), hash.to_owned()))
+            Ok(CallToMatch::Skill { name, hash })
         }
         "mcp" => match rest.split_once('.') {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() && !tool.contains('*') => {
-                Ok(AllowPattern::Mcp(server.to_owned(), tool.to_owned()))
+                Ok(CallToMatch::Mcp { server, tool })
             }
             _ => Err("a server's tool is `mcp:SERVER.TOOL`".to_owned()),
         },
@@ -110,22 +105,6 @@ fn pieces(glob: &str) -> Vec<Option<char>> {
         });
     }
     pieces
-}
-
-impl AllowPattern {
-    /// Whether it allows this.
-    pub fn allows(&self, doing: &CallToMatch<'_>) -> bool {
-        match (self, doing) {
-            (Self::Bash(pieces), CallToMatch::Bash(command)) => fits(pieces, command),
-            (Self::Skill(name, hash), CallToMatch::Skill { name: used, hash: now }) => {
-                name == used && now.starts_with(hash.as_str())
-            }
-            (Self::Mcp(server, tool), CallToMatch::Mcp { server: asked, tool: called }) => {
-                server == asked && tool == called
-            }
-            _ => false,
-        }
-    }
 }
 
 /// Whether a character means more to a shell than itself, outside quotes.
