@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{EngineError, Entries};
+use super::engine::{EngineError, Entries, Result};
 use super::handle::{Machines, Member};
 use super::protocol::ChangeAttempt;
-use crate::machines::engine::Result;
 
 /// No sleep is longer, in real time: the machine may have been suspended meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);

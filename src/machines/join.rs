@@ -7,15 +7,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
-use super::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
+use super::engine::{EngineError, Entries, EntryChange, Result, StoreEngine, SwapOutcome};
 use super::identity::random;
 use super::protocol::value::{Claim, ClaimState, EntriesFormat, Presence, SharedValue, VERSION, VoiceLease};
 use super::protocol::{
     FORMAT, LEASE, OwnMachine, ParticipationProblem, Protocol, Timing, claim_key, machine_key,
 };
-use crate::machines::engine::Result;
 
 /// A machine that wrote nothing for this long, by the wall clocks, counts as gone for a person.
 const GONE: SignedDuration = SignedDuration::from_mins(15);
@@ -149,11 +147,9 @@ impl ThisMachine {
             epoch: 1,
             nonce,
             until: 1,
-            within: None,
-            order: None,
             state: ClaimState::Dropped,
             at: self.now.as_second(),
-            rest: Map::new(),
+            ..Claim::default()
         };
         let trial = EntryChange { key: key.clone(), expected: None, value: Some(claim.write()) };
         let mut changes = vec![trial.clone()];
@@ -189,20 +185,18 @@ impl ThisMachine {
     /// The engine did not answer, or refused.
     pub async fn raise_epoch(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<()> {
         let standing = entries.get(LEASE);
-        let lease = standing.and_then(|text| VoiceLease::read(text));
-        if lease.as_ref().map_or(0, |lease| lease.epoch) >= self.highest {
+        let lease = standing.and_then(|text| VoiceLease::read(text)).unwrap_or_default();
+        if lease.epoch >= self.highest {
             return Ok(());
         }
         let raised = VoiceLease {
-            by: None,
             machine: self.machine.clone(),
             epoch: self.highest,
             nonce: random(),
-            lasts: lease.as_ref().map_or(0, |lease| lease.lasts),
-            held: 0,
-            next: None,
+            lasts: lease.lasts,
             at: self.now.as_second(),
-            rest: lease.map(|lease| lease.rest).unwrap_or_default(),
+            rest: lease.rest,
+            ..VoiceLease::default()
         };
         let value = Some(raised.write());
         let mut changes = vec![EntryChange { key: LEASE.to_owned(), expected: standing.cloned(), value }];

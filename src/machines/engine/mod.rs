@@ -206,7 +206,7 @@ fn etcd(settings: &MachineSettings, root: &Path, state: &Path) -> Result<Arc<dyn
     Ok(Arc::new(EtcdEngine::new(place)?))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

@@ -77,10 +77,6 @@ pub fn claim_key(name: &str, place: &str) -> String {
     format!("{CLAIM}{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..20]))
 }
 
-pub(super) fn has_nonce(value: Option<&str>, nonce: &str) -> bool {
-    value.and_then(Claim::read).is_some_and(|claim| claim.nonce == nonce)
-}
-
 impl Protocol {
     /// Whether this machine may send the message with this key, at this reading of its clock. To be called directly
     /// before each send.
@@ -231,7 +227,7 @@ impl Protocol {
     /// that.
     fn next_order(&self) -> (Option<u64>, Option<String>) {
         let before = match self.known.value(ORDER).map(SendOrder::read) {
-            None => SendOrder { last: 0, rest: serde_json::Map::new() },
+            None => SendOrder::default(),
             Some(Some(before)) => before,
             Some(None) => return (None, None),
         };
@@ -295,11 +291,10 @@ impl Protocol {
             epoch,
             nonce,
             until,
-            state: ClaimState::Claimed,
             within,
-            order: None,
             at: now.wall_ms.div_euclid(1000),
             rest,
+            ..Claim::default()
         }
     }
 

@@ -30,7 +30,7 @@ use crate::machines::engine::{EngineError, Entries, EntryChange, SwapOutcome};
 pub use claims::{ClaimRequest, Eligibility, SendRight, SenderMark, claim_key};
 pub use known_entries::KnownEntries;
 pub use presence::{ParticipationProblem, machine_key};
-use value::{ClaimState, Presence, SharedValue, VoiceLease};
+use value::{Claim, ClaimState, Presence, SharedValue, VoiceLease};
 
 /// The key of the lease.
 pub const LEASE: &str = "lease";
@@ -337,7 +337,8 @@ impl Protocol {
     /// Draws conclusions from what is known now: rights that others took are gone.
     fn noticed(&mut self, clock: Duration) {
         let known = &self.known;
-        self.held.retain(|key, held| claims::has_nonce(known.value(key), &held.nonce));
+        let standing = |key: &str| known.value(key).and_then(Claim::read);
+        self.held.retain(|key, held| standing(key).is_some_and(|claim| claim.nonce == held.nonce));
         self.notice_lease(clock);
     }
 

@@ -24,10 +24,11 @@ const MAX_EPOCH: u64 = 1 << 53;
 const LONGEST: u64 = 86_400_000;
 
 /// The progress of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimState {
     /// Its holder may send, or may have sent.
+    #[default]
     Claimed,
     /// It was sent.
     Sent,
@@ -36,7 +37,7 @@ pub enum ClaimState {
 }
 
 /// One machine's right to send something once.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// The holder's name.
     pub by: String,
@@ -65,7 +66,7 @@ pub struct Claim {
 }
 
 /// The lease that says which machine is the voice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VoiceLease {
     /// The holder's name; `None` where it was given back.
     pub by: Option<String>,
@@ -109,7 +110,7 @@ pub struct Presence {
 }
 
 /// Counts the changes that marked something as sent, so that all machines know which came first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SendOrder {
     /// The order of the last one; 0 before the first.
     pub last: u64,

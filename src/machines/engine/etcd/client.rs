@@ -6,9 +6,8 @@ use reqwest::{Certificate, Client, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::super::EngineError;
+use super::super::{EngineError, Result};
 use super::{Denied, denied};
-use crate::machines::engine::Result;
 
 /// How long one endpoint may take; a cluster elects a new leader in one to two seconds.
 const ANSWER: Duration = Duration::from_secs(5);

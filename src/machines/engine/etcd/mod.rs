@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::{EngineError, Entries, EntryChange, MAX_VALUE, StoreEngine, SwapOutcome, check_changes, is_key};
+use super::{
+    EngineError, Entries, EntryChange, MAX_VALUE, Result, StoreEngine, SwapOutcome, check_changes, is_key,
+};
 use crate::config::json_file;
-use crate::machines::engine::Result;
 
 mod client;
 
@@ -107,8 +108,8 @@ impl Inner {
     /// Fetches all entries under `prefix`, or what changed of them since they were last fetched.
     async fn entries(&mut self, prefix: &str) -> Result<(Entries, u64)> {
         if let Some((revision, mut entries)) = self.known.take() {
-            let answer = self.endpoints.ask("kv/range", &range_since(prefix, revision + 1), false).await?;
-            let header = self.check(&answer)?;
+            let since = (revision + 1).to_string();
+            let (answer, header) = self.range(prefix, "min_mod_revision", since.into()).await?;
             entries.extend(read_entries(prefix, &answer)?);
             // Others than these were removed: their number tells.
             if count(&answer) == entries.len() {
@@ -116,14 +117,14 @@ impl Inner {
                 return Ok((entries, header.revision));
             }
         }
-        let (answer, header) = self.range(prefix, false).await?;
+        let (answer, header) = self.range(prefix, "count_only", false.into()).await?;
         let entries = read_entries(prefix, &answer)?;
         self.known = Some((header.revision, entries.clone()));
         Ok((entries, header.revision))
     }
 
-    async fn range(&mut self, prefix: &str, count_only: bool) -> Result<(Value, Header)> {
-        let answer = self.endpoints.ask("kv/range", &range(prefix, count_only), false).await?;
+    async fn range(&mut self, prefix: &str, field: &str, value: Value) -> Result<(Value, Header)> {
+        let answer = self.endpoints.ask("kv/range", &range(prefix, field, value), false).await?;
         let header = self.check(&answer)?;
         Ok((answer, header))
     }
@@ -142,7 +143,7 @@ impl StoreEngine for EtcdEngine {
         check_changes(changes)?;
         let mut inner = self.inner.lock().await;
         // A restored cluster must be known before anything is written to it.
-        inner.range(&self.prefix, true).await?;
+        inner.range(&self.prefix, "count_only", true.into()).await?;
         let body = transaction(&self.prefix, changes);
         let answer = inner.endpoints.ask("kv/txn", &body, true).await?;
         let header = inner.check(&answer).map_err(|error| EngineError::Unknown(error.to_string()))?;
@@ -160,7 +161,8 @@ impl StoreEngine for EtcdEngine {
     async fn changed(&self, at_most: Duration) -> Result<bool> {
         let mut inner = self.inner.lock().await;
         let Some(last_read) = inner.last_read else { return Ok(true) };
-        let body = watch(&self.prefix, last_read + 1);
+        let since = (last_read + 1).to_string();
+        let body = json!({ "create_request": range(&self.prefix, "start_revision", since.into()) });
         let opened = timeout(at_most, inner.endpoints.stream("watch", &body)).await;
         let Ok(opened) = opened else { return Ok(false) };
         let mut stream = opened?;
@@ -210,25 +212,14 @@ pub enum Denied {
     Refused(String),
 }
 
-/// Every key that begins with `prefix`.
-pub fn range(prefix: &str, count_only: bool) -> Value {
-    json!({ "key": coded(prefix), "range_end": coded_end(prefix), "count_only": count_only })
-}
-
-/// Every key that begins with `prefix` and was written at `revision` or later.
-pub fn range_since(prefix: &str, revision: u64) -> Value {
-    json!({ "key": coded(prefix), "range_end": coded_end(prefix), "min_mod_revision": revision.to_string() })
+/// Every key that begins with `prefix`, with one more field of the request.
+fn range(prefix: &str, field: &str, value: Value) -> Value {
+    json!({ "key": coded(prefix), "range_end": coded_end(prefix), field: value })
 }
 
 /// The number of keys in the range of an answer, including keys that were left out of it.
 pub fn count(answer: &Value) -> usize {
     answer.get("count").and_then(number).and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
-}
-
-/// A watch of every key that begins with `prefix`, from a revision on.
-pub fn watch(prefix: &str, revision: u64) -> Value {
-    let range = json!({ "key": coded(prefix), "range_end": coded_end(prefix), "start_revision": revision.to_string() });
-    json!({ "create_request": range })
 }
 
 /// The transaction that makes all `changes` under `prefix` if each key has its expected value, and otherwise reads the

@@ -14,9 +14,8 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use super::super::EngineError;
+use super::super::{EngineError, Result};
 use super::state_file::MAX_FILE_BYTES;
-use crate::machines::engine::Result;
 
 /// How long one git may take.
 pub const PATIENCE: Duration = Duration::from_secs(15);

@@ -51,11 +51,6 @@ const FORCE_FORBIDDEN: [&str; 5] =
 const ANOTHER_WAS_FIRST: [&str; 5] =
     ["stale info", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value"];
 
-/// Whether a fetch failed because the branch isn't there yet.
-pub fn is_no_branch(words: &str) -> bool {
-    words.contains("couldn't find remote ref")
-}
-
 /// The error of a git that failed before it sent anything; `None` for words that are not known.
 pub fn before(remote: &str, words: &str) -> Option<EngineError> {
     let small = words.to_lowercase();

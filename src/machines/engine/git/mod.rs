@@ -22,10 +22,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes};
+use super::{EngineError, Entries, EntryChange, Result, StoreEngine, SwapOutcome, apply, check_changes};
 use crate::clock::Clock;
 use crate::config::git_address;
-use crate::machines::engine::Result;
 use crate::machines::identity::random;
 use remote::{BranchHead, PushOutcome, Remote};
 use state_file::StateFile;

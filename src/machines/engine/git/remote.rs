@@ -5,12 +5,11 @@ use std::fs::{File, OpenOptions};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 
-use super::super::EngineError;
+use super::super::{EngineError, Result};
 use super::GitPlace;
 use super::command::GitRepository;
 use super::errors::{self, PushResponse};
 use super::state_file::{FIRST, SeenState, StateFile, is_branch, next_branch};
-use crate::machines::engine::Result;
 use crate::machines::identity::random;
 
 /// The repository, in the state directory.
@@ -147,7 +146,8 @@ impl Remote {
         let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--"];
         args.extend([self.place.remote.as_str(), &refs]);
         let said = self.talk(&args).await?;
-        if !said.is_ok && errors::is_no_branch(&said.stderr) {
+        // The branch isn't there yet.
+        if !said.is_ok && said.stderr.contains("couldn't find remote ref") {
             return Ok(BranchHead { branch: branch.to_owned(), id: None, file: StateFile::default() });
         }
         if !said.is_ok {

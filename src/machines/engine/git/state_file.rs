@@ -12,9 +12,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::super::{EngineError, Entries, MAX_VALUE, is_key};
+use super::super::{EngineError, Entries, MAX_VALUE, Result, is_key};
 use crate::config::json_file;
-use crate::machines::engine::Result;
 
 /// The first line, without the version.
 const HEAD: &str = "vault-agent machines ";
