@@ -21,6 +21,15 @@ pub struct LinkTarget {
 }
 
 impl LinkTarget {
+    /// The target that is written as `note#^block`, `note#heading` or `note`, with or without brackets.
+    pub fn named(text: &str) -> Self {
+        let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
+        let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
+        let block_id = place.and_then(|place| place.strip_prefix('^')).map(str::to_owned);
+        let heading = place.filter(|_| block_id.is_none()).map(str::to_owned);
+        Self { path: path.to_owned(), block_id, heading }
+    }
+
     /// The path of the note, with its `.md`.
     pub fn note_path(&self) -> String {
         if self.path.to_ascii_lowercase().ends_with(".md") {

@@ -1,10 +1,9 @@
-//! Parses the arguments of `memory`: texts, scopes, days, line ranges, links.
+//! Parses the arguments of `memory`: texts, scopes, days, line ranges.
 
 use jiff::civil::Date;
 
 use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
-use crate::format::pinned::LinkTarget;
 use crate::memory::{MemoryError, Scope, derive, derived_before};
 
 /// The longest text on standard input, in kB.
@@ -72,17 +71,5 @@ pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize)> {
             Err(CommandError::usage(format!("`{text}` is no range of lines"))
                 .hint("write `3`, `3-7` or `3-`"))
         }
-    }
-}
-
-/// A link as `note#^block`, `note#heading` or `note`, with or without brackets.
-pub(super) fn parse_link(text: &str) -> LinkTarget {
-    let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
-    let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
-    let block = place.and_then(|place| place.strip_prefix('^'));
-    LinkTarget {
-        path: path.to_owned(),
-        block_id: block.map(str::to_owned),
-        heading: place.filter(|_| block.is_none()).map(str::to_owned),
     }
 }

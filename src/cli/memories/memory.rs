@@ -1,10 +1,11 @@
 //! `memory`: saves, lists, reads, changes and removes memories.
 
-use super::arguments::{parse_day, parse_line_range, parse_link, parse_scope, previous_scope, text_argument};
+use super::arguments::{parse_day, parse_line_range, parse_scope, previous_scope, text_argument};
 use super::saving::{SaveArgs, one_line, print_saved, save};
 use crate::cli::context::note_line;
 use crate::cli::prelude::*;
 use crate::cli::reminders::commitment;
+use crate::format::pinned::LinkTarget;
 use crate::memory::{
     ForgottenMemory, ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working,
 };
@@ -142,7 +143,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                     memory.pin_line(path, line, None, &origin)?
                 }
                 None => {
-                    let target = link.as_deref().map(parse_link);
+                    let target = link.as_deref().map(LinkTarget::named);
                     memory.pin(text.as_deref().unwrap_or_default(), target.as_ref(), &origin)?
                 }
             };

@@ -149,14 +149,7 @@ impl VaultOperations {
     /// # Errors
     /// There is nothing to pin, or the note can't be written.
     pub fn pin(&self, text: &str, link: Option<&str>) -> Result<String, MemoryError> {
-        let target = link.map(|link| {
-            let (path, block) = link.split_once("#^").unwrap_or((link, ""));
-            LinkTarget {
-                path: path.to_owned(),
-                block_id: (!block.is_empty()).then(|| block.to_owned()),
-                heading: None,
-            }
-        });
+        let target = link.map(LinkTarget::named);
         Ok(self.memory().pin(text, target.as_ref(), &Origin::new(Actor::Discord))?.text)
     }
 }
