@@ -163,13 +163,6 @@ pub struct PressOutcome {
     pub remark: Option<String>,
 }
 
-impl NotificationPress {
-    /// Whether a second press would act again. Done, and all actions on a task, look for what they change.
-    pub fn adds_up(&self) -> bool {
-        self.action != ButtonAction::Done && !is_task_id(&self.id)
-    }
-}
-
 /// Carries out a press. `msg` is the reminder's text.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use crate::agent::turn_memory;
 use crate::deliver::{self, delivery_journal};
 use crate::discord::api::ApiError;
 use crate::discord::api::message::IncomingMessage;
-use crate::discord::buttons::{self, NotificationPress, Press, PressOutcome};
+use crate::discord::buttons::{self, ButtonAction, NotificationPress, Press, PressOutcome};
 use crate::discord::shared::{BotParts, BotState, LaneItem, VaultOperations};
 use crate::format::reminder::Recur;
 use crate::format::{fenced, shortened};
@@ -305,9 +305,10 @@ async fn press_notification(
     let result = shared
         .blocking(move |operations| {
             let journal = operations.journal()?;
-            let earlier = match press.adds_up() {
-                true => journal.begin_press(&button, operations.clock.now())?,
-                false => None,
+            // Done, and all actions on a task, look for what they change; a second press of others would act again.
+            let earlier = match press.action == ButtonAction::Done || tasks::is_task_id(&press.id) {
+                true => None,
+                false => journal.begin_press(&button, operations.clock.now())?,
             };
             if let Some(answer) = earlier {
                 let unknown = "This was pressed already; see its note for what came of it.";

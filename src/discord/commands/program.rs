@@ -1,10 +1,8 @@
 //! Carries out the commands about the program itself: `/status`, `/undo` and `/routine`.
 
 use anyhow::{Context, bail};
-use jiff::Timestamp;
 
 use crate::agenda::upcoming_items;
-use crate::deliver::compose;
 use crate::history::{Deletions, Interrupted};
 use crate::instance::DaemonStatus;
 use crate::routines::{self, RunError, Runner};
@@ -16,7 +14,7 @@ use crate::workspace::Workspace;
 pub(super) fn status(workspace: &Workspace) -> String {
     let mut lines = Vec::new();
     if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
-        let since = local(workspace, status.started);
+        let since = routines::moment_in_words(workspace, status.started);
         lines.push(format!("Running since {since}, {} notifications so far.", status.fired));
         lines.extend(
             status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
@@ -24,18 +22,12 @@ pub(super) fn status(workspace: &Workspace) -> String {
     }
     match upcoming_items(workspace, 3, &mut Scanner::default()) {
         Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
-        Ok(next) => lines.extend(
-            next.iter().map(|reminder| format!("{}: {}", local(workspace, reminder.instant), reminder.msg)),
-        ),
+        Ok(next) => lines.extend(next.iter().map(|reminder| {
+            format!("{}: {}", routines::moment_in_words(workspace, reminder.instant), reminder.msg)
+        })),
         Err(error) => lines.push(format!("The reminders can't be read: {error}")),
     }
     lines.join("\n")
-}
-
-/// An instant as people say it, in the vault's zone.
-fn local(workspace: &Workspace, at: Timestamp) -> String {
-    let tz = workspace.zone.tz();
-    compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
 }
 
 /// Takes back the agent's last write; the result in a sentence.
