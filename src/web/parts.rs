@@ -88,12 +88,6 @@ pub fn field(visit: &Visit<'_>, what: &str, name: &str, label: &str, value: &str
     html! { label { span { (label) } input name=(name) value=(value) autocomplete="off"; } }
 }
 
-/// As [`field`], with several lines.
-pub fn text_area(visit: &Visit<'_>, what: &str, name: &str, label: &str, value: &str) -> Markup {
-    let value = visit.typed(what, name).unwrap_or(value);
-    html! { label { span { (label) } textarea name=(name) rows="3" { (value) } } }
-}
-
 /// A labelled choice: values with their words.
 pub fn choice(
     visit: &Visit<'_>,

@@ -27,7 +27,7 @@ pub(super) struct ApprovalQuestion {
 }
 
 impl ApprovalQuestion {
-    fn waits(&self) -> bool {
+    pub(super) fn waits(&self) -> bool {
         self.state == "waits"
     }
 }
@@ -53,11 +53,6 @@ pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuesti
     let mut all: Vec<ApprovalQuestion> = approval::parse(&bytes).lines.into_iter().map(of).collect();
     all.sort_by_key(|one| !one.waits());
     Ok(all)
-}
-
-/// The number of waiting questions.
-pub(super) fn count_waiting(visit: &Visit<'_>) -> Result<usize> {
-    Ok(approval_questions(visit)?.iter().filter(|one| one.waits()).count())
 }
 
 fn state(visit: &Visit<'_>, one: &Approval) -> String {

@@ -205,7 +205,13 @@ pub(super) fn undo_plan(
 }
 
 /// Takes back the selected writes, after a snapshot of people's changes. Returns a sentence.
-pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String> {
+///
+/// # Errors
+/// The form asks for something else, or nothing is undone.
+pub(super) fn undo(visit: &Visit<'_>, form: &FormData, what: UndoSelection) -> Result<String> {
+    if form.get("do") != "undo" {
+        return Err(PageError::no_such_action(form.get("do")));
+    }
     let history = open(visit)?;
     visit.workspace.snapshot_all(&history, Deletions::Hold)?;
     let plan = history.plan_undo(what)?;
@@ -226,9 +232,6 @@ pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String> {
 }
 
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
-    if form.get("do") != "undo" {
-        return Err(PageError::no_such_action(form.get("do")));
-    }
-    let said = undo(visit, UndoSelection::Snapshot(form.get("id").to_owned()))?;
+    let said = undo(visit, form, UndoSelection::Snapshot(form.get("id").to_owned()))?;
     Ok(MadeChange::new("/history", said))
 }

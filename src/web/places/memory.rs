@@ -99,7 +99,10 @@ fn head(visit: &Visit<'_>) -> Markup {
                     (parts::form(visit, "/memory?kind=pins", "pin", &parts::field(visit, "pin", "text", "Text", ""), "Pin"))
                 } @else {
                     (parts::form(visit, "/memory", "add", &html! {
-                        (parts::text_area(visit, "add", "text", "Text of the fact", ""))
+                        label {
+                            span { "Text of the fact" }
+                            textarea name="text" rows="3" { (visit.typed("add", "text").unwrap_or_default()) }
+                        }
                         (parts::field(visit, "add", "section", "Section", ""))
                         (parts::field(visit, "add", "scope", "Scope (empty: everybody's)", ""))
                     }, "Remember"))

@@ -73,7 +73,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         next,
         late,
         more,
-        approvals: approvals::count_waiting(visit)?,
+        approvals: approvals::approval_questions(visit)?.iter().filter(|one| one.waits()).count(),
         inbox: open.iter().filter(|one| one.state == candidate::CandidateState::Open).count(),
         problems,
         asked: asked(visit)?,

@@ -233,10 +233,7 @@ fn steps(visit: &Visit<'_>, steps: &[StepDetail]) -> Markup {
 }
 
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
-    if form.get("do") != "undo" {
-        return Err(PageError::no_such_action(form.get("do")));
-    }
     let id = form.get("id");
-    let said = undo(visit, UndoSelection::Turn(id.to_owned()))?;
+    let said = undo(visit, form, UndoSelection::Turn(id.to_owned()))?;
     Ok(MadeChange::new(format!("/turns/{}", encoded(id)), said))
 }

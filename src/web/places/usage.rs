@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum;
 use jiff::civil::Date;
 use jiff::{SignedDuration, ToSpan};
 
@@ -24,13 +25,8 @@ const NAME_CHARS: usize = 23;
 
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let by = visit.query("by").unwrap_or("day");
-    let way = match by {
-        "day" => UsageGrouping::Day,
-        "brain" => UsageGrouping::Brain,
-        "channel" => UsageGrouping::Channel,
-        other => {
-            return Err(PageError::bad(format!("nothing is added up by {}", crate::format::quote(other))));
-        }
+    let Ok(way) = UsageGrouping::from_str(by, false) else {
+        return Err(PageError::bad(format!("nothing is added up by {}", crate::format::quote(by))));
     };
     let days = visit.query("days").unwrap_or("30");
     let since = match days {
