@@ -55,14 +55,10 @@ pub(super) fn words(folder: &VaultFolder, home: &Path) -> String {
 
 /// The zone of the folder's settings, else this machine's.
 pub(super) fn likely_zone(machine: &MachineFacts, folder: &VaultFolder) -> Option<Zone> {
-    let is_set = folder.text.as_deref().is_some_and(names_zone);
+    let settings = folder.text.as_deref().and_then(|text| text.parse::<toml::Table>().ok());
+    let is_set = settings.is_some_and(|settings| settings.contains_key("timezone"));
     let set = is_set.then(|| Zone::get(&folder.settings.timezone).ok()).flatten();
     set.or_else(|| machine.zone.clone())
-}
-
-/// Whether a settings text says which zone is meant.
-pub(super) fn names_zone(text: &str) -> bool {
-    text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("timezone"))
 }
 
 pub(super) fn zone_lines(machine: &MachineFacts, likely: Option<&Zone>) -> Vec<String> {

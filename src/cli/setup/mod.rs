@@ -24,7 +24,8 @@ use crate::setup::{
     MachineFacts, NotifierTrial, QuestionKey, SecretFile, SecretSource, SetupAnswers, SetupIo, SetupPlan,
     SetupQuestion, VaultFolder,
 };
-use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
+use crate::vault::{Actor, EditError, Origin};
+use crate::workspace::SettingsFileError;
 
 /// Sets a vault up, question by question: folder, time zone, who tells you, a brain, a service.
 ///
@@ -258,18 +259,15 @@ fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
 
 /// Replaces the settings that were shown by the planned ones.
 fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<()> {
-    let path = NotePath::new(FILE_NAME)?;
-    let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
     workspace.editor.count_as_settled(true);
-    let report =
-        workspace.editor.edit(&path, &[with], &ChangeReason::new(Actor::Cli, "setup: changed the settings"));
-    match report {
-        Ok(report) if report.all_done() => Ok(()),
-        Ok(_) | Err(EditError::Vault(_)) => Err(CommandError::problem(format!(
+    let planned = |text: &str| if text == before { Ok(after.to_owned()) } else { Err(String::new()) };
+    match workspace.change_settings(&Origin::new(Actor::Cli), "setup: changed the settings", planned) {
+        Ok(_) => Ok(()),
+        Err(SettingsFileError::Write(error)) if !matches!(error, EditError::Vault(_)) => Err(error.into()),
+        Err(_) => Err(CommandError::problem(format!(
             "`{FILE_NAME}` was changed by someone just now; nothing of it was touched"
         ))
         .hint("run `vault-agent setup` again")),
-        Err(error) => Err(error.into()),
     }
 }
 
