@@ -11,9 +11,9 @@ use super::terminal::{TerminalApprovals, TerminalConversation};
 use crate::agent::budget::{self, Budget};
 use crate::agent::tools::Approvals;
 use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clients};
+use crate::brain::MessagePart;
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
-use crate::brain::{FailureClass, MessagePart};
 use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
 use crate::config::MEMORY;
@@ -45,13 +45,6 @@ pub struct Args {
     /// The answer has to be JSON of the schema in this file; it is checked, and asked for again once.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-}
-
-#[derive(Debug, Serialize)]
-struct Attempt {
-    brain: String,
-    class: Option<FailureClass>,
-    ms: u64,
 }
 
 /// Runs `ask`.
@@ -237,12 +230,11 @@ impl Session<'_> {
 }
 
 /// Groups calls into attempts: the tool rounds of one brain are one attempt.
-fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
+fn attempts(calls: &[CallRow]) -> Vec<Value> {
     let rounds = calls.chunk_by(|call, next| call.class.is_none() && call.brain == next.brain);
-    let attempt = |rounds: &[CallRow]| Attempt {
-        brain: rounds[0].brain.clone(),
-        class: rounds[rounds.len() - 1].class,
-        ms: rounds.iter().map(|call| call.ms).sum(),
+    let attempt = |rounds: &[CallRow]| {
+        let ms = rounds.iter().map(|call| call.ms).sum::<u64>();
+        json!({ "brain": rounds[0].brain, "class": rounds[rounds.len() - 1].class, "ms": ms })
     };
     rounds.map(attempt).collect()
 }
@@ -271,7 +263,7 @@ fn picture(path: &Path) -> Result<MessagePart> {
 
 /// A compiled JSON schema.
 struct Schema {
-    value: serde_json::Value,
+    value: Value,
     compiled: boon::Schemas,
     whole: boon::SchemaIndex,
 }
@@ -280,7 +272,7 @@ struct Schema {
 struct NoLoader;
 
 impl boon::UrlLoader for NoLoader {
-    fn load(&self, url: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+    fn load(&self, url: &str) -> Result<Value, Box<dyn std::error::Error>> {
         Err(format!("it refers to `{url}`, which isn't read: put it into the schema").into())
     }
 }
@@ -291,7 +283,7 @@ impl Schema {
         let shown = path.display();
         let text = std::fs::read_to_string(path)
             .map_err(|error| CommandError::usage(format!("can't read the schema `{shown}`: {error}")))?;
-        let value: serde_json::Value = serde_json::from_str(&text)
+        let value: Value = serde_json::from_str(&text)
             .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
         let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
         compiler.use_loader(Box::new(NoLoader));
@@ -303,7 +295,7 @@ impl Schema {
     }
 
     fn check(&self, text: &str) -> Result<(), String> {
-        let value: serde_json::Value =
+        let value: Value =
             serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
         self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
     }

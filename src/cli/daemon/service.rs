@@ -24,28 +24,20 @@ pub enum Args {
 
 /// Runs `service`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let unit = match args {
-        // What `run` refuses would fail at every start.
-        Args::Install { .. } => Unit::for_folder(&context.vault_dir()?)?,
-        Args::Uninstall => Unit::for_folder(&context.folder()?)?,
-    };
-    let is_done = match args {
-        Args::Install { print: true } => {
-            let document = json!({ "path": unit.path, "unit": unit.text });
-            return context.answer(&document, unit.text.trim_end());
-        }
-        Args::Install { print: false } => {
+    match args {
+        Args::Install { print } => {
+            // What `run` refuses would fail at every start.
+            let unit = Unit::for_folder(&context.vault_dir()?)?;
+            if *print {
+                let document = json!({ "path": unit.path, "unit": unit.text });
+                return context.answer(&document, unit.text.trim_end());
+            }
             let is_running = install(context, &unit)?;
             context.ui.json(&json!({ "path": unit.path, "running": is_running }));
-            is_running
+            Ok(Status::of(is_running))
         }
-        Args::Uninstall => {
-            uninstall(context, &unit)?;
-            context.ui.json(&json!({ "path": unit.path, "removed": true }));
-            true
-        }
-    };
-    Ok(Status::of(is_done))
+        Args::Uninstall => uninstall(context, &Unit::for_folder(&context.folder()?)?),
+    }
 }
 
 /// Installs and starts the service of the vault in this folder; true where it runs.
@@ -130,7 +122,7 @@ fn install(context: &Context, unit: &Unit) -> Result<bool> {
     Ok(commands.iter().filter(|command| !run_tool(context, command)).count() == 0)
 }
 
-fn uninstall(context: &Context, unit: &Unit) -> Result<()> {
+fn uninstall(context: &Context, unit: &Unit) -> CommandResult {
     if !unit.path.exists() {
         let path = unit.path.display();
         let message = format!("no service is installed for this vault: `{path}` isn't there");
@@ -143,8 +135,8 @@ fn uninstall(context: &Context, unit: &Unit) -> Result<()> {
     };
     run_tool(context, command);
     std::fs::remove_file(&unit.path).map_err(CommandError::unwritable(&unit.path))?;
-    context.ui.line(format!("removed {}", unit.path.display()));
-    Ok(())
+    let document = json!({ "path": unit.path, "removed": true });
+    context.answer(&document, format!("removed {}", unit.path.display()))
 }
 
 /// Runs the platform's tool; where it fails, prints the command to run by hand and returns false.

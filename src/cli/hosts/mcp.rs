@@ -2,8 +2,6 @@
 
 use std::net::SocketAddr;
 
-use tokio_util::sync::CancellationToken;
-
 use crate::cli::prelude::*;
 use crate::daemon::stop_on_signals;
 use crate::mcp::{self, HttpOptions, SharedState, ToolSet};
@@ -54,7 +52,22 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let result = runtime.block_on(async {
         let stop = stop_on_signals()?;
         match args.http {
-            Some(address) => http(context, args, address, shared, stop).await,
+            Some(address) => {
+                let options = HttpOptions {
+                    address,
+                    allow_remote: args.allow_remote,
+                    hosts: args.allow_host.clone(),
+                    origins: args.allow_origin.clone(),
+                };
+                let ready = |url: &str, file: Option<&Path>| {
+                    context.ui.note(format!("listening on {url}"));
+                    context.ui.note(match file {
+                        Some(file) => format!("the token is in {}", file.display()),
+                        None => format!("the token is the one in {}", crate::listen::TOKEN_VARIABLE),
+                    });
+                };
+                Ok(mcp::serve_http(shared, &options, ready, stop).await?)
+            }
             None => mcp::serve_stdio(shared, stop).await.map_err(CommandError::problem),
         }
     });
@@ -73,27 +86,4 @@ fn exposed_tools(args: &Args) -> ToolSet {
         }
     }
     args.tools.clone()
-}
-
-async fn http(
-    context: &Context,
-    args: &Args,
-    address: SocketAddr,
-    shared: Arc<SharedState>,
-    stop: CancellationToken,
-) -> Result<()> {
-    let options = HttpOptions {
-        address,
-        allow_remote: args.allow_remote,
-        hosts: args.allow_host.clone(),
-        origins: args.allow_origin.clone(),
-    };
-    let ready = |url: &str, file: Option<&std::path::Path>| {
-        context.ui.note(format!("listening on {url}"));
-        context.ui.note(match file {
-            Some(file) => format!("the token is in {}", file.display()),
-            None => format!("the token is the one in {}", crate::listen::TOKEN_VARIABLE),
-        });
-    };
-    Ok(mcp::serve_http(shared, &options, ready, stop).await?)
 }

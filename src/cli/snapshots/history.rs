@@ -56,16 +56,13 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    Verify(VerifyArgs),
-}
-
-/// Looks at all of the history, as `audit` does: every snapshot, folder and text; the list of snapshots that is kept
-/// outside the repository; what the agent promised. (A folder of that name is `./verify`.)
-#[derive(Debug, clap::Args)]
-struct VerifyArgs {
-    /// Takes the history as it is, from now on: what was changed before isn't said any more.
-    #[arg(long)]
-    accept: bool,
+    /// Looks at all of the history, as `audit` does: every snapshot, folder and text; the list of snapshots that is
+    /// kept outside the repository; what the agent promised. (A folder of that name is `./verify`.)
+    Verify {
+        /// Takes the history as it is, from now on: what was changed before isn't said any more.
+        #[arg(long)]
+        accept: bool,
+    },
 }
 
 const ACTORS: [&str; 8] = ["agent", "human", "scheduler", "cli", "mcp", "discord", "hook", "restore"];
@@ -74,8 +71,8 @@ const ACTORS: [&str; 8] = ["agent", "human", "scheduler", "cli", "mcp", "discord
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let history = open_history(&workspace)?;
-    if let Some(Command::Verify(args)) = &args.command {
-        if args.accept {
+    if let Some(Command::Verify { accept }) = args.command {
+        if accept {
             history.accept_as_it_is()?;
         }
         return super::audit::check_all(context, &workspace, &history);

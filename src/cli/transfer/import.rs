@@ -78,9 +78,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     let into = args.into.as_deref().map(|folder| NotePath::new(folder.trim_end_matches('/'))).transpose();
     let into = into.map_err(CommandError::usage)?;
-    if !matches!(kind, ImportSourceKind::Jsonl | ImportSourceKind::McpMemory)
-        && lies_in(path, workspace.vault.root())
-    {
+    let root = workspace.vault.root();
+    let overlaps = path.canonicalize().is_ok_and(|path| path.starts_with(root) || root.starts_with(&path));
+    if overlaps && !matches!(kind, ImportSourceKind::Jsonl | ImportSourceKind::McpMemory) {
         return Err(TransferError::InVault(path.clone()).into());
     }
     let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;
@@ -88,8 +88,4 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let status = print_report(context, &report);
     context.ui.json(&report);
     Ok(status)
-}
-
-fn lies_in(path: &Path, root: &Path) -> bool {
-    path.canonicalize().is_ok_and(|path| path.starts_with(root) || root.starts_with(&path))
 }

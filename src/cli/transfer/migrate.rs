@@ -45,7 +45,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         bytes => bytes?,
     };
     let report = write(&workspace, CLIENT, entries(file, &bytes)?, *dry_run, None)?;
-    let renames = !dry_run && !is_backup(file);
+    // A file that bears the name of a backup keeps it.
+    let is_backup = file.file_name().is_some_and(|name| name.to_string_lossy().contains(".bak."));
+    let renames = !dry_run && !is_backup;
     let backup = renames.then(|| back_up(file, workspace.clock.now())).transpose()?;
     let status = print_report(context, &report);
     if let Some(backup) = &backup {
@@ -83,11 +85,6 @@ fn taken_before(context: &Context, workspace: &Workspace, file: &Path, backup: P
     );
     Err(CommandError::problem(message)
         .hint(format!("`vault-agent migrate memory-json '{shown}'` takes them over once more")))
-}
-
-/// Whether a file bears the name of a backup, which it keeps.
-fn is_backup(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name.to_string_lossy().contains(".bak."))
 }
 
 /// Renames the store to a name that no file has.

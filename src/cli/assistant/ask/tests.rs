@@ -1,7 +1,7 @@
 //! Tests of `ask`.
 
 use super::*;
-use crate::brain::Usage;
+use crate::brain::{FailureClass, Usage};
 
 fn call(brain: &str, class: Option<FailureClass>, ms: u64) -> CallRow {
     CallRow { brain: brain.into(), model: "m".into(), class, error: None, ms, usage: Usage::default() }
@@ -10,8 +10,9 @@ fn call(brain: &str, class: Option<FailureClass>, ms: u64) -> CallRow {
 #[test]
 fn rounds_of_tools_are_one_attempt() {
     let calls = [call("a", Some(FailureClass::RateLimit), 1), call("b", None, 2), call("b", None, 3)];
-    let found: Vec<_> = attempts(&calls).into_iter().map(|one| (one.brain, one.class, one.ms)).collect();
-    assert_eq!(found, [("a".to_owned(), Some(FailureClass::RateLimit), 1), ("b".to_owned(), None, 5)]);
+    let found = attempts(&calls);
+    assert_eq!(found[0], json!({ "brain": "a", "class": FailureClass::RateLimit, "ms": 1 }));
+    assert_eq!(found[1..], [json!({ "brain": "b", "class": null, "ms": 5 })]);
 }
 
 #[test]
