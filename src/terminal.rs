@@ -49,9 +49,7 @@ impl Ui {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let cyan = anstyle::AnsiColor::Cyan.on_default();
         self.note(format!("{red}error:{red:#} {message}"));
-        for hint in hints {
-            self.note(format!("{cyan}hint:{cyan:#} {hint}"));
-        }
+        hints.iter().for_each(|hint| self.note(format!("{cyan}hint:{cyan:#} {hint}")));
         self.json_error(message, hints);
     }
 

@@ -96,9 +96,7 @@ fn show<'a>(context: &Context, none: &str, rows: impl Iterator<Item = (&'a Liste
     if table.is_empty() {
         context.ui.line(none);
     }
-    for line in table.lines().filter(|line| !line.trim().is_empty()) {
-        context.ui.line(line.trim());
-    }
+    table.lines().filter(|line| !line.trim().is_empty()).for_each(|line| context.ui.line(line.trim()));
 }
 
 fn show_route(context: &Context, workspace: &Workspace, question: &QuestionProperties<'_>) -> CommandResult {

@@ -25,9 +25,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let since = args.since.as_deref().map(|text| past(text, &workspace)).transpose()?;
     let report = budget::usage(&workspace, since, args.by)?;
-    for error in &report.unread {
-        context.ui.note(format!("not counted: {error}"));
-    }
+    report.unread.iter().for_each(|error| context.ui.note(format!("not counted: {error}")));
     let mut lines = match report.by.is_empty() {
         true => vec!["no answers with facts stand in the logs".to_owned()],
         false => table_of(&report),

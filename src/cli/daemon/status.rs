@@ -83,17 +83,13 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
         out.push(format!("paused    {}", pause.words(workspace.zone.tz()).trim_start_matches("paused ")));
     }
     #[cfg(feature = "assistant")]
-    for brain in &report.brains {
-        out.push(format!("brain     {}: {}", brain.name, brain.state(now)));
-    }
+    out.extend(report.brains.iter().map(|brain| format!("brain     {}: {}", brain.name, brain.state(now))));
     #[cfg(feature = "assistant")]
     for budget in &report.budgets {
         out.push(format!("budget    {}: {}", budget.brain.as_deref().unwrap_or("the day"), budget.state()));
     }
     #[cfg(all(feature = "assistant", unix))]
-    for server in &report.mcp {
-        out.push(format!("mcp       {}: {}", server.name, server.state(now)));
-    }
+    out.extend(report.mcp.iter().map(|server| format!("mcp       {}: {}", server.name, server.state(now))));
     #[cfg(feature = "assistant")]
     for routine in &report.routines {
         let next = routine.next.as_ref().map(|next| format!("next {}", next.for_people(now)));

@@ -50,9 +50,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         if is_filled && !needed.is_empty() {
             context.ui.note(format!("# wants in its environment: {}", needed.join(", ")));
         }
-        for remark in &config.remarks {
-            context.ui.note(format!("# {remark}"));
-        }
+        config.remarks.iter().for_each(|remark| context.ui.note(format!("# {remark}")));
         for McpServer { name, .. } in
             settings.mcp.iter().filter(|one| one.is_for(user) && one.key_file.is_some())
         {

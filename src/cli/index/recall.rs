@@ -54,9 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     })?;
     let (injection, most) = (&mut found.injection, args.max_chars.unwrap_or(usize::MAX));
     while injection.to_text().chars().count() > most && injection.memories.pop().is_some() {}
-    for word in found.notes.iter().chain(&found.freshness.warnings) {
-        context.ui.note(word);
-    }
+    found.notes.iter().chain(&found.freshness.warnings).for_each(|word| context.ui.note(word));
     context.ui.json(&RecallAnswer {
         digest: found.digest.as_deref(),
         hits: &found.hits,

@@ -80,9 +80,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     let answer = if args.deep { client.deep(&query)? } else { client.search(&query)? };
     context.ui.json(&answer);
-    for word in answer.notes.iter().chain(&answer.freshness.warnings) {
-        context.ui.note(word);
-    }
+    answer.notes.iter().chain(&answer.freshness.warnings).for_each(|word| context.ui.note(word));
     show(context, &answer, client.workspace());
     Ok(Status::Fine)
 }

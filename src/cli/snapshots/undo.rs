@@ -115,9 +115,7 @@ fn finish_interrupted(context: &Context, workspace: &Workspace, history: &Histor
     };
     let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
     context.ui.note(format!("first finished {what} that had been interrupted: {}", pending.subject));
-    for skip in &done.skipped {
-        context.ui.note(format!("`{}`: {}", skip.path, skip.reason));
-    }
+    done.skipped.iter().for_each(|skip| context.ui.note(format!("`{}`: {}", skip.path, skip.reason)));
     let undone = pending.undoing.map(|undoing| undoing.undoes).unwrap_or_default();
     let is_undo = !undone.is_empty() && done.skipped.is_empty();
     if is_undo {
