@@ -17,6 +17,7 @@ use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
+use crate::defaults::defaults;
 use crate::history::store::{HistoryStore, age, failpoint, sync_files};
 use crate::history::{Deletions, History, HistoryError, Result, SnapshotResult};
 use crate::vault::NotePath;
@@ -170,27 +171,20 @@ impl Snapshotter {
 
     /// Takes the pending snapshot at once, before the daemon ends.
     pub fn flush(&mut self) -> Result<Option<SnapshotResult>> {
-        if !self.batch.is_pending() {
-            return Ok(None);
-        }
-        self.history.snapshot_all(Deletions::Hold).map(Some)
+        self.batch.is_pending().then(|| self.history.snapshot_all(Deletions::Hold)).transpose()
     }
 }
 
-/// When to pack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PackPolicy {
-    /// From so many loose objects on.
-    pub loose: usize,
-    /// From so many small packs on.
-    pub packs: usize,
-    /// Larger packs are left as they are, in bytes.
-    pub small_bytes: u64,
-}
-
-impl Default for PackPolicy {
-    fn default() -> Self {
-        Self { loose: 2_000, packs: 20, small_bytes: 24 << 20 }
+defaults! {
+    /// When to pack.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct PackPolicy {
+        /// From so many loose objects on.
+        pub loose: usize = 2_000,
+        /// From so many small packs on.
+        pub packs: usize = 20,
+        /// Larger packs are left as they are, in bytes.
+        pub small_bytes: u64 = 24 << 20,
     }
 }
 

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use similar::DiffTag;
 
+use crate::defaults::defaults;
 use crate::format::changes::{body, changes, lines};
 use crate::history::store::{CONVERSATION, CommitMessage, FileState};
 use crate::history::{Commit, CommitRecord, History, HistoryError, LogFilter, Result, turn_of};
@@ -16,18 +17,14 @@ use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
 use crate::words::words;
 
-/// The bound of a blame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlameBound {
-    /// The most snapshots of the note.
-    pub snapshots: usize,
-    /// The most bytes of older texts.
-    pub bytes: usize,
-}
-
-impl Default for BlameBound {
-    fn default() -> Self {
-        Self { snapshots: 2_000, bytes: 16 << 20 }
+defaults! {
+    /// The bound of a blame.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct BlameBound {
+        /// The most snapshots of the note.
+        pub snapshots: usize = 2_000,
+        /// The most bytes of older texts.
+        pub bytes: usize = 16 << 20,
     }
 }
 
