@@ -8,10 +8,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::Settings;
 use super::error::find_key;
 use super::set_values::{line_end, put, split_bom};
-use crate::config::FILE_NAME;
+use super::{FILE_NAME, Settings};
 
 /// The text of a settings file with one more pattern in `[assistant] allow`; as it is, where that is allowed already.
 ///

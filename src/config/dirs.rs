@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
-use super::ConfigError;
-use crate::config::{FILE_NAME, json_file};
+use super::{ConfigError, FILE_NAME, json_file};
 
 /// Overrides the directory of one vault's state.
 pub const STATE_VARIABLE: &str = "VAULT_AGENT_STATE_DIR";

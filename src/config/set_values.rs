@@ -8,9 +8,8 @@ use std::ops::Range;
 
 use toml::{Table, Value};
 
-use super::Settings;
 use super::error::find_key;
-use crate::config::FILE_NAME;
+use super::{FILE_NAME, Settings};
 
 /// Pairs of keys for one setting: one key replaces the other.
 const EITHER: [(&str, &str); 2] =

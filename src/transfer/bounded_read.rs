@@ -8,8 +8,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::Result;
-use super::{ImportBatch, TransferError};
+use super::{ImportBatch, Result, TransferError};
 
 /// The largest file of entries (JSON, JSON Lines) that is read.
 pub const MAX_ENTRIES_BYTES: u64 = 64 << 20;

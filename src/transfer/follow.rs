@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Result;
-use super::{ImportBatch, ImportProblem, bounded_read};
+use super::{ImportBatch, ImportProblem, Result, bounded_read};
 use crate::config::json_file;
 use crate::vault::{Actor, ChangeReason, NotePath, Operation};
 use crate::workspace::Workspace;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Result;
 use super::merge::{MergedNote, NoteKind, merge};
-use super::{FoundItem, ImportBatch, ImportItem, ImportProblem};
+use super::{FoundItem, ImportBatch, ImportItem, ImportProblem, Result};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;

@@ -10,8 +10,7 @@
 
 use std::path::Path;
 
-use super::Result;
-use super::{ImportBatch, ImportItem, bounded_read, chunks};
+use super::{ImportBatch, ImportItem, Result, bounded_read, chunks};
 use crate::format::daily;
 use crate::template::SKILLS;
 use crate::vault::NotePath;

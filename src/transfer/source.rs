@@ -16,9 +16,8 @@
 
 use std::path::Path;
 
-use super::Result;
 use super::bounded_read::{self, MAX_ENTRIES_BYTES};
-use super::{ImportBatch, TransferError, calendar, contents, memory_json, openclaw, records};
+use super::{ImportBatch, Result, TransferError, calendar, contents, memory_json, openclaw, records};
 use crate::format::lines::{self, LiveLines};
 use crate::format::yaml;
 use crate::vault::NotePath;
