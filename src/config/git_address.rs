@@ -43,10 +43,7 @@ pub fn check(remote: &str) -> Result<(), &'static str> {
     if name.is_empty() || !is_plain(name) || name.starts_with('-') || !is_port {
         return Err("has no host that is one");
     }
-    if !is_plain(user) || user.starts_with('-') {
-        return Err("has no user that is one");
-    }
-    Ok(())
+    if !is_plain(user) || user.starts_with('-') { Err("has no user that is one") } else { Ok(()) }
 }
 
 #[cfg(test)]

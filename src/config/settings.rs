@@ -138,10 +138,7 @@ impl Settings {
 
     /// Whether logs are searched for candidates: as the settings say, else if any brain is named.
     pub fn captures(&self) -> bool {
-        match &self.capture {
-            Some(capture) => capture.enabled.unwrap_or(true),
-            None => !self.brains.is_empty(),
-        }
+        self.capture.as_ref().map_or(!self.brains.is_empty(), |capture| capture.enabled.unwrap_or(true))
     }
 
     /// The brain that finds candidates; none for rules.

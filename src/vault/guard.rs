@@ -210,10 +210,8 @@ impl QuietTracker {
     pub fn ready_at(&self, path: &NotePath) -> Option<Timestamp> {
         let seen = self.notes.get(path)?;
         let quiet = seen.since.checked_add(STILL).ok()?;
-        Some(match seen.wanted.and_then(|wanted| wanted.checked_add(AT_MOST).ok()) {
-            Some(latest) => quiet.min(latest),
-            None => quiet,
-        })
+        let latest = seen.wanted.and_then(|wanted| wanted.checked_add(AT_MOST).ok());
+        Some(latest.map_or(quiet, |latest| quiet.min(latest)))
     }
 }
 

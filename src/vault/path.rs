@@ -73,10 +73,8 @@ impl NotePath {
 
     /// The last part without its extension: the name that Obsidian shows.
     pub fn stem(&self) -> &str {
-        match self.extension() {
-            Some(extension) => &self.file_name()[..self.file_name().len() - extension.len() - 1],
-            None => self.file_name(),
-        }
+        let name = self.file_name();
+        self.extension().map_or(name, |extension| &name[..name.len() - extension.len() - 1])
     }
 
     /// The folder that holds it, `None` at the vault's top.

@@ -44,10 +44,7 @@ pub(super) fn change(called: &CalledHost, headers: &HeaderMap) -> Result<()> {
     if !origin.eq_ignore_ascii_case(&format!("{scheme}://{}", called.host)) {
         return Err(refused());
     }
-    if headers.get_all(FETCH_SITE).iter().any(|site| site != "same-origin") {
-        return Err(refused());
-    }
-    Ok(())
+    if headers.get_all(FETCH_SITE).iter().all(|site| site == "same-origin") { Ok(()) } else { Err(refused()) }
 }
 
 /// The cookie's name: cookies of one host are shared by all its ports.

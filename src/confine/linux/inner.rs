@@ -133,8 +133,5 @@ fn run(policy: &Policy, text: &str, program: Option<&Path>, gate: bool) -> Resul
 
 /// How a process ended.
 pub(super) fn exit(status: ExitStatus) -> Exit {
-    match status.signal() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(status.code().unwrap_or(1)),
-    }
+    status.signal().map_or_else(|| Exit::Code(status.code().unwrap_or(1)), Exit::Signal)
 }

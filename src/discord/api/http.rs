@@ -265,10 +265,7 @@ fn loopback(base: &str) -> Result<String, DiscordError> {
     let url = reqwest::Url::parse(base).map_err(|_| refuse())?;
     let is_plain = url.username() == "" && url.password().is_none() && url.query().is_none();
     let is_local = matches!(url.scheme(), "http" | "https") && is_loopback_address(url.host_str());
-    if !is_plain || !is_local {
-        return Err(refuse());
-    }
-    Ok(base.trim_end_matches('/').to_owned())
+    if is_plain && is_local { Ok(base.trim_end_matches('/').to_owned()) } else { Err(refuse()) }
 }
 
 /// Whether a URL's host is a loopback address in numbers; a name could resolve to anything.

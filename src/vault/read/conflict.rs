@@ -18,10 +18,7 @@ pub fn original_of(name: &str) -> Option<String> {
     if original.is_empty() {
         return None;
     }
-    Some(match extension {
-        Some(extension) => format!("{original}.{extension}"),
-        None => original.to_owned(),
-    })
+    Some(extension.map_or_else(|| original.to_owned(), |extension| format!("{original}.{extension}")))
 }
 
 /// The original's name, where the copy's says that it is one.

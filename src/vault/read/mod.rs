@@ -69,10 +69,7 @@ fn is_dataless(_: &rustix::fs::Stat) -> bool {
 }
 
 fn check_kind(path: &NotePath, kind: FileType) -> Result<(), VaultError> {
-    match describe(kind) {
-        None => Ok(()),
-        Some(what) => Err(VaultError::NotAFile(path.clone(), what)),
-    }
+    describe(kind).map_or(Ok(()), |what| Err(VaultError::NotAFile(path.clone(), what)))
 }
 
 /// The kind of a file, with its article; `None` for a regular file.

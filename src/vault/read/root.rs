@@ -45,9 +45,7 @@ pub(in crate::vault) struct LocatedNote {
 fn same_name(folder: &Path, name: &str) -> Option<String> {
     let names =
         std::fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut same: Vec<String> = names.filter(|other| other.nfc().eq(name.nfc())).collect();
-    same.sort();
-    same.into_iter().next()
+    names.filter(|other| other.nfc().eq(name.nfc())).min()
 }
 
 impl Vault {
@@ -199,10 +197,7 @@ impl Vault {
             opened => opened?,
         };
         let stat = stat_open(path, &file)?;
-        if stat.is_placeholder {
-            return Err(VaultError::Placeholder(path.clone()));
-        }
-        Ok((file, stat))
+        if stat.is_placeholder { Err(VaultError::Placeholder(path.clone())) } else { Ok((file, stat)) }
     }
 
     /// Reads an open note from its start, up to the limit.
@@ -216,10 +211,7 @@ impl Vault {
         io::Seek::rewind(&mut &*file).map_err(|error| VaultError::io(path, error))?;
         let read =
             file.take(self.limit + 1).read_to_end(&mut bytes).map_err(|error| VaultError::io(path, error))?;
-        if read as u64 > self.limit {
-            return Err(too_large(read as u64));
-        }
-        Ok(bytes)
+        if read as u64 > self.limit { Err(too_large(read as u64)) } else { Ok(bytes) }
     }
 
     /// The open folder and the name to which `path` leads after links are resolved. The file itself needn't exist, but
