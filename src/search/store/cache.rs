@@ -14,7 +14,7 @@ use damage::{drop_logs, quick_check};
 use rusqlite::Connection;
 
 use crate::search::IndexError;
-use crate::search::store::{Corpus, DatabaseState, Lock, Sealed, SegmentFiles, catalog, commit};
+use crate::search::store::{Corpus, DATABASE, DatabaseState, Lock, Sealed, SegmentFiles, catalog, commit};
 
 pub use damage::mend;
 
@@ -114,7 +114,7 @@ impl Store {
             std::io::ErrorKind::ReadOnlyFilesystem.into()
         )));
         let segments = root.join("tantivy");
-        let database = root.join("index.sqlite");
+        let database = root.join(DATABASE);
         if !segments.is_dir() {
             std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
         }
@@ -156,7 +156,7 @@ impl Store {
     }
 
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
-        let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
+        let conn = catalog::open_immutable(&root.join(DATABASE))?;
         if !matches!(Sealed::look(root, false)?, DatabaseState::Whole | DatabaseState::Doubtful) {
             return Err(IndexError::Torn("it has no seal".to_owned()));
         }
@@ -296,7 +296,7 @@ impl Drop for Store {
 /// The identity of the database's file.
 fn identity(root: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    let stat = std::fs::metadata(root.join("index.sqlite")).ok()?;
+    let stat = std::fs::metadata(root.join(DATABASE)).ok()?;
     Some((stat.dev(), stat.ino()))
 }
 
