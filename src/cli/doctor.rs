@@ -114,7 +114,7 @@ fn recover_edits(workspace: &Workspace) -> Vec<Check> {
 /// Rebuilds a damaged index.
 fn rebuild_damaged_index(workspace: &Workspace) -> Option<Check> {
     let index = workspace.index().ok()?;
-    if !index.health().iter().any(|finding| finding.status == Severity::Fail) {
+    if !index.health(true).iter().any(|finding| finding.status == Severity::Fail) {
         return None;
     }
     let never = std::sync::atomic::AtomicBool::new(false);

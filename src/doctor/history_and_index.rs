@@ -86,7 +86,7 @@ pub(super) fn index(workspace: &Workspace, look: CheckExtent) -> Checked {
     let index = workspace.index().map_err(|error| {
         Check::fail("index", error.to_string(), "run `vault-agent reindex`").fixed_by(Repair::Reindex)
     })?;
-    let health = if look == CheckExtent::Quick { index.quick_health() } else { index.health() };
+    let health = index.health(look != CheckExtent::Quick);
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: finding.status,

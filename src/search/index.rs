@@ -4,7 +4,7 @@
 //! methods: [`crate::search::follow`] updates the index, [`crate::search::results`] answers from it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use jiff::tz::TimeZone;
@@ -35,6 +35,7 @@ pub struct Index {
     pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<Corpus>)>>,
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
+    /// Ends a running update early, without half of a change.
     pub(in crate::search) stopping: AtomicBool,
 }
 
@@ -137,11 +138,6 @@ impl Index {
     /// Makes a damaged cache anew, empty.
     pub(in crate::search) fn mend(&self, error: &IndexError) -> Result<(), IndexError> {
         cache::mend(&self.root, &self.fingerprint, error)
-    }
-
-    /// Ends a running update early, without half of a change.
-    pub fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
     }
 
     pub(in crate::search) fn now_ns(&self) -> i64 {

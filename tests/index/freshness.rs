@@ -248,7 +248,11 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
     let answer = index.search(&Query::new("first")).unwrap();
     assert_eq!(answer.hits.len(), 2);
     assert!(answer.freshness.warnings[0].contains("no notes"), "{:?}", answer.freshness);
-    assert!(index.health().iter().any(|found| found.detail.contains("no notes")), "{:?}", index.health());
+    assert!(
+        index.health(true).iter().any(|found| found.detail.contains("no notes")),
+        "{:?}",
+        index.health(true)
+    );
     assert!(index.catch_up().is_err());
     assert!(index.update(&["a.md".to_owned(), "b.md".to_owned()]).is_err());
     // On purpose it is emptied.

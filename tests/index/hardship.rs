@@ -30,8 +30,8 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
         assert!(answer.freshness.complete);
         assert!(answer.freshness.warnings[0].contains("read-only"), "{:?}", answer.freshness);
         assert!(answer.freshness.warnings[0].contains("VAULT_AGENT_CACHE_DIR"), "{:?}", answer.freshness);
-        let told = index.health().into_iter().filter(|found| found.detail.contains("read-only"));
-        assert_eq!(told.count(), 1, "{:?}", index.health());
+        let told = index.health(true).into_iter().filter(|found| found.detail.contains("read-only"));
+        assert_eq!(told.count(), 1, "{:?}", index.health(true));
         // What is newer is read directly, again with each query.
         vault.write("a.md", "third");
         for _ in 0..2 {
@@ -194,7 +194,7 @@ fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
     assert_eq!(find("emu"), ["stray.md:3 paragraph The emu sits"]);
     assert_eq!(find("quagga").len(), 1);
     assert_eq!(find("okapi"), ["cut off.md:1 paragraph The okapi sleeps"]);
-    let health = index.health();
+    let health = index.health(true);
     assert!(health.iter().any(|finding| finding.detail.contains("zeros.md")), "{health:?}");
     assert!(!health.iter().any(|finding| finding.detail.contains("cut off.md")), "{health:?}");
 }
@@ -221,7 +221,7 @@ fn the_next_kinds_of_files_and_odd_frontmatter_are_found() {
     assert!(!find("ibex").is_empty());
     assert_eq!(find("zebra")[0], "broken.md:5 paragraph body zebra");
     assert_eq!(index.stats().unwrap().files, 9);
-    let health = index.health();
+    let health = index.health(true);
     assert!(health.iter().any(|finding| finding.detail.contains("broken.canvas")), "{health:?}");
 }
 
@@ -294,7 +294,7 @@ fn large_and_broken_notes_are_indexed_or_named() {
     assert_eq!(find("\"heading 99999\""), ["headings.md:100000 heading heading 99999"]);
     assert_eq!(find("emu"), ["broken.md:3 paragraph the emu"]);
     assert_eq!(find("gnu"), ["a.md:1 paragraph plain gnu"]);
-    let health: Vec<String> = index.health().into_iter().map(|finding| finding.detail).collect();
+    let health: Vec<String> = index.health(true).into_iter().map(|finding| finding.detail).collect();
     for (path, why) in [("too large.md", "max_file_bytes"), ("binary.md", "not text"), ("broken.md", "UTF-8")]
     {
         assert!(health.iter().any(|said| said.contains(path) && said.contains(why)), "{path}: {health:?}");

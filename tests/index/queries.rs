@@ -157,7 +157,7 @@ fn odd_files_are_indexed_as_far_as_they_are_text() {
     assert!(stats.left_out["binary.md"].contains("not text"));
     assert!(stats.left_out["note (conflicted copy 2026-01-01).md"].contains("conflict copy"));
     assert_eq!(stats.by_kind["item"], 10_000);
-    let health = index.health();
+    let health = index.health(true);
     assert!(health.iter().any(|finding| finding.detail.contains("broken.md")), "{health:?}");
 }
 

@@ -195,7 +195,7 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.shared.index.stop();
+        self.shared.index.stopping.store(true, Ordering::Relaxed);
         let _ = self.tasks.send(false);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

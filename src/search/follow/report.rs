@@ -126,17 +126,8 @@ impl Index {
         Ok(stats)
     }
 
-    /// The faults of the index and of the notes that it read, with their remedies.
-    pub fn health(&self) -> Vec<Finding> {
-        self.findings(true)
-    }
-
-    /// As [`Index::health`], without a scan of every file.
-    pub fn quick_health(&self) -> Vec<Finding> {
-        self.findings(false)
-    }
-
-    fn findings(&self, with_files: bool) -> Vec<Finding> {
+    /// The faults of the index, with their remedies; with a scan of every file, also of the notes that it read.
+    pub fn health(&self, with_files: bool) -> Vec<Finding> {
         let mut found = Vec::new();
         if let Err(error) = self.examine(with_files, &mut found) {
             let (status, fix) = (Severity::Fail, "run `vault-agent reindex`");
