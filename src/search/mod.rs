@@ -47,7 +47,6 @@ pub use error::IndexError;
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::Severity;
 pub use follow::snapshot::{AnswerSource, Note, Snapshot, Stored};
-pub use follow::update::Updated;
 pub use index::Index;
 pub use read::block::{Block, Kind, Role};
 pub use read::note::{Options, SCHEMA};

@@ -142,7 +142,7 @@ fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() 
         std::fs::File::options().write(true).open(vault.path(path)).unwrap().set_modified(at).unwrap();
     };
     touch("a.md", std::time::SystemTime::now() - std::time::Duration::from_secs(90));
-    assert_eq!(index.catch_up().unwrap().changed, 0);
+    index.catch_up().unwrap();
     assert_eq!(index.search(&Query::new("alpha")).unwrap().hits, before.hits);
     assert_eq!(index.stats().unwrap().dead_blocks, blocks);
     // Another text of the same size with the same time of change.

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::search::follow::UnreadPath;
 use crate::search::store::seal::replace;
 use crate::search::store::{Lock, catalog};
 use crate::search::{Index, IndexError};
@@ -35,7 +36,7 @@ const MERGE: u64 = 300_000;
 pub static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
 /// The state of a follower, for `status`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Following {
     /// Whether the index is as the vault is, but for `behind` files.
     pub following: bool,
@@ -43,8 +44,6 @@ pub struct Following {
     pub behind: usize,
     /// The last error, in a person's words.
     pub error: Option<String>,
-    /// Files committed since the start.
-    pub committed: u64,
 }
 
 /// A process that only checks whether a follower lives holds the lock for an instant, so it is tried more than once.
@@ -275,15 +274,14 @@ impl Shared {
         }
     }
 
-    fn note(&self, result: Result<crate::search::Updated, IndexError>) -> bool {
+    fn note(&self, result: Result<Vec<UnreadPath>, IndexError>) -> bool {
         let mut state = self.state();
         match result {
-            Ok(done) => {
+            Ok(unread) => {
                 if !state.blind {
                     state.following.error = None;
                 }
-                state.following.committed += (done.changed + done.removed) as u64;
-                for (path, _) in done.unread {
+                for (path, _) in unread {
                     // What the watcher has said of it meanwhile is newer.
                     let stage = state.behind.entry(path).or_insert(Stage::Unread);
                     *stage = if *stage == Stage::Working { Stage::Unread } else { *stage };

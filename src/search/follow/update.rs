@@ -17,37 +17,28 @@ const DIRECT: usize = 10_000;
 /// Merges beside an answer or a small update are of at most so many living documents.
 const SMALL_MERGE: u64 = 20_000;
 
-/// The result of an update.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Updated {
-    /// Files whose blocks changed.
-    pub changed: usize,
-    /// Files that vanished.
-    pub removed: usize,
-    /// The folders that could not be looked at, with the reasons.
-    pub unread: Vec<UnreadPath>,
-}
-
 impl Index {
     /// Compares every file's stat and commits the changes. If nothing is committed yet, this indexes the whole vault.
+    /// Returns what could not be looked at.
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
-    pub fn catch_up(&self) -> Result<Updated, IndexError> {
+    pub fn catch_up(&self) -> Result<Vec<UnreadPath>, IndexError> {
         self.healing(|store| {
             let mut unread = Vec::new();
             let suspects = self.scan(&store.conn()?, &mut unread)?;
             let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
-            Ok(Updated { unread, ..self.apply(store, &paths, true)? })
+            self.apply(store, &paths, true)?;
+            Ok(unread)
         })
     }
 
     /// Commits the present state of the given files (a folder stands for all below it). The cost depends on these
-    /// files, not on the vault's size.
+    /// files, not on the vault's size. Returns what could not be looked at.
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
-    pub fn update(&self, paths: &[String]) -> Result<Updated, IndexError> {
+    pub fn update(&self, paths: &[String]) -> Result<Vec<UnreadPath>, IndexError> {
         self.healing(|store| self.apply(store, paths, true))
     }
 
@@ -61,14 +52,14 @@ impl Index {
         Ok(store.is_writable() && !has_files && !is_held(&store.root))
     }
 
-    fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Updated, IndexError> {
-        let mut done = Updated::default();
+    fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Vec<UnreadPath>, IndexError> {
+        let mut unread = Vec::new();
         if paths.is_empty() {
-            return Ok(done);
+            return Ok(unread);
         }
         if paths.len() > BATCH && !catalog::begins(&store.conn()?, "")? {
-            let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
-            return Ok(Updated { changed: made.files, ..done });
+            self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
+            return Ok(unread);
         }
         for paths in paths.chunks(BATCH) {
             if self.stopping.load(Ordering::Relaxed) {
@@ -76,16 +67,9 @@ impl Index {
             }
             let _writing = store.lock_to_write(wait)?;
             let conn = store.conn()?;
-            let suspects = self.suspects_at(&conn, paths, &mut done.unread)?;
+            let suspects = self.suspects_at(&conn, paths, &mut unread)?;
             let changes = self.inspect(suspects);
             self.refuse_vanishing(&conn, &changes)?;
-            for change in &changes {
-                match change {
-                    Change::Removed(_) => done.removed += 1,
-                    Change::Content { .. } => done.changed += 1,
-                    Change::Touched(_) => {}
-                }
-            }
             let delta = Delta::build(changes, Some(&store.segments()), &self.basis)?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             if !delta.is_empty() {
@@ -96,7 +80,7 @@ impl Index {
         if !is_held(&store.root) {
             store.compact(SMALL_MERGE)?;
         }
-        Ok(done)
+        Ok(unread)
     }
 
     fn refuse_vanishing(&self, conn: &Connection, changes: &[Change]) -> Result<(), IndexError> {
