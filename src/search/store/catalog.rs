@@ -8,18 +8,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use bitcode::{Decode, Encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use crate::search::IndexError;
 
-/// The tables. `dead` are stretches of documents whose file changed since.
+/// The tables. `known` is a [`FileRow`] in bitcode's form; `dead` are stretches of documents whose file changed since.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE files (
-  path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, inode INTEGER NOT NULL,
-  hash BLOB NOT NULL, skipped TEXT, findings TEXT, segment INTEGER, start INTEGER, count INTEGER) WITHOUT ROWID;
+CREATE TABLE files (path TEXT PRIMARY KEY, mtime INTEGER NOT NULL, known BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL, seals TEXT NOT NULL);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
 ";
@@ -178,7 +177,7 @@ pub fn remove_segment(conn: &Connection, id: i64) -> Result<(), IndexError> {
 }
 
 /// The position of a file's blocks: documents of a segment side by side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Place {
     /// The segment's number; 0 for one that isn't committed.
     pub segment: i64,
@@ -189,7 +188,7 @@ pub struct Place {
 }
 
 /// The stat of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct FileStat {
     /// Length in bytes when it was read.
     pub size: u64,
@@ -202,7 +201,7 @@ pub struct FileStat {
 }
 
 /// A known file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct FileRow {
     /// Its path in the vault.
     pub path: String,
@@ -218,33 +217,21 @@ pub struct FileRow {
     pub place: Option<Place>,
 }
 
-const FILE: &str = "path, size, mtime, ctime, inode, hash, skipped, findings, segment, start, count";
-
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
-    let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    let place = match row.get(8)? {
-        None => None,
-        Some(segment) => Some(Place { segment, start: row.get(9)?, count: row.get(10)? }),
-    };
-    Ok(FileRow {
-        path: row.get(0)?,
-        look: FileStat { size: number(1)?, mtime: row.get(2)?, ctime: row.get(3)?, inode: number(4)? },
-        hash: row.get(5)?,
-        skipped: row.get(6)?,
-        findings: row.get(7)?,
-        place,
-    })
+    let known = row.get_ref(0)?;
+    let torn = |_| rusqlite::Error::InvalidColumnType(0, "known".to_owned(), known.data_type());
+    bitcode::decode(known.as_blob().map_err(rusqlite::Error::from)?).map_err(torn)
 }
 
 /// The file at `path`.
 pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError> {
-    let mut find = conn.prepare_cached(&format!("SELECT {FILE} FROM files WHERE path = ?1"))?;
+    let mut find = conn.prepare_cached("SELECT known FROM files WHERE path = ?1")?;
     Ok(find.query_row([path], file_row).optional()?)
 }
 
 /// All files, ordered by path, handed to `each`.
 pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(), IndexError> {
-    let mut all = conn.prepare_cached(&format!("SELECT {FILE} FROM files ORDER BY path"))?;
+    let mut all = conn.prepare_cached("SELECT known FROM files ORDER BY path")?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         each(file_row(row)?);
@@ -254,10 +241,9 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
 
 /// Paths and reasons of the files that are left out, in the order of their paths.
 pub fn left_out(conn: &Connection) -> Result<Vec<(String, String)>, IndexError> {
-    let mut find =
-        conn.prepare_cached("SELECT path, skipped FROM files WHERE skipped IS NOT NULL ORDER BY path")?;
-    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut left_out = Vec::new();
+    each_file(conn, |file| left_out.extend(file.skipped.map(|why| (file.path, why))))?;
+    Ok(left_out)
 }
 
 /// Paths of the files whose path begins with `prefix`.
@@ -281,18 +267,8 @@ pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
 
 /// Inserts or replaces a file by its path.
 pub fn put_file(conn: &Connection, file: &FileRow) -> Result<(), IndexError> {
-    let FileRow { path, look, hash, skipped, findings, place } = file;
-    let mut put = conn.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-    ))?;
-    let (size, inode) = (look.size.cast_signed(), look.inode.cast_signed());
-    let [segment, start, count] = match place {
-        Some(place) => [place.segment, place.start.into(), place.count.into()].map(Some),
-        None => [None; 3],
-    };
-    put.execute(params![
-        path, size, look.mtime, look.ctime, inode, hash, skipped, findings, segment, start, count
-    ])?;
+    let mut put = conn.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)")?;
+    put.execute(params![file.path, file.look.mtime, bitcode::encode(file)])?;
     Ok(())
 }
 
@@ -304,7 +280,7 @@ pub fn remove_file(conn: &Connection, path: &str) -> Result<(), IndexError> {
 
 /// Records that the blocks of the file at `path` are now in this segment, from document `start` on.
 pub fn move_file(conn: &Connection, path: &str, segment: i64, start: u32) -> Result<(), IndexError> {
-    let mut put = conn.prepare_cached("UPDATE files SET segment = ?2, start = ?3 WHERE path = ?1")?;
-    put.execute(params![path, segment, start])?;
-    Ok(())
+    let Some(mut file) = file(conn, path)? else { return Ok(()) };
+    file.place = file.place.map(|place| Place { segment, start, ..place });
+    put_file(conn, &file)
 }
