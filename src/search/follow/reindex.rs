@@ -86,7 +86,7 @@ impl Index {
         let deltas = work.run()?;
         fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         let now = self.clock.now().as_second();
-        commit::commit(&store.conn()?, &root, &deltas, now, Some(store.fingerprint()))?;
+        commit::commit(&store.conn()?, &root, &deltas, now, Some(&store.fingerprint))?;
         store.checkpoint()?;
         drop(writing);
         store.sweep()?;

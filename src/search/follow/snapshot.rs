@@ -76,7 +76,7 @@ impl Index {
         self.healing(|store| work(&self.fresh_snapshot(store)?))
     }
 
-    pub(in crate::search) fn fresh_snapshot<'a>(&'a self, store: &Store) -> Result<Snapshot<'a>, IndexError> {
+    pub(in crate::search) fn fresh_snapshot(&self, store: &Store) -> Result<Snapshot<'_>, IndexError> {
         let (conn, corpus, freshness) = self.fresh(store)?;
         Ok(Snapshot { conn, corpus, options: &self.options, freshness })
     }

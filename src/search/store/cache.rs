@@ -40,7 +40,8 @@ pub struct Store {
     corpus: Mutex<Option<Arc<Corpus>>>,
     /// Stays open, so that SQLite doesn't read its whole log again for each further connection.
     _connection: Mutex<Connection>,
-    fingerprint: String,
+    /// The inputs of the index beside the notes, as text.
+    pub fingerprint: String,
     identity: Option<(u64, u64)>,
     /// The damage for which it was made anew.
     mended: Mutex<Option<String>>,
@@ -188,11 +189,6 @@ impl Store {
     /// Opens segments; none in memory.
     pub fn files(&self) -> Result<&SegmentFiles, IndexError> {
         self.files.as_ref().ok_or_else(|| IndexError::Torn("there is no cache".to_owned()))
-    }
-
-    /// The inputs of the index beside the notes, as text.
-    pub fn fingerprint(&self) -> &str {
-        &self.fingerprint
     }
 
     /// A connection to the database.
