@@ -14,7 +14,6 @@ use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
 use crate::reminders::rfc3339;
 use crate::schedule::{self, DueInstant, Occurrence};
-use crate::sqlite::DatabaseError;
 use crate::tasks::{Scanner, is_task_id};
 use crate::vault::VaultError;
 use crate::workspace::{ReadError, Workspace};
@@ -39,9 +38,12 @@ pub fn range(
     let reminders_note = workspace.note(&workspace.settings.paths.reminders);
     let reminders = reminder::parse(&workspace.vault.read_or_empty(&reminders_note)?);
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new(), reminders };
+    // Past deliveries, which no other source lists again.
     let mut known = HashSet::new();
     if window.from <= window.now {
-        (agenda.entries, known) = past_items(&window, MOST_ENTRIES + 1)?;
+        let rows = workspace.journal()?.past_deliveries(window.from, window.to, MOST_ENTRIES + 1)?;
+        known.extend(rows.iter().map(|row| row.key.clone()));
+        agenda.entries.extend(rows.into_iter().map(|row| past_entry(workspace, row)));
     }
     let lines = add_reminders(&window, &known, &mut agenda);
     for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == EntryKind::Reminder) {
@@ -51,10 +53,7 @@ pub fn range(
     tasks(&window, &known, scanner, &mut agenda);
     #[cfg(feature = "assistant")]
     add_routine_runs(&window, &mut agenda)?;
-    let order = |entry: &AgendaEntry| (entry.instant, entry.kind);
-    agenda
-        .entries
-        .sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| (&a.path, a.line).cmp(&(&b.path, b.line))));
+    agenda.entries.sort_by_cached_key(|one| (one.instant, one.kind, one.path.clone(), one.line));
     agenda.more = agenda.entries.len() > MOST_ENTRIES;
     agenda.entries.truncate(MOST_ENTRIES);
     Ok(agenda)
@@ -158,20 +157,6 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
         let shown = later.filter(|(at, _)| *at > window.now && window.holds(*at));
         agenda.entries.extend(shown.map(|(at, local)| entry(None, EntryState::IfDone, at, local)));
     }
-}
-
-/// The journal's deliveries in a window, and their keys, which no other source lists again.
-///
-/// # Errors
-/// The journal can't be read.
-fn past_items(
-    window: &DaySpan<'_>,
-    most: usize,
-) -> Result<(Vec<AgendaEntry>, HashSet<String>), DatabaseError> {
-    let DaySpan { workspace, .. } = window;
-    let rows = workspace.journal()?.past_deliveries(window.from, window.to, most)?;
-    let keys = rows.iter().map(|row| row.key.clone()).collect();
-    Ok((rows.into_iter().map(|row| past_entry(workspace, row)).collect(), keys))
 }
 
 fn past_entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
