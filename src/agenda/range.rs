@@ -45,7 +45,10 @@ pub fn range(
         known.extend(rows.iter().map(|row| row.key.clone()));
         agenda.entries.extend(rows.into_iter().map(|row| past_entry(workspace, row)));
     }
-    let lines = add_reminders(&window, &known, &mut agenda);
+    add_reminders(&window, &known, &mut agenda);
+    let lines = agenda.reminders.reminders.iter();
+    let lines: HashMap<String, usize> =
+        lines.filter_map(|line| Some((line.reminder.id?.to_string(), line.line))).collect();
     for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == EntryKind::Reminder) {
         entry.line = entry.line.or_else(|| lines.get(entry.id.as_ref()?).copied());
     }
@@ -59,16 +62,11 @@ pub fn range(
     Ok(agenda)
 }
 
-/// Adds reminders that come or are late; returns where those with an id stand.
-fn add_reminders(
-    window: &DaySpan<'_>,
-    known: &HashSet<String>,
-    agenda: &mut Agenda,
-) -> HashMap<String, usize> {
+/// Adds reminders that come or are late.
+fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) {
     let DaySpan { workspace, .. } = window;
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
     let moment = DueInstant::new(zone, window.now);
-    let mut lines = HashMap::new();
     let Agenda { reminders, entries, .. } = agenda;
     for line in &reminders.reminders {
         let one = &line.reminder;
@@ -81,21 +79,17 @@ fn add_reminders(
             written: it.local,
             ..AgendaEntry::new(EntryKind::Reminder, id.clone(), one.msg.clone(), it.at, tz)
         };
-        if let Some(due) = moment.due(one)
-            && window.holds(due.occurrence.at)
-            && !id
-                .as_ref()
-                .is_some_and(|id| known.contains(&delivery_journal::key(id, due.occurrence.local, None)))
-        {
-            entries.push(entry(due.occurrence, EntryState::Late));
-        }
+        let is_known = |it: &Occurrence| {
+            id.as_ref().is_some_and(|id| known.contains(&delivery_journal::key(id, it.local, None)))
+        };
+        let due = moment.due(one).map(|due| due.occurrence);
+        let late = due.filter(|it| window.holds(it.at) && !is_known(it));
+        entries.extend(late.map(|it| entry(it, EntryState::Late)));
         let coming = DueInstant::new(zone, window.before_coming()).occurrences(one);
         let left = (MOST_ENTRIES + 1).saturating_sub(entries.len());
         let coming = coming.take_while(|it| it.at < window.to).take(left);
         entries.extend(coming.map(|it| entry(it, EntryState::Coming)));
-        lines.extend(id.map(|id| (id, line.line)));
     }
-    lines
 }
 
 fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) -> Result<(), VaultError> {
