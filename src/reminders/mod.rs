@@ -17,9 +17,6 @@ mod occurrences;
 mod plan;
 mod vault_reminders;
 
-use std::collections::HashSet;
-use std::convert::Infallible;
-
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::format::ReminderId;
@@ -42,11 +39,14 @@ pub use vault_reminders::{
 /// # Errors
 /// The operating system gives no random numbers.
 pub fn new_id(file: &RemindersFile) -> Result<ReminderId> {
-    let taken: HashSet<&ReminderId> =
-        file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
-    let random =
-        |bytes: &mut [u8]| getrandom::fill(bytes).map_err(|error| ReminderError::Random(error.to_string()));
-    first_free(random, |id| taken.contains(id))
+    loop {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).map_err(|error| ReminderError::Random(error.to_string()))?;
+        let id = ReminderId::from_random(bytes);
+        if file.reminders.iter().all(|line| line.reminder.id != Some(id)) {
+            return Ok(id);
+        }
+    }
 }
 
 /// The id of a line that a person wrote without one: a hash of its note's path and of its fields, without a block id,
@@ -55,32 +55,19 @@ pub fn id_of_line(note: &NotePath, reminder: &Reminder, taken: impl Fn(&Reminder
     let mut hasher = blake3::Hasher::new_derive_key("vault-agent 2026-11-24 id of a reminder line");
     hasher.update(note.as_str().as_bytes()).update(b"\n").update(fields(reminder).as_bytes());
     let mut hashes = hasher.finalize_xof();
-    let next = |bytes: &mut [u8]| {
-        hashes.fill(bytes);
-        Ok::<_, Infallible>(())
-    };
-    let Ok(id) = first_free(next, taken);
-    id
+    loop {
+        let mut bytes = [0; 8];
+        hashes.fill(&mut bytes);
+        let id = ReminderId::from_random(bytes);
+        if !taken(&id) {
+            return id;
+        }
+    }
 }
 
 /// The fields of a reminder's line, without a block id, independent of their order in the note.
 pub(crate) fn fields(reminder: &Reminder) -> String {
     Reminder { block_id: None, ..reminder.clone() }.to_line()
-}
-
-/// The first id made of the bytes that `next` gives which is not `taken`.
-fn first_free<E>(
-    mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
-    taken: impl Fn(&ReminderId) -> bool,
-) -> Result<ReminderId, E> {
-    loop {
-        let mut bytes = [0; 8];
-        next(&mut bytes)?;
-        let id = ReminderId::from_random(bytes);
-        if !taken(&id) {
-            return Ok(id);
-        }
-    }
 }
 
 /// An instant as every JSON answer shows it: RFC 3339 with the offset of the vault's zone.
