@@ -17,7 +17,7 @@ use super::RunError;
 use super::routine_notes::{self, RoutineNote};
 use super::run_log;
 use super::run_material::{self, RunMaterial};
-use super::run_texts::target;
+use super::run_texts::{for_brain, target};
 use crate::deliver::Journal;
 use crate::deliver::delivery_journal::{RoutineProgress, RoutineRun, run_claim, run_key};
 use crate::format::routine::{AnswerDelivery, Routine, RoutineSchedule};
@@ -301,7 +301,7 @@ pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, Run
     Ok(Preview {
         name: note.name.clone(),
         asked: routine.prompt.clone(),
-        material: found.text(),
+        material: for_brain("", &found.sections),
         brains: routed.chain,
         why: routed.why,
         to: destination(workspace, routine),

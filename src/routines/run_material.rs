@@ -34,13 +34,6 @@ pub struct RunMaterial {
     pub baseline: Option<String>,
 }
 
-impl RunMaterial {
-    /// The sections as text for a brain.
-    pub fn text(&self) -> String {
-        super::run_texts::for_brain("", &self.sections)
-    }
-}
-
 /// Checks the conditions of a routine, and gathers its material.
 ///
 /// # Errors
@@ -80,7 +73,7 @@ pub fn gather(
         }
         gathered.sections.extend(found.into_iter().flatten());
     }
-    gathered.baseline = (seen != before).then(|| seen.text());
+    gathered.baseline = (seen != before).then(|| serde_json::to_string(&seen).unwrap_or_default());
     gathered.holds |= !gathered.sections.is_empty();
     Ok(gathered)
 }
