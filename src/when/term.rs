@@ -1,5 +1,7 @@
 //! Defines the terms of the grammar of times, which are the meanings of words in every language.
 
+use std::ops::RangeInclusive;
+
 use jiff::civil::Weekday;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -174,23 +176,13 @@ words! {
 }
 
 impl DayPart {
-    /// Its first and its last minute of the day.
-    pub const fn range(self) -> (i32, i32) {
+    /// Its minutes of the day, and the one that is meant where no time is given.
+    pub const fn minutes(self) -> (RangeInclusive<i32>, i32) {
         match self {
-            DayPart::Morning => (60, 719),
-            DayPart::Afternoon => (720, 1259),
-            DayPart::Evening => (960, 1439),
-            DayPart::Night => (1140, 1439),
-        }
-    }
-
-    /// The minute of the day that is meant where no time is given.
-    pub const fn default(self) -> i32 {
-        match self {
-            DayPart::Morning => 540,
-            DayPart::Afternoon => 900,
-            DayPart::Evening => 1140,
-            DayPart::Night => 1260,
+            DayPart::Morning => (60..=719, 540),
+            DayPart::Afternoon => (720..=1259, 900),
+            DayPart::Evening => (960..=1439, 1140),
+            DayPart::Night => (1140..=1439, 1260),
         }
     }
 }

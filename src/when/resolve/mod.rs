@@ -127,7 +127,7 @@ impl Resolver<'_> {
         let given = match clock {
             None => {
                 let default = if self.here.is_past { 0 } else { MORNING };
-                return Ok(vec![(part.map_or(default, DayPart::default), 0)]);
+                return Ok(vec![(part.map_or(default, |part| part.minutes().1), 0)]);
             }
             Some(TimePhrase::Midnight) => return midnights(part, day),
             Some(TimePhrase::Noon) => vec![720],
@@ -137,8 +137,7 @@ impl Resolver<'_> {
                 vec![minute % 720, minute % 720 + 720]
             }
         };
-        let fits =
-            |minute: &&i32| part.is_none_or(|part| (part.range().0..=part.range().1).contains(*minute));
+        let fits = |minute: &&i32| part.is_none_or(|part| part.minutes().0.contains(*minute));
         let fit: Vec<(i32, i32)> = given.iter().filter(fits).map(|minute| (*minute, 0)).collect();
         if let ([], [minute, ..], Some(part)) = (&fit[..], &given[..], part) {
             let shown = format!("{:02}:{:02}", minute / 60, minute % 60);
