@@ -180,19 +180,11 @@ impl Resolver<'_> {
             return vec![Err("it names no day".to_owned())];
         }
         let today = self.local.date();
-        let same = match unit {
-            Unit::Week => today.checked_add(7.days()),
-            Unit::Month => today.checked_add(1.month()),
-            _ => today.checked_add(1.year()),
-        };
-        let first = match unit {
-            Unit::Week => {
-                return [7, self.weeks(Weekday::Monday, 1)[0]].map(|days| self.in_days(days)).into();
-            }
-            Unit::Month => self.month(WhichOne::Next),
-            _ => today.first_of_year().checked_add(1.year()).map_err(beyond),
-        };
-        vec![same.map_err(beyond), first]
+        match unit {
+            Unit::Week => [7, self.weeks(Weekday::Monday, 1)[0]].map(|days| self.in_days(days)).into(),
+            Unit::Month => vec![today.checked_add(1.month()).map_err(beyond), self.month(WhichOne::Next)],
+            _ => [today, today.first_of_year()].map(|day| day.checked_add(1.year()).map_err(beyond)).into(),
+        }
     }
 }
 
