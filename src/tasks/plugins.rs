@@ -1,5 +1,6 @@
 //! Reads the plugins' own settings about task lines from the vault's `.obsidian/plugins`.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::TaskSettings;
@@ -24,10 +25,10 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
         put(&tasks["globalFilter"], &mut rules.filter);
         open_marks(&tasks["statusSettings"], &mut rules.open);
         let done = &mut rules.done;
-        put_bool(&tasks["setDoneDate"], &mut done.date);
-        put_bool(&tasks["setCreatedDate"], &mut done.created);
-        put_bool(&tasks["recurrenceOnNextLine"], &mut done.next_below);
-        put_bool(&tasks["removeScheduledDateOnRecurrence"], &mut done.drop_scheduled);
+        put(&tasks["setDoneDate"], &mut done.date);
+        put(&tasks["setCreatedDate"], &mut done.created);
+        put(&tasks["recurrenceOnNextLine"], &mut done.next_below);
+        put(&tasks["removeScheduledDateOnRecurrence"], &mut done.drop_scheduled);
     }
     if on(&[TaskFormat::Reminder, TaskFormat::Dataview])
         && let Some(reminder) = read(vault, "obsidian-reminder-plugin")?
@@ -63,15 +64,10 @@ fn read(vault: &Vault, plugin: &str) -> Result<Option<Value>, String> {
         .map_err(|error| format!("`{path}` can't be read, so its plugin's tasks aren't told: {error}"))
 }
 
-fn put(value: &Value, place: &mut String) {
-    if let Some(text) = value.as_str() {
-        text.clone_into(place);
-    }
-}
-
-fn put_bool(value: &Value, place: &mut bool) {
-    if let Some(truth) = value.as_bool() {
-        *place = truth;
+/// Puts a setting in its place, if it is there and of this type.
+fn put<'v, T: Deserialize<'v>>(value: &'v Value, place: &mut T) {
+    if let Ok(read) = T::deserialize(value) {
+        *place = read;
     }
 }
 
@@ -104,7 +100,7 @@ fn task_notes(settings: &Value, rules: &mut Rules) {
     put(&names["recurrence"], &mut notes.recurrence);
     put(&names["recurrenceAnchor"], &mut notes.anchor);
     put(&names["dateModified"], &mut notes.modified);
-    put_bool(&settings["maintainDueDateOffsetInRecurring"], &mut notes.keep_offset);
+    put(&settings["maintainDueDateOffsetInRecurring"], &mut notes.keep_offset);
     put(&names["completeInstances"], &mut notes.instances);
     put(&names["skippedInstances"], &mut notes.skipped);
     put(&names["reminders"], &mut notes.reminders);
