@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::delivery_journal::{Journal, NewMessage};
+use super::delivery_journal::{Journal, NewMessage, Result};
 use super::notifier::{MessageKind, Notifier, OutgoingMessage, SendOutcome};
 use super::split::DEFAULT_LIMIT;
 use super::words::compose;
-use crate::deliver::delivery_journal::Result;
 
 /// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`, `removed`) and the
 /// exact line of the note. It is on disk when this returns; the next pass sends it, once.

@@ -8,10 +8,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use rusqlite::params;
 
-use super::delivery_journal::{self, Journal, LineHash, RESTORED};
+use super::delivery_journal::{self, Journal, LineHash, RESTORED, Result};
 use super::notifier::NotifiedItem;
 use super::pass::{commitment_fact, meaning, reminder_fact, text_hash};
-use crate::deliver::delivery_journal::Result;
 use crate::format::ReminderId;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
 use crate::format::reminder::{self, Reminder};

@@ -2,11 +2,10 @@
 
 use jiff::civil;
 
-use super::ReminderError;
+use super::{ReminderError, Result};
 use crate::format::harmless::harmless;
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::format::{ReminderId, invisible};
-use crate::reminders::Result;
 use crate::vault::{NotePath, Operation};
 
 /// The most characters of a message in a command or a tool. A line that a person wrote may have more, and is sent

@@ -3,10 +3,9 @@
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 use serde::Serialize;
 
-use super::{LinePlan, ReminderChanges, ReminderDraft, ReminderError, new_id, plan, rfc3339};
+use super::{LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, new_id, plan, rfc3339};
 use crate::format::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
-use crate::reminders::Result;
 use crate::schedule::{self, Zone};
 use crate::vault::{
     self, DropReason, EditPlan, Editor, NotePath, OpOutcome, Operation, Origin, Vault, VaultError,

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan};
 
-use super::{ChangedNote, TaskError, TaskRef};
+use super::{ChangedNote, Result, TaskError, TaskRef};
 use crate::format::lines;
 use crate::format::task::edit::{self, NextField};
 use crate::format::task::english_repeat::{self, Repeat, RepeatUnit};
@@ -22,7 +22,6 @@ use crate::format::task::note::{self, PropertyChange, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
 use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLine, TaskTime};
 use crate::schedule::task_dates::{NextTaskDate, next_date, step};
-use crate::tasks::Result;
 
 /// The text that replaces a task.
 pub(super) struct ChangedText {

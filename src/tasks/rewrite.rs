@@ -7,9 +7,8 @@
 use jiff::civil::DateTime;
 
 use super::change::{self, ChangedText, replace_line};
-use super::{ChangedNote, TaskError, TaskRef, task_id};
+use super::{ChangedNote, Result, TaskError, TaskRef, task_id};
 use crate::format::task::{self, Rules, Task, TaskFormat, TaskLine, edit};
-use crate::tasks::Result;
 
 /// The change of a task.
 #[derive(Debug, Clone, Copy, Default)]

@@ -12,12 +12,11 @@ use jiff::civil::DateTime;
 use serde::Serialize;
 
 use super::rewrite::{self, TaskRewrite};
-use super::{Scanner, TaskError, TaskRef, TaskSettings, change, plugins, short, task_id, words_of};
+use super::{Result, Scanner, TaskError, TaskRef, TaskSettings, change, plugins, short, task_id, words_of};
 use crate::format::one_line;
 use crate::format::task::{Rules, TaskFormat};
 use crate::reminders::{ListedReminder, VaultReminders, rfc3339};
 use crate::schedule::{self, Zone};
-use crate::tasks::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
 
 /// The tasks of a vault.

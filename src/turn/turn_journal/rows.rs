@@ -235,12 +235,7 @@ impl TurnState {
             Self::Dropped => !self.is_final() && self != Self::Sent,
             Self::Sent => self == Self::Answered,
             Self::Done => self == Self::Sent,
-            Self::Accepted
-            | Self::Routed
-            | Self::Recalled
-            | Self::Assembled
-            | Self::Called
-            | Self::Answered => self < Self::Answered,
+            _ => self < Self::Answered,
         }
     }
 }

@@ -109,8 +109,7 @@ impl TurnJournal {
                        AND number > (SELECT max(number) FROM turns) - ?3)
                      GROUP BY message)";
         let values = params![channel.to_string(), PROGRESS_STEP, LATEST_TURNS];
-        let rows: Vec<(String, String)> =
-            self.db.rows(sql, values, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let rows: Vec<(String, String)> = self.db.rows(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
         let ids = rows.into_iter().filter_map(|(turn, id)| Some((turn.parse().ok()?, id.parse().ok()?)));
         Ok(ids.filter(|(_, id)| *id != 0).collect())
     }
