@@ -9,8 +9,6 @@
 //! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends
 //! anything to it before the pause ends. A refused message keeps its position before later ones.
 
-use std::collections::HashSet;
-
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
@@ -88,23 +86,9 @@ impl Journal {
         Ok(state.flatten())
     }
 
-    /// Those of these deliveries of which the notifier with this name already got a copy.
-    pub fn copied_deliveries<'k>(
-        &self,
-        keys: impl IntoIterator<Item = &'k str>,
-        name: &str,
-    ) -> Result<HashSet<String>> {
-        self.db.read(|tx| {
-            let mut known =
-                tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)")?;
-            let mut found = HashSet::new();
-            for key in keys {
-                if known.query_row(params![key, name], |row| row.get(0))? {
-                    found.insert(key.to_owned());
-                }
-            }
-            Ok(found)
-        })
+    /// Whether the notifier with this name already got a copy of a delivery, or is not to get one.
+    pub fn is_copied(&self, key: &str, name: &str) -> Result<bool> {
+        self.db.value("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)", [key, name])
     }
 
     /// Notes that a recipient, or a scope in it, asked at `now` for a pause until `until`.

@@ -151,7 +151,7 @@ pub(super) fn record_sender(pass: Pass<'_>, delivery: &KeyedFact, place: &str) -
 fn are_copies_settled(pass: Pass<'_>, (key, _, fact): &KeyedFact) -> Result<bool> {
     for name in pass.settings.notify_rules.kinds(&fact.msg).into_iter().skip(1) {
         let is_settled = pass.machines.send_right(&claim_key(key, name)) == SendRight::Never;
-        if !is_settled && !pass.journal.copied_deliveries([key.as_str()], name)?.contains(key) {
+        if !is_settled && !pass.journal.is_copied(key, name)? {
             return Ok(false);
         }
     }

@@ -52,15 +52,15 @@ pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -
     let mut further: BTreeMap<(&str, Recipient), Vec<&PendingSend>> = BTreeMap::new();
     for fire in fires {
         for kind in pass.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {
-            further.entry((kind, recipient(pass.settings, &fire.fact))).or_default().push(fire);
+            if !pass.journal.is_copied(&fire.key, kind)? {
+                further.entry((kind, recipient(pass.settings, &fire.fact))).or_default().push(fire);
+            }
         }
     }
     let mut out = Vec::new();
     for ((name, _), fires) in further {
-        let copied = pass.journal.copied_deliveries(fires.iter().map(|fire| fire.key.as_str()), name)?;
         let scope = |fire: &PendingSend| fire.scope.filter(|_| name == SCOPED);
-        let parts = fires.into_iter().filter(|fire| !copied.contains(&fire.key));
-        let parts = parts.map(|fire| (Recipient::Copy(name.to_owned()), scope(fire), fire));
+        let parts = fires.into_iter().map(|fire| (Recipient::Copy(name.to_owned()), scope(fire), fire));
         out.extend(messages(pass, parts, phrases));
     }
     Ok(out)
