@@ -27,9 +27,7 @@ pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
 pub use error::ReminderError;
 pub(crate) use error::Result;
 pub use findings::{PlacedFinding, findings};
-pub use plan::{
-    LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, checked_message, find, remove,
-};
+pub use plan::{LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, checked_message};
 pub use vault_reminders::{
     ListedReminder, PreviewedReminder, SentRecord, VaultReminders, WrittenReminder, local_after,
 };
