@@ -145,12 +145,9 @@ pub fn check<'a>(
         match given.get(argument.name).filter(|value| !value.is_null()) {
             Some(value) => check_value(argument, value)?,
             None if argument.required => {
-                return Err(ToolFailure::new(
-                    "missing_argument",
-                    format!("`{}` is missing: {}", argument.name, argument.doc),
-                )
-                .of(argument.name)
-                .hint(format!("Call `{}` again with {}.", tool, all_required(arguments))));
+                let message = format!("`{}` is missing: {}", argument.name, argument.doc);
+                let hint = format!("Call `{tool}` again with {}.", all_required(arguments));
+                return Err(ToolFailure::new("missing_argument", message).of(argument.name).hint(hint));
             }
             None => {}
         }
@@ -171,26 +168,23 @@ fn unknown(tool: &str, arguments: &[Argument], name: &str) -> ToolFailure {
 }
 
 fn all_required(arguments: &[Argument]) -> String {
-    let required: Vec<String> = arguments
-        .iter()
-        .filter(|argument| argument.required)
-        .map(|argument| format!("`{}`", argument.name))
-        .collect();
-    required.join(" and ")
+    let required = arguments.iter().filter(|argument| argument.required);
+    required.map(|argument| format!("`{}`", argument.name)).collect::<Vec<_>>().join(" and ")
 }
 
 fn check_value(argument: &Argument, value: &Value) -> Result<(), ToolFailure> {
+    let name = argument.name;
     let wrong = |kind: &'static str, message: String| {
-        ToolFailure::new(kind, message).of(argument.name).hint(hint(argument))
+        ToolFailure::new(kind, message).of(name).hint(format!("`{name}`: {}", argument.doc))
     };
     let wrong_type = |wanted: &str| {
-        wrong("wrong_type", format!("`{}` is {}, where {wanted} should be", argument.name, type_of(value)))
+        wrong("wrong_type", format!("`{name}` is {}, where {wanted} should be", type_of(value)))
     };
     match argument.kind {
         ArgumentKind::Whole { least, most } => {
             let number = whole_number(value).ok_or_else(|| wrong_type("a whole number"))?;
             if !(least..=most).contains(&number) {
-                let message = format!("`{}` is {number}; it goes from {least} to {most}", argument.name);
+                let message = format!("`{name}` is {number}; it goes from {least} to {most}");
                 return Err(wrong("out_of_range", message));
             }
         }
@@ -198,9 +192,8 @@ fn check_value(argument: &Argument, value: &Value) -> Result<(), ToolFailure> {
             let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
             if !choices.contains(&text) {
                 let shown: String = text.chars().take(60).collect();
-                let kind = if argument.name == "scope" { "unknown_scope" } else { "unknown_choice" };
-                let message =
-                    format!("`{}` can't be {shown:?}; it is one of: {}", argument.name, choices.join(", "));
+                let kind = if name == "scope" { "unknown_scope" } else { "unknown_choice" };
+                let message = format!("`{name}` can't be {shown:?}; it is one of: {}", choices.join(", "));
                 return Err(wrong(kind, message));
             }
         }
@@ -209,30 +202,20 @@ fn check_value(argument: &Argument, value: &Value) -> Result<(), ToolFailure> {
             let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
             let length = text.chars().count();
             if length > most {
-                let message =
-                    format!("`{}` has {length} characters; at most {most} are taken", argument.name);
+                let message = format!("`{name}` has {length} characters; at most {most} are taken");
                 return Err(wrong("too_long", message));
             }
             if argument.required && text.trim().is_empty() {
-                return Err(wrong(
-                    "empty_argument",
-                    format!("`{}` is empty: {}", argument.name, argument.doc),
-                ));
+                return Err(wrong("empty_argument", format!("`{name}` is empty: {}", argument.doc)));
             }
             if matches!(argument.kind, ArgumentKind::Line { .. }) && text.chars().any(char::is_control) {
-                let message = format!(
-                    "`{}` holds a line break or another control character; it is one line",
-                    argument.name
-                );
+                let message =
+                    format!("`{name}` holds a line break or another control character; it is one line");
                 return Err(wrong("control_character", message));
             }
         }
     }
     Ok(())
-}
-
-fn hint(argument: &Argument) -> String {
-    format!("`{}`: {}", argument.name, argument.doc)
 }
 
 fn whole_number(value: &Value) -> Option<i64> {
@@ -273,8 +256,8 @@ pub fn schema(arguments: &[Argument]) -> JsonObject {
         }
         properties.insert(argument.name.to_owned(), property);
     }
-    let required: Vec<&str> =
-        arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+    let required = arguments.iter().filter(|argument| argument.required);
+    let required: Vec<&str> = required.map(|argument| argument.name).collect();
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));

@@ -78,14 +78,10 @@ impl From<MemoryError> for ToolFailure {
             MemoryError::NoSuchPin(_) | MemoryError::AmbiguousPin { .. } => {
                 Some("call `memory_get` with the path of the pins for their exact words")
             }
-            MemoryError::Other { near, .. } => {
-                let hint = if near.is_empty() {
-                    "nothing there is like it: search for it"
-                } else {
-                    "these are near; give the words of one exactly"
-                };
-                Some(hint)
+            MemoryError::Other { near, .. } if near.is_empty() => {
+                Some("nothing there is like it: search for it")
             }
+            MemoryError::Other { .. } => Some("these are near; give the words of one exactly"),
             MemoryError::Vault(VaultError::NotFound(_)) => {
                 Some("`memory_search`, `memory_list` and resources/list give paths that exist")
             }
@@ -107,10 +103,8 @@ impl From<MemoryError> for ToolFailure {
         };
         let mut hint = hint.map(|hint| format!("{}.", capitalised(hint)));
         if let Some(shown) = shown(&error) {
-            hint = Some(
-                [hint.as_deref().unwrap_or_default(), &untrusted::marked(&invisible::strip(&shown))]
-                    .join("\n"),
-            );
+            let marked = untrusted::marked(&invisible::strip(&shown));
+            hint = Some(format!("{}\n{marked}", hint.unwrap_or_default()));
         }
         Self { kind: error.code(), message: error.to_string(), hint, argument: argument.map(str::to_owned) }
     }

@@ -137,11 +137,9 @@ pub fn complete(workspace: &Workspace, request: &CompleteRequestParams) -> Resul
     let candidates: Vec<String> = match request.argument.name.as_str() {
         "path" => paths.map(str::to_owned).collect(),
         "date" => {
-            let mut days: Vec<String> = paths
-                .filter_map(|path| path.strip_prefix(&daily)?.strip_suffix(".md"))
-                .filter(|day| day.parse::<jiff::civil::Date>().is_ok())
-                .map(str::to_owned)
-                .collect();
+            let days = paths.filter_map(|path| path.strip_prefix(&daily)?.strip_suffix(".md"));
+            let days = days.filter(|day| day.parse::<jiff::civil::Date>().is_ok());
+            let mut days: Vec<String> = days.map(str::to_owned).collect();
             days.sort_unstable_by(|a, b| b.cmp(a));
             days
         }

@@ -103,14 +103,12 @@ impl VaultTools {
 #[async_trait]
 impl Toolbox for VaultTools {
     fn specs(&self) -> Vec<ToolSpec> {
-        let described = self.tools.tools().map(ToolEntry::describe);
-        described
-            .map(|tool| ToolSpec {
-                name: tool.name.to_string(),
-                description: tool.description.map(|words| words.to_string()).unwrap_or_default(),
-                schema: Value::Object((*tool.input_schema).clone()),
-            })
-            .collect()
+        let spec = |tool: &ToolEntry| ToolSpec {
+            name: tool.name.to_owned(),
+            description: tool.doc.to_owned(),
+            schema: Value::Object(arguments::schema(tool.arguments)),
+        };
+        self.tools.tools().map(spec).collect()
     }
 
     /// Another brain may have read what it liked; logs hold what others said, and these tools don't always name them.

@@ -217,9 +217,8 @@ fn expand(call: &McpCall<'_>) -> ToolOutcome {
             ExpandOptions { messages: arguments.flag("include_messages"), depth, most_tokens: Some(left) };
         let expanded = summaries.expand(id, options)?;
         expansion.truncated |= expanded.truncated;
-        problems.extend(
-            expanded.problem.map(|why| format!("[{}] isn't what was summarised: {why}\n", expanded.id)),
-        );
+        let id = &expanded.id;
+        problems.extend(expanded.problem.map(|why| format!("[{id}] isn't what was summarised: {why}\n")));
         let used: u64 = expanded.blocks.iter().map(ExpandedBlock::tokens).sum();
         left = left.saturating_sub(used);
         expansion.blocks.extend(expanded.blocks);

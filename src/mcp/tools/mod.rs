@@ -292,13 +292,10 @@ impl FromStr for ToolSet {
 }
 
 fn unknown(name: &str) -> String {
-    let near = TOOLS
-        .iter()
-        .map(|tool| tool.name)
-        .chain(ServerPurpose::NAMES)
-        .min_by_key(|known| strsim::damerau_levenshtein(known, name))
-        .filter(|known| strsim::damerau_levenshtein(known, name) <= 3);
-    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let distance = |known: &&str| strsim::damerau_levenshtein(known, name);
+    let near = all.iter().copied().chain(ServerPurpose::NAMES).min_by_key(distance);
+    let near = near.filter(|near| distance(near) <= 3);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("there is no tool `{name}`{near} There are `recall`, `deliver`, `full`, and: {}", all.join(", "))
 }

@@ -135,31 +135,22 @@ fn long(listed: Vec<memory::ListedSection>) -> ToolAnswer {
         sections.push(Section { name, line: section.line, memories });
     }
     let words = if words.is_empty() { "There are no memories.".to_owned() } else { words.join("\n") };
-    ToolAnswer::from_notes(
-        &words,
-        &Listing { sections: Some(sections), untrusted: true, ..Listing::default() },
-    )
+    let output = Listing { sections: Some(sections), untrusted: true, ..Listing::default() };
+    ToolAnswer::from_notes(&words, &output)
 }
 
 fn daily(listed: Vec<memory::ListedDay>) -> ToolAnswer {
     let more = listed.len().saturating_sub(MOST_DAYS);
-    let mut words: Vec<String> = listed
-        .iter()
-        .take(MOST_DAYS)
-        .map(|day| format!("{}: {} bullets", day.path, day.memories.len()))
-        .collect();
+    let day = |day: memory::ListedDay| {
+        let (date, path) = (day.date.to_string(), day.path.to_string());
+        Day { date, path, bullets: day.memories.len() }
+    };
+    let days: Vec<Day> = listed.into_iter().take(MOST_DAYS).map(day).collect();
+    let line = |day: &Day| format!("{}: {} bullets", day.path, day.bullets);
+    let mut words: Vec<String> = days.iter().map(line).collect();
     if more > 0 {
         words.push(format!("(and {more} older days)"));
     }
-    let days = listed
-        .into_iter()
-        .take(MOST_DAYS)
-        .map(|day| Day {
-            date: day.date.to_string(),
-            path: day.path.to_string(),
-            bullets: day.memories.len(),
-        })
-        .collect();
     let words = if words.is_empty() { "There are no notes of days.".to_owned() } else { words.join("\n") };
     ToolAnswer::from_notes(&words, &Listing { days: Some(days), untrusted: true, ..Listing::default() })
 }
@@ -201,13 +192,11 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
 
 /// Follow-ups as an answer.
 fn listing(listed: Vec<ListedFollowUp>, none: &str) -> ToolAnswer {
-    let lines: Vec<String> = listed
-        .iter()
-        .map(|one| {
-            let due = one.due.as_deref().unwrap_or("no due time");
-            format!("{} ({}, {due}): {}", one.id, one.status, one_line(&one.text))
-        })
-        .collect();
+    let line = |one: &ListedFollowUp| {
+        let due = one.due.as_deref().unwrap_or("no due time");
+        format!("{} ({}, {due}): {}", one.id, one.status, one_line(&one.text))
+    };
+    let lines: Vec<String> = listed.iter().map(line).collect();
     let text = if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
     let commitments = Some(listed.into_iter().map(Into::into).collect());
     ToolAnswer::from_notes(&text, &Listing { commitments, untrusted: true, ..Listing::default() })

@@ -229,11 +229,8 @@ fn shown(hits: &[search::Hit], zone: &TimeZone) -> String {
     let mut out = String::new();
     for (at, hit) in hits.iter().enumerate() {
         let day = hit.timestamp.map(|at| at.to_zoned(zone.clone()).date().to_string());
-        let about: Vec<String> = [hit.section.clone(), hit.author.clone(), day]
-            .into_iter()
-            .flatten()
-            .map(|text| one_line(&text))
-            .collect();
+        let about = [hit.section.as_deref(), hit.author.as_deref(), day.as_deref()];
+        let about: Vec<String> = about.into_iter().flatten().map(one_line).collect();
         let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
         let alike = if hit.alike { " ≈" } else { "" };
         let _ =
