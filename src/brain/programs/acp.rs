@@ -317,11 +317,10 @@ fn server(server: &super::harness::McpServerCommand) -> Value {
 fn other(server: &McpServer) -> Value {
     let value = |name: &str| std::env::var(name).unwrap_or_default();
     if let Some(url) = &server.url {
-        let key = server
-            .key_env
-            .iter()
-            .map(|name| json!({"name": "Authorization", "value": format!("Bearer {}", value(name))}));
-        return json!({"type": "http", "name": server.name, "url": url, "headers": key.collect::<Vec<_>>()});
+        let header =
+            |name: &String| json!({"name": "Authorization", "value": format!("Bearer {}", value(name))});
+        let headers: Vec<Value> = server.key_env.iter().map(header).collect();
+        return json!({"type": "http", "name": server.name, "url": url, "headers": headers});
     }
     let (program, arguments) = mcp_hosts::program(&server.command);
     let env: Vec<Value> = server.env.iter().map(|name| json!({"name": name, "value": value(name)})).collect();

@@ -47,11 +47,8 @@ impl ClaudeCode {
             let ask = json!({"permissions": {"ask": setup.tools}});
             say(&["--settings", &ask.to_string()]);
         }
-        let mut servers: serde_json::Map<String, Value> = task
-            .servers
-            .iter()
-            .map(|other| (other.name.clone(), other.for_json(VariableSyntax::Dollar)))
-            .collect();
+        let entry = |other: &McpServer| (other.name.clone(), other.for_json(VariableSyntax::Dollar));
+        let mut servers: serde_json::Map<String, Value> = task.servers.iter().map(entry).collect();
         if let Some(server) = setup.server_for(task.turn) {
             let (program, arguments) = mcp_hosts::program(&server.command);
             let env: serde_json::Map<String, Value> =
@@ -130,11 +127,8 @@ impl ClaudeCode {
             Some("init") => {
                 let servers = message["mcp_servers"].as_array().into_iter().flatten();
                 for server in servers.filter(|server| server["status"] == "failed") {
-                    tracing::warn!(
-                        brain = self.setup.brain,
-                        "the MCP server {} can't be reached",
-                        server["name"]
-                    );
+                    let name = &server["name"];
+                    tracing::warn!(brain = self.setup.brain, "the MCP server {name} can't be reached");
                 }
             }
             Some("api_retry") => {

@@ -234,14 +234,9 @@ impl CodexTurn<'_> {
         let mut stop = StopReason::End;
         match turn["status"].as_str() {
             Some("completed") => {
-                let last = |of_answer: fn(&Option<String>) -> bool| {
-                    self.answer_messages
-                        .iter()
-                        .rev()
-                        .find(|(phase, _)| of_answer(phase))
-                        .map(|(_, words)| words.clone())
-                };
-                text = last(|phase| phase.as_deref() == Some("final_answer")).or_else(|| last(|_| true));
+                let messages = &self.answer_messages;
+                let last = messages.iter().rfind(|(phase, _)| phase.as_deref() == Some("final_answer"));
+                text = last.or(messages.last()).map(|(_, words)| words.clone());
             }
             Some("failed") if items::is_refusal(&turn["error"]) => stop = StopReason::Refusal,
             Some("failed") => return Err(self.failed(&turn["error"])),

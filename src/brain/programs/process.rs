@@ -248,10 +248,8 @@ impl Child {
             Some(code) => format!("ended with status {code}"),
             None => "was killed".to_owned(),
         };
-        BrainError::new(
-            FailureClass::Crash,
-            format!("the program `{}` {how}{}", self.name, self.stderr_text()),
-        )
+        let message = format!("the program `{}` {how}{}", self.name, self.stderr_text());
+        BrainError::new(FailureClass::Crash, message)
     }
 
     /// The end of its output outside of messages, scrubbed: ` (…)`, or nothing.
