@@ -130,11 +130,9 @@ fn log_dir(vault: Option<&Path>) -> Option<PathBuf> {
         return Some(PathBuf::from(dir));
     }
     let base = etcetera::choose_base_strategy().ok()?;
-    Some(
-        etcetera::BaseStrategy::state_dir(&base)
-            .unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&base))
-            .join("vault-agent"),
-    )
+    let state = etcetera::BaseStrategy::state_dir(&base);
+    let state = state.unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&base));
+    Some(state.join("vault-agent"))
 }
 
 fn line(now: Timestamp, event: HostEvent, cause: &str) -> String {

@@ -158,12 +158,8 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
                 }
             }
             Some((age, _)) if !is_sub_agent(&state.transcript) => {
-                let session = state.session;
-                grown.push(ArchiveRequest {
-                    session,
-                    ended: age > IDLE_END,
-                    ..ArchiveRequest::of(&state.transcript)
-                });
+                let (session, ended) = (state.session, age > IDLE_END);
+                grown.push(ArchiveRequest { session, ended, ..ArchiveRequest::of(&state.transcript) });
             }
             Some(_) => {}
         }

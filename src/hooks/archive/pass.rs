@@ -136,10 +136,10 @@ impl<'w> ArchivePass<'w> {
     /// its place.
     fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: Option<u64>) -> Result<()> {
         let (agent, at) = (self.agent.clone(), self.last);
-        let line = end.map_or_else(
-            || "A line of the transcript that is no JSON".to_owned(),
-            |end| format!("A line of {} MB of the transcript", (end - start) >> 20),
-        );
+        let line = match end {
+            Some(end) => format!("A line of {} MB of the transcript", (end - start) >> 20),
+            None => "A line of the transcript that is no JSON".to_owned(),
+        };
         let what = format!("{line} is not kept here: at byte {start} of `{}`.", transcript.display());
         tracing::warn!("a session is not kept whole: {what}");
         let name = name_of(&blake3::hash(what.as_bytes()));
@@ -172,15 +172,8 @@ impl<'w> ArchivePass<'w> {
                 }
                 PieceKind::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
-                        self.open.push(OpenCall {
-                            line,
-                            agent: agent.clone(),
-                            at,
-                            name,
-                            id,
-                            tool,
-                            arguments,
-                        });
+                        let agent = agent.clone();
+                        self.open.push(OpenCall { line, agent, at, name, id, tool, arguments });
                     }
                 }
                 PieceKind::Result { call, parts, failed } => {

@@ -35,12 +35,9 @@ pub enum AnswerSubject {
 pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
     let of = |care: CodeSigns| list(care.name()).iter().map(move |pattern| ClaimRule::new(care, pattern));
     let rules: Vec<ClaimRule<'_>> = CodeSigns::ALL.into_iter().flat_map(of).collect();
-    sentences(answer)
-        .iter()
-        .filter(|sentence| !is_question(sentence) && is_claim(sentence, about, &rules))
-        .take(MAX_CLAIMS)
-        .map(|sentence| one_line(sentence, 200))
-        .collect()
+    let said = sentences(answer).into_iter();
+    let found = said.filter(|sentence| !is_question(sentence) && is_claim(sentence, about, &rules));
+    found.take(MAX_CLAIMS).map(|sentence| one_line(&sentence, 200)).collect()
 }
 
 fn is_claim(sentence: &str, about: AnswerSubject, rules: &[ClaimRule<'_>]) -> bool {
@@ -145,26 +142,21 @@ impl<'p> ClaimRule<'p> {
     }
 }
 
-fn parse_pattern(pattern: &str) -> Vec<Element<'_>> {
-    pattern
-        .split(' ')
-        .map(|element| {
-            let (name, is_optional) = element.strip_suffix('?').map_or((element, false), |name| (name, true));
-            let is = match name {
-                "^" => ElementKind::Begin,
-                "." => ElementKind::End,
-                "$" => ElementKind::NounEnd,
-                "…" => ElementKind::Gap,
-                BREAK => ElementKind::OneOf(vec![BREAK]),
-                _ => ElementKind::OneOf(
-                    name.split('|')
-                        .flat_map(|word| if word.starts_with('%') { list(word).to_vec() } else { vec![word] })
-                        .collect(),
-                ),
-            };
-            Element { is, is_optional }
-        })
-        .collect()
+fn parse_pattern<'p>(pattern: &'p str) -> Vec<Element<'p>> {
+    let words = |word: &'p str| if word.starts_with('%') { list(word).to_vec() } else { vec![word] };
+    let element = |element: &'p str| {
+        let (name, is_optional) = element.strip_suffix('?').map_or((element, false), |name| (name, true));
+        let is = match name {
+            "^" => ElementKind::Begin,
+            "." => ElementKind::End,
+            "$" => ElementKind::NounEnd,
+            "…" => ElementKind::Gap,
+            BREAK => ElementKind::OneOf(vec![BREAK]),
+            _ => ElementKind::OneOf(name.split('|').flat_map(words).collect()),
+        };
+        Element { is, is_optional }
+    };
+    pattern.split(' ').map(element).collect()
 }
 
 /// The end of the pattern that begins at `at`, if it fits there.

@@ -61,13 +61,8 @@ fn open(turns: &[&TranscriptTurn]) -> Vec<String> {
             found.push(format!("Not answered yet: {}", one_line(&last.prompt, MAX_LINE_CHARS)));
         }
         let back = last.replies.last().map(|text| sentences(text)).unwrap_or_default();
-        found.extend(
-            back.iter()
-                .rev()
-                .take(2)
-                .filter(|sentence| is_question(sentence))
-                .map(|s| one_line(s, MAX_LINE_CHARS)),
-        );
+        let asked = back.iter().rev().take(2).filter(|sentence| is_question(sentence));
+        found.extend(asked.map(|sentence| one_line(sentence, MAX_LINE_CHARS)));
     }
     found.extend(said(turns, &WORDS["open"]));
     unique(found, MAX_OTHERS)

@@ -36,12 +36,9 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     let today = workspace.zone.tz().to_datetime(now).date();
     // The note itself says whether the session stands in it: no state is needed for "once".
     let mark = mark(input.session());
-    let is_there = notes
-        .list_daily(Some(today), None)
-        .unwrap_or_default()
-        .iter()
-        .any(|day| day.memories.iter().any(|memory| memory.text.contains(&mark)));
-    if !is_there {
+    let days = notes.list_daily(Some(today), None).unwrap_or_default();
+    let mut memories = days.iter().flat_map(|day| &day.memories);
+    if !memories.any(|memory| memory.text.contains(&mark)) {
         let scope = if matches!(scope, Scope::Project(_)) { scope } else { Scope::Global };
         let line = invisible::strip(&line);
         notes.save_note(&NewMemory { scope, ..NewMemory::new(&line) }, now, &origin(input))?;

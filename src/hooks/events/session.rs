@@ -8,13 +8,14 @@
 //! The same memories give the same bytes: no times, no scores, no counters. A `<` inside a note comes out as
 //! `\u003c`, so that no note can close the frame that the host puts around a hook's words.
 
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Settings, json_file};
 use crate::hooks::host::{HOST_LIMIT, HookAnswer, HostEvent, units};
-use crate::search::results::injection::{Injection, Memory};
+use crate::search::results::injection::{CHARS_PER_TOKEN, Injection, Memory};
 
 /// The number of turns before a memory is given again.
 pub const MIN_TURNS_BETWEEN: u64 = 8;
@@ -110,10 +111,8 @@ impl SessionStates {
     /// Removes the oldest files where there are too many.
     pub fn sweep(&self) {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
-        let mut files: Vec<_> = entries
-            .flatten()
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-            .collect();
+        let age = |entry: DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
+        let mut files: Vec<_> = entries.flatten().filter_map(age).collect();
         files.sort();
         for (_, path) in files.iter().rev().skip(MOST_FILES) {
             let _ = std::fs::remove_file(path);
@@ -148,11 +147,7 @@ pub fn format_memories(
     let before = before.as_deref();
     for count in (1..=memories.len()).rev() {
         let each = settings.recall.memory_tokens;
-        let injection = Injection::new(
-            memories[..count].iter(),
-            most / crate::search::results::injection::CHARS_PER_TOKEN,
-            each,
-        );
+        let injection = Injection::new(memories[..count].iter(), most / CHARS_PER_TOKEN, each);
         // A memory that found no room in the budget ends the list.
         if injection.memories.len() < count {
             continue;

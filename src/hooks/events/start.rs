@@ -11,7 +11,7 @@ use crate::hooks::context::memory_name;
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::pins::Pin;
-use crate::memory::{ListedMemory, ListedSection, Scope, session_context};
+use crate::memory::{ListedMemory, Scope, session_context};
 use crate::search::results::injection::Memory;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -94,10 +94,9 @@ fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> anyhow::Result<Vec<M
         }
     }
     let path = notes.long_path();
-    let mut listed: Vec<(ListedSection, ListedMemory)> = Vec::new();
-    for mut section in notes.list_long(Some(scopes))? {
-        let memories = std::mem::take(&mut section.memories);
-        listed.extend(memories.into_iter().map(|memory| (section.clone(), memory)));
+    let mut listed: Vec<(Option<String>, ListedMemory)> = Vec::new();
+    for section in notes.list_long(Some(scopes))? {
+        listed.extend(section.memories.into_iter().map(|memory| (section.section.clone(), memory)));
     }
     let rank = |scope: &Scope| match scope {
         Scope::Agent(_) => 1,
@@ -109,7 +108,7 @@ fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> anyhow::Result<Vec<M
         (rank(&a.scope), &b.timestamp, b.line).cmp(&(rank(&b.scope), &a.timestamp, a.line))
     });
     for (section, listed) in listed {
-        let text = match &section.section {
+        let text = match section {
             Some(name) => format!("{name}: {}", listed.text),
             None => listed.text,
         };

@@ -54,16 +54,11 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     {
         answer.block = Some(reason(workspace, &mask.apply(claim)));
     } else {
-        let new: Vec<&String> = offers
-            .iter()
-            .filter(|offer| !is_kept(offer, texts()) && record_once(&mut session.offered, offer))
-            .collect();
-        if !new.is_empty() {
-            let list: Vec<String> = new.iter().map(|offer| format!("“{offer}”")).collect();
-            answer.message = Some(format!(
-                "vault-agent: worth keeping? {} To keep it, say “save that to my memory”, or run `vault-agent memory save`.",
-                list.join(" ")
-            ));
+        offers.retain(|offer| !is_kept(offer, texts()) && record_once(&mut session.offered, offer));
+        if !offers.is_empty() {
+            let list = offers.iter().map(|offer| format!("“{offer}”")).collect::<Vec<_>>().join(" ");
+            let how = "To keep it, say “save that to my memory”, or run `vault-agent memory save`.";
+            answer.message = Some(format!("vault-agent: worth keeping? {list} {how}"));
         }
     }
     // Without the session the same would be asked at every stop.
@@ -111,9 +106,8 @@ fn saved_texts(workspace: &Workspace) -> Vec<String> {
             out.extend(said.map(|memory| memory.text));
         }
     }
-    out.extend(
-        commitment::parse(&read(&paths.commitments)).blocks.into_iter().map(|block| block.commitment.text),
-    );
+    let followups = commitment::parse(&read(&paths.commitments)).blocks;
+    out.extend(followups.into_iter().map(|block| block.commitment.text));
     out.extend(reminder::parse(&read(&paths.reminders)).reminders.into_iter().map(|line| line.reminder.msg));
     out.extend(notes.pins().unwrap_or_default().into_iter().map(|pin| pin.text));
     out

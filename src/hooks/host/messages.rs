@@ -53,11 +53,8 @@ impl HookInput {
         let mut bytes = Vec::new();
         let read = from.take(MAX_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|error| anyhow::anyhow!("standard input can't be read: {error}"))?;
-        anyhow::ensure!(
-            bytes.len() as u64 <= MAX_BYTES,
-            "standard input has more than {} MiB",
-            MAX_BYTES >> 20
-        );
+        let most = MAX_BYTES >> 20;
+        anyhow::ensure!(bytes.len() as u64 <= MAX_BYTES, "standard input has more than {most} MiB");
         Self::parse(&bytes)
     }
 

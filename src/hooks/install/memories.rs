@@ -94,14 +94,9 @@ pub fn name(scope: &Scope, project: &Path) -> String {
 /// The host's own folder of a project's memories; none where it hashes the name.
 pub fn default_folder(config: &Path, project: &Path) -> Option<PathBuf> {
     let text = project.to_str()?;
-    let name: String = text
-        .chars()
-        .flat_map(|c| {
-            // The host counts in UTF-16 units.
-            let count = if c.is_ascii_alphanumeric() { 1 } else { c.len_utf16() };
-            std::iter::repeat_n(if c.is_ascii_alphanumeric() { c } else { '-' }, count)
-        })
-        .collect();
+    // The host counts in UTF-16 units.
+    let plain = |unit: u16| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric).unwrap_or('-');
+    let name: String = text.encode_utf16().map(plain).collect();
     (name.len() <= MAX_NAME_CHARS).then(|| config.join("projects").join(name).join("memory"))
 }
 
