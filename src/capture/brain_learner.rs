@@ -19,6 +19,7 @@ use super::question_builder::QuestionBuilder;
 use crate::agent::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::{CallPermits, ChainAnswer};
 use crate::brain::{Message, Request};
+use crate::capture::admission::UNJUDGED;
 use crate::capture::new_turns::PersonTurn;
 use crate::capture::sentences::{is_verbatim, looks_secret, one_line};
 use crate::capture::{DedupVerdict, ExtractedFact};
@@ -238,15 +239,13 @@ pub fn parse_extracted(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Ext
             continue;
         }
         let about = entry.about.map(|about| one_line(&invisible::strip(&about), 60));
+        let utility = entry.utility.filter(|it| it.is_finite());
         out[entry.n].push(ExtractedFact {
             category: entry.category,
             text,
             quote: entry.quote,
             about: about.filter(|about| !about.is_empty()),
-            utility: entry
-                .utility
-                .filter(|it| it.is_finite())
-                .map_or(crate::capture::admission::UNJUDGED, |it| it.clamp(0.0, 1.0)),
+            utility: utility.map_or(UNJUDGED, |it| it.clamp(0.0, 1.0)),
             verdict: None,
         });
     }

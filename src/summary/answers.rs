@@ -177,6 +177,7 @@ impl LocatedSummary {
         let Self { window, note } = self;
         let summary = &note.summary;
         let events = window.events(&summary.id).unwrap_or_default();
+        let covered = window.blocks()[events.clone()].iter();
         let is_parent = |note: &&SummaryNote| note.summary.sources.contains(&summary.id);
         DescribedSummary {
             id: summary.id.clone(),
@@ -190,10 +191,7 @@ impl LocatedSummary {
             log: format!("{logs}/{}.md", window.name()),
             parents: window.notes().filter(is_parent).map(|note| note.summary.id.clone()).collect(),
             events: events.len(),
-            covered_tokens: window.blocks()[events]
-                .iter()
-                .map(|block| super::window::size(block).tokens)
-                .sum(),
+            covered_tokens: covered.map(|block| super::window::size(block).tokens).sum(),
             brain: summary.brain.clone(),
             at: summary.at,
         }

@@ -126,9 +126,8 @@ fn small(count: usize) -> f64 {
 /// The sentences of a text, each on one line, cut where it is very long. Earlier summaries' last lines are none.
 fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for line in
-        text.lines().map(str::trim).filter(|line| !line.starts_with(EXPAND) && !line.starts_with("```"))
-    {
+    let lines = text.lines().map(str::trim);
+    for line in lines.filter(|line| !line.starts_with(EXPAND) && !line.starts_with("```")) {
         let mut rest = line.trim_start_matches(['-', '*', '>', '#', ' ']);
         while !rest.is_empty() {
             let end = rest

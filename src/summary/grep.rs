@@ -180,11 +180,7 @@ fn snippet(text: &str, at: usize) -> String {
     let head = if text[..at].chars().count() > before.len() { "…" } else { "" };
     let tail = if chars.next().is_some() { "…" } else { "" };
     let before: String = before.into_iter().rev().collect();
-    let line: String = format!("{head}{before}{after}{tail}")
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    one_line(&line)
+    one_line(&format!("{head}{before}{after}{tail}").replace(char::is_control, " "))
 }
 
 #[cfg(test)]

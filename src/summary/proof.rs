@@ -16,14 +16,11 @@ impl Window {
     /// All faults: of notes, of the log, and gaps between summaries.
     pub fn verify(&self) -> Vec<SummaryFault> {
         let problem = |id: &str, why: String| SummaryFault { id: id.to_owned(), why };
-        let mut bad: Vec<SummaryFault> = self
-            .doubled
-            .iter()
-            .map(|(id, path)| {
-                let first = self.note(id).map_or("another note", |note| note.path.as_str());
-                problem(id, format!("`{first}` and `{path}` bear this id; delete one"))
-            })
-            .collect();
+        let mut bad: Vec<SummaryFault> = Vec::new();
+        for (id, path) in &self.doubled {
+            let first = self.note(id).map_or("another note", |note| note.path.as_str());
+            bad.push(problem(id, format!("`{first}` and `{path}` bear this id; delete one")));
+        }
         for placed in &self.notes {
             if let Some(why) = self.fault_of(placed) {
                 bad.push(problem(&placed.note.summary.id, why));
@@ -34,9 +31,7 @@ impl Window {
         }
         let mut missing: Vec<&str> = self.missing().into_iter().collect();
         missing.sort_unstable();
-        bad.extend(
-            missing.into_iter().map(|id| problem(id, "its note is missing; it is made again".to_owned())),
-        );
+        bad.extend(missing.iter().map(|id| problem(id, "its note is missing; it is made again".to_owned())));
         let mut end: Option<usize> = None;
         for events in self.leaves().filter_map(|placed| placed.events.clone()) {
             let gap = end.unwrap_or(0)..events.start;
@@ -71,18 +66,13 @@ impl Window {
             return Some(self.explain_lost(placed));
         };
         if self.hash(events) != summary.sha256 {
-            return Some(match placed.note.is_edited {
-                true => format!("{log} says something else than when it was summarised, and {by_hand}"),
-                false => format!(
-                    "{log} says something else than when it was summarised: `vault-agent history` knows what it said, \
-                     `vault-agent lcm update` summarises what it says now"
-                ),
-            });
+            let how = "`vault-agent history` knows what it said, `vault-agent lcm update` summarises what it says now";
+            let rest = if placed.note.is_edited { format!(", and {by_hand}") } else { format!(": {how}") };
+            return Some(format!("{log} says something else than when it was summarised{rest}"));
         }
         if placed.note.is_edited && self.outdated_ids(&self.changed(), false).contains(summary.id.as_str()) {
-            return Some(format!(
-                "what it is made from has changed since, so no request has it, and {by_hand}"
-            ));
+            let why = "what it is made from has changed since, so no request has it";
+            return Some(format!("{why}, and {by_hand}"));
         }
         if summary.kind == SummaryKind::Condensed {
             let parts: Vec<_> =

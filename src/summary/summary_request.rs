@@ -34,17 +34,15 @@ pub fn request(sources: &[SourceText], depth: u32, target: u64, is_firm: bool) -
         _ => DURABLE,
     };
     let length = if is_firm {
+        let (bullets, words) = ((target / 40).max(4), target / 2);
         format!(
-            "Your last try was empty or far too long. Write bullets alone, one line each, the weightiest first, {} of \
-             them at most and {} words in all. Stop when that is full.",
-            (target / 40).max(4),
-            target / 2
+            "Your last try was empty or far too long. Write bullets alone, one line each, the weightiest first, \
+             {bullets} of them at most and {words} words in all. Stop when that is full."
         )
     } else {
-        format!(
-            "Write about {target} tokens at most ({} words), in Markdown, with short bullets under short headings.",
-            target * 3 / 4
-        )
+        let words = target * 3 / 4;
+        let form = "in Markdown, with short bullets under short headings";
+        format!("Write about {target} tokens at most ({words} words), {form}.")
     };
     let system = format!(
         "{task}\n{length}\n{DATA}\nEnd with one line: `{EXPAND}` and a short list of topics that the full record says \
@@ -71,11 +69,12 @@ pub fn accept(answer: &str, target: u64) -> Option<String> {
     if !has_words || crate::turn::history::estimate(text) > target * MOST_TIMES {
         return None;
     }
-    let ends = text
-        .lines()
-        .last()
-        .is_some_and(|line| line.trim_matches(['*', '_', ' ']).starts_with(EXPAND.trim_end()));
-    Some(if ends { text.to_owned() } else { format!("{text}\n\n{EXPAND}what was said.") })
+    let last = text.lines().last().unwrap_or_default().trim_matches(['*', '_', ' ']);
+    Some(if last.starts_with(EXPAND.trim_end()) {
+        text.to_owned()
+    } else {
+        format!("{text}\n\n{EXPAND}what was said.")
+    })
 }
 
 #[cfg(test)]

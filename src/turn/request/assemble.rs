@@ -15,6 +15,7 @@ use super::notes::RequestNotes;
 use super::past_context::{self, PastSummary};
 use crate::brain::{Message, MessagePart, Request, ToolSpec};
 use crate::format::log::{LogBlock, split_facts};
+use crate::format::one_line;
 use crate::turn::skills::{self, RequestSkills};
 
 /// The fewest earlier messages that are included if there is room.
@@ -127,12 +128,8 @@ pub fn already_in_request(material: &RequestMaterial<'_>) -> Vec<String> {
     };
     let in_request = |(at, block): (usize, &LogBlock)| {
         let id = block.event.id.as_ref()?;
-        let is_told = at >= from
-            || earlier.contains(&format!("[msg#^{id}]"))
-            || is_quoted(
-                at,
-                &split_facts(&block.event.content).0.split_whitespace().collect::<Vec<_>>().join(" "),
-            );
+        let said = || one_line(split_facts(&block.event.content).0);
+        let is_told = at >= from || earlier.contains(&format!("[msg#^{id}]")) || is_quoted(at, &said());
         is_told.then(|| id.clone())
     };
     material.blocks.iter().enumerate().filter_map(in_request).collect()
