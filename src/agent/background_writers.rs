@@ -161,15 +161,7 @@ const CURRENT: SignedDuration = SignedDuration::from_hours(24);
 const MOST_TOKENS: u64 = 24_000;
 
 /// Source 001's prompt for personal assistants.
-const SYSTEM: &str = "You are summarising a conversation for a personal assistant. Your summary will be injected at \
-the start of the next session so the assistant can pick up exactly where things left off.\n\nFocus on:\n- What the user \
-was working on and its current status (be specific: which files, commands, or steps were involved)\n- Decisions made and \
-why (include rationale when stated)\n- Preferences or constraints the user expressed (tools, styles, approaches to avoid \
-or prefer)\n- Open threads, unresolved questions, or explicit follow-up items\n\nRules:\n- Preserve key facts, file \
-paths, error messages, and specific values verbatim.\n- Be concise but complete — aim for roughly 20% of the original \
-length.\n- Use bullet points under short descriptive headings.\n- Never invent information not present in the \
-conversation.\n- Skip purely transient content (one-off commands, status messages with no lasting \
-significance).\n\nOutput format: Return a markdown summary. No preamble — output only the summary.";
+const SYSTEM: &str = include_str!("data/working_memory.txt").trim_ascii_end();
 
 /// Writes working memory, with the settings that it was made with.
 pub struct WorkingMemoryWriter {
