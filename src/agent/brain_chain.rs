@@ -23,15 +23,6 @@ use crate::workspace::Workspace;
 #[derive(Debug, Default)]
 pub struct CallPermits(Mutex<HashMap<(String, usize), Arc<Semaphore>>>);
 
-impl CallPermits {
-    /// The semaphore of one brain with `at_once` permits; waiting calls are served in order.
-    fn semaphore(&self, brain: &str, at_once: usize) -> Arc<Semaphore> {
-        let mut permits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = || Arc::new(Semaphore::new(at_once));
-        Arc::clone(permits.entry((brain.to_owned(), at_once)).or_insert_with(made))
-    }
-}
-
 /// All brains of the settings, ready to be asked.
 pub(super) struct Brains {
     members: Vec<ChainBrain>,
@@ -223,8 +214,12 @@ impl Brains {
         result
     }
 
+    /// The semaphore of one brain; waiting calls are served in order.
     fn permits(&self, member: &ChainBrain) -> Arc<Semaphore> {
-        self.permits.semaphore(member.prepared.name(), member.prepared.settings.at_once())
+        let (brain, at_once) = (member.prepared.name(), member.prepared.settings.at_once());
+        let mut permits = self.permits.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Arc::new(Semaphore::new(at_once));
+        Arc::clone(permits.entry((brain.to_owned(), at_once)).or_insert_with(made))
     }
 
     fn remember(&self, BrainCall { member, attempt }: BrainCall<'_>, result: &Result<Reply, BrainError>) {

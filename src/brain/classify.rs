@@ -63,7 +63,8 @@ fn sentence(class: FailureClass, too_long: bool) -> &'static str {
 }
 
 fn class_of(status: Option<u16>, error: &ErrorText, secrets: &[&str]) -> BrainError {
-    let too_long = error.is_too_long() && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
+    let says_so = error.says(&WORDS["too long"]);
+    let too_long = says_so && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
     let class = match status {
         _ if error.is_billing() => FailureClass::Billing,
         _ if too_long => FailureClass::Format,
@@ -164,10 +165,6 @@ impl ErrorText {
         };
         let quota = word(&["quota", "quotas"]) && self.says(&WORDS["quota is used up"]);
         word(&["credit", "credits", "balance"]) || quota
-    }
-
-    fn is_too_long(&self) -> bool {
-        self.says(&WORDS["too long"])
     }
 
     /// The status that an error within a stream would have had.

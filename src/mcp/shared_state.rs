@@ -71,13 +71,6 @@ impl SharedState {
         }
     }
 
-    /// The same, for a process that runs turns of its own.
-    #[cfg(feature = "assistant")]
-    #[must_use]
-    pub fn with_other_brains(self, other_brains: crate::agent::OtherBrains) -> Self {
-        Self { other_brains, ..self }
-    }
-
     /// The vault with the settings as they stand on disk; the last valid ones where they are wrong now.
     pub fn workspace(&self) -> Arc<Workspace> {
         let (workspace, wrong) = Workspace::present(&self.workspace);

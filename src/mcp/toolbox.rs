@@ -40,7 +40,8 @@ impl VaultTools {
         let place = ServerScopes { saved: Scope::Global, project: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;
         let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
-        let shared = SharedState::new(workspace, ToolSet::full(), place).with_other_brains(other_brains);
+        let mut shared = SharedState::new(workspace, ToolSet::full(), place);
+        shared.other_brains = other_brains;
         Self { shared: Arc::new(shared), tools }
     }
 

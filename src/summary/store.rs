@@ -177,7 +177,7 @@ impl<'w> Summaries<'w> {
             Ok(summaries) if summaries.notes.is_empty() => (Ok(Vec::new()), blocks),
             Ok(summaries) => {
                 let window = Window::new(name.as_str(), path, None, blocks, summaries.notes);
-                (Ok(window.past_summaries()), window.into_blocks())
+                (Ok(window.past_summaries()), window.blocks)
             }
             Err(error) => (Err(error), blocks),
         }

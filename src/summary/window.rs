@@ -148,11 +148,6 @@ impl Window {
         &self.blocks
     }
 
-    /// The log's events, given back.
-    pub fn into_blocks(self) -> Vec<LogBlock> {
-        self.blocks
-    }
-
     /// The notes in the order of the covered events; notes that cover more come first.
     pub fn notes(&self) -> impl Iterator<Item = &SummaryNote> {
         self.notes.iter().map(|placed| &placed.note)
