@@ -29,6 +29,21 @@ fn too_long() -> BrainError {
     BrainError { too_long: true, ..error(FailureClass::Format) }
 }
 
+fn failed(
+    health: &mut BrainHealth,
+    links: &[BrainId],
+    at: usize,
+    key: usize,
+    error: &BrainError,
+    now: Timestamp,
+) {
+    record(health, links, at, key, Some(error), now);
+}
+
+fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize, now: Timestamp) {
+    record(health, links, at, key, None, now);
+}
+
 /// A walk in which each attempt fails as `fails` says; gives (brain, key, shrink) of each.
 fn walk(
     chain: &[BrainId],
