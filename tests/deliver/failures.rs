@@ -40,7 +40,7 @@ fn it_is_told_once_however_late_it_is_tried_again_and_wherever_the_clock_is_put(
         ("put back before an attempt", vec![Fault::Unreachable(None)], &[182 * 86_400, 60], 2),
     ] {
         let mut world = World::due("Call");
-        let due = world.clock_now();
+        let due = world.clock.now();
         faults.into_iter().for_each(|fault| world.place.fault(fault));
         let mut fired = Vec::new();
         for after in passes {
@@ -76,7 +76,7 @@ fn an_unreachable_place_is_tried_less_and_less_often() {
         let report = world.tick();
         assert_eq!(report.failed.len(), 1);
         let again = report.next_pass.unwrap();
-        waits.push(world.clock_now().duration_until(again).as_secs());
+        waits.push(world.clock.now().duration_until(again).as_secs());
         world.clock.set(again);
     }
     for (attempt, wait) in waits.iter().enumerate() {
@@ -145,7 +145,7 @@ fn a_place_that_asks_for_a_pause_gets_it_for_all() {
     let report = world.tick();
     assert_eq!(*world.place.attempts.lock().unwrap(), 1);
     let again = report.next_pass.unwrap();
-    assert!(again >= world.clock_now() + secs(40));
+    assert!(again >= world.clock.now() + secs(40));
     // What comes after the refused one waits for it, also in other passes and what is due by then.
     world.write(world.read() + &line("2026-12-01", "09:30", "none", "D", &id('D')));
     let report = world.later(secs(10)).tick();
@@ -167,7 +167,7 @@ fn under_a_rate_limit_the_order_of_the_file_is_kept() {
         // A pass comes for other reasons too: somebody saves the note.
         world.tick();
         let again = world.tick().next_pass;
-        world.clock.set(again.unwrap_or(world.clock_now() + secs(1)));
+        world.clock.set(again.unwrap_or(world.clock.now() + secs(1)));
         rounds += 1;
         assert!(rounds < 100, "{:?}", world.place.texts());
     }
@@ -255,7 +255,7 @@ fn a_recurring_one_that_was_sent_but_not_moved_is_not_counted_as_missed() {
 fn a_confirmation_is_sent_once_with_the_exact_line() {
     let mut world = World::new(NOW, "");
     let exact = line("2026-12-09", "09:30", "none", "Call", &id('A'));
-    deliver::confirm(&world.journal(), "added", exact.trim_end(), world.clock_now()).unwrap();
+    deliver::confirm(&world.journal(), "added", exact.trim_end(), world.clock.now()).unwrap();
     world.place.fault(Fault::LostAnswer);
     world.tick();
     world.later(secs(20)).tick();

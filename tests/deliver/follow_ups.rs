@@ -120,7 +120,7 @@ fn a_due_line_is_told_once_it_is_written() {
         world.later(secs(2)).write(format!("# Mine\n{}", due(words)));
         let report = world.pass(PassMode::Daemon);
         assert!(report.fired.is_empty(), "{words}");
-        assert_eq!(report.next_pass, Some(world.clock_now() + secs(5)));
+        assert_eq!(report.next_pass, Some(world.clock.now() + secs(5)));
     }
     assert_eq!(world.later(secs(5)).pass(PassMode::Daemon).fired.len(), 1);
     world.later(secs(5)).pass(PassMode::Daemon);

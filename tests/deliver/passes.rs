@@ -251,7 +251,7 @@ fn the_daemon_waits_until_the_note_is_still() {
     assert_eq!(report.fired.len(), 1, "firing waits for nothing");
     assert_eq!(world.read(), soon.clone() + &later);
     let again = report.next_pass.expect("it has more to do");
-    assert_eq!(world.clock_now().duration_until(again), SignedDuration::from_secs(5));
+    assert_eq!(world.clock.now().duration_until(again), SignedDuration::from_secs(5));
     // The person types on.
     world.later(SignedDuration::from_secs(4)).write(soon.clone() + &later + "typing\n");
     assert!(world.pass(PassMode::Daemon).fired.is_empty());

@@ -34,7 +34,7 @@ fn keep(world: &mut World, words: &str) {
     let coming = upcoming(world);
     assert_eq!(coming.len(), 1, "{coming:?}");
     let journal = world.journal();
-    assert!(journal.begin_phrase(&coming[0].key, &coming[0].line, "plain", world.clock_now()).unwrap());
+    assert!(journal.begin_phrase(&coming[0].key, &coming[0].line, "plain", world.clock.now()).unwrap());
     journal.set_phrase(&coming[0].key, &coming[0].line, words).unwrap();
 }
 

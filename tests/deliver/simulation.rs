@@ -101,7 +101,7 @@ impl Season {
         // No two are alike: in the place of one that was told, an alike one is the same in other words.
         let name = format!("{:08x}", (self.count as u32 + 1).wrapping_mul(0x9e37_79b1));
         self.count += 1;
-        let at = self.world.clock_now() + SignedDuration::from_mins(minutes);
+        let at = self.world.clock.now() + SignedDuration::from_mins(minutes);
         // To the minute, and never in the hour that comes twice: there the line means the earlier one.
         let local = at.to_zoned(TimeZone::get("Europe/London").unwrap());
         let local: civil::DateTime = local.datetime().date().at(local.hour(), local.minute(), 0, 0);
@@ -150,7 +150,7 @@ impl Season {
         self.world.place.faults.lock().unwrap().clear();
         let latest = self.written.values().map(|written| written.at).max();
         let now =
-            self.world.clock_now().max(latest.unwrap_or(Timestamp::MIN)) + SignedDuration::from_mins(11);
+            self.world.clock.now().max(latest.unwrap_or(Timestamp::MIN)) + SignedDuration::from_mins(11);
         self.world.clock.set(now);
         for _ in 0..3 {
             self.world.tick();

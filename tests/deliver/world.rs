@@ -262,6 +262,18 @@ impl World {
     pub fn tick(&mut self) -> PassReport {
         self.pass(PassMode::Tick)
     }
+
+    /// Tells a second place too, of everything.
+    pub fn with_other(mut self) -> Self {
+        self.others.push(Place::new("other", Arc::clone(&self.clock)));
+        self.settings.notify_rules.kinds = vec!["place", "other"];
+        self
+    }
+
+    /// What the second place took.
+    pub fn other(&self) -> Vec<String> {
+        self.others[0].texts()
+    }
 }
 
 /// A message of this kind and key, with no facts.
@@ -318,22 +330,4 @@ pub fn secs(seconds: i64) -> SignedDuration {
 /// An id that reads well in a test: `AAAAAAAAAAAA`.
 pub fn id(letter: char) -> String {
     letter.to_string().repeat(12)
-}
-
-impl World {
-    /// Tells a second place too, of everything.
-    pub fn with_other(mut self) -> Self {
-        self.others.push(Place::new("other", Arc::clone(&self.clock)));
-        self.settings.notify_rules.kinds = vec!["place", "other"];
-        self
-    }
-
-    /// What the second place took.
-    pub fn other(&self) -> Vec<String> {
-        self.others[0].texts()
-    }
-
-    pub fn clock_now(&self) -> Timestamp {
-        self.clock.now()
-    }
 }

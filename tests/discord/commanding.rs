@@ -192,7 +192,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     assert!(declined.starts_with("Declined, and not asked again:\nlong walks"), "{declined}");
     let again = fake.reply(press(ALICE, shown_in, id(0, 0))).await;
     assert_eq!(again, "That didn't work: `cap_AAAAAAAAAAAA` was kept already.");
-    assert_eq!(fake.reply(slash(ALICE, "inbox", &[])).await, "Nothing waits.");
+    assert_eq!(rig.command("inbox", &[]).await, "Nothing waits.");
     assert_eq!(fake.reply(press(MALLORY, shown_in, id(1, 0))).await, STRANGER);
     let memory = rig.text("MEMORY.md");
     assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");

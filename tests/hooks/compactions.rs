@@ -74,10 +74,7 @@ fn working(vault: &TestVault) -> String {
 
 /// Settings with working memory, and a brain at this address that writes it.
 fn with_brain(server: &ModelServer) -> String {
-    format!(
-        "[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-        server.url()
-    )
+    format!("[memory]\nuser_namespace = \"user\"\n{}", server.brain("one", "chat", ""))
 }
 
 fn ended(settings: &str) -> (TestVault, Killed) {

@@ -1,7 +1,6 @@
 //! The server over HTTP: token, origin, host, sessions.
 
 use crate::mcp::client::*;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::channel;
 
 use crate::http::{Reply, Request};
@@ -169,11 +168,11 @@ fn the_token_is_made_for_its_owner_alone() {
     let said = process.hear("the token is in");
     let file = vault.state().join("mcp-token");
     assert!(said.ends_with(&*file.to_string_lossy()), "{said}");
-    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(mode(&file), 0o600);
     let token = std::fs::read_to_string(&file).unwrap();
     assert!(!said.contains(token.trim()), "the token itself is never said");
     drop(process);
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    set_mode(&file, 0o644);
     vault.run(&["mcp", "--http", "0"]).exits(2).warns("can be read by other users").warns("chmod 600");
 }
 

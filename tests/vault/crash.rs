@@ -286,13 +286,10 @@ mod power {
         _temp: tempfile::TempDir,
     }
 
-    fn ran(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
-        let path = "/usr/sbin:/sbin:/usr/bin:/bin";
-        Command::new(program)
-            .args(arguments)
-            .env("PATH", path)
-            .output()
-            .is_ok_and(|output| output.status.success())
+    fn ran(program: &str, options: &str, paths: &[&Path]) -> bool {
+        let mut command = Command::new(program);
+        command.args(options.split_whitespace()).args(paths).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin");
+        command.output().is_ok_and(|output| output.status.success())
     }
 
     impl Disk {
@@ -305,20 +302,17 @@ mod power {
             let (image, mount) = (temp.path().join("image"), temp.path().join("mount"));
             std::fs::create_dir(&mount).ok()?;
             std::fs::File::create(&image).ok()?.set_len(megabytes << 20).ok()?;
-            let made = ran(
-                "mkfs.ext4",
-                &["-q".as_ref(), "-F".as_ref(), "-b".as_ref(), "4096".as_ref(), image.as_os_str()],
-            );
+            let made = ran("mkfs.ext4", "-q -F -b 4096", &[&image]);
             let disk = Self { mount, image, _temp: temp };
             (made && disk.plug_in()).then_some(disk)
         }
 
         fn plug_in(&self) -> bool {
-            ran("mount", &["-o".as_ref(), "loop".as_ref(), self.image.as_os_str(), self.mount.as_os_str()])
+            ran("mount", "-o loop", &[&self.image, &self.mount])
         }
 
         pub fn remount_read_only(&self) {
-            assert!(ran("mount", &["-o".as_ref(), "remount,ro".as_ref(), self.mount.as_os_str()]), "remount");
+            assert!(ran("mount", "-o remount,ro", &[&self.mount]), "remount");
         }
 
         /// Off and on again, after [`cut`]. A process in a mount namespace of its own (another test's box) may hold the
@@ -326,7 +320,7 @@ mod power {
         pub fn restart(&self) {
             let probe = self.mount.join("probe");
             for _ in 0..100 {
-                assert!(ran("umount", &[self.mount.as_os_str()]), "umount");
+                assert!(ran("umount", "", &[&self.mount]), "umount");
                 assert!(self.plug_in(), "mount");
                 if std::fs::write(&probe, "").is_ok() {
                     return std::fs::remove_file(&probe).unwrap();
@@ -338,7 +332,7 @@ mod power {
 
     impl Drop for Disk {
         fn drop(&mut self) {
-            ran("umount", &[self.mount.as_os_str()]);
+            ran("umount", "", &[&self.mount]);
         }
     }
 

@@ -162,11 +162,9 @@ fn a_read_only_file_is_a_clear_error_and_only_if_it_were_to_change() {
         let room = Room::with(strategy);
         room.write(FILE, "a\n");
         set_mode(room.path(FILE), 0o444);
-        let error = room.append(FILE, "x").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "`Reminders.md` could not be written (opening): it is read-only; make it writable with `chmod u+w`; it is as it was"
-        );
+        let cause = "it is read-only; make it writable with `chmod u+w`; it is as it was";
+        let said = format!("`Reminders.md` could not be written (opening): {cause}");
+        assert_eq!(room.append(FILE, "x").unwrap_err().to_string(), said);
         assert!(!room.editor.edit(&note(FILE), &[delete("x")], &why()).unwrap().changed);
         assert_eq!(room.read(FILE), "a\n");
         assert_eq!(room.names(), [FILE]);
@@ -274,23 +272,17 @@ fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit
     insta::assert_snapshot!(report.warning.unwrap(), @"`Reminders.md` was written, but history could not record it: the disk of history is full");
     let subject = why().subject;
     let bytes = |text: &str| Some(text.as_bytes().to_vec());
-    assert_eq!(
-        *seen.0.lock().unwrap(),
-        [
-            (None, bytes("a\n"), subject.clone()),
-            (bytes("a\n"), bytes("b\n"), subject.clone()),
-            (bytes("b\n"), bytes("fail\n"), subject),
-        ]
-    );
+    let told = |before, after| (before, bytes(after), subject.clone());
+    let (first, second) = (told(None, "a\n"), told(bytes("a\n"), "b\n"));
+    assert_eq!(*seen.0.lock().unwrap(), [first, second, told(bytes("b\n"), "fail\n")]);
 }
 
 #[test]
 fn many_editors_of_one_file_take_turns() {
     let room = Room::new();
     room.write(FILE, "start\n");
-    let editors: Vec<_> = (0..4)
-        .map(|_| crate::vault::help::editor(room.dir(), room.clock.clone(), EditStrategy::Auto))
-        .collect();
+    let editor = |_| crate::vault::help::editor(room.dir(), room.clock.clone(), EditStrategy::Auto);
+    let editors: Vec<_> = (0..4).map(editor).collect();
     std::thread::scope(|scope| {
         for (who, editor) in editors.iter().enumerate() {
             scope.spawn(move || {

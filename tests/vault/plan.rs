@@ -65,10 +65,8 @@ fn sections_grow_after_their_last_line_and_are_made_at_the_end() {
         one(Operation::AppendToSection { heading: "People".into(), text: line("- new\n") }, text).0
     };
     assert_eq!(add("## People\n- Ann\n\n## Places\n"), "## People\n- Ann\n- new\n\n## Places\n");
-    assert_eq!(
-        add("## People\n- Ann\n### Near\n- Bo\n\n# Top\n"),
-        "## People\n- Ann\n### Near\n- Bo\n- new\n\n# Top\n"
-    );
+    let below = "## People\n- Ann\n### Near\n- Bo\n";
+    assert_eq!(add(&format!("{below}\n# Top\n")), format!("{below}- new\n\n# Top\n"));
     assert_eq!(add("## People\n\n## Places\n"), "## People\n- new\n\n## Places\n");
     assert_eq!(add("## People\n- Ann"), "## People\n- Ann\n- new\n");
     assert_eq!(add("## People\n```\n## Places\n```\n\n"), "## People\n```\n## Places\n```\n- new\n\n");
@@ -105,12 +103,10 @@ fn a_commitment_changes_its_status_if_it_still_is_what_was_expected() {
     };
     let block = "---\nid: c-2026-05-08-001\nstatus: pending  # so far\n---\nCall.\n";
     let done = block.replace("pending", "delivered");
-    assert_eq!(
-        one(set(CommitmentStatus::Pending, "c-2026-05-08-001"), block),
-        (done.clone(), OpOutcome::Done)
-    );
-    assert_eq!(one(set(CommitmentStatus::Pending, "c-2026-05-08-001"), &done), (done.clone(), CHANGED));
-    assert_eq!(one(set(CommitmentStatus::Pending, "c-2026-05-08-002"), block), (block.into(), GONE));
+    let pending = |id| set(CommitmentStatus::Pending, id);
+    assert_eq!(one(pending("c-2026-05-08-001"), block), (done.clone(), OpOutcome::Done));
+    assert_eq!(one(pending("c-2026-05-08-001"), &done), (done.clone(), CHANGED));
+    assert_eq!(one(pending("c-2026-05-08-002"), block), (block.into(), GONE));
 }
 
 #[test]
