@@ -35,7 +35,7 @@ pub struct Recall {
 }
 
 /// A state of the index as ranking sees it, kept between questions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::search) struct CorpusState {
     /// The blocks.
     pub corpus: Arc<Corpus>,
@@ -136,8 +136,7 @@ impl Recall {
         }
         let corpus = Arc::clone(&snapshot.corpus);
         let model = self.model(snapshot.database())?;
-        let (all, unasked, lists) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Arc::clone(kept.insert(Arc::new(CorpusState { corpus, all, unasked, lists, model }))))
+        Ok(Arc::clone(kept.insert(Arc::new(CorpusState { corpus, model, ..CorpusState::default() }))))
     }
 
     /// Forgets the last state: it has got more vectors.

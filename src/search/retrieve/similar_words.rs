@@ -28,7 +28,7 @@ const LEAST: f32 = 0.35;
 /// So many words are taken beside a question's own; more would be worse ones.
 const MOST: usize = 12;
 /// Finds the words of a corpus that look like the terms of a question.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::search) struct SimilarWordFinder {
     /// Which of the words have a piece, as bits.
     pieces: FxHashMap<Piece, u64>,
@@ -45,12 +45,7 @@ pub(in crate::search) type SimilarWords = Vec<Vec<(String, f32)>>;
 impl SimilarWordFinder {
     /// For these terms of a question, at most 64 of them, and these characters.
     pub fn new<'t>(terms: impl Iterator<Item = &'t str>, chars: &[char]) -> Self {
-        let mut this = Self {
-            pieces: FxHashMap::default(),
-            counts: Vec::new(),
-            signatures: Vec::new(),
-            chars: chars.to_vec(),
-        };
+        let mut this = Self { chars: chars.to_vec(), ..Self::default() };
         for (at, term) in terms.take(64).enumerate() {
             let mut own: Vec<Piece> = Vec::new();
             // Pairs of characters are looked for as they are.
