@@ -102,6 +102,8 @@ pub(in crate::search) fn measures(
     if let Some(vectors) = vectors {
         cosines.extend(vectors.cosines(corpus, finds.iter().copied()));
     }
+    // The matches of whole notes, which several finds may share.
+    let mut wholes: FxHashMap<u32, Vec<f32>> = FxHashMap::default();
     let of = |slot: &u32| {
         let (is_said, note) = (corpus.is_said(*slot), corpus.note(corpus.meta(*slot).file));
         let is_fact = is_small && !is_said;
@@ -117,11 +119,15 @@ pub(in crate::search) fn measures(
             (_, true) => AGENT * BESIDE[(at + 2 - slot) as usize],
             _ => BESIDE[(at + 2 - slot) as usize],
         };
-        let matched = |expanded: &&ExpandedWord| {
+        let best = |expanded: &&ExpandedWord| {
             let found = expanded.within(slots.clone()).iter().map(|(at, found)| part(*at) * found.best);
             found.fold(0.0, f32::max)
         };
-        let matched: Vec<f32> = expanded.iter().map(matched).collect();
+        let matched = || -> Vec<f32> { expanded.iter().map(best).collect() };
+        let matched = match is_whole {
+            true => wholes.entry(note.number).or_insert_with(matched).clone(),
+            false => matched(),
+        };
         let heaviest: Vec<f32> = heaviest.iter().map(|at| matched[*at]).collect();
         let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
         let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
