@@ -163,11 +163,10 @@ impl<'a> DocumentSets<'a> {
         among.iter().filter(|slot| range.contains(&self.corpus.meta(*slot).time)).collect()
     }
 
-    /// Documents of the files whose path begins with `prefix` and passes `wanted`.
-    pub fn in_files(&self, prefix: &str, wanted: &dyn Fn(&str) -> bool) -> RoaringBitmap {
+    /// Documents of the files whose path is `wanted`.
+    pub fn in_files(&self, wanted: impl Fn(&str) -> bool) -> RoaringBitmap {
         let mut set = RoaringBitmap::new();
-        let is_in = |path: &str| path.starts_with(prefix) && wanted(path);
-        for note in self.corpus.notes().filter(|note| is_in(&note.row.path)) {
+        for note in self.corpus.notes().filter(|note| wanted(&note.row.path)) {
             set.insert_range(note.slots);
         }
         set

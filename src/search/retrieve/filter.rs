@@ -127,9 +127,7 @@ impl<'s> Filters<'s> {
         let analyzer = self.analyzer.get_mut();
         let mut kept = sets.living();
         if !prefixes.is_empty() {
-            let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
-            let common = if let [only] = prefixes { only.as_str() } else { "" };
-            kept &= sets.in_files(common, &inside);
+            kept &= sets.in_files(|path| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str())));
         }
         // Several kinds, roles or paths widen; everything else narrows.
         let mut wide: [Option<RoaringBitmap>; 3] = Default::default();
@@ -139,7 +137,7 @@ impl<'s> Filters<'s> {
                 Filter::Role(role) => (sets.with_filter(&format!("role:{}", role.as_str()))?, Some(1)),
                 Filter::Path(pattern) => {
                     let pattern = glob::Pattern::new(pattern);
-                    (sets.in_files("", &|path| pattern.matches(path)), Some(2))
+                    (sets.in_files(|path| pattern.matches(path)), Some(2))
                 }
                 Filter::Tag(tag) => (sets.with_filter(&format!("tag:{tag}"))?, None),
                 Filter::Section(text) => {
