@@ -126,10 +126,9 @@ pub(in crate::search) fn expand_words(
                 expanded.least = weights::LEAST_LONG_WORD;
             }
             let found = scope.of_question(term);
-            let is_form = |block: &&Occurrence| found.forms.binary_search(&block.slot).is_ok();
-            let own = || found.blocks.iter().filter(|block| is_in(block) && !is_form(block));
+            let own = || found.blocks.iter().filter(|block| is_in(block) && !block.is_form);
             expanded.add(&term.stem, 1.0, alike, own());
-            let of_forms = found.blocks.iter().filter(|block| is_in(block) && is_form(block));
+            let of_forms = found.blocks.iter().filter(|block| is_in(block) && block.is_form);
             expanded.add(&term.word, weights::FORM, alike, of_forms);
             // A word that stands in some note is of a language of the notes, or one that they have taken over.
             let is_foreign = own().next().is_none();

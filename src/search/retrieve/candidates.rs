@@ -155,6 +155,8 @@ pub(in crate::search) struct Occurrence {
     pub is_turn: bool,
     /// Whether it is an event of a conversation, a tool's among them.
     pub is_said: bool,
+    /// Whether it has the term in another form alone.
+    pub is_form: bool,
 }
 
 impl Occurrence {
@@ -173,8 +175,6 @@ impl Occurrence {
 #[derive(Debug, Default)]
 pub(in crate::search) struct TermBlocks {
     pub blocks: Vec<Occurrence>,
-    /// The slots of those that have it in another form alone.
-    pub forms: Vec<u32>,
     /// How many notes they are of.
     pub notes: usize,
 }
@@ -193,13 +193,13 @@ impl TermBlocks {
             let Some(own) = note.filter(|note| note.slots.start <= slot) else { return };
             this.notes += usize::from(this.blocks.last().is_none_or(|last| last.note != own.note));
             let shape = if own.has_turns { corpus.shape(slot) } else { Shape(0) };
-            this.forms.extend(is_form.then_some(slot));
             this.blocks.push(Occurrence {
                 slot,
                 note: own.note,
                 times: u16::try_from(times.0).unwrap_or(u16::MAX),
                 is_turn: shape.has(Shape::TURN),
                 is_said: shape.has(Shape::TURN | Shape::TOOL),
+                is_form,
             });
         });
         this
