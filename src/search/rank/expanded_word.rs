@@ -15,7 +15,7 @@ use crate::search::parallel::share;
 use crate::search::query::Question;
 use crate::search::query::translations::translations;
 use crate::search::retrieve::{
-    COMMON, CorpusScope, NoteSlots, Occurrence, SimilarWordFinder, SimilarWords, TermBlocks, count,
+    COMMON, CorpusScope, NoteSlots, Occurrence, SimilarWordFinder, SimilarWords, count,
 };
 use crate::search::store::Corpus;
 use crate::search::weights::notes as weights;
@@ -126,9 +126,9 @@ pub(in crate::search) fn expand_words(
                 expanded.least = weights::LEAST_LONG_WORD;
             }
             let found = scope.of_question(term);
-            let own = || found.blocks.iter().filter(|block| is_in(block) && !block.is_form);
+            let own = || found.iter().filter(|block| is_in(block) && !block.is_form);
             expanded.add(&term.stem, 1.0, alike, own());
-            let of_forms = found.blocks.iter().filter(|block| is_in(block) && block.is_form);
+            let of_forms = found.iter().filter(|block| is_in(block) && block.is_form);
             expanded.add(&term.word, weights::FORM, alike, of_forms);
             // A word that stands in some note is of a language of the notes, or one that they have taken over.
             let is_foreign = own().next().is_none();
@@ -136,7 +136,7 @@ pub(in crate::search) fn expand_words(
             let near = term.near.iter().map(|(term, how)| (term.as_str(), how * weights::NEAR_WORD));
             for (term, likeness) in foreign.into_iter().map(|term| (term, weights::TRANSLATION)).chain(near) {
                 let found = scope.of(term);
-                let blocks = found.blocks.iter().filter(is_in);
+                let blocks = found.iter().filter(is_in);
                 if !scope.is_common(blocks.clone().count(), COMMON) {
                     expanded.add(term, likeness, alike, blocks);
                 }
@@ -146,8 +146,8 @@ pub(in crate::search) fn expand_words(
         for (term, likeness) in alike {
             if left > 0 && !expanded.members.contains(term) {
                 // Terms of blocks that are dead must not push out others. Nothing else asks for these, so they are not kept.
-                let found = TermBlocks::new(scope, term, &[]);
-                let blocks = found.blocks.iter().filter(is_in);
+                let found = scope.read(term, &[]);
+                let blocks = found.iter().filter(is_in);
                 let count = blocks.clone().count();
                 left -= usize::from(count > 0);
                 if count > 0 && !scope.is_common(count, COMMON) {

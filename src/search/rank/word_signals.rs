@@ -11,7 +11,7 @@ use crate::search::parallel::share;
 use crate::search::query::QueryTerm;
 use crate::search::rank::turn_signals::{RankingInput, Scores};
 use crate::search::retrieve::{
-    B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, TermBlocks, count, idf, saturated,
+    B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, count, idf, saturated,
 };
 use crate::search::store::Corpus;
 use crate::search::weights::{AROUND, NEAR_WORD, Signal};
@@ -145,15 +145,15 @@ impl TermValues {
     /// Of a term in the turns of a scope and in the notes that `is_other` marks. A name has no near words.
     fn new(scope: CorpusScope<'_>, is_other: &[bool], term: &QueryTerm, is_name: bool) -> Self {
         let CorpusScope { corpus, candidates, .. } = scope;
-        let looked_at = |found: &TermBlocks| -> Vec<Occurrence> {
-            let blocks = found.blocks.iter();
+        let looked_at = |found: &[Occurrence]| -> Vec<Occurrence> {
+            let blocks = found.iter();
             blocks.filter(|block| block.is_turn || is_other[block.note as usize]).copied().collect()
         };
         let (all, notes) = (count(candidates.count), count(candidates.notes.len()));
         let found = scope.of_question(term);
-        let found_in = found.blocks.len();
+        let (found_in, found_notes) = (found.len(), found.chunk_by(|a, b| a.note == b.note).count());
         let blocks = looked_at(&found);
-        let (rarity, session_rarity) = (idf(count(found_in), all), idf(count(found.notes), notes));
+        let (rarity, session_rarity) = (idf(count(found_in), all), idf(count(found_notes), notes));
         let gain = |block: &Occurrence| {
             let length = f32::from(corpus.meta(block.slot).length);
             (block.slot, rarity * saturated(block.tf(), length, candidates.mean_length, B))
@@ -184,8 +184,8 @@ impl TermValues {
         for (word, likeness) in &term.near {
             let near = scope.of(word);
             // What stands everywhere tells nothing, and costs the most.
-            if !scope.is_common(near.blocks.len(), COMMON) {
-                soft_in += near.blocks.len();
+            if !scope.is_common(near.len(), COMMON) {
+                soft_in += near.len();
                 values.extend(looked_at(&near).iter().map(|block| (block.slot, NEAR_WORD * likeness)));
             }
         }

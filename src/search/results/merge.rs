@@ -202,7 +202,7 @@ pub(super) fn find_typed_words(
     let blocks = share(scope.candidates.count, words.len(), |at| scope.of_question(words[at]));
     let mut found = TypedWords::default();
     for (term, of_word) in words.iter().zip(blocks) {
-        let slots = of_word.blocks.iter().map(|block| block.slot);
+        let slots = of_word.iter().map(|block| block.slot);
         let mut slots: RoaringBitmap =
             RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order");
         // A lone character begins pairs.

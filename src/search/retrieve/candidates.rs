@@ -123,25 +123,48 @@ impl CorpusScope<'_> {
     }
 
     /// The blocks of a term of the question.
-    pub(in crate::search) fn of_question(self, term: &QueryTerm) -> Arc<TermBlocks> {
+    pub(in crate::search) fn of_question(self, term: &QueryTerm) -> Arc<Vec<Occurrence>> {
         self.known_or_read(&term.stem, &term.forms)
     }
 
     /// Those of another term.
-    pub(in crate::search) fn of(self, term: &str) -> Arc<TermBlocks> {
+    pub(in crate::search) fn of(self, term: &str) -> Arc<Vec<Occurrence>> {
         self.known_or_read(term, &[])
     }
 
-    fn known_or_read(self, term: &str, forms: &[String]) -> Arc<TermBlocks> {
+    fn known_or_read(self, term: &str, forms: &[String]) -> Arc<Vec<Occurrence>> {
         let known = || self.occurrences.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The forms belong to the key: a term may be near another one of the question.
         let key = (term.to_owned(), !forms.is_empty());
         if let Some(blocks) = known().get(&key) {
             return Arc::clone(blocks);
         }
-        let found = Arc::new(TermBlocks::new(self, term, forms));
+        let found = Arc::new(self.read(term, forms));
         known().insert(key, Arc::clone(&found));
         found
+    }
+
+    /// Reads the blocks of a term, and of other forms of its word ([`QueryTerm::forms`]), in the order of their slots.
+    pub(in crate::search) fn read(self, term: &str, forms: &[String]) -> Vec<Occurrence> {
+        let mut blocks = Vec::new();
+        // The first note that doesn't end before where the postings have come to.
+        let mut note: Option<&NoteSlots> = None;
+        self.corpus.each_posting(term, forms, |slot, times, is_form| {
+            if note.is_none_or(|note| note.slots.end <= slot) {
+                note = self.candidates.reaching(slot);
+            }
+            let Some(own) = note.filter(|note| note.slots.start <= slot) else { return };
+            let shape = if own.has_turns { self.corpus.shape(slot) } else { Shape(0) };
+            blocks.push(Occurrence {
+                slot,
+                note: own.note,
+                times: u16::try_from(times.0).unwrap_or(u16::MAX),
+                is_turn: shape.has(Shape::TURN),
+                is_said: shape.has(Shape::TURN | Shape::TOOL),
+                is_form,
+            });
+        });
+        blocks
     }
 }
 
@@ -171,49 +194,8 @@ impl Occurrence {
     }
 }
 
-/// The blocks of a scope in which a term stands, in the order of their slots.
-#[derive(Debug, Default)]
-pub(in crate::search) struct TermBlocks {
-    pub blocks: Vec<Occurrence>,
-    /// How many notes they are of.
-    pub notes: usize,
-}
-
-impl TermBlocks {
-    /// Reads those of a term, and of other forms of its word ([`QueryTerm::forms`]).
-    pub fn new(scope: CorpusScope<'_>, term: &str, forms: &[String]) -> Self {
-        let CorpusScope { corpus, candidates, .. } = scope;
-        let mut this = Self::default();
-        // The first note that doesn't end before where the postings have come to.
-        let mut note: Option<&NoteSlots> = None;
-        corpus.each_posting(term, forms, |slot, times, is_form| {
-            if note.is_none_or(|note| note.slots.end <= slot) {
-                note = candidates.reaching(slot);
-            }
-            let Some(own) = note.filter(|note| note.slots.start <= slot) else { return };
-            this.notes += usize::from(this.blocks.last().is_none_or(|last| last.note != own.note));
-            let shape = if own.has_turns { corpus.shape(slot) } else { Shape(0) };
-            this.blocks.push(Occurrence {
-                slot,
-                note: own.note,
-                times: u16::try_from(times.0).unwrap_or(u16::MAX),
-                is_turn: shape.has(Shape::TURN),
-                is_said: shape.has(Shape::TURN | Shape::TOOL),
-                is_form,
-            });
-        });
-        this
-    }
-
-    /// Those of some slots.
-    pub fn within(&self, slots: &Range<u32>) -> &[Occurrence] {
-        let at = |slot: u32| self.blocks.partition_point(|block| block.slot < slot);
-        &self.blocks[at(slots.start)..at(slots.end)]
-    }
-}
-
 /// The blocks of terms, each with and without its other forms.
-type TermMap = FxHashMap<(String, bool), Arc<TermBlocks>>;
+type TermMap = FxHashMap<(String, bool), Arc<Vec<Occurrence>>>;
 
 /// The blocks of all terms that one question has asked for in its scope.
 #[derive(Debug, Default)]

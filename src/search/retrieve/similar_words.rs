@@ -135,12 +135,12 @@ pub(in crate::search) fn correct_typos(
     today: jiff::civil::Date,
 ) -> Question {
     let table = BuiltinTable::builtin();
-    let blocks_with = |term: &str| scope.of(term).blocks.len();
+    let blocks_with = |term: &str| scope.of(term).len();
     let is_wrong = |term: &&QueryTerm| {
         (SHORTEST_SWAPPED..=LONGEST).contains(&term.word.chars().count())
             && term.word.chars().all(char::is_alphabetic)
             && !table.has(&term.word)
-            && scope.of_question(term).blocks.is_empty()
+            && scope.of_question(term).is_empty()
     };
     let mut terms = Terms::default();
     let slips = question.terms.iter().filter(is_wrong);
