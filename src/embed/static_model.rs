@@ -114,9 +114,8 @@ impl BuiltinTable {
 /// Embeds many texts: it keeps the tokens of the words that it has met, up to [`MOST_WORDS`] of them.
 #[derive(Debug, Default)]
 pub struct Embedder {
-    /// The range in `tokens` of each word.
-    words: FxHashMap<Box<str>, (u32, u32)>,
-    tokens: Vec<u32>,
+    /// The tokens of each word.
+    words: FxHashMap<Box<str>, Box<[u32]>>,
     /// Those of one text.
     text: Vec<u32>,
 }
@@ -138,16 +137,13 @@ impl Embedder {
             if self.text.len() >= MOST_TOKENS {
                 return;
             }
-            if let Some((from, to)) = self.words.get(word) {
-                self.text.extend_from_slice(&self.tokens[*from as usize..*to as usize]);
-                return;
+            if let Some(tokens) = self.words.get(word) {
+                return self.text.extend_from_slice(tokens);
             }
             let of_text = self.text.len();
             wordpiece::split(&table, word, &mut self.text);
             if self.words.len() < MOST_WORDS {
-                let from = self.tokens.len() as u32;
-                self.tokens.extend_from_slice(&self.text[of_text..]);
-                self.words.insert(word.into(), (from, self.tokens.len() as u32));
+                self.words.insert(word.into(), self.text[of_text..].into());
             }
         });
         self.text.truncate(MOST_TOKENS);
