@@ -125,6 +125,12 @@ impl Candidate {
         line.extend(self.block_id.as_ref().map(|block| format!(" ^{block}")));
         line
     }
+
+    /// Whether text and section can stand in a line and come back: neither is blank or begins or ends with a blank.
+    pub fn is_writable(&self) -> bool {
+        let solid = |text: &str| !text.is_empty() && text.trim() == text;
+        solid(&self.section) && solid(&self.text) && !self.quote.is_empty()
+    }
 }
 
 /// A question or a record with its place in the file.
@@ -343,9 +349,7 @@ mod tests {
             let mut said = tea();
             (said.text, said.quote, said.section) = (text, quote, section);
             said.change = Some(FactChange::Replaces(old));
-            // Text and section come back if neither is blank, or begins or ends with a blank.
-            let solid = |text: &str| !text.is_empty() && text.trim() == text;
-            prop_assume!(solid(&said.section) && solid(&said.text) && !said.quote.is_empty());
+            prop_assume!(said.is_writable());
             for said in [said.clone(), record(&said)] {
                 let line = said.to_line();
                 prop_assert_eq!(parse_line(line.as_bytes()), ParsedBox::Line(Box::new(said)), "{}", line);
