@@ -16,7 +16,7 @@ pub(in crate::search) mod similar_words;
 
 pub(in crate::search) use bm25::{B, Clause, K1, clauses, idf, saturated, top};
 pub(in crate::search) use candidates::{
-    Bounds, COMMON, Candidates, CorpusScope, MANY, NoteSlots, Occurrence, Occurrences, RATHER_COMMON, count,
+    Bounds, COMMON, CorpusScope, MANY, NoteSlots, Occurrence, Occurrences, RATHER_COMMON, count,
 };
 pub(in crate::search) use document_sets::{DocumentSets, QueryWord, WordMatcher, matchers, query_words};
 pub(in crate::search) use filter::Filters;
