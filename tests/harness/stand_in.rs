@@ -9,9 +9,10 @@ use crate::mcp::client::Client;
 use crate::support::processes::name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tokio::sync::mpsc;
 use vault_agent::brain::wire::{WireBrain, WireFormat, http};
-use vault_agent::brain::{BrainError, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec};
+use vault_agent::brain::{
+    BrainError, CallProgress, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec,
+};
 
 /// Where the program's arguments stand, one a line; a test run has none.
 const ARGUMENTS: &str = "STAND_IN_ARGUMENTS";
@@ -240,10 +241,8 @@ impl Program {
             client: http::client().unwrap(),
             clock: Arc::new(SystemClock),
         };
-        let call = || {
-            let (events, _) = mpsc::channel(64);
-            runtime.block_on(brain.call(request, events, CancellationToken::new()))
-        };
+        let call =
+            || runtime.block_on(brain.call(request, &mut CallProgress::default(), CancellationToken::new()));
         let first = call();
         let Err(error) = first else { return first };
         let Some(status) = error.status.filter(|status| matches!(status, 401 | 408 | 429 | 500..)) else {

@@ -116,19 +116,6 @@ proptest! {
 }
 
 #[test]
-fn what_a_rest_gave_back_is_made_again() {
-    let (dir, root) = crate::recall::folder();
-    std::fs::write(root.join("a.md"), "the kitten\n\nthe zebra and its kitten\n").unwrap();
-    let recall = open(&root, &dir.path().join("cache"));
-    let first = recall.search(&Query::new("kitten zebra")).unwrap().hits;
-    assert_eq!(first.len(), 2);
-    for _ in 0..2 {
-        recall.rest();
-        assert_eq!(recall.search(&Query::new("kitten zebra")).unwrap().hits, first);
-    }
-}
-
-#[test]
 fn few_hits_are_the_first_of_many() {
     let (dir, root) = crate::recall::folder();
     std::fs::create_dir(root.join("some")).unwrap();
