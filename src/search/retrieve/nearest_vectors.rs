@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::embed::BuiltinTable;
     use crate::search::read::block::{Block, Kind, ParsedNote};
-    use crate::search::retrieve::{Candidates, Occurrences};
+    use crate::search::retrieve::candidates::{Candidates, Occurrences};
 
     const WORDS: [&str; 16] = [
         "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
