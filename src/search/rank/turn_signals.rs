@@ -81,8 +81,10 @@ impl RankingInput<'_> {
         }
         let standard = |cosine: f32| (cosine - mean) * scale;
         for (slot, cosine) in &cosines {
-            scores.near(*slot, *cosine, standard(*cosine));
-            scores.add(Signal::Vector, *slot, standard(*cosine));
+            let own = standard(*cosine);
+            let is_near = if scores.is_builtin { *cosine >= NEAR } else { own >= NEAR_SPREADS };
+            scores.cells[*slot as usize].1 |= is_near;
+            scores.add(Signal::Vector, *slot, own);
             scores.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
         }
     }
@@ -203,12 +205,6 @@ impl Scores {
         let (score, speaks) = &mut self.cells[slot as usize];
         *score += self.weights[signal as usize] * value;
         *speaks |= value > 0.0 && matches!(signal, Signal::SoftTelling | Signal::OwnTop | Signal::Date);
-    }
-
-    /// The cosine of `slot`, as it is and standardised.
-    pub(super) fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
-        let is_near = if self.is_builtin { cosine >= NEAR } else { standard >= NEAR_SPREADS };
-        self.cells[slot as usize].1 |= is_near;
     }
 
     /// The slots for which vectors are compared, after the signals from words: all, unless there are many.

@@ -98,14 +98,9 @@ fn best_of(memories: &[Memory], left: &[usize], chosen: &[usize], now: i64) -> u
             memory.time.map_or(0.0, |time| memory_formulas::recency((now - time) as f64 / 86_400.0));
         memory_formulas::relevance(memory.similarity, recency, likeness)
     };
-    let mut best = (0, f64::MIN);
-    for (place, at) in left.iter().enumerate() {
-        let score = score(*at);
-        if score > best.1 {
-            best = (place, score);
-        }
-    }
-    best.0
+    // Of equals the first.
+    let scored = left.iter().map(|at| score(*at)).enumerate().rev();
+    scored.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(place, _)| place)
 }
 
 fn likeness(a: &Memory, b: &Memory) -> f64 {
