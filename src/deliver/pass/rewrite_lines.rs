@@ -95,7 +95,10 @@ fn forget_deleted_lines(pass: Pass<'_>, notes: &PassNotes, plan: &PassPlan) -> R
         _ => notes.reminders.is_some(),
     };
     let gone = unsettled.iter().filter(|(key, row)| was_read(row.fact.kind) && !open.contains(key.as_str()));
-    pass.journal.done(gone.map(|(key, _)| key.as_str()))?;
+    let gone: Vec<&str> = gone.map(|(key, _)| key.as_str()).collect();
+    if !gone.is_empty() {
+        pass.journal.done(gone)?;
+    }
     let unsent = pass.journal.open_deliveries()?;
     let gone = unsent.iter().filter(|row| was_read(row.fact.kind) && !plan.open.contains(&row.key));
     pass.journal.forget_unsent(gone.map(|row| row.key.as_str()))
