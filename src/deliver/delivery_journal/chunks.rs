@@ -208,53 +208,43 @@ impl Journal {
 
 pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
     let facts: Vec<&NotifiedItem> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
-    let inserted = tx.execute(
-        "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-         ON CONFLICT DO NOTHING",
-        params![
-            message.key,
-            message.kind.as_str(),
-            message.scope.map(|scope| scope.to_string()),
-            to_json(&facts),
-            message.body,
-            message.to.name(),
-            message.to.is_copy()
-        ],
-    )?;
-    if inserted == 0 {
+    let (scope, to) = (message.scope.map(|scope| scope.to_string()), &message.to);
+    let (id, kind, body) = (&message.key, message.kind.as_str(), &message.body);
+    let sql = "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+               ON CONFLICT DO NOTHING";
+    if tx.execute(sql, params![id, kind, scope, to_json(&facts), body, to.name(), to.is_copy()])? == 0 {
         return Ok(false);
     }
-    insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
+    insert_chunks(tx, message.kind, id, 0, body, limit)?;
     if let Some(since) = message.lookup_since {
         let sql = "UPDATE chunks SET state = 'sending', first_ms = ?2 WHERE message = ?1";
-        tx.execute(sql, params![message.key, since.as_millisecond()])?;
+        tx.execute(sql, params![id, since.as_millisecond()])?;
     }
-    if let Recipient::Copy(name) = &message.to {
+    if let Recipient::Copy(name) = to {
         let keys = message.deliveries.iter().map(|(key, ..)| key.as_str());
-        return recipients::claim(tx, &message.key, name, keys);
+        return recipients::claim(tx, id, name, keys);
     }
-    let mut insert = tx.prepare_cached(
+    let sql =
         "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
-         ON CONFLICT DO NOTHING",
-    )?;
-    let mut take = tx.prepare_cached(
-        "UPDATE deliveries SET message = ?2, state = 'due', line = ?3, fact = ?4
-         WHERE key = ?1 AND message IS NULL AND state IN ('due', 'failed')",
-    )?;
+               ON CONFLICT DO NOTHING";
+    let mut insert = tx.prepare_cached(sql)?;
+    let sql = "UPDATE deliveries SET message = ?2, state = 'due', line = ?3, fact = ?4
+               WHERE key = ?1 AND message IS NULL AND state IN ('due', 'failed')";
+    let mut take = tx.prepare_cached(sql)?;
     for (key, line, fact) in &message.deliveries {
         let fact_json = to_json(fact);
         let (subject, local) = parts(key);
         insert.execute(params![key, subject, local, line.bytes(), fact_json])?;
-        if take.execute(params![key, message.key, line.bytes(), fact_json])? == 0 {
+        if take.execute(params![key, id, line.bytes(), fact_json])? == 0 {
             return Ok(false);
         }
     }
     // The wait between attempts goes on growing where an earlier message left off.
     let attempts = "UPDATE messages SET attempts =
                     coalesce((SELECT max(attempts) FROM deliveries WHERE message = ?1), 0) WHERE key = ?1";
-    tx.execute(attempts, [&message.key])?;
+    tx.execute(attempts, [id])?;
     if message.lookup_since.is_some() {
-        tx.execute("UPDATE deliveries SET state = 'sending' WHERE message = ?1", [&message.key])?;
+        tx.execute("UPDATE deliveries SET state = 'sending' WHERE message = ?1", [id])?;
     }
     Ok(true)
 }

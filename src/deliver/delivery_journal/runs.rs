@@ -178,27 +178,20 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn claim_run(&self, run: &RoutineRun, is_scheduled: bool, baseline: Option<&str>) -> Result<bool> {
-        let started = run.started.as_millisecond();
+        let RoutineRun { key, routine, missed, note, material, .. } = run;
+        let (local, due, started) =
+            (local_text(run.local), run.due.as_millisecond(), run.started.as_millisecond());
         self.db.write(|tx| {
-            let added = tx.execute(
+            let sql =
                 "INSERT INTO runs (key, routine, local, due_ms, missed, started_ms, note, material, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'claimed') ON CONFLICT DO NOTHING",
-                params![
-                    run.key,
-                    run.routine,
-                    local_text(run.local),
-                    run.due.as_millisecond(),
-                    run.missed,
-                    started,
-                    run.note,
-                    run.material
-                ],
-            )?;
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'claimed') ON CONFLICT DO NOTHING";
+            let added =
+                tx.execute(sql, params![key, routine, local, due, missed, started, note, material])?;
             if is_scheduled {
-                handled(tx, &run.routine, run.due)?;
+                handled(tx, routine, run.due)?;
                 if added > 0 {
                     let sql = "UPDATE routines SET ran_ms = ?2, seen = coalesce(?3, seen) WHERE name = ?1";
-                    tx.execute(sql, params![run.routine, started, baseline])?;
+                    tx.execute(sql, params![routine, started, baseline])?;
                 }
             }
             Ok(added > 0)

@@ -24,34 +24,24 @@ impl TurnJournal {
     }
 
     /// Records the memory result.
-    pub fn record_recalled(&self, message: u64, recalled_memories: &RecallRow, now: Timestamp) -> Result<()> {
+    pub fn record_recalled(&self, message: u64, recalled: &RecallRow, now: Timestamp) -> Result<()> {
+        let RecallRow { injection, problem } = recalled;
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
-                params![message.to_string(), recalled_memories.injection, recalled_memories.problem],
-            )?;
-            advance(tx, message, TurnState::Recalled, recalled_memories.problem.as_deref().unwrap_or(""), now)
-                .map(drop)
+            let sql = "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1";
+            tx.execute(sql, params![message.to_string(), injection, problem])?;
+            advance(tx, message, TurnState::Recalled, problem.as_deref().unwrap_or(""), now).map(drop)
         })
     }
 
     /// Records the inputs of the request.
     pub fn record_request(&self, message: u64, request: &RequestRow, now: Timestamp) -> Result<()> {
+        let RequestRow { at, budget, tail, hash, skills, sums } = request;
+        let (at, skills) = (at.as_millisecond(), skills.as_ref().map(ToString::to_string));
         self.db.write(|tx| {
-            tx.execute(
-                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
-                 WHERE message = ?1",
-                params![
-                    message.to_string(),
-                    request.at.as_millisecond(),
-                    request.budget,
-                    request.tail,
-                    request.hash,
-                    request.skills.as_ref().map(ToString::to_string),
-                    request.sums.join(",")
-                ],
-            )?;
-            advance(tx, message, TurnState::Assembled, &request.hash, now).map(drop)
+            let sql = "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
+                       WHERE message = ?1";
+            tx.execute(sql, params![message.to_string(), at, budget, tail, hash, skills, sums.join(",")])?;
+            advance(tx, message, TurnState::Assembled, hash, now).map(drop)
         })
     }
 
