@@ -1,6 +1,6 @@
 //! Requests that no page of ours makes: other names, other origins, no token, forms of somebody else. None gets through.
 
-use crate::http::Reply;
+use crate::http::{Reply, encoded};
 use crate::served::*;
 
 /// Such a page, a person who has come in, and how the vault stands.

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 pub use crate::forms::Form;
 use crate::forms::forms;
 use crate::http::Reply;
-pub use crate::http::{Request, encoded};
+pub use crate::http::Request;
 
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";
