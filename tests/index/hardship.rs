@@ -154,6 +154,27 @@ fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() 
 }
 
 #[test]
+fn a_note_that_became_a_folder_or_a_link_is_forgotten() {
+    let vault = TestVault::new("//- a.md\nfirst\n//- c.md\nsecond\n//- d/e.md\nthird\n//- z/b.md\nfourth\n");
+    let index = vault.index();
+    assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 1);
+    for path in ["a.md", "c.md", "d/e.md"] {
+        fs::remove_file(vault.path(path)).unwrap();
+    }
+    fs::remove_dir(vault.path("d")).unwrap();
+    fs::create_dir(vault.path("a.md")).unwrap();
+    std::os::unix::fs::symlink("z/b.md", vault.path("c.md")).unwrap();
+    std::os::unix::fs::symlink("z", vault.path("d")).unwrap();
+    fs::copy(vault.path("z/b.md"), vault.path("z/e.md")).unwrap();
+    for query in ["first", "second", "third"] {
+        let answer = index.search(&Query::new(query)).unwrap();
+        assert_eq!(show(&answer), [""; 0], "{query}");
+    }
+    let found = show(&index.search(&Query::new("fourth")).unwrap());
+    assert_eq!(found, ["z/b.md:1 paragraph fourth", "z/e.md:1 paragraph fourth"]);
+}
+
+#[test]
 fn a_moved_vault_keeps_its_index() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     assert_eq!(vault.find("first").len(), 1);

@@ -6,6 +6,7 @@
 //! here writes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rayon::prelude::*;
 use rusqlite::Connection;
@@ -152,13 +153,17 @@ impl Index {
         let takes = |path: &NotePath| self.options.takes(path.as_str()) == Ok(true);
         let unreadable =
             |error: &VaultError| (path.to_string(), SkipReason::Unreadable(error.to_string()).to_string());
-        match self.vault.stat(path) {
+        // The walk leaves links out.
+        let stands = if self.is_behind_link(path) { Ok(None) } else { self.vault.stat(path) };
+        match stands {
             Ok(Some(stat)) => {
                 if !path.is_hidden() && takes(path) && !conflict::is_temporary(path.file_name()) {
                     found.insert(path.to_string(), Some(stat));
                 }
             }
             Err(VaultError::NotAFile { .. }) => {
+                // It may have been a note.
+                found.insert(path.to_string(), None);
                 let under = Some(path.clone());
                 let under = WalkOptions { extensions: Vec::new(), under, ..WalkOptions::default() };
                 let walked = self.vault.walk_if_there(&under).unwrap_or_else(|error| {
@@ -187,9 +192,16 @@ impl Index {
         Ok(())
     }
 
-    /// The stat of a file, if one is there.
+    /// The stat of a file, if one is there and behind no link.
     pub(super) fn stat(&self, path: &str) -> Option<Stat> {
-        NotePath::new(path).ok().and_then(|path| self.vault.stat(&path).ok().flatten())
+        let path = NotePath::new(path).ok().filter(|path| !self.is_behind_link(path))?;
+        self.vault.stat(&path).ok().flatten()
+    }
+
+    /// Whether a path is that of a symbolic link, or leads through one.
+    fn is_behind_link(&self, path: &NotePath) -> bool {
+        let names = path.as_str().split('/').count();
+        self.vault.absolute(path).ancestors().take(names).any(Path::is_symlink)
     }
 
     /// Looks at the suspects' bytes, on all cores where there are many.
