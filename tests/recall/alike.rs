@@ -236,8 +236,11 @@ fn accents_of_titles_headings_and_names_don_t_count() {
 #[test]
 fn signs_bind_in_phrases_and_exclusions() {
     let (_dir, recall) = in_vault(|root| {
-        std::fs::write(root.join("a.md"), "party 🎉 tonight\n\nparty plain\n\n- [ ] rent 📅 2026-11-20\n")
-            .unwrap();
+        std::fs::write(
+            root.join("a.md"),
+            "party 🎉 tonight\n\nparty plain\n\n- [ ] rent 📅 2026-11-20\n\nwarm ❤\u{fe0f}\n",
+        )
+        .unwrap();
     });
     for (query, found) in [
         ("party -🎉", &["party plain"][..]),
@@ -248,6 +251,10 @@ fn signs_bind_in_phrases_and_exclusions() {
         ("🎉", &["party 🎉 tonight"]),
         ("📅", &["rent 📅 2026-11-20"]),
         ("🎈", &[]),
+        ("❤\u{fe0f}", &["warm ❤\u{fe0f}"]),
+        ("\"warm ❤\"", &["warm ❤\u{fe0f}"]),
+        ("\"warm ❤\u{fe0f}\"", &["warm ❤\u{fe0f}"]),
+        ("warm -❤\u{fe0f}", &[]),
     ] {
         let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
         assert_eq!(texts(&answer), found.iter().map(|text| (*text, false)).collect::<Vec<_>>(), "{query}");

@@ -192,7 +192,7 @@ fn fold_into(text: &str, folded: &mut String) {
         folded.make_ascii_lowercase();
         return;
     }
-    for c in text.nfkd().filter(|c| !is_accent(*c)).nfc().flat_map(char::to_lowercase) {
+    for c in text.nfkd().filter(|c| !is_accent(*c) && !is_selector(*c)).nfc().flat_map(char::to_lowercase) {
         match c {
             'ß' => folded.push_str("ss"),
             'æ' => folded.push_str("ae"),
@@ -212,6 +212,11 @@ fn fold_into(text: &str, folded: &mut String) {
 /// Marks that fold away: accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs.
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}')
+}
+
+/// Whether `c` says how the sign before it is to be drawn, as in a coloured heart.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,6 +239,7 @@ fn class(c: char) -> Class {
     }
     match c {
         '\u{2019}' => Class::Connector,
+        c if is_selector(c) => Class::Other,
         c if is_unspaced(c) => Class::Spaceless,
         c if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
         _ => Class::Other,

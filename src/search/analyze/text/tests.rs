@@ -19,6 +19,7 @@ fn words_fold_case_accents_and_forms() {
     assert_eq!(exact("Ünïcode CAFÉ ﬁne Straße Łódź"), ["unicode", "cafe", "fine", "strasse", "lodz"]);
     assert_eq!(exact("Йод Ёлка ΟΔΟΣ"), ["иод", "елка", "οδοσ"]);
     assert_eq!(exact("ｆｕｌｌ １２"), ["full", "12"]);
+    assert_eq!((exact("❤\u{fe0f} b\u{fe0e}"), fold("❤\u{fe0f}")), (vec!["b".to_owned()], "❤".to_owned()));
 }
 
 #[test]
