@@ -23,6 +23,9 @@ const MAX_WORD: usize = 64;
 /// A compound longer than this (in bytes) is found by its parts alone.
 const MAX_WHOLE: usize = 56;
 
+/// No character before this one folds into a sign.
+const FIRST_SIGN: char = '\u{2070}';
+
 /// The origin of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -32,6 +35,8 @@ pub enum Form {
     Whole,
     /// A pair of characters of a script without spaces, or the last character of a run of them.
     Pair,
+    /// A sign ([`is_sign`]), folded. Ranking knows none.
+    Sign,
 }
 
 /// Splits text into exact terms. It keeps buffers, so use one for many texts.
@@ -49,11 +54,14 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// Calls `emit` with every term of `text`, in order: the form, the exact term and its stem if that
+    /// Calls `emit` with every term of `text` but signs, in order: the form, the exact term and its stem if that
     /// differs (without [`STEM`]).
     pub fn terms(&mut self, text: &str, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
         let Self { splitter, stems } = self;
         splitter.split(text, &mut |form, term, _| {
+            if form == Form::Sign {
+                return;
+            }
             emit(form, term, if form == Form::Word { other_stem(stems, term) } else { None });
         });
     }
@@ -91,7 +99,20 @@ impl Splitter {
             match class(c) {
                 Class::Word => at = self.chunk(text, at, emit),
                 Class::Spaceless => at = self.run(text, at, emit),
-                Class::Connector | Class::Other => at += c.len_utf8(),
+                Class::Connector | Class::Other => {
+                    self.signs(c, emit);
+                    at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    /// The signs that a character is, folded.
+    fn signs(&mut self, c: char, emit: &mut impl FnMut(Form, &str, bool)) {
+        if c >= FIRST_SIGN {
+            fold_into(c.encode_utf8(&mut [0; 4]), &mut self.folded);
+            for sign in self.folded.split("").filter(|sign| sign.contains(is_sign)) {
+                emit(Form::Sign, sign, false);
             }
         }
     }

@@ -95,7 +95,7 @@ impl Question {
             analyzer.terms(word, &mut |form, exact, stem| match form {
                 Form::Word => others.extend(forms(exact, stem.unwrap_or(exact))),
                 Form::Pair if exact.chars().nth(1).is_some() => others.push(exact.to_owned()),
-                Form::Pair | Form::Whole => {}
+                Form::Pair | Form::Whole | Form::Sign => {}
             });
             found.push(QueryTerm { stem: term, word: word.clone(), forms: others, near });
         }

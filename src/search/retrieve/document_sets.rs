@@ -50,6 +50,11 @@ impl<'a> DocumentSets<'a> {
         self.with_any(FILTER, &[filter.to_owned()])
     }
 
+    /// Documents with a folded sign.
+    pub fn with_sign(&self, sign: char) -> Result<RoaringBitmap, IndexError> {
+        self.with_any(TEXT, &[sign.to_string()])
+    }
+
     /// Documents that belong to a scope of memories: its marks and those nested in it, or no mark of any.
     pub fn in_scope(&self, scope: &Scope) -> Result<RoaringBitmap, IndexError> {
         match scope_filters([scope]).next_back() {

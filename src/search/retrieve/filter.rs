@@ -162,7 +162,7 @@ impl<'s> Filters<'s> {
         Ok(kept)
     }
 
-    /// Keeps the documents that have the words of all phrases, and leaves out those with a word that is not wanted. The
+    /// Keeps the documents that have the words and signs of all phrases, and leaves out those with a word that is not wanted. The
     /// texts are looked at afterwards, for phrases and for unwanted prefixes, compounds and phrases.
     fn words(
         &mut self,
@@ -175,6 +175,9 @@ impl<'s> Filters<'s> {
                 if word.form != Form::Whole {
                     *kept &= sets.with(&WordMatcher::of(word))?;
                 }
+            }
+            for sign in fold(text).chars().filter(|c| is_sign(*c)) {
+                *kept &= sets.with_sign(sign)?;
             }
             self.phrases.push((text.to_owned(), true));
         }

@@ -50,6 +50,18 @@ fn scripts_without_spaces_give_pairs() {
 }
 
 #[test]
+fn signs_are_terms_of_the_index_alone() {
+    let text = "a→b “c” 🎉!❤\u{fe0f} ∯ ₋ 1\u{20e3}";
+    let mut signs = String::new();
+    Splitter::default().split(text, &mut |form, term, _| {
+        signs += if form == Form::Sign { term } else { "" };
+    });
+    assert_eq!(signs, fold(text).chars().filter(|c| is_sign(*c)).collect::<String>());
+    assert_eq!(signs, "→🎉❤∮∮−");
+    assert!(exact(text).iter().all(|term| !term.contains(is_sign)));
+}
+
+#[test]
 fn plain_words_are_taken_as_any_other() {
     // The quick way and the whole one.
     for text in ["Word", "wORD", "ABc", "ABCd", "x1Y", "end.", "a::b", "a:", "it's", "it'", "tail-", "é-x"] {
