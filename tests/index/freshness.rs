@@ -1,5 +1,7 @@
 //! Answers say how fresh they are; nothing makes them silently wrong.
 
+use vault_agent::search::follow::follower::sealed;
+
 use super::vault::*;
 
 /// An index and its follower, which has looked at everything once.
@@ -156,28 +158,31 @@ fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_em
 }
 
 #[test]
-fn a_daemon_s_word_about_a_commit_that_is_lost_is_not_believed() {
+fn a_daemon_s_word_that_is_damaged_or_about_a_lost_commit_is_not_believed() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     let (_, _follower) = followed(&vault);
     let other = vault.index();
     assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
-    // As if a damaged log had lost the last commit: the daemon knows of a later one than is there.
     let word = vault.cache().join("live");
-    let mut rounds = 0;
-    until("five looks at every file", || {
-        let said = std::fs::read_to_string(&word).unwrap();
-        let commit = said.strip_prefix("following ").and_then(|commit| commit.split_once(' '));
-        let Some((epoch, generation)) = commit else { return false };
-        let later = format!("following {epoch} {}", generation.trim().parse::<u64>().unwrap() + 1);
-        std::fs::write(&word, &later).unwrap();
-        let answer = other.search(&Query::new("first")).unwrap();
-        // The follower may have said it anew meanwhile.
-        if std::fs::read_to_string(&word).unwrap() == later {
-            assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
-            rounds += 1;
-        }
-        rounds == 5
-    });
+    let said = std::fs::read_to_string(&word).unwrap();
+    let (commit, _) = said.split_once('\n').unwrap();
+    // As if a damaged log had lost the last commit: the daemon knows of a later one than is there.
+    let (epoch, generation) = commit.rsplit_once(' ').unwrap();
+    let later = sealed(&format!("{epoch} {}", generation.parse::<u64>().unwrap() + 1));
+    // As if the file had been cut: it may have named changed notes.
+    for damaged in [&later, commit] {
+        let mut rounds = 0;
+        until("five looks at every file", || {
+            std::fs::write(&word, damaged).unwrap();
+            let answer = other.search(&Query::new("first")).unwrap();
+            // The follower may have said it anew meanwhile.
+            if std::fs::read_to_string(&word).unwrap() == damaged {
+                assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+                rounds += 1;
+            }
+            rounds == 5
+        });
+    }
 }
 
 #[test]
