@@ -206,6 +206,16 @@ fn korean_words_with_particles_and_lone_characters_are_found() {
 }
 
 #[test]
+fn a_lone_character_beside_a_word_is_found_wherever_in_a_run_it_stands() {
+    let lines = ["我喜欢喝茶", "茶很好", "他的茶很好", "I like green tea"];
+    let (_dir, recall) = in_vault(|root| std::fs::write(root.join("a.md"), lines.join("\n\n")).unwrap());
+    let answer = recall.search(&Query::new("茶 green")).unwrap();
+    let mut found = texts(&answer);
+    found.sort_unstable();
+    assert_eq!(found, [(lines[3], false), (lines[2], false), (lines[0], false), (lines[1], false)]);
+}
+
+#[test]
 fn accents_of_titles_headings_and_names_don_t_count() {
     let (_dir, recall) = in_vault(|root| {
         let write = |path: &str, text: &str| std::fs::write(root.join(path), text).unwrap();

@@ -94,7 +94,10 @@ impl Question {
             let mut others = Vec::new();
             analyzer.terms(word, &mut |form, exact, stem| match form {
                 Form::Word => others.extend(forms(exact, stem.unwrap_or(exact))),
-                Form::Pair if exact.chars().nth(1).is_some() => others.push(exact.to_owned()),
+                // A lone character also ends a run; of a pair the last one would be another word.
+                Form::Pair if exact.chars().count() > 1 || word.chars().count() == 1 => {
+                    others.push(exact.to_owned());
+                }
                 Form::Pair | Form::Whole | Form::Sign => {}
             });
             found.push(QueryTerm { stem: term, word: word.clone(), forms: others, near });
