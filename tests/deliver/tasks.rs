@@ -230,6 +230,37 @@ fn the_global_filter_and_the_folders_are_kept_to() {
 }
 
 #[test]
+fn what_is_held_or_missed_is_told_after_a_change_of_the_folders_or_the_filter() {
+    let mut world = world(&[TaskFormat::Tasks]);
+    let from = |world: &mut World, pattern: &str| {
+        world.settings.tasks.as_mut().unwrap().from = vec![pattern.to_owned()];
+    };
+    let hour = |hour| jiff::civil::time(hour, 0, 0, 0);
+    world.settings.notify_rules.quiet = Some((hour(22), hour(7)));
+    world.folder.write("P/A.md", "- [ ] Night #task ⏰ 2026-12-01 23:00\n");
+    world.folder.write("Q/A.md", "- [ ] Old ⏰ 2026-11-01 10:00\n- [ ] Elsewhere ⏰ 2026-12-01 23:00\n");
+    world.tick();
+    assert!(told_at(&mut world, "2026-12-01T23:00:00Z").is_empty());
+    from(&mut world, "P/**");
+    // While Tasks' settings are away there is another filter.
+    let plugin = ".obsidian/plugins/obsidian-tasks-plugin/data.json";
+    let filter = Some(r##"{"globalFilter": "#task"}"##);
+    for (minute, settings) in [(10, filter), (20, None), (30, filter)] {
+        settings.map_or_else(|| world.remove(plugin), |text| world.folder.write(plugin, text));
+        assert!(told_at(&mut world, &format!("2026-12-01T23:{minute}:00Z")).is_empty());
+    }
+    let night = "Task: Night #task · P/A.md (due Tue 1 Dec 23:00, 8 h late)";
+    assert_eq!(told_at(&mut world, "2026-12-02T07:00:00Z"), [night]);
+    // A folder that was not among them of late tells nothing old.
+    world.at("2026-12-03T07:00:00Z").tick();
+    from(&mut world, "Q/**");
+    world
+        .folder
+        .write("Q/A.md", "- [ ] Old #task ⏰ 2026-11-01 10:00\n- [ ] New #task ⏰ 2026-12-03 08:00\n");
+    assert_eq!(told_at(&mut world, "2026-12-03T09:00:00Z").len(), 1);
+}
+
+#[test]
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
     let mut world = world(&[TaskFormat::Tasks]);
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();

@@ -10,7 +10,7 @@
 //! with tags added or removed. Other words are another task: a reworded line can't be told from a new line beside a
 //! deleted one, and a missed task is worse than a second notification.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
@@ -75,6 +75,8 @@ pub(super) fn read(
     report: &mut PassReport,
 ) -> Result<Option<Vec<DueTask>>> {
     let now = pass.now;
+    let is_writing = !pass.is_dry_run() && pass.settings.read_only.is_none();
+    let known = pass.journal.task_scopes()?;
     let Some(settings) = &pass.settings.tasks else { return Ok(None) };
     match scanner.scan(pass.vault, settings, now) {
         Ok(problems) => report.problems.extend(problems),
@@ -84,9 +86,10 @@ pub(super) fn read(
         }
     }
     let scopes = scopes(settings, scanner.filter());
-    let names: Vec<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
-    let known = pass.journal.task_scopes()?;
+    let mut names: Vec<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
     let mut new: Vec<&str> = names.iter().copied().filter(|name| !known.contains_key(*name)).collect();
+    let replaced = replaced_scopes(&scopes, scanner.filter(), &known, now);
+    names.extend(replaced.iter().map(|scope| scope.name.as_str()));
     let zone = &pass.settings.zone;
     // Tasks that other machines may have to know are included.
     let ahead = if pass.machines.is_alone() { now } else { pass.later(DAY) };
@@ -100,7 +103,10 @@ pub(super) fn read(
                 continue;
             }
             // Notified since the oldest scope that fits; from now on, if none is known.
-            let fitting = scopes.iter().filter(|scope| scope.has(notification_time.format, path));
+            let fitting = scopes
+                .iter()
+                .chain(&replaced)
+                .filter(|scope| scope.has(notification_time.format, path, &found.task.words));
             match fitting.filter_map(|scope| known.get(&scope.name).copied()).min() {
                 Some(since) if at >= since => {}
                 Some(_) => continue,
@@ -123,7 +129,7 @@ pub(super) fn read(
             });
         }
     }
-    if !pass.is_dry_run() && pass.settings.read_only.is_none() {
+    if is_writing {
         if !new.is_empty() && pass.machines.is_voice() {
             let forms = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
             new.sort_unstable();
@@ -158,29 +164,58 @@ fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
     )
 }
 
-/// A scope that the settings name: a form with its filter, in the notes of a pattern (`None` for all).
+/// A form with its filter, in the notes of a pattern (`None` for all).
 struct TaskScope {
     format: TaskFormat,
+    /// What a task's words must have; empty for the present filter, which the scanner keeps to.
+    filter: String,
     glob: Option<PathPatterns>,
     name: String,
 }
 
 impl TaskScope {
-    fn has(&self, format: TaskFormat, path: &str) -> bool {
-        self.format == format && self.glob.as_ref().is_none_or(|glob| glob.matches(path))
+    fn new(format: TaskFormat, name: String, filter: &str, pattern: &str) -> Self {
+        let glob = (!pattern.is_empty()).then(|| PathPatterns::of(&[pattern.to_owned()]));
+        Self { format, filter: filter.to_owned(), glob, name }
+    }
+
+    fn has(&self, format: TaskFormat, path: &str, words: &str) -> bool {
+        self.format == format
+            && words.contains(&self.filter)
+            && self.glob.as_ref().is_none_or(|glob| glob.matches(path))
     }
 }
 
+/// The scopes that the settings name.
 fn scopes(settings: &TaskSettings, filter: &str) -> Vec<TaskScope> {
     let all = [String::new()];
     let from = if settings.from.is_empty() { &all[..] } else { &settings.from[..] };
     let scope = |pattern: &String, format: TaskFormat| {
-        let glob = (!pattern.is_empty()).then(|| PathPatterns::of(std::slice::from_ref(pattern)));
         let filter = if matches!(format, TaskFormat::Tasks | TaskFormat::Dataview) { filter } else { "" };
-        TaskScope { format, glob, name: format!("{format}|{filter}|{pattern}") }
+        TaskScope::new(format, format!("{format}|{filter}|{pattern}"), "", pattern)
     };
     let of_pattern = |pattern| settings.on.iter().map(move |format| scope(pattern, *format));
     from.iter().flat_map(of_pattern).collect()
+}
+
+/// The scopes that others of the same form replaced within the last day: what they had and was not sent yet is sent.
+fn replaced_scopes(
+    scopes: &[TaskScope],
+    filter: &str,
+    known: &HashMap<String, Timestamp>,
+    now: Timestamp,
+) -> Vec<TaskScope> {
+    let is_new =
+        |scope: &&TaskScope| known.get(&scope.name).is_none_or(|since| now.duration_since(*since) < DAY);
+    let changed: Vec<TaskFormat> = scopes.iter().filter(is_new).map(|scope| scope.format).collect();
+    let gone = known.keys().filter(|name| scopes.iter().all(|scope| scope.name != **name));
+    let replaced = gone.filter_map(|name| {
+        let (form, rest) = name.split_once('|')?;
+        let (old, pattern) = rest.rsplit_once('|')?;
+        let format = *changed.iter().find(|format| format.to_string() == form)?;
+        Some(TaskScope::new(format, name.clone(), if old == filter { "" } else { old }, pattern))
+    });
+    replaced.collect()
 }
 
 /// Plans the tasks that are notified now.
