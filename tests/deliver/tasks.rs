@@ -261,6 +261,18 @@ fn what_is_held_or_missed_is_told_after_a_change_of_the_folders_or_the_filter() 
 }
 
 #[test]
+fn what_falls_due_while_all_forms_are_off_is_not_told_when_they_are_on_again() {
+    let mut world = world(&[TaskFormat::Tasks]);
+    world.tick();
+    let on = world.settings.tasks.take();
+    world.folder.write("Home.md", "- [ ] Pay 📅 2026-12-05\n");
+    world.at("2026-12-06T09:00:00Z").tick();
+    world.settings.tasks = on;
+    assert!(told_at(&mut world, "2026-12-28T09:00:00Z").is_empty());
+    assert!(world.place.texts().last().unwrap().contains("1 overdue already"));
+}
+
+#[test]
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
     let mut world = world(&[TaskFormat::Tasks]);
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();

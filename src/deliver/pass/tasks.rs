@@ -77,7 +77,12 @@ pub(super) fn read(
     let now = pass.now;
     let is_writing = !pass.is_dry_run() && pass.settings.read_only.is_none();
     let known = pass.journal.task_scopes()?;
-    let Some(settings) = &pass.settings.tasks else { return Ok(None) };
+    let Some(settings) = &pass.settings.tasks else {
+        if is_writing && !known.is_empty() {
+            pass.journal.set_task_scopes(&[], now)?;
+        }
+        return Ok(None);
+    };
     match scanner.scan(pass.vault, settings, now) {
         Ok(problems) => report.problems.extend(problems),
         Err(problem) => {
