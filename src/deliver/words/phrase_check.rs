@@ -2,8 +2,8 @@
 //!
 //! The check needs no understanding of language. It compares the parts whose loss a person would notice: names (every
 //! word with a capital letter, the first one in any case), numbers, dates and times in their order, quotes, links,
-//! mentions, ids, and whole words of scripts without capitals. No such part may be added either, nor a word such as
-//! "not" or "tomorrow". Only small words may differ. If the check fails, the plain text is sent.
+//! mentions, ids, whole words of scripts without capitals, and English words such as "not", "two" or "tomorrow". No
+//! such part may be added either. Only small words may differ. If the check fails, the plain text is sent.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,18 @@ use crate::format::{capitalised, invisible};
 /// Longer messages are sent as they are.
 pub const MOST_MESSAGE: usize = 300;
 
-/// Words that change the meaning, and may not be added.
-const TURNING: &str = "no not never nobody nothing without stop don't doesn't won't can't cancelled canceled \
-    yesterday tomorrow tonight noon midnight two three four five six seven eight nine ten \
-    eleven twelve half quarter hundred thousand";
+/// Words that change the meaning, and may be neither lost nor added.
+const TURNING: &str = "no not never nobody nothing none nor neither cannot without stop cancelled canceled \
+    yesterday tomorrow tonight noon midnight";
+
+/// Words for numbers.
+const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety half quarter hundred \
+    thousand";
+
+/// Words that may be added ("before you forget") and not lost.
+const KEPT: &str =
+    "one once twice before after until till unless except only today morning afternoon evening night";
 
 /// Capitals that don't begin a name.
 const OWN: [&str; 6] = ["I", "I'm", "I'll", "I've", "I'd", "OK"];
@@ -47,7 +55,7 @@ pub fn says_the_same(message: &str, phrase: &str) -> bool {
     }
     let (own, said) = (words(&message), words(&phrase));
     let numbers = |words: &[PhraseWord<'_>]| -> Vec<String> {
-        words.iter().filter(|word| word.has_digit()).map(|word| word.text.to_owned()).collect()
+        words.iter().filter(|word| word.is_number()).map(|word| word.text.to_lowercase()).collect()
     };
     if numbers(&own) != numbers(&said) {
         return false;
@@ -81,6 +89,15 @@ impl PhraseWord<'_> {
         self.text.chars().any(char::is_numeric)
     }
 
+    fn is_number(&self) -> bool {
+        self.has_digit() || is_among(NUMBERS, &self.text.to_lowercase())
+    }
+
+    fn is_turning(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        lower.ends_with("n't") || is_among(TURNING, &lower)
+    }
+
     fn has_capital(&self) -> bool {
         self.text.chars().any(char::is_uppercase)
     }
@@ -98,7 +115,9 @@ impl PhraseWord<'_> {
 
     /// Whether it has to be said.
     fn is_required(&self) -> bool {
-        self.first || self.has_digit() || self.has_capital() || self.is_special() || self.is_caseless()
+        let names = self.first || self.has_digit() || self.has_capital();
+        let counts = self.is_turning() || is_among(KEPT, &self.text.to_lowercase());
+        names || counts || self.is_special() || self.is_caseless()
     }
 
     /// Whether `said` is this word. The first one of a sentence may lose its capital; a name may gain an ending
@@ -126,9 +145,12 @@ impl PhraseWord<'_> {
             return false;
         }
         let names = self.has_capital() && (!self.first || self.has_inner_capital());
-        let turns = TURNING.split(' ').any(|word| word == lower);
-        turns || self.is_special() || self.is_caseless() || (names && !OWN.contains(&self.text))
+        self.is_turning() || self.is_special() || self.is_caseless() || (names && !OWN.contains(&self.text))
     }
+}
+
+fn is_among(list: &str, lower: &str) -> bool {
+    list.split_whitespace().any(|word| word == lower)
 }
 
 fn words(text: &str) -> Vec<PhraseWord<'_>> {
@@ -169,6 +191,9 @@ mod tests {
             ("Anna's birthday", "Today it is Anna's birthday."),
             ("Ring Anna", "Ring Anna, I'm sure it helps."),
             ("お母さんに電話", "お母さんに電話"),
+            ("call Anna, not Berta, at noon", "At noon, call Anna, not Berta."),
+            ("please take two pills at half past nine", "Two pills please, take them at half past nine."),
+            ("call Mum", "Before you forget: call Mum."),
             ("Zahnarzt um 9:30 anrufen", "Zahnarzt: bitte um 9:30 anrufen."),
         ] {
             assert!(says_the_same(message, phrase), "{message} | {phrase}");
@@ -201,6 +226,13 @@ mod tests {
             ("Ship USB cable", "Ship usb cable"),
             ("お母さんに電話", "電話してください"),
             ("Feed the cat", "Don't feed the cat"),
+            ("Call Anna, not Berta", "Call Berta, Anna."),
+            ("we mustn't ring Kim", "We ring Kim."),
+            ("go without Tom to the shop", "Go to the shop with Tom."),
+            ("please take two pills at noon", "Please take two pills."),
+            ("please take two pills at noon", "Please take pills at noon."),
+            ("leave by half past nine", "Leave now"),
+            ("water plants before noon", "Water plants after noon."),
         ] {
             assert!(!says_the_same(message, phrase), "{message} | {phrase}");
         }
