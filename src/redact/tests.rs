@@ -118,6 +118,29 @@ fn work_and_words_stay() {
     }
 }
 
+#[test]
+fn a_token_without_a_digit_is_masked_and_an_identifier_is_not() {
+    for (prefix, tail, kind) in [
+        ("hf_", "NqVwYSVPHbDXpPdkhxEpyIgKpaUnArlXyk", "hugging face token"),
+        ("hf_", "nqvwysvphbdxppdk4xepyigkpa", "hugging face token"),
+        ("glpat-", "QbzTxKvLmWpRsYhJdFgc", "gitlab token"),
+        ("glpat-", "Qbz_TxKvLm-WRsYhJdFc", "gitlab token"),
+        ("sk_live_", "hGtRwKqPzXcVbNmLkJfDsaYu", "stripe key"),
+        ("sk-proj-", "aBxQzRtYwKLmnPvCdEGhJjSuTf", "openai key"),
+    ] {
+        assert_eq!(redact(&format!("x {prefix}{tail} y")), format!("x [masked: {kind}] y"));
+    }
+    for text in [
+        "hf_loadModelFromCheckpoint and hf_load_model_from_the_checkpoint",
+        "glpat-YourTokenGoesHere, glpat-YOUR_TOKEN_GOES_HERE, glpat-xxxxxxxxxxxxxxxxxxxx",
+        "sk_test_isNewTaskInTheListOfAll, sk_live_parseHttpRequestBody",
+        "sk-SomeNameInTitleCase-of-a-Package, ghp_getTheItemAtIndexOfIt",
+        "hf_HTTPResponseParser, sk-AWSAccountDataProvider",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
 /// Ordinary code and prose: this repository's own, but for the files that have made-up secrets on purpose.
 #[test]
 fn of_ten_thousand_ordinary_words_at_most_one_is_masked() {

@@ -4,9 +4,10 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use Class::{Base64, Dashed, Dotted, Hex, Plain, Small, Upper};
+use Class::{Base64, Dashed, Dotted, Hex, Letters, Plain, Small, Upper};
 
 use super::rule::SecretRule;
+use super::values::mean_run;
 use super::{FoundSecret, run};
 use crate::words::words;
 
@@ -16,6 +17,8 @@ words! {
     enum Class, name {
         /// Letters and digits.
         Plain = "plain",
+        /// The same, where most tokens of the kind have no digit.
+        Letters = "letters",
         /// Small letters and digits.
         Small = "small",
         /// Capital letters and digits.
@@ -34,7 +37,7 @@ words! {
 impl Class {
     fn has(self, byte: u8) -> bool {
         match self {
-            Plain => byte.is_ascii_alphanumeric(),
+            Plain | Letters => byte.is_ascii_alphanumeric(),
             Small => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
             Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'),
@@ -126,7 +129,7 @@ impl TokenPrefix {
 pub(super) fn with_prefix(text: &str, mut prefixes: Vec<TokenPrefix>, found: &mut Vec<FoundSecret>) {
     // Of two prefixes at one place the longer one holds.
     prefixes.sort_by_key(|one| (one.at, std::cmp::Reverse(one.prefix.len())));
-    prefixes.dedup_by_key(|one| one.at);
+    prefixes.dedup_by(|next, one| next.at == one.at && next.prefix.len() < one.prefix.len());
     let mut from = 0;
     for TokenPrefix { at, prefix, shape: TokenShape { kind, lengths, class, .. } } in prefixes {
         if at < from {
@@ -135,8 +138,10 @@ pub(super) fn with_prefix(text: &str, mut prefixes: Vec<TokenPrefix>, found: &mu
         let behind = at + prefix.len();
         let tail = run(text, behind, |byte| class.has(byte)).trim_end_matches(['.', '-']);
         let is_token = lengths.contains(&tail.len())
-            && (*class == Upper || tail.bytes().any(|byte| byte.is_ascii_digit()))
-            && is_mixed(*class, tail);
+            && match tail.bytes().any(|byte| byte.is_ascii_digit()) {
+                true => is_mixed(*class, tail),
+                false => matches!(class, Upper | Letters) || has_random_capitals(tail),
+            };
         if is_token {
             from = behind + tail.len();
             found.push(FoundSecret { range: at..from, kind });
@@ -176,8 +181,24 @@ fn is_mixed(class: Class, tail: &str) -> bool {
             word.len() >= 16 || word.len() >= 6 && (has_digit && has_letter || is_number)
         }),
         Hex => tail.bytes().any(|byte| byte.is_ascii_alphabetic()),
-        Plain | Small | Upper => true,
+        Plain | Letters | Small | Upper => true,
     }
+}
+
+/// Whether the capitals of a tail without a digit stand as in random text. In an identifier a capital begins a word, so
+/// two of them seldom stand together, or round one small letter.
+fn has_random_capitals(tail: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| tail.bytes().filter(is).count();
+    let (letters, capitals) = (count(u8::is_ascii_alphabetic), count(u8::is_ascii_uppercase));
+    let odd = tail.as_bytes().windows(3).filter(|three| {
+        three[0].is_ascii_uppercase()
+            && (three[1].is_ascii_uppercase()
+                || three[1].is_ascii_lowercase() && three[2].is_ascii_uppercase())
+    });
+    letters >= 16
+        && (letters..=3 * letters).contains(&(4 * capitals))
+        && 8 * odd.count() >= letters
+        && mean_run(tail) <= 3.3
 }
 
 /// Whether a word may begin here; the `n` of a written-out `\n` is no letter of it.

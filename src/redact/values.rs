@@ -41,7 +41,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 }
 
 /// The mean length of runs of small letters, capitals and digits. Random text has short ones, words have long ones.
-fn mean_run(value: &str) -> f64 {
+pub(super) fn mean_run(value: &str) -> f64 {
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 1,
         b'A'..=b'Z' => 2,
