@@ -37,6 +37,24 @@ fn creating_and_removing_are_writes_too() {
 }
 
 #[test]
+fn a_note_that_goes_with_others_is_the_agent_s_deletion() {
+    let room = Room::of(&[("a.md", "a\n"), ("b.md", "b\n")]);
+    room.tick();
+    let reason = why(Actor::Hook, "followed codex");
+    let (_, recorded) = room.history.together(&reason, || {
+        room.editor.create(&note("c.md"), b"c\n", &reason).unwrap();
+        let removal = Operation::RemoveFile { expect: b"a\n".to_vec() };
+        room.editor.edit(&note("a.md"), &[removal], &reason).unwrap();
+    });
+    recorded.unwrap();
+    assert_eq!(room.subjects()[0], "hook: followed codex");
+    room.is_settled();
+    room.undo(&room.plan_undo(1));
+    assert_eq!((room.read("a.md"), room.path("c.md").exists()), ("a\n".to_owned(), false));
+    room.is_settled();
+}
+
+#[test]
 fn being_told_again_after_a_crash_changes_nothing() {
     let mut room = Room::of(&[("a.md", "one\n")]);
     let reason = ChangeReason {

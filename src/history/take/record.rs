@@ -8,7 +8,9 @@ use super::scan::update_left_out;
 use super::select::PathTreatment;
 use super::snapshot::Committer;
 use crate::format::summary;
-use crate::history::store::{CONVERSATION, CommitMessage, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT};
+use crate::history::store::{
+    CONVERSATION, CommitMessage, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT, TreeChange,
+};
 use crate::history::{Commit, FileMode, History, LeftOut, Result};
 use crate::vault::{
     Actor, BOOKKEEPING, ChangeObserver, ChangeReason, NotePath, OPERATION, ObservedChange, edited_note,
@@ -103,8 +105,10 @@ impl History {
         let store = self.store();
         let mut commits = self.committer(&store)?;
         let scan = self.scanner(&store, commits.tree, &mut commits.objects).scan_paths(paths)?;
-        let message = CommitMessage::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
-        commits.commit(&scan.changed, &message)
+        let deleted = scan.deleted.into_iter().map(|path| (path, None));
+        let changes: Vec<TreeChange> = scan.changed.into_iter().chain(deleted).collect();
+        let message = CommitMessage::new(why, changes.iter().map(|(path, _)| path.as_str()));
+        commits.commit(&changes, &message)
     }
 
     /// The notes of the writes that are to be one commit, while that goes on.
