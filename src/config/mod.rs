@@ -39,7 +39,7 @@ pub use self::secret::{
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::set_values::{with_brain, with_values, without};
-pub use self::settings::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil, Settings};
+pub use self::settings::{FOLLOWED, PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil, Settings};
 pub use self::stray_keys::{StrayKey, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{

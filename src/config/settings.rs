@@ -17,6 +17,9 @@ use super::tables::{
 use crate::config::{FILE_NAME, PathPatterns};
 use crate::format::candidate::Category;
 
+/// The folder of the vault that holds a folder a program that is followed.
+pub const FOLLOWED: &str = "memory";
+
 settings! {
     /// All settings of a vault; `Settings::default()` is a vault without a settings file.
     pub struct Settings {
@@ -129,6 +132,28 @@ impl Settings {
             None => error,
         })?;
         Ok(settings)
+    }
+
+    /// The namespace of the shared notes; without one they are off.
+    pub fn namespace(&self) -> Option<&str> {
+        self.memory.user_namespace.as_deref().filter(|name| !name.trim().is_empty())
+    }
+
+    /// The path of a note in the shared folder, unless the settings say where it is.
+    pub fn shared_path(&self, path: &str, default: &str) -> Option<String> {
+        let namespace = self.namespace()?.trim_matches('/');
+        let name = default.rsplit('/').next().unwrap_or(default);
+        Some(if path == default { format!("{namespace}/{name}") } else { path.to_owned() })
+    }
+
+    /// The path of working memory; none where it is off.
+    pub fn working_path(&self) -> Option<String> {
+        self.shared_path(&self.paths.working, &PathSettings::default().working)
+    }
+
+    /// The vault's folders with the notes of other programs that are followed.
+    pub fn followed_folders(&self) -> impl Iterator<Item = String> {
+        self.follow.keys().map(|name| format!("{FOLLOWED}/{name}"))
     }
 
     /// The 1-based line and column of a dotted key in a settings text, if it is written there.

@@ -12,7 +12,7 @@ use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// The folder that holds a folder an agent, and in it one a project.
-const FOLDER: &str = crate::transfer::follow::FOLDER;
+const FOLDER: &str = crate::config::FOLLOWED;
 /// The fewest deletions that count as a loss.
 const MIN_NOTES: usize = 3;
 /// Deletions of one folder that are this close together count as one.

@@ -28,20 +28,20 @@ const BLANK_PROFILE: &str = include_str!("../../vault-template/user/profile.md")
 
 /// Whether working memory and identity are on.
 pub fn is_on(settings: &Settings) -> bool {
-    namespace(settings).is_some()
+    settings.namespace().is_some()
 }
 
 /// The note of working memory, which the settings name; by default `working.md` in the shared folder.
 pub fn working_path(settings: &Settings) -> Option<NotePath> {
-    shared(settings, &settings.paths.working, &PathSettings::default().working)
+    NotePath::new(&settings.working_path()?).ok()
 }
 
 /// The notes that are added to a turn: profile and working memory; empty if both are off.
 pub fn turn_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
     let profile = &settings.paths.profile;
-    let own = shared(settings, profile, &PathSettings::default().profile);
+    let own = settings.shared_path(profile, &PathSettings::default().profile);
     let usual = NotePath::new(profile).ok().filter(|_| is_on(settings));
-    [own, usual, working_path(settings)].into_iter().flatten()
+    [own.and_then(|own| NotePath::new(&own).ok()), usual, working_path(settings)].into_iter().flatten()
 }
 
 /// Reads the bytes of a note, as it is now or was at an earlier time; `None` if it is missing.
@@ -130,7 +130,8 @@ pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Op
 /// read, because the settings may name a new folder into which the note wasn't moved.
 pub fn read_profile(settings: &Settings, read: NoteReader<'_>) -> Option<String> {
     let usual = PathSettings::default().profile;
-    let mut bytes = read(&shared(settings, &settings.paths.profile, &usual)?);
+    let profile = settings.shared_path(&settings.paths.profile, &usual)?;
+    let mut bytes = read(&NotePath::new(&profile).ok()?);
     if bytes.is_empty() {
         bytes = NotePath::new(&usual).map(|usual| read(&usual)).unwrap_or_default();
     }
@@ -138,18 +139,6 @@ pub fn read_profile(settings: &Settings, read: NoteReader<'_>) -> Option<String>
     let text = String::from_utf8_lossy(body).replace("\r\n", "\n");
     let text = text.trim();
     (!text.is_empty() && text != BLANK_PROFILE.trim()).then(|| invisible::strip(text).into_owned())
-}
-
-fn namespace(settings: &Settings) -> Option<&str> {
-    settings.memory.user_namespace.as_deref().filter(|name| !name.trim().is_empty())
-}
-
-/// A note in the shared folder, unless the settings say where it is.
-fn shared(settings: &Settings, path: &str, default: &str) -> Option<NotePath> {
-    let namespace = namespace(settings)?;
-    let name = default.rsplit('/').next().unwrap_or(default);
-    let in_namespace = || NotePath::new(&format!("{}/{name}", namespace.trim_matches('/'))).ok();
-    if path == default { in_namespace() } else { NotePath::new(path).ok() }
 }
 
 /// The most characters of working memory.

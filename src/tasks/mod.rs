@@ -125,12 +125,15 @@ impl TaskSettings {
             &paths.skills,
             &paths.summaries,
         ];
+        // A model and other programs write these.
+        let written = settings.working_path().into_iter().chain(settings.followed_folders());
+        let own = own.into_iter().cloned().chain(written);
         Self {
             on,
             default_time: reminders.time(),
             zone: zone.tz().clone(),
             from: reminders.from.clone(),
-            exclude: own.into_iter().filter_map(|path| NotePath::new(path).ok()).collect(),
+            exclude: own.filter_map(|path| NotePath::new(&path).ok()).collect(),
         }
     }
 }
@@ -219,4 +222,22 @@ fn has_time(placed: &PlacedTask, due: DateTime, rules: &Rules) -> bool {
         Some(own.filter_map(|field| field.when).any(|when| when.at(rules.default_time) == due))
     };
     placed.task.notification_times.iter().any(|time| time.at == due) || dated().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn working_memory_and_followed_folders_are_no_place_of_a_person_s_tasks() {
+        let excluded = |text: &str| {
+            let settings = Settings::parse(text).unwrap();
+            let exclude = TaskSettings::with(Vec::new(), &settings, &Zone::get("UTC").unwrap()).exclude;
+            move |path: &str| exclude.contains(&NotePath::new(path).unwrap())
+        };
+        let none = excluded("");
+        assert!(none("logs") && !none("user/working.md") && !none("memory/codex") && !none("memory"));
+        let both = excluded("[memory]\nuser_namespace = \"me\"\n[follow]\ncodex = \"~/c\"\n");
+        assert!(both("me/working.md") && both("memory/codex") && !both("memory/other") && !both("me"));
+    }
 }

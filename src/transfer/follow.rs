@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{ImportBatch, ImportProblem, Result, bounded_read};
-use crate::config::json_file;
+use crate::config::{FOLLOWED, json_file};
 use crate::vault::{Actor, ChangeReason, NotePath, Operation};
 use crate::workspace::Workspace;
 
-/// The folder of the vault that holds a folder a program.
-pub const FOLDER: &str = "memory";
 /// The file in the state directory.
 const FILE_NAME: &str = "followed.json";
 
@@ -96,7 +94,7 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<
         "`{}` and the vault lie in one another: name a folder outside of it in `[follow]`",
         from.display()
     );
-    let prefix = format!("{FOLDER}/{name}/");
+    let prefix = format!("{FOLLOWED}/{name}/");
     let (notes, skipped) = notes(from)?;
     let there: BTreeMap<String, Vec<u8>> =
         notes.into_iter().map(|(name, text)| (format!("{prefix}{name}"), text.into_bytes())).collect();
