@@ -241,14 +241,18 @@ fn link<'a>(to: &str, kind: LinkType, folder: &str) -> CowStr<'a> {
     let address = if path.is_empty() && to.starts_with('#') {
         String::new()
     } else {
-        let mut path = if is_wiki { path.into_owned() } else { beside(folder, &path) };
-        if !path.rsplit('/').next().is_some_and(|name| name.contains('.')) {
-            path.push_str(".md");
-        }
-        note_address(&path)
+        let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+        let path = if has_ending { path } else { format!("{path}.md").into() };
+        let address = note_address(&if is_wiki { path.to_string() } else { beside(folder, &path) });
+        // Without a note in this one's folder the path counts from the root, or is a name, as in a wiki link.
+        let may_be_name = !is_wiki && !folder.is_empty() && !path.starts_with(['/', '.']);
+        if may_be_name { format!("{address}?link={}", encoded(&path)) } else { address }
     };
     match part.strip_prefix('^') {
-        Some(block) => format!("{address}?block={}", encoded(block)).into(),
+        Some(block) => {
+            let sign = if address.contains('?') { '&' } else { '?' };
+            format!("{address}{sign}block={}", encoded(block)).into()
+        }
         None => format!("{address}{heading}").into(),
     }
 }
@@ -385,7 +389,7 @@ mod tests {
         )
         .into_string();
         assert!(html.contains("<h2 id=\"note-t\">T</h2>"), "{html}");
-        assert!(html.contains("href=\"/notes/Notes/sub/b%20c.md\""), "{html}");
+        assert!(html.contains("href=\"/notes/Notes/sub/b%20c.md?link=b%20c.md\""), "{html}");
         assert!(html.contains("href=\"/notes/Other%20note.md\""), "{html}");
         assert!(html.contains("src=\"/files/Notes/img/x.png\"") && !html.contains("e.example"), "{html}");
     }

@@ -117,7 +117,14 @@ fn links_to_where_something_was_said_and_done_lead_there() {
 fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
     let vault = listening(NOTES);
     vault.write("attachments/pic.png", "png");
+    vault.write("Root.md", "root\n");
     vault.write("Projects/garden.md", "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]]\n");
+    vault.write(
+        "Other/herbs.md",
+        "[a](Root.md) [b](overview) [c](Projects/garden.md) [d](none.md) [e](here.md)\n",
+    );
+    vault.write("Other/here.md", "here\n");
+    vault.write("here.md", "another\n");
     let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/notes/Projects/garden.md").is(200).text();
     let follow = |link: &str| {
@@ -130,6 +137,20 @@ fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
     assert_eq!(follow("/notes/Plan.md"), "/notes/Projects/deep/plan.md");
     assert_eq!(follow("/notes/deep/plan.md"), "/notes/Projects/deep/plan.md");
     visitor.get("/notes/nothing.md").is(404);
+    // A Markdown link leads beside its note first, then to the root, then to a name.
+    let page = visitor.get("/notes/Other/herbs.md").is(200).text();
+    for (link, to) in [
+        ("Root.md", "/notes/Root.md"),
+        ("overview.md", "/notes/Projects/overview.md"),
+        ("Projects/garden.md", "/notes/Projects/garden.md"),
+    ] {
+        let address = format!("/notes/Other/{link}?link={link}");
+        assert!(page.contains(&format!("\"{address}\"")), "{address}: {page}");
+        assert_eq!(visitor.get(&address).is(302).header("location"), to);
+    }
+    visitor.get("/notes/Other/none.md?link=none.md").is(404);
+    assert!(!visitor.get("/notes/Other/here.md?link=here.md").is(200).text().contains("another"));
+    visitor.get("/notes/Other/Root.md").is(404);
     // A name never leads out of the vault, nor to what is hidden.
     std::fs::write(vault.root().with_file_name("outside.png"), "png").unwrap();
     std::os::unix::fs::symlink(vault.root().with_file_name("outside.png"), vault.root().join("link.png"))

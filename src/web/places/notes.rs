@@ -75,14 +75,19 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         (Some(point), Some(history)) => history.read_at(point, path.as_str())?,
         _ => now.clone(),
     };
-    if then.is_none() && snapshots.is_empty() {
-        // A link of Obsidian's names a note of any folder by its name alone.
-        let found = find_link_target(&all_files(&visit.workspace.vault), path.as_str());
+    let link = visit.query("link").filter(|_| !is_then);
+    if then.is_none() && (snapshots.is_empty() || link.is_some()) {
+        // A link of Obsidian's names a note of any folder by its name alone; a Markdown link may, too.
+        let found = find_link_target(&all_files(&visit.workspace.vault), link.unwrap_or(path.as_str()));
         let address = |found: NotePath| match visit.query("block") {
             Some(block) => block_address(found.as_str(), block),
             None => note_address(found.as_str()),
         };
-        return found.map(|found| PageView::Elsewhere(address(found))).ok_or_else(missing);
+        match found {
+            Some(found) => return Ok(PageView::Elsewhere(address(found))),
+            None if snapshots.is_empty() => return Err(missing()),
+            None => {}
+        }
     }
     if let Some(block) = visit.query("block").filter(|_| !visit.wants_json) {
         let (text, id) = (text(then.as_ref()), format!("^{block}"));
