@@ -28,6 +28,8 @@ pub struct MemoryRef<'a> {
     pub text: &'a str,
     /// One of its lines, where several say the same.
     pub line: Option<usize>,
+    /// The heading that it stands under, if only a memory there is meant; empty for none.
+    pub section: Option<&'a str>,
     /// The hash of the note as it was read; where the note is another by now, nothing is written.
     pub expected: Option<&'a str>,
 }
@@ -147,9 +149,13 @@ impl MemoryNotes<'_> {
         let exactly = |item: &MemoryItem| item.shown(bytes).trim() == text || item.text.trim() == text;
         let says = wording::normal(text);
         let in_words = |item: &MemoryItem| !says.is_empty() && item.normal() == says;
-        let mut found: Vec<&MemoryItem> = items.iter().filter(|item| exactly(item)).collect();
+        let own = |item: &MemoryItem| {
+            meant.section.is_none_or(|section| item.section.as_deref().unwrap_or_default() == section)
+        };
+        let here = || items.iter().filter(|item| own(item));
+        let mut found: Vec<&MemoryItem> = here().filter(|item| exactly(item)).collect();
         if found.is_empty() || meant.line.is_some() {
-            found = items.iter().filter(|item| exactly(item) || in_words(item)).collect();
+            found = here().filter(|item| exactly(item) || in_words(item)).collect();
         }
         if let Some(line) = meant.line {
             found.sort_by_key(|item| {

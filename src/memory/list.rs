@@ -24,6 +24,9 @@ pub struct ListedMemory {
     pub text: String,
     /// Its scope.
     pub scope: Scope,
+    /// The heading that it stands under; a list by sections says it for all.
+    #[serde(skip)]
+    pub section: Option<String>,
 }
 
 /// A section of `MEMORY.md`.
@@ -133,5 +136,6 @@ fn listed(item: &MemoryItem) -> ListedMemory {
         timestamp: item.stamp.clone().or_else(|| item.time.map(|time| time.strftime("%H:%M").to_string())),
         text: item.text.clone(),
         scope: item.scope(),
+        section: item.section.clone(),
     }
 }

@@ -55,7 +55,8 @@ impl FormData {
         secret::hash(&form_urlencoded::Serializer::new(String::new()).extend_pairs(own).finish())
     }
 
-    fn first(&self, name: &str) -> Option<&str> {
+    /// The first value of a name, as it was sent.
+    pub(super) fn first(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }

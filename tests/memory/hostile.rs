@@ -2,7 +2,7 @@
 
 use crate::memory::rig::*;
 use vault_agent::format::{commitment, memory, reminder};
-use vault_agent::memory::WordsError;
+use vault_agent::memory::{MemoryRef, WordsError};
 
 const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
 
@@ -156,6 +156,23 @@ fn the_same_bullet_under_another_heading_stays() {
     let rig = Rig::new(&[("MEMORY.md", "## Kyle\n- likes tea\n\n## Anna\n- likes tea\n")]);
     rig.memory().forget("MEMORY.md", 5, None, &origin()).unwrap();
     assert_eq!(rig.text("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
+}
+
+#[test]
+fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
+    let rig = Rig::new(&[("MEMORY.md", "- likes tea\n## Kyle\n- likes tea\n## Anna\n- likes rum\n")]);
+    let under = |section: &'static str| MemoryRef {
+        path: "MEMORY.md",
+        text: "likes tea",
+        line: Some(5),
+        section: Some(section),
+        expected: None,
+    };
+    let error = rig.memory().forget_by_words(&under("Anna"), &origin()).unwrap_err();
+    assert!(matches!(error, MemoryError::Other { .. }), "{error}");
+    rig.memory().edit(&under(""), "likes mate", &origin()).unwrap();
+    rig.memory().forget_by_words(&under("Kyle"), &origin()).unwrap();
+    assert_eq!(rig.text("MEMORY.md"), "- likes mate\n## Kyle\n## Anna\n- likes rum\n");
 }
 
 #[test]

@@ -146,6 +146,23 @@ fn a_pin_of_a_stale_page_pins_its_own_fact_or_none() {
 }
 
 #[test]
+fn of_two_facts_with_the_same_words_a_form_is_about_that_of_its_section() {
+    let vault = listening("//- /MEMORY.md\n# M\n## A\n- uses vim\n## B\n- uses vim\n");
+    let (_served, visitor) = Served::visited(&vault);
+    let [edit, forget] = ["edit", "forget"].map(|action| {
+        let forms = visitor.forms("/memory");
+        let mut its = forms.into_iter().filter(|form| form.get("do") == Some(action));
+        its.find(|form| form.get("section") == Some("B")).unwrap()
+    });
+    vault.write("MEMORY.md", "# M\n\n\n## A\n- uses vim\n## B\n- uses vim\n");
+    let _ = visitor.submit(&edit.with("text", "uses emacs")).is(303);
+    let changed = "# M\n\n\n## A\n- uses vim\n## B\n- uses emacs\n";
+    assert_eq!(vault.read("MEMORY.md"), changed);
+    let _ = visitor.submit(&forget).is(409);
+    assert_eq!(vault.read("MEMORY.md"), changed);
+}
+
+#[test]
 fn a_question_that_was_reworded_is_not_decided_by_a_stale_page() {
     let (sample, _served, visitor) = Sample::still().visited();
     let inbox = sample.vault.read("Inbox.md");

@@ -161,7 +161,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             print_removed(context, &gone, "removed from")
         }
         Args::Edit { path, text, new, line, expected } => {
-            let meant = MemoryRef { path, text, line: *line, expected: expected.as_deref() };
+            let expected = expected.as_deref();
+            let meant = MemoryRef { path, text, line: *line, expected, section: None };
             let edited = memory.edit(&meant, &text_argument(new)?, &origin)?;
             print_saved(context, &edited, &edited.saved, "changed in")
         }

@@ -159,7 +159,8 @@ fn fact(
     let hash = blake3::hash(format!("{path}\n{}", one.text).as_bytes());
     let count = ids.entry(hash).and_modify(|count| *count += 1).or_insert(1);
     let line = one.line.to_string();
-    let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str())];
+    let section = one.section.as_deref().unwrap_or_default();
+    let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str()), ("section", section)];
     let typed = visit.typed_of("edit", &[("path", path), ("line", &line)], "text");
     html! {
         li {
@@ -206,6 +207,8 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let (path, text) = (form.get("path"), form.get("text"));
     let no_line = || PageError::bad("that is no line");
     let line = form.non_blank("line").map(|line| line.parse::<usize>().map_err(|_| no_line())).transpose()?;
+    let meant =
+        || MemoryRef { path, text: form.get("was"), line, section: form.first("section"), expected: None };
     let is_fact = path.is_empty() || path == memory.long_path().as_str();
     let back = if is_fact { "/memory" } else { "/memory?kind=days" };
     let (to, said) = match form.get("do") {
@@ -218,13 +221,10 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
             let verb = if saved.existing { "It stands there already" } else { "Saved" };
             ("/memory", format!("{verb}: {}", saved.text))
         }
-        "edit" => {
-            let meant = MemoryRef { path, text: form.get("was"), line, expected: None };
-            (back, format!("Changed: {}", memory.edit(&meant, text, &origin)?.saved.text))
-        }
+        "edit" => (back, format!("Changed: {}", memory.edit(&meant(), text, &origin)?.saved.text)),
         "forget" => {
-            let gone = memory.forget(path, line.ok_or_else(no_line)?, Some(form.get("was")), &origin)?;
-            (back, format!("Forgotten: {}", gone.text))
+            line.ok_or_else(no_line)?;
+            (back, format!("Forgotten: {}", memory.forget_by_words(&meant(), &origin)?.text))
         }
         "pin-line" => {
             let saved = memory.pin_line(path, line.ok_or_else(no_line)?, form.non_blank("was"), &origin)?;
