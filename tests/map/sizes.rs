@@ -52,14 +52,14 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
     // A request that no brain answered is made again from the journal; one that can't be made again says why.
     // What others said, in logs and in memories, counts as read.
-    ("agent", 5550),
+    ("agent", 5400),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
-    ("brain", 3950),
+    ("brain", 3900),
     // What `undo` brings back of a "no" is a question, too.
     ("capture", 1750),
     // `status` lists what is late.
     // `run` knows a vault that isn't mounted, and what can't be written is named.
-    ("cli", 7300),
+    ("cli", 7250),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
     // The patterns of three tables are read here, and a list in a table's place is refused.
@@ -68,62 +68,62 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A line counts as removed only where the copy surely had it.
     ("conflicts", 300),
     // A running turn outlives changed settings.
-    ("daemon", 2050),
+    ("daemon", 2000),
     // What a place gets in two messages is told there once.
     // A run says why its answer is not delivered yet.
     // A machine that can't use a notifier leaves it to the others.
     // A place that refuses an answer for good ends it; a button acts once.
-    ("deliver", 5800),
+    ("deliver", 5600),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
-    ("discord", 4850),
+    ("discord", 4800),
     // It names the state of a vault that was moved, and why the history is not pushed.
-    ("doctor", 1150),
-    ("embed", 1300),
+    ("doctor", 1100),
+    ("embed", 1250),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
     // Halves of a character in two events of an answer are joined.
-    ("format", 6050),
+    ("format", 6000),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
-    ("history", 5350),
+    ("history", 5300),
     // A setting of ours is told from the file as it was.
-    ("hooks", 3550),
+    ("hooks", 3500),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
     ("listen", 150),
     // What another machine dropped is named with it.
-    ("machines", 3200),
-    ("mcp", 3350),
+    ("machines", 3150),
+    ("mcp", 3300),
     // A form about an older follow-up changes nothing.
-    ("memory", 2250),
+    ("memory", 2200),
     ("redact", 1100),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
-    ("reminders", 800),
+    ("reminders", 750),
     ("rerank", 250),
-    ("routines", 1550),
+    ("routines", 1500),
     ("schedule", 600),
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
-    ("search", 11150),
+    ("search", 10400),
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.
     ("src", 1200),
     // What a summary was made from stands in its head as a hash, and a note that a person edited is left.
-    ("summary", 1700),
+    ("summary", 1650),
     // Lines of a note with the same words are told apart, and a time is left out with all dates of its line.
-    ("tasks", 1100),
+    ("tasks", 1050),
     ("transfer", 2150),
-    ("turn", 2300),
+    ("turn", 2200),
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.
     // The edit journal keeps the form that older builds wrote.
     // A note whose lines may still be on their way is known.
-    ("vault", 3900),
-    ("vector_loops", 150),
+    ("vault", 3850),
+    ("vector_loops", 100),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     ("web", 4700),
