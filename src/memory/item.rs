@@ -4,11 +4,15 @@ use std::ops::Range;
 
 use jiff::civil::Time;
 
-use super::save::is_section;
 use super::wording;
 use crate::format::{daily, memory};
 use crate::memory::Scope;
 use crate::vault::ChangeReason;
+
+/// Whether two names mean one section.
+pub fn is_section(one: &str, other: &str) -> bool {
+    one == other || one.to_lowercase() == other.to_lowercase()
+}
 
 /// One memory in a note's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,10 +6,10 @@
 
 use jiff::Timestamp;
 
-use super::save::{SavedMemory, addition, is_section, saved};
+use super::save::{SavedMemory, addition, saved};
 use crate::format::candidate::FactChange;
 use crate::format::struck;
-use crate::memory::item::{self, MemoryItem};
+use crate::memory::item::{self, MemoryItem, is_section};
 use crate::memory::wording;
 use crate::memory::{MemoryError, MemoryNotes, Result};
 use crate::vault::{self, ChangeReason, EditPlan};

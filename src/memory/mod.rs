@@ -50,8 +50,9 @@ pub use self::commitments::{CommitmentDraft, FollowUpNotes};
 pub use self::edit::{ForgottenMemory, MemoryRef};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, hash_of};
+pub use self::item::is_section;
 pub use self::list::{ListedDay, ListedMemory, ListedSection, day_notes};
-pub use self::save::{DEFAULT_SECTION, NewMemory, SavedMemory, is_section};
+pub use self::save::{DEFAULT_SECTION, NewMemory, SavedMemory};
 pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::format::{commitment, memory};
 use crate::memory::error::check;
-use crate::memory::item::{self, MemoryItem};
+use crate::memory::item::{self, MemoryItem, is_section};
 use crate::memory::wording::{self, MemoryFields};
 use crate::memory::{CommitmentDraft, MemoryError, MemoryNotes, Origin, Result, Scope};
 use crate::vault::{self, EditPlan, NotePath, OPERATION, Operation, VaultError};
@@ -234,11 +234,6 @@ pub(super) fn addition(bytes: &[u8], section: Option<&str>, bullet: &str) -> Ope
     let named = named.or_else(|| sections.iter().find(|section| is_section(name, &section.name)));
     let heading = named.map_or_else(|| name.to_owned(), |section| section.name.clone());
     Operation::AppendToSection { heading, text }
-}
-
-/// Whether two names mean one section.
-pub fn is_section(one: &str, other: &str) -> bool {
-    one == other || one.to_lowercase() == other.to_lowercase()
 }
 
 /// A bullet that was made a lasting fact.

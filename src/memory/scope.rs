@@ -43,8 +43,10 @@ pub enum Scope {
     Custom(String),
 }
 
-/// The words before the colon, and what each makes of its id.
-const KINDS: [(&str, fn(String) -> Scope); 4] =
+/// A word before the colon, and what it makes of its id.
+type ScopeKind = (&'static str, fn(String) -> Scope);
+
+const KINDS: [ScopeKind; 4] =
     [("project", Scope::Project), ("agent", Scope::Agent), ("user", Scope::User), ("custom", Scope::Custom)];
 
 /// Text that names no scope.

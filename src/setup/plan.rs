@@ -122,7 +122,7 @@ impl<I> Dialogue<'_, I> {
         match &plan.settings {
             Err(why) => lines.push(format!("{settings}: not changed: {why}")),
             Ok(_) => {
-                lines.extend(values.into_iter().map(|(key, value)| format!("{settings}: {key} = {value}")));
+                lines.extend(values.iter().map(|(key, value)| format!("{settings}: {key} = {value}")));
                 if let Some(brain) = brain {
                     let of = |key: &str| brain.get(key).and_then(Value::as_str).unwrap_or_default();
                     let (name, kind, model) = (of("name"), of("kind"), of("model"));

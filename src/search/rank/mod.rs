@@ -21,4 +21,4 @@ pub(in crate::search) use expanded_word::{
 };
 pub(in crate::search) use memory_formulas::{RecallCounts, Standing};
 pub(in crate::search) use note_ranking::{NoteRanking, RankedNote};
-pub(in crate::search) use word_signals::{FEW, MOST_IDF, Speakers};
+pub(in crate::search) use word_signals::{FEW, MOST_IDF};

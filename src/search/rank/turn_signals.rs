@@ -13,7 +13,6 @@ use jiff::tz::TimeZone;
 use crate::search::Role;
 use crate::search::analyze::Shape;
 use crate::search::query::Question;
-use crate::search::rank::Speakers;
 use crate::search::retrieve::{MANY, Nearest, nearest_blocks};
 use crate::search::store::NEVER;
 use crate::search::weights::{NEAR, NEAR_SPREADS, Signal, Weights};
@@ -252,5 +251,28 @@ impl Scores {
         slots.truncate(most);
         slots.sort_unstable_by(order);
         slots
+    }
+}
+
+/// The speakers in scope: the words of all their names, and the speakers that the question names.
+pub(in crate::search) struct Speakers {
+    pub names: Vec<String>,
+    pub named: Vec<u32>,
+}
+
+impl Speakers {
+    /// The speakers of `candidates`. If the question names all of them, none counts as named.
+    pub fn of(input: &RankingInput<'_>) -> Self {
+        let RankingInput { scope: CorpusScope { corpus, candidates, .. }, question, .. } = *input;
+        let ids = &candidates.authors;
+        let asked = |name: &str| {
+            name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
+        };
+        let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
+        if named.len() == ids.len() {
+            named.clear();
+        }
+        let names = ids.iter().flat_map(|id| corpus.author_name(*id).split(' ').map(str::to_owned)).collect();
+        Self { names, named }
     }
 }

@@ -9,7 +9,7 @@ use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;
 use crate::search::parallel::share;
 use crate::search::query::QueryTerm;
-use crate::search::rank::turn_signals::{RankingInput, Scores};
+use crate::search::rank::turn_signals::{RankingInput, Scores, Speakers};
 use crate::search::retrieve::{
     B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, count, idf, saturated,
 };
@@ -18,29 +18,6 @@ use crate::search::weights::{AROUND, NEAR_WORD, Signal};
 
 /// The region around a turn fades linearly to zero at eight turns, and ends after six.
 const REGION: u32 = 6;
-
-/// The speakers in scope: the words of all their names, and the speakers that the question names.
-pub(in crate::search) struct Speakers {
-    pub names: Vec<String>,
-    pub named: Vec<u32>,
-}
-
-impl Speakers {
-    /// The speakers of `candidates`. If the question names all of them, none counts as named.
-    pub fn of(input: &RankingInput<'_>) -> Self {
-        let RankingInput { scope: CorpusScope { corpus, candidates, .. }, question, .. } = *input;
-        let ids = &candidates.authors;
-        let asked = |name: &str| {
-            name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
-        };
-        let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
-        if named.len() == ids.len() {
-            named.clear();
-        }
-        let names = ids.iter().flat_map(|id| corpus.author_name(*id).split(' ').map(str::to_owned)).collect();
-        Self { names, named }
-    }
-}
 
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
 pub(in crate::search) const MOST_IDF: f32 = 5.5;

@@ -109,7 +109,7 @@ impl Inner {
     async fn entries(&mut self, prefix: &str) -> Result<(Entries, u64)> {
         if let Some((revision, mut entries)) = self.known.take() {
             let since = (revision + 1).to_string();
-            let (answer, header) = self.range(prefix, "min_mod_revision", since.into()).await?;
+            let (answer, header) = self.range(prefix, "min_mod_revision", since).await?;
             entries.extend(read_entries(prefix, &answer)?);
             // Others than these were removed: their number tells.
             if count(&answer) == entries.len() {
@@ -117,13 +117,13 @@ impl Inner {
                 return Ok((entries, header.revision));
             }
         }
-        let (answer, header) = self.range(prefix, "count_only", false.into()).await?;
+        let (answer, header) = self.range(prefix, "count_only", false).await?;
         let entries = read_entries(prefix, &answer)?;
         self.known = Some((header.revision, entries.clone()));
         Ok((entries, header.revision))
     }
 
-    async fn range(&mut self, prefix: &str, field: &str, value: Value) -> Result<(Value, Header)> {
+    async fn range(&mut self, prefix: &str, field: &str, value: impl Into<Value>) -> Result<(Value, Header)> {
         let answer = self.endpoints.ask("kv/range", &range(prefix, field, value), false).await?;
         let header = self.check(&answer)?;
         Ok((answer, header))
@@ -143,7 +143,7 @@ impl StoreEngine for EtcdEngine {
         check_changes(changes)?;
         let mut inner = self.inner.lock().await;
         // A restored cluster must be known before anything is written to it.
-        inner.range(&self.prefix, "count_only", true.into()).await?;
+        inner.range(&self.prefix, "count_only", true).await?;
         let body = transaction(&self.prefix, changes);
         let answer = inner.endpoints.ask("kv/txn", &body, true).await?;
         let header = inner.check(&answer).map_err(|error| EngineError::Unknown(error.to_string()))?;
@@ -162,7 +162,7 @@ impl StoreEngine for EtcdEngine {
         let mut inner = self.inner.lock().await;
         let Some(last_read) = inner.last_read else { return Ok(true) };
         let since = (last_read + 1).to_string();
-        let body = json!({ "create_request": range(&self.prefix, "start_revision", since.into()) });
+        let body = json!({ "create_request": range(&self.prefix, "start_revision", since) });
         let opened = timeout(at_most, inner.endpoints.stream("watch", &body)).await;
         let Ok(opened) = opened else { return Ok(false) };
         let mut stream = opened?;
@@ -213,8 +213,8 @@ pub enum Denied {
 }
 
 /// Every key that begins with `prefix`, with one more field of the request.
-fn range(prefix: &str, field: &str, value: Value) -> Value {
-    json!({ "key": coded(prefix), "range_end": coded_end(prefix), field: value })
+fn range(prefix: &str, field: &str, value: impl Into<Value>) -> Value {
+    json!({ "key": coded(prefix), "range_end": coded_end(prefix), field: value.into() })
 }
 
 /// The number of keys in the range of an answer, including keys that were left out of it.
