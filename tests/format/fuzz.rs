@@ -124,7 +124,7 @@ fn long_lines_and_many_lines() {
     let line = |msg: &str| format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"{msg}\"");
     let long = line(&"x".repeat(BIG));
     assert_eq!(reminder::parse(long.as_bytes()).reminders.len(), 1);
-    assert_eq!(reminder::parse(long[..long.len() - 1].as_bytes()).near_misses[0].column, 49);
+    assert_eq!(reminder::parse(&long.as_bytes()[..long.len() - 1]).near_misses[0].column, 49);
     for unit in [
         "%",
         "%a",
