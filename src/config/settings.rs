@@ -17,7 +17,7 @@ use super::tables::{
 use crate::config::{FILE_NAME, PathPatterns};
 use crate::format::candidate::Category;
 
-/// The folder of the vault that holds a folder a program that is followed.
+/// The folder of the vault that holds one folder for each program that is followed.
 pub const FOLLOWED: &str = "memory";
 
 settings! {

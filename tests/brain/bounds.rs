@@ -66,6 +66,7 @@ async fn a_brain_that_says_nothing_is_not_well() {
     for _ in 0..3 {
         let run = ask(&vault, "Are you there?");
         assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
+        run.warns("its answer was empty");
     }
     let one = &vault.json(&["brain", "list"])[0];
     let empty = json!("its answer was empty");

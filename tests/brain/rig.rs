@@ -1,4 +1,4 @@
-//! One brain behind the scripted server, asked and listened to.
+//! One brain behind the scripted server, and what is asked of it.
 
 pub use crate::support::prelude::*;
 pub use vault_agent::brain::wire::WireFormat;

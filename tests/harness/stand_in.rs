@@ -330,5 +330,5 @@ fn tools(server: &str, client: &mut Client) -> Vec<ToolSpec> {
         description: tool["description"].as_str().unwrap_or_default().to_owned(),
         schema: tool["inputSchema"].clone(),
     };
-    client.result("tools/list", json!({}))["tools"].as_array().unwrap().iter().map(tool).collect()
+    client.tools().iter().map(tool).collect()
 }

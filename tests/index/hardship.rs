@@ -154,6 +154,19 @@ fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() 
 }
 
 #[test]
+fn renames_of_case_alone_and_of_folders_are_followed() {
+    let vault = TestVault::new("//- Note.md\nalpha\n//- in/deep/b.md\nbeta\n");
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert_eq!(find("alpha"), ["Note.md:1 paragraph alpha"]);
+    std::fs::rename(vault.path("Note.md"), vault.path("note.md")).unwrap();
+    std::fs::rename(vault.path("in"), vault.path("IN")).unwrap();
+    assert_eq!(find("alpha"), ["note.md:1 paragraph alpha"]);
+    assert_eq!(find("beta"), ["IN/deep/b.md:1 paragraph beta"]);
+    assert_eq!(index.stats().unwrap().files, 2);
+}
+
+#[test]
 fn a_note_that_became_a_folder_or_a_link_is_forgotten() {
     let vault = TestVault::new("//- a.md\nfirst\n//- c.md\nsecond\n//- d/e.md\nthird\n//- z/b.md\nfourth\n");
     let index = vault.index();

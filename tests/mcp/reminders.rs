@@ -37,7 +37,11 @@ fn a_reminder_lives_from_add_to_delete() {
     [end of context]
     "#);
     let moved = client.call("reminder_update", json!({"id": id, "when": "2026-12-18 18:00"})).ok();
-    moved.says("It comes Fri 18 Dec 18:00, in 17 days, then weekly.");
+    assert!(
+        moved.text().ends_with("It comes Fri 18 Dec 18:00, in 17 days, then weekly."),
+        "{}",
+        moved.text()
+    );
     let changed =
         client.does("reminder_update", json!({"id": id, "when": "2026-12-24 18:00", "recur": "none"}));
     assert_eq!(vault.read("Reminders.md"), format!("{}\n", changed["line_text"].as_str().unwrap()));

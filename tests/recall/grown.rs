@@ -116,6 +116,33 @@ proptest! {
 }
 
 #[test]
+fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
+    let (dir, root) = crate::recall::folder();
+    let write = |text: &str| std::fs::write(root.join("a.md"), text).unwrap();
+    write("the kitten\n");
+    let open = || open(&root, &dir.path().join("cache"));
+    let recall = open();
+    let texts = |recall: &Recall| {
+        let hits = recall.search(&Query::new("kitten zebra")).unwrap().hits;
+        hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
+    };
+    let follower = Follower::start(Arc::clone(recall.index())).unwrap();
+    until("the first look", || follower.following().following);
+    assert_eq!(texts(&recall), ["the kitten"]);
+    // Being typed, and not settled: read directly.
+    write("the zebra\n");
+    follower.stirring(["a.md".to_owned()]);
+    assert_eq!(texts(&recall), ["the zebra"]);
+    // Taken back before anything was committed: the index never knew of it.
+    write("the kitten\n");
+    follower.changed(["a.md".to_owned()]);
+    until("the commit", || follower.following().behind == 0);
+    assert_eq!(texts(&recall), ["the kitten"]);
+    // A process that begins with what this one saved finds the same.
+    assert_eq!(texts(&open()), ["the kitten"]);
+}
+
+#[test]
 fn few_hits_are_the_first_of_many() {
     let (dir, root) = crate::recall::folder();
     std::fs::create_dir(root.join("some")).unwrap();

@@ -319,14 +319,12 @@ mod power {
         /// stopped file system for a moment; mounting the image then finds that one again.
         pub fn restart(&self) {
             let probe = self.mount.join("probe");
-            for _ in 0..100 {
+            crate::support::until("the stopped file system's end", || {
                 assert!(ran("umount", "", &[&self.mount]), "umount");
                 assert!(self.plug_in(), "mount");
-                if std::fs::write(&probe, "").is_ok() {
-                    return std::fs::remove_file(&probe).unwrap();
-                }
-            }
-            panic!("the stopped file system is still held");
+                std::fs::write(&probe, "").is_ok()
+            });
+            std::fs::remove_file(&probe).unwrap();
         }
     }
 

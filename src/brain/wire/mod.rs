@@ -82,13 +82,14 @@ fn endpoint(base: &str, model: &str) -> String {
 
 /// A state machine over the events of one answer. However the bytes were cut, the answer is the same.
 pub trait Decoder: Send {
-    /// Decodes one event: its name and its data.
+    /// Decodes one event, by its name and its data, and counts it in `progress`. The caller drops what an event counted
+    /// that fails.
     ///
     /// # Errors
     /// The provider reports an error, or the event can't be read. The answer is lost.
     fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError>;
 
-    /// Decodes a whole answer, as a server sends it that doesn't stream.
+    /// Decodes a whole answer, as a server sends it that doesn't stream. It counts as [`Decoder::event`] does.
     ///
     /// # Errors
     /// It is an error, or no answer.

@@ -26,9 +26,10 @@ const MINE: &[(&[&str], &[&str])] = &[
 
 /// Sentences of a prompt that look worth saving, each on a line.
 pub fn offers(prompt: &str) -> Vec<String> {
-    let mut found = sentences(prompt);
-    found.retain(|sentence| is_candidate_sentence(sentence, MAX_SENTENCE_CHARS) && is_lasting_fact(sentence));
-    found.iter().take(MAX_OFFERS).map(|sentence| one_line(sentence, MAX_SENTENCE_CHARS)).collect()
+    let found = sentences(prompt)
+        .into_iter()
+        .filter(|sentence| is_candidate_sentence(sentence, MAX_SENTENCE_CHARS) && is_lasting_fact(sentence));
+    found.take(MAX_OFFERS).map(|sentence| one_line(&sentence, MAX_SENTENCE_CHARS)).collect()
 }
 
 /// Whether a sentence can be a fact at all: no question, no code, no secret, not too short, and at most `most`
