@@ -88,10 +88,9 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
         let other = (!builtin).then(|| {
             let vectors: Vec<Vec<f32>> =
                 conversation.turns.iter().map(|said| embed(&without_names(&said.text, &names))).collect();
-            let rows = (0..)
-                .zip(&vectors)
-                .filter_map(|(slot, vector)| Some((corpus.hash(slot)?, to_bytes(vector)?)));
-            Matrix { dimension: vectors[0].len(), rows: rows.collect() }
+            let mut matrix = Matrix::new(vectors[0].len());
+            vectors.iter().for_each(|vector| matrix.push(to_bytes(vector).as_deref()));
+            matrix
         });
         let matrix = other.as_ref();
         for asked in &conversation.questions {
@@ -105,8 +104,8 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let prompt = RankingInput { scope, question, vectors, nearest: None, others: &[], zone };
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => {
-                    let row = corpus.hash(slot as u32).and_then(|hash| matrix.row(&hash));
-                    row.map_or(0.0, |(values, scale)| probe.cosine(values, scale))
+                    let (values, scale) = matrix.row_parts(slot);
+                    probe.cosine(values, scale)
                 }
                 (Some(probe), None) => {
                     let sums = probe.sums.as_ref();

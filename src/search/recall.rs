@@ -45,7 +45,7 @@ pub(in crate::search) struct CorpusState {
     pub unasked: OnceLock<Arc<Candidates>>,
     /// The flags, by a note's number, of the notes whose blocks are documents of their own; computed when first needed.
     pub lists: OnceLock<Vec<bool>>,
-    /// The vectors of the settings' model, where it isn't the built-in one.
+    /// The vectors of the settings' model, by slot, where it isn't the built-in one.
     pub model: Option<(String, Matrix)>,
 }
 
@@ -135,7 +135,7 @@ impl Recall {
             return Ok(Arc::clone(state));
         }
         let corpus = Arc::clone(&snapshot.corpus);
-        let model = self.model(snapshot.database())?;
+        let model = self.model(&corpus, snapshot.database())?;
         Ok(Arc::clone(kept.insert(Arc::new(CorpusState { corpus, model, ..CorpusState::default() }))))
     }
 
@@ -144,12 +144,20 @@ impl Recall {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The vectors of the settings' model; none where there are none.
-    fn model(&self, conn: &rusqlite::Connection) -> Result<Option<(String, Matrix)>, IndexError> {
+    /// The vectors of the settings' model for the blocks of a corpus; none where there are none.
+    fn model(
+        &self,
+        corpus: &Corpus,
+        conn: &rusqlite::Connection,
+    ) -> Result<Option<(String, Matrix)>, IndexError> {
         let Ok(Some(provider)) = self.provider() else { return Ok(None) };
         let name = provider.name().to_owned();
-        let matrix = vectors::load(conn, &name)?;
-        Ok((!matrix.rows.is_empty()).then_some((name, matrix)))
+        let (dimension, found) = vectors::load(conn, &name)?;
+        let mut by_slot = Matrix::new(dimension);
+        for slot in 0..u32::try_from(corpus.len()).unwrap_or(u32::MAX) {
+            by_slot.push(corpus.hash(slot).and_then(|hash| found.get(&hash)).map(Vec::as_slice));
+        }
+        Ok((!found.is_empty()).then_some((name, by_slot)))
     }
 
     /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
@@ -195,8 +203,8 @@ impl Recall {
         let Some((name, matrix)) = state.model.as_ref().filter(|(name, _)| name == provider.name()) else {
             return builtin(Some(format!("nothing is embedded by `{}` yet", provider.name())), Some(0));
         };
-        let texts = || candidates.slots().filter_map(|slot| state.corpus.hash(slot));
-        let (all, with) = (texts().count(), texts().filter(|hash| matrix.rows.contains_key(hash)).count());
+        let slots = || candidates.slots().filter(|slot| state.corpus.hash(*slot).is_some());
+        let (all, with) = (slots().count(), slots().filter(|slot| matrix.has(*slot as usize)).count());
         let share = with * 100 / all.max(1);
         let embedded = u8::try_from(if all == 0 { 100 } else { share }).ok();
         // Half-embedded memory would hide the other half.
@@ -204,11 +212,11 @@ impl Recall {
             return builtin(Some(format!("`{name}` has embedded {share} % so far")), embedded);
         }
         match wait_for(&*provider, text.to_string(), self.patience) {
-            Ok(vector) if vector.len() == matrix.dimension => {
+            Ok(vector) if vector.len() == matrix.dimensions() => {
                 QuestionVector { probe: Probe::new(&vector), is_builtin: false, warning: None, embedded }
             }
             Ok(vector) => {
-                let (now, then) = (vector.len(), matrix.dimension);
+                let (now, then) = (vector.len(), matrix.dimensions());
                 let why = format!("`{name}` answers with dimension {now}, its stored vectors have {then}");
                 builtin(Some(why), embedded)
             }

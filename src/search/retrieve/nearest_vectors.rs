@@ -28,7 +28,7 @@ const WORD: usize = 64 + 1;
 /// The vectors to compare with, and the question's own.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a> {
-    /// The vectors of another model; none for the corpus's own.
+    /// Rows by slot; none for the corpus's own.
     pub matrix: Option<&'a Matrix>,
     /// The question's vector.
     pub probe: &'a Probe,
@@ -47,7 +47,8 @@ impl Vectors<'_> {
             let codes: Vec<_> = slots.filter_map(|slot| Some((slot, corpus.code(slot)?))).collect();
             return codes.iter().map(|(slot, code)| (*slot, sums.cosine(code))).collect();
         };
-        let rows: Vec<_> = slots.filter_map(|slot| Some((slot, matrix.row(&corpus.hash(slot)?)?))).collect();
+        let rows = slots.filter(|slot| matrix.has(*slot as usize));
+        let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
         rows.into_iter().map(|(slot, (values, scale))| (slot, self.probe.cosine(values, scale))).collect()
     }
 }

@@ -7,10 +7,12 @@
 //!
 //! Like all of the cache, the table only saves time.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::embed::retry::Backoff;
-use crate::search::store::{Hash, Matrix, to_bytes};
+use crate::search::store::{Hash, to_bytes};
 
 /// The position of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,8 +147,8 @@ pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
         .query_row([model], |row| Ok(Counts { pending: row.get(0)?, ok: row.get(1)?, failed: row.get(2)? }))
 }
 
-/// A model's embeddings.
-pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<Matrix> {
+/// The dimension of a model's embeddings, and each as [`to_bytes`] made it, by the hash of its text.
+pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(usize, HashMap<Hash, Vec<u8>>)> {
     let dimension = dimension(conn, model)?.unwrap_or(0);
     let mut select = conn.prepare_cached(
         "SELECT hash, embedding FROM vectors WHERE model = ?1 AND status = 'ok' AND dimension = ?2",
@@ -154,7 +156,7 @@ pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<Matrix> {
     let of = params![model, i64::try_from(dimension).unwrap_or(0)];
     let rows = select
         .query_map(of, |row| Ok((row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec())))?;
-    Ok(Matrix { dimension, rows: rows.collect::<rusqlite::Result<_>>()? })
+    Ok((dimension, rows.collect::<rusqlite::Result<_>>()?))
 }
 
 #[cfg(test)]
@@ -207,8 +209,8 @@ mod tests {
         assert_eq!(wanting(&conn, "m", 130, 9).unwrap(), []);
         assert_eq!(wanting(&conn, "m", 160, 9).unwrap(), [(b.hash, "x.md".to_owned(), 5)]);
         note(&conn, "m", &[pointer("a", "moved.md", 3)]).unwrap();
-        let Matrix { dimension, rows } = load(&conn, "m").unwrap();
-        assert_eq!((dimension, rows.len(), rows.contains_key(&a.hash)), (2, 1, true));
+        let (dimension, found) = load(&conn, "m").unwrap();
+        assert_eq!((dimension, found.len(), found.contains_key(&a.hash)), (2, 1, true));
         let place: (String, u32, String) = conn
             .query_row("SELECT path, line, status FROM vectors WHERE hash = ?1", [a.hash], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
