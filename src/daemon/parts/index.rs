@@ -15,7 +15,7 @@ const REPORT: Duration = Duration::from_secs(5);
 
 /// Keeps the index up to date with what the watcher says. Of the parts' events it uses changed settings alone.
 pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent>) -> anyhow::Result<()> {
-    let PartContext { workspace, mut events, board, .. } = context;
+    let PartContext { mut workspace, mut events, board, .. } = context;
     let mut index = Arc::new(workspace.index()?);
     let mut follower = Follower::start(Arc::clone(&index));
     loop {
@@ -33,10 +33,16 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
             Some(event) = watched.recv() => drop(follower.as_ref().map(|follower| tell(follower, event))),
             event = events.next() => match event {
                 Some(DaemonEvent::Settings(changed)) => {
-                    // The lock is let go first: one follower a vault.
-                    drop(follower);
-                    index = Arc::new(changed.index()?);
-                    follower = Follower::start(Arc::clone(&index));
+                    let (old, new) = (&workspace.settings, &changed.settings);
+                    let is_other =
+                        old.index != new.index || old.paths != new.paths || old.timezone != new.timezone;
+                    workspace = changed;
+                    if is_other {
+                        // The lock is let go first: one follower a vault.
+                        drop(follower);
+                        index = Arc::new(workspace.index()?);
+                        follower = Follower::start(Arc::clone(&index));
+                    }
                 }
                 Some(_) => {}
                 None => break,
