@@ -32,7 +32,7 @@ impl PathPatterns {
 
     /// # Errors
     /// One is no pattern: it, and why.
-    pub(super) fn new(texts: &[String]) -> Result<Self, (String, String)> {
+    pub(crate) fn new(texts: &[String]) -> Result<Self, (String, String)> {
         let mut globs = Vec::new();
         for text in texts {
             let wrong = |error: globset::Error| (text.clone(), error.kind().to_string());

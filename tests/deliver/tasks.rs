@@ -273,6 +273,20 @@ fn what_falls_due_while_all_forms_are_off_is_not_told_when_they_are_on_again() {
 }
 
 #[test]
+fn a_sign_between_the_parts_of_a_scope_may_stand_in_a_pattern() {
+    let mut world = world(&[TaskFormat::Tasks]);
+    let set = |world: &mut World, from: &str| {
+        world.settings.tasks.as_mut().unwrap().from = vec![from.to_owned()];
+    };
+    for (before, after) in [("{Work|Home}/**", "{Work,Home}/**"), ("a|/", "a"), ("x|y/**", "x/**")] {
+        set(&mut world, before);
+        world.tick();
+        set(&mut world, after);
+        world.tick();
+    }
+}
+
+#[test]
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
     let mut world = world(&[TaskFormat::Tasks]);
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();

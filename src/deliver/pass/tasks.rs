@@ -179,9 +179,10 @@ struct TaskScope {
 }
 
 impl TaskScope {
-    fn new(format: TaskFormat, name: String, filter: &str, pattern: &str) -> Self {
-        let glob = (!pattern.is_empty()).then(|| PathPatterns::of(&[pattern.to_owned()]));
-        Self { format, filter: filter.to_owned(), glob, name }
+    /// None where the pattern is no longer one.
+    fn new(format: TaskFormat, name: String, filter: &str, pattern: &str) -> Option<Self> {
+        let glob = (!pattern.is_empty()).then(|| PathPatterns::new(&[pattern.to_owned()]));
+        Some(Self { format, filter: filter.to_owned(), glob: glob.transpose().ok()?, name })
     }
 
     fn has(&self, format: TaskFormat, path: &str, words: &str) -> bool {
@@ -200,7 +201,7 @@ fn scopes(settings: &TaskSettings, filter: &str) -> Vec<TaskScope> {
         TaskScope::new(format, format!("{format}|{filter}|{pattern}"), "", pattern)
     };
     let of_pattern = |pattern| settings.on.iter().map(move |format| scope(pattern, *format));
-    from.iter().flat_map(of_pattern).collect()
+    from.iter().flat_map(of_pattern).flatten().collect()
 }
 
 /// The scopes that others of the same form replaced within the last day: what they had and was not sent yet is sent.
@@ -216,9 +217,14 @@ fn replaced_scopes(
     let gone = known.keys().filter(|name| scopes.iter().all(|scope| scope.name != **name));
     let replaced = gone.filter_map(|name| {
         let (form, rest) = name.split_once('|')?;
-        let (old, pattern) = rest.rsplit_once('|')?;
         let format = *changed.iter().find(|format| format.to_string() == form)?;
-        Some(TaskScope::new(format, name.clone(), if old == filter { "" } else { old }, pattern))
+        // A filter and a pattern may hold a `|`, too; one that is split wrongly fits nothing, or is no pattern.
+        let same = rest.strip_prefix(filter).and_then(|rest| rest.strip_prefix('|'));
+        let (old, pattern) = match same.or_else(|| rest.strip_prefix('|')) {
+            Some(pattern) => ("", pattern),
+            None => rest.rsplit_once('|')?,
+        };
+        TaskScope::new(format, name.clone(), old, pattern)
     });
     replaced.collect()
 }
