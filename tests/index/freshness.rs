@@ -1,6 +1,6 @@
 //! Answers say how fresh they are; nothing makes them silently wrong.
 
-use vault_agent::search::follow::follower::sealed;
+use vault_agent::search::follow::follower::signed;
 
 use super::vault::*;
 
@@ -168,7 +168,7 @@ fn a_daemon_s_word_that_is_damaged_or_about_a_lost_commit_is_not_believed() {
     let (commit, _) = said.split_once('\n').unwrap();
     // As if a damaged log had lost the last commit: the daemon knows of a later one than is there.
     let (epoch, generation) = commit.rsplit_once(' ').unwrap();
-    let later = sealed(&format!("{epoch} {}", generation.parse::<u64>().unwrap() + 1));
+    let later = signed(&format!("{epoch} {}", generation.parse::<u64>().unwrap() + 1));
     // As if the file had been cut: it may have named changed notes.
     for damaged in [&later, commit] {
         let mut rounds = 0;

@@ -21,7 +21,8 @@ use crate::search::store::seal::replace;
 use crate::search::store::{Lock, catalog};
 use crate::search::{Index, IndexError};
 
-pub use crate::search::follow::freshness::{cookies, is_held, sealed};
+pub use crate::search::follow::freshness::{cookies, is_held};
+pub use crate::search::store::seal::signed;
 
 /// The follower says at least so often that it lives.
 const BEAT: Duration = Duration::from_secs(2);
@@ -236,7 +237,7 @@ impl Shared {
         text.extend(state.behind.keys().filter(|_| is_known).flat_map(|path| ["\n", path]));
         // Under the lock, so that an older word never replaces a newer one.
         let live = self.index.cache().join("live");
-        if replace(&live, &sealed(&text)).is_err() {
+        if replace(&live, &signed(&text)).is_err() {
             let _ = std::fs::remove_file(live);
         }
     }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::search::store::Lock;
+use crate::search::store::seal::unsigned;
 
 /// A follower's word counts for so long.
 const STALE: Duration = Duration::from_secs(10);
@@ -66,16 +67,10 @@ fn word(root: &Path) -> Option<FreshnessProof> {
     }
     let text = std::fs::read_to_string(root.join("live")).ok()?;
     // One that was cut or damaged proves nothing.
-    let (said, _) = text.rsplit_once('\n').filter(|(said, _)| sealed(said) == text)?;
-    let mut lines = said.split('\n');
+    let mut lines = unsigned(&text)?.split('\n');
     let (epoch, generation) = lines.next()?.strip_prefix("following ")?.split_once(' ')?;
     let commit = (epoch.parse().ok()?, generation.parse().ok()?);
     Some(FreshnessProof { commit, dirty: lines.map(str::to_owned).collect() })
-}
-
-/// What a follower says, with its checksum as the last line.
-pub fn sealed(said: &str) -> String {
-    format!("{said}\n{}", blake3::hash(said.as_bytes()))
 }
 
 /// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.

@@ -62,7 +62,11 @@ impl Index {
     ) -> Result<Reindexed, IndexError> {
         if self.store()?.is_writable() {
             // Damage that only a close reading shows is found here.
-            self.healing(Store::examine)?;
+            if let Err(error) = self.healing(Store::examine)
+                && error.is_damage()
+            {
+                return Err(error);
+            }
         } else {
             // A log that was taken away from under another process makes a cache that can only be read; one that can't be
             // removed either keeps its error.

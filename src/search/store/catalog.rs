@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::IndexError;
 
-/// The tables. `known` is a [`FileRow`] in bitcode's form; `dead` are stretches of documents whose file changed since.
+/// The tables. `known` is a [`FileRow`] in bitcode's form, and `mtime` its time of change, by which texts to embed are
+/// ordered; `dead` are stretches of documents whose file changed since.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, mtime INTEGER NOT NULL, known BLOB NOT NULL) WITHOUT ROWID;

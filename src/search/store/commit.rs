@@ -36,6 +36,11 @@ pub fn commit(
     now: i64,
     anew: Option<&str>,
 ) -> Result<(), IndexError> {
+    let seals: Result<Vec<Option<String>>, IndexError> = deltas
+        .iter()
+        .map(|delta| delta.segment.as_ref().map(|new| seals_of(root, new)).transpose())
+        .collect();
+    let seals = seals?;
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let mut last = catalog::last_commit(&tx)?;
     if let Some(fingerprint) = anew {
@@ -44,16 +49,17 @@ pub fn commit(
     }
     last.generation += 1;
     last.committed = now;
-    for delta in deltas {
-        put_delta(&tx, root, delta)?;
+    for (delta, seals) in deltas.iter().zip(&seals) {
+        put_delta(&tx, delta, seals.as_deref())?;
     }
     catalog::set_last_commit(&tx, &last)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     Ok(tx.commit()?)
 }
 
-fn put_delta(tx: &Connection, root: &Path, delta: &Delta) -> Result<(), IndexError> {
-    let segment = delta.segment.as_ref().map(|new| put_new(tx, root, new)).transpose()?;
+fn put_delta(tx: &Connection, delta: &Delta, seals: Option<&str>) -> Result<(), IndexError> {
+    let segment = delta.segment.as_ref().zip(seals);
+    let segment = segment.map(|(new, seals)| put_new(tx, new, seals)).transpose()?;
     for place in &delta.dying {
         catalog::put_dead(tx, place.segment, place.start, place.count)?;
     }
@@ -71,11 +77,14 @@ fn put_delta(tx: &Connection, root: &Path, delta: &Delta) -> Result<(), IndexErr
     Ok(())
 }
 
-/// Seals and lists a new segment; its number.
-fn put_new(tx: &Connection, root: &Path, segment: &Segment) -> Result<i64, IndexError> {
-    let uuid = segment.id().uuid_string();
-    let seals = seal::of_files(root, &uuid).map_err(|error| IndexError::cache(root, error))?;
-    catalog::put_segment(tx, &uuid, segment.meta().max_doc(), &seals)
+/// The seals of a new segment's files. Every byte is read, so this comes before the transaction.
+fn seals_of(root: &Path, segment: &Segment) -> Result<String, IndexError> {
+    seal::of_files(root, &segment.id().uuid_string()).map_err(|error| IndexError::cache(root, error))
+}
+
+/// Lists a new segment; its number.
+fn put_new(tx: &Connection, segment: &Segment, seals: &str) -> Result<i64, IndexError> {
+    catalog::put_segment(tx, &segment.id().uuid_string(), segment.meta().max_doc(), seals)
 }
 
 /// Segments worth merging into one now, with at most `most` living documents among them.
@@ -139,8 +148,9 @@ pub fn merge(
         return Err(IndexError::Torn(format!("a merge of {next} documents gave another number")));
     }
     fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));
+    let new = new.map(|new| Ok::<_, IndexError>((seals_of(root, &new)?, new))).transpose()?;
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    let id = new.map(|new| put_new(&tx, root, &new)).transpose()?.unwrap_or_default();
+    let id = new.map(|(seals, new)| put_new(&tx, &new, &seals)).transpose()?.unwrap_or_default();
     for note in &copied.notes {
         catalog::move_file(&tx, &note.path, id, note.start)?;
     }
@@ -151,7 +161,11 @@ pub fn merge(
     catalog::set_last_commit(&tx, &LastCommit { generation: last.generation + 1, ..last })?;
     fail::fail_point!("index-merge-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
-    sweep(conn, root)
+    // The merge stands; what is left over goes with the next one.
+    if let Err(error) = sweep(conn, root) {
+        tracing::debug!(%error, "the files of merged segments are not removed yet");
+    }
+    Ok(())
 }
 
 /// Removes the files that no listed segment owns. Readers that have them open keep them. No process may be writing

@@ -176,14 +176,14 @@ mod tests {
     }
 
     /// As much of the index's list of files as is looked at here.
-    const FILES: &str = "CREATE TABLE files (path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, hash BLOB)";
+    const FILES: &str = "CREATE TABLE files (path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL)";
 
     #[test]
     fn notes_that_changed_last_are_wanted_first() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(crate::search::store::catalog::VECTORS).unwrap();
         conn.execute_batch(FILES).unwrap();
-        conn.execute_batch("INSERT INTO files VALUES ('old.md', 5, NULL), ('new.md', 9, NULL)").unwrap();
+        conn.execute_batch("INSERT INTO files VALUES ('old.md', 5), ('new.md', 9)").unwrap();
         let places = [("a", "old.md", 1), ("b", "new.md", 7), ("c", "gone.md", 1), ("d", "new.md", 2)];
         note(&conn, "m", &places.map(|(text, path, line)| pointer(text, path, line))).unwrap();
         let wanted = |most| -> Vec<(String, u32)> {
