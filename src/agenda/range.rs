@@ -95,8 +95,7 @@ fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Age
 fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) -> Result<(), VaultError> {
     let DaySpan { workspace, .. } = window;
     let path = &workspace.settings.paths.commitments;
-    let file = commitment::parse(&workspace.vault.read_or_empty(&workspace.note(path))?);
-    for block in file.blocks {
+    for block in workspace.memory().ledger().read()?.blocks {
         let one = block.commitment;
         let waits = one.status == commitment::CommitmentStatus::Pending;
         let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };

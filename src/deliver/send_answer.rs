@@ -43,15 +43,17 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerO
     let Some(message) = context.journal.answer(key)? else {
         return Ok(AnswerOutcome::Refused("it isn't in the delivery journal".to_owned()));
     };
-    if !message.is_sent() {
-        if let Some(at) = message.retry.filter(|at| *at > pass.now) {
-            return Ok(AnswerOutcome::Later(at));
-        }
-        let mut report = PassReport::default();
-        Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
+    let sent = || context.journal.prune_answers().map(|()| AnswerOutcome::Sent);
+    if message.is_sent() {
+        return sent();
     }
+    if let Some(at) = message.retry.filter(|at| *at > pass.now) {
+        return Ok(AnswerOutcome::Later(at));
+    }
+    let mut report = PassReport::default();
+    Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
     match context.journal.answer(key)? {
-        Some(message) if message.is_sent() => context.journal.prune_answers().map(|()| AnswerOutcome::Sent),
+        Some(message) if message.is_sent() => sent(),
         Some(message) => {
             let soon = pass.later(SignedDuration::from_secs(1));
             Ok(AnswerOutcome::Later(message.retry.unwrap_or(soon)))

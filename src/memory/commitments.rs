@@ -14,7 +14,7 @@ use crate::memory::wording;
 use crate::memory::{MemoryError, Origin, Result};
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
-use crate::vault::{EditPlan, Editor, NotePath, Operation, Vault};
+use crate::vault::{EditPlan, Editor, NotePath, Operation, Vault, VaultError};
 
 /// The follow-ups of a vault.
 #[derive(Debug, Clone)]
@@ -130,7 +130,7 @@ impl<'a> FollowUpNotes<'a> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn read(&self) -> Result<CommitmentsFile> {
+    pub fn read(&self) -> Result<CommitmentsFile, VaultError> {
         let bytes = self.vault.read_if_there(&self.path)?;
         Ok(bytes.map_or_else(CommitmentsFile::default, |bytes| commitment::parse(&bytes)))
     }

@@ -44,6 +44,9 @@ impl Planner<'_> {
         let lines = &self.note.parsed.reminders;
         let due: Vec<(&ReminderLine, DueReminder)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
+        if due.is_empty() {
+            return Ok(());
+        }
         let identities = self.identities(&due)?;
         let disputed = self.disputed(&due);
         for ((line, due), mut identity) in due.into_iter().zip(identities) {
