@@ -1,9 +1,9 @@
 //! Pauses and resumes all work that no person asked for, by two keys of the settings that a running daemon reads at
 //! once.
 //!
-//! Routines, captures, summaries, working memory, followed folders and a brain's phrases are paused; reminders and
-//! follow-ups only on request. Occurrences within a pause are handled as after an absence. The keys travel with the
-//! vault, so a pause holds on every machine.
+//! Routines, captures, summaries, working memory, followed folders, and the rewording of reminders by a brain are
+//! paused; reminders and follow-ups are paused only on request. Occurrences within a pause are handled as after an
+//! absence. The keys travel with the vault, so a pause holds on every machine.
 
 use jiff::civil;
 use serde::Serialize;

@@ -1,7 +1,7 @@
-//! Holds an opened vault with all that an entry point (command line, MCP, Discord, hooks, page, daemon) needs:
-//! settings, zone, directories, clock, editor.
+//! Holds an opened vault with all that a front door (command line, MCP, Discord, hooks, page, daemon) needs: settings,
+//! zone, directories, clock, editor.
 //!
-//! Every entry point begins here, so that a vault is opened in one way only. Opening reads the settings and nothing
+//! Every front door begins here, so that a vault is opened in one way only. Opening reads the settings and nothing
 //! else: no note, no database.
 //! - [`opening`]: opens a vault, and joins the other machines; [`settings_file`]: changes the settings on disk.
 

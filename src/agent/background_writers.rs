@@ -1,14 +1,14 @@
 //! Writes two notes in the background when they are due: summaries of logs, and working memory, from which the next
 //! session continues. If a brain may be asked, it writes the text. Otherwise the text is an extract, which can't fail.
 //!
-//! For a summary a brain has sixty seconds a call and two tries, the second with a firmer prompt. An answer that is
-//! empty or more than three times as long as the target is refused. The summary is an extract if both tries fail, if
-//! there is no brain, and for conversations that ended long ago. A summary covers the log as it was read; the next run
-//! finds later changes.
+//! For a summary the brains have sixty seconds a try. An answer that is empty or more than three times as long as the
+//! target is refused, and requested once more with a firmer prompt. The summary is an extract if the second answer is
+//! refused too, if no brain answers, and for conversations older than a week. A summary covers the log as it was read;
+//! the next run finds later changes.
 //!
 //! Working memory is written when a window ends, after a summary, and after a coding agent's host has compacted a
-//! session, with source 001's prompt for personal assistants. The new text replaces the previous one, expires after
-//! some days and has a budget ([`crate::memory::working`]). While no namespace is set, nothing is written.
+//! session. The prompt is `data/working_memory.txt`. The new text replaces the previous one, expires after some days
+//! and has a budget ([`crate::memory::working`]). While no namespace is set, nothing is written.
 
 use std::sync::Arc;
 use std::time::Duration;

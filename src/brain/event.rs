@@ -1,4 +1,5 @@
-//! Defines how far an answer is and how it ends: usage, the reply or the failure.
+//! Defines the result of a call to a brain: a whole reply ([`Reply`]) or a classed failure ([`BrainError`]). Also
+//! defines a call's progress and its usage of tokens.
 
 use std::time::Duration;
 

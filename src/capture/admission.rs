@@ -1,5 +1,5 @@
-//! Decides whether a candidate for a memory is put to a person, by the scores of source 002 (AMAC-v1, the balanced
-//! preset).
+//! Decides whether a candidate for a memory is put to a person, by the weighted sum of five scores: utility,
+//! confidence, novelty, recency, category. The scores are those of source 002 (AMAC-v1, the balanced preset).
 //!
 //! Each formula is one function with its source in its comment; the tests compare them with values that were computed
 //! by hand. For scores between the two thresholds the source leaves the decision open: this program asks a person, also

@@ -1,9 +1,9 @@
 //! Makes questions for a person out of the candidates of turns. Turns, their candidates and the known facts come in;
 //! questions go out.
 //!
-//! A [`QuestionBuilder`] reads `MEMORY.md` and the inbox once, and then takes turn after turn; each turn knows the questions of
-//! the turns before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note
-//! and recording the log's progress asks nothing twice.
+//! A [`QuestionBuilder`] reads `MEMORY.md` and the inbox once, and then takes one turn after another. It compares each
+//! turn's candidates with the known facts and with all earlier questions. If there is a question about a turn already,
+//! the turn is skipped whole, so a crash between writing the note and recording the log's progress asks nothing twice.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! `doctor`: prints problems and their remedies. With `--fix` it makes the repairs that need no decision of a person
-//! and lose nothing.
+//! `doctor`: checks the vault, the machine and the daemon, and prints each result with its remedy. With `--fix` it
+//! makes the repairs that need no decision of a person and lose nothing.
 
 use super::init;
 use crate::cli::prelude::*;

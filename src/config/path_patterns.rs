@@ -1,8 +1,9 @@
 //! Compiles the path patterns of the settings: `[history]` and `[index]` `include` and `exclude`, `[reminders] from`.
 //!
 //! A pattern names files or folders; a folder stands for all that is in it. Without a `/` it is found at any depth,
-//! else it begins at the vault's root. `*` and `?` stand for characters of a name, `**` for any folders, `{a,b}` for one
-//! of several, `[ab]` for one character; brackets and braces also stand for themselves. Case and accents are ignored.
+//! else it begins at the vault's root. `*` and `?` stand for characters of a name, `**` for any folders, `{a,b}` for
+//! one of several, `[ab]` for one character; brackets and braces also stand for themselves. Case and accents are
+//! ignored.
 
 use std::fmt;
 

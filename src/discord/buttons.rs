@@ -5,7 +5,8 @@
 //! the action, the reminder's id, its local due time, and the nonce, which also tells apart two notifications with the
 //! same words. The id under an approval holds the line's id and its digest, so that it never works for a changed line.
 //! The text of a reminder comes from the delivery journal, else from the note, else from the message above the button.
-//! A second press changes nothing: the delivery journal has the answer to a first press that would act again.
+//! A second press changes nothing: Done, and each action on a task, finds its change already made; for other actions
+//! the delivery journal keeps the answer to the first press.
 
 use std::error::Error;
 

@@ -1,6 +1,6 @@
-//! Checks the machine: directories, file system, daemon, deliveries, time zone data; the notifiers, the box for
-//! commands, and the hooks of coding agents; and the machines that share the vault, by the daemon's last report of
-//! them. Makes no request over the network.
+//! Checks this machine: directories, daemon, deliveries, pause, Discord's secrets, time zone data, notifiers, the box
+//! for commands, and the hooks of coding agents. Also checks the machines that share the vault, by the daemon's last
+//! report of them. Makes no request over the network.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Finds mass deletions of memories by a coding agent, and names the command that restores them. The usual cause is a
-//! model that tidies up with `rm -r`.
+//! Finds mass deletions in the folders of coding agents' memories, and names the command that restores the notes. The
+//! usual cause is a model that tidies up with `rm -r`.
 
 use std::collections::HashSet;
 

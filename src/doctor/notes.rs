@@ -1,4 +1,5 @@
-//! Checks the notes: lists lines that can't be parsed, and notes that this program can't write at present.
+//! Checks the notes: reminders and follow-ups that can't be parsed, notes that can't be written at present, conflict
+//! copies of sync tools, files that are left out, and tasks of other plugins.
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::format::{commitment, reminder};

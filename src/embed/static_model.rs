@@ -1,12 +1,12 @@
-//! Opens the static model that the settings name ([`StaticModel`]): the table in the binary, or a table in a folder.
-//! [`Embedder`] embeds many texts with it.
+//! Opens the static model that the settings name ([`StaticModel`]): the table in the binary, a table in a folder, or
+//! none. [`Embedder`] embeds many texts with it.
 //!
-//! A folder has the layout of model2vec: one vector a token; a text's vector is their sum. It holds `tokenizer.json`,
-//! and `model.safetensors` with the tensor `embeddings` (floating point, or int8 with one scale for all) and perhaps
-//! `weights` and `mapping`, which are applied. Rows are stored as int8 with a scale each, at most [`DIMENSIONS`]
-//! numbers; a text's vector is spread over all of them ([`spread`]). The files are read whole when the model is opened,
-//! and are bounded. Vectors of different versions of the files are never compared: the model's name includes the
-//! version, by the files' sizes and times.
+//! A folder has the layout of model2vec: one vector a token; a text's vector is the sum of its tokens' vectors. The
+//! folder holds `tokenizer.json`, and `model.safetensors` with the tensor `embeddings` (floating point, or int8 with
+//! one scale for all) and perhaps `weights` and `mapping`, which are applied. In memory, a row is at most
+//! [`DIMENSIONS`] numbers as int8, with a scale of its own. A rotation ([`spread`]) distributes the content of a text's
+//! vector over all dimensions. The files are read whole when the model is opened, and are bounded. The model's name
+//! includes a hash of the files' sizes and times, so vectors of different versions are never compared.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

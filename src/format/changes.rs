@@ -1,8 +1,8 @@
 //! Finds the lines in which two texts differ, and shows them as a unified diff, with the words that differ.
 //!
-//! The comparison (Myers' algorithm, with the heuristics of `similar`) runs on line numbers, so it is compiled once.
-//! Compiled for each type of line, it would add a third of a megabyte each time, because `similar` lets a caller choose
-//! among all its algorithms. `TextDiff` of `similar` would add it three times.
+//! The comparison (Myers' algorithm, with the heuristics of `similar`) runs on line numbers, so it is compiled once,
+//! not once for each type of line. Each compiled copy is a third of a megabyte, because `similar` lets a caller choose
+//! among all its algorithms. The `TextDiff` of `similar` would add three copies.
 
 use std::fmt::Write;
 use std::ops::Range;

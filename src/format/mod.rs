@@ -7,7 +7,8 @@
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working_memory`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
-//! - shared by all: `lines`, `yaml`, `tags`, `invisible`, `harmless`, `lenient_json`, and the functions below.
+//! - shared by all: `lines`, `yaml`, `tags`, `invisible`, `harmless`, `lenient_json`, `changes`, and the functions
+//!   below.
 
 pub mod approval;
 pub mod candidate;

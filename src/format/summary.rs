@@ -24,8 +24,8 @@
 //!
 //! A *leaf* summarises events; a *condensed* summary combines the summaries that its `sources` name. `covers` names the
 //! first and the last event. `sha256` is the hash of the log's bytes from the beginning of the first event to the end
-//! of the last. `sources_sha256` is the hash of the sources' later changes, `text_sha256` that of the summary's own text,
-//! by which a person's edit of it is known; notes of older versions have neither. The keys `type`, `sources` and
+//! of the last. `sources_sha256` is the hash of the sources' later changes, `text_sha256` is that of the summary's own
+//! text, and shows whether a person edited it. Notes of older versions have neither. The keys `type`, `sources` and
 //! `generated` are those of the Open Knowledge Format. Other keys are passed over. The grammar is
 //! `grammar/summary.abnf`.
 

@@ -1,4 +1,5 @@
-//! Reads the part of YAML that a note's header needs: `key: value` lines with plain or quoted scalars.
+//! Reads the part of YAML that a note's header needs: `key: value` lines with plain or quoted scalars. Also changes one
+//! value in place ([`with_value`]).
 //!
 //! Headers are written by people, by Obsidian's property editor and by this program. A full YAML parser refuses a whole
 //! header for one odd line, and doesn't report the byte range of a value, which an edit needs. So each line is parsed

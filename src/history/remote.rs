@@ -1,7 +1,7 @@
-//! Pushes and fetches the history with the user's own git.
+//! Pushes and fetches the history with the user's own git, and joins a remote's history to this one.
 //!
-//! The user's keys, helpers and settings apply. `git` is started without a terminal, in a thread of its own; a failed
-//! push is tried again later. Without git nothing else fails.
+//! The user's keys, helpers and settings apply. `git` runs without a terminal. The daemon pushes in a thread of its
+//! own; a failed push is tried again later. Without git, only pushing and fetching fail.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

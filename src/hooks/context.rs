@@ -1,8 +1,7 @@
-//! Holds a hook's context: the vault, the clock, the scopes that its session may see. Also writes failures of hooks to
-//! `hooks.log` in the state directory, one line each, with the cause.
+//! Holds a hook's context: the vault, the clock, the scopes that its session may see. Also starts background processes,
+//! and writes failures of hooks to `hooks.log` in the state directory, one line each, with the cause.
 //!
-//! That file stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this
-//! program.
+//! The log stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
 
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -2,7 +2,7 @@
 //!
 //! The lock in the state directory holds the daemon's process id. A second lock, on the vault's own folder and without
 //! a file in it, keeps out a daemon with another state directory, which would send everything again. Some file systems
-//! don't support the second lock. Neither lock works across machines: there `[schedule] host` decides.
+//! don't support the second lock. Neither lock works across machines: there `[schedule] host` or `[machines]` decides.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};

@@ -1,4 +1,6 @@
-//! Loads the bearer token of the HTTP server: from the environment, or from a file that only its owner can read.
+//! Loads the bearer token of the MCP server over HTTP, and checks a request's `Authorization` header for it. The token
+//! comes from the environment, or from a file that only its owner can read; a missing file is created with a random
+//! token.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

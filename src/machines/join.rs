@@ -1,7 +1,8 @@
-//! Carries out what a person asks about this machine and the shared store: checks whether it may join, lets it leave,
-//! or makes it the voice.
+//! Carries out a person's requests about this machine and the shared store: checks whether it may join, makes a trial
+//! claim, accepts a store that was restored, and lets it leave. Also defines the request that asks the daemon to become
+//! the voice.
 //!
-//! Wall clocks are compared here alone, in sentences for people; no right to send follows from them.
+//! The machines' wall clocks are compared only in sentences for people; no right to send follows from them.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Writes the configuration with which each host (Claude Code, Claude Desktop, …) starts our MCP server, with no more
-//! tools than the given purpose needs. Pure.
+//! Makes the configuration file with which a host (Claude Code, Claude Desktop, …) starts our MCP server with only the
+//! tools that a purpose needs. The file also names the other MCP servers of the settings. Pure.
 //!
 //! A host that starts the server with the tools of one purpose starts sooner, and its model has fewer tools to misuse.
-//! Claude Code can also be told to read no other configuration and to make no calls at start; those options belong to
-//! its command line and environment, so a command with them goes out besides the file.
+//! Claude Code can also be told to read no other configuration and to make no calls at start. No file can hold these
+//! options, so a command line with them goes out, too.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Describes a bullet of a memory note: its place, its words and its scope.
+//! Parses the bullets of a memory note: the place, the words and the scope of each. Pure.
 
 use std::ops::Range;
 

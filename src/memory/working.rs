@@ -2,8 +2,8 @@
 //!
 //! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
 //! The profile describes the user. Working memory describes the last work: one text that each compaction replaces,
-//! within a budget of tokens (four characters each). It expires after some days: a reader checks the expiry in its
-//! header, and nothing deletes it.
+//! within a budget of tokens (four characters each). It expires after some days: readers check the expiry in its
+//! header. An expired text stays in the note until it is replaced or a person clears it.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,4 +1,5 @@
-//! Finds lines that look meant as reminders but can't be parsed, with their places. Pure.
+//! Finds faults in a note of reminders: lines that look meant as reminders but can't be parsed, and ids that different
+//! reminders share. Pure.
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@
 //!
 //! - `vault_reminders`: the reminders of a vault; `occurrences`: skips, moves or snoozes one occurrence; `plan`:
 //!   changes of a line;
-//! - `adopt`: turns lines of other notes into reminders; `findings`: near misses; `error`: errors.
+//! - `adopt`: turns lines of other notes into reminders; `findings`: near misses and shared ids; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 

@@ -1,8 +1,8 @@
 //! Changes one occurrence of a recurring reminder and leaves the others as they are: skips it, moves it, or snoozes it.
 //!
-//! The changed occurrence is the first that wasn't sent yet. It may be due already: then it was missed, or waits for
-//! its notifier or for the end of quiet hours or of a pause. If no due occurrence is unsent, it is the next one. So the
-//! changed occurrence is never sent at its old time as well, and no later occurrence is lost.
+//! The changed occurrence is the first that wasn't sent yet: a due occurrence, if it was missed or waits for its
+//! notifier or for the end of quiet hours or of a pause; else the next occurrence. So the changed occurrence is never
+//! sent at its old time as well, and no later occurrence is lost.
 //!
 //! If a snoozed reminder was notified already, its line stays, and a new line with the same words gets the new time.
 

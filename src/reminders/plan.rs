@@ -1,4 +1,5 @@
-//! Computes the new text of a reminder line that is changed: its date, time, words or recurrence. Pure.
+//! Plans the change of one reminder line, without writing it: the text of a new or changed line (date, time, words,
+//! recurrence), or the removal of a line. Pure.
 
 use jiff::civil;
 

@@ -2,10 +2,10 @@
 //! gets a claimed run; any other due routine is recorded as done. Also previews the run that would start now: its
 //! prompt, material, brains and destination.
 //!
-//! No brain is asked. A routine has one open run at a time, also while its text can't be delivered; occurrences of that
-//! time are merged into the next run. Of several machines only the voice finishes a run, which it claims from the
-//! others before it asks a brain. If a machine dies within a run, the next voice starts the run again, so a message
-//! that was sent already may come twice.
+//! No brain is asked. A routine has one open run at a time, even if the run's text can't be delivered; occurrences that
+//! come meanwhile are merged into the next run. Among several machines only the voice finishes a run. It claims the run
+//! from the others before it asks a brain. If a machine dies within a run, the next voice starts the run again, so a
+//! message that was sent already may come twice.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Finds new material for a routine: hits of its searches, messages in the logs of conversations, and messages without
 //! an answer.
 //!
-//! A hit is new if it is dated after the last run, or stands in a note that was changed after it, and the last run did
-//! not find it with the same words. Texts that the routine itself wrote are never new (its note, its logs, its appended
-//! passages, texts that its tools saved), nor are the agent's answers.
+//! A hit is new if it is dated after the last run and the last run did not find the same text there. A hit without a
+//! date has the date of its note's last change. The notes and logs of routines are never new, nor are texts that this
+//! routine wrote (its appended passages, texts that its tools saved), nor the agent's answers.
 
 use std::collections::HashSet;
 

@@ -14,15 +14,15 @@
 //!   the day that was meant, which `day=` remembers.
 //! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's occurrence of a daily
 //!   reminder comes at the first minute of the next day. If the next day's own falls on that very instant
-//!   (`time=00:00`), the two are one occurrence, known by the later date: one instant never gives two notifications of
-//!   one reminder, nor counts as a miss.
+//!   (`time=00:00`), the two are one occurrence, which has the later date. So one instant never gives two notifications
+//!   of one reminder, and the earlier date doesn't count as missed.
 //!
 //! Every function costs the same whether a reminder began yesterday or in year 1: the index of the occurrence at an
 //! instant is computed, never searched from the start.
 //!
 //! - `zone`: zones, from local time to instants, and the check of the zones' data;
-//! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: of other plugins' task lines;
-//!   `routine_times`: of routines;
+//! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: the dates of other plugins' task lines;
+//!   `routine_times`: the occurrences of routines;
 //! - `due`: due occurrences; `lateness`: which occurrences count as missed, and digests of them;
 //! - `pause`: the span in which nothing runs by itself.
 

@@ -1,12 +1,12 @@
-//! Gives every block its vector: on start, hourly, and after changes.
+//! Embeds the texts of blocks with the settings' model: on start, hourly, and after changes.
 //!
-//! The `vectors` table lists the texts to embed by the settings' model, with the state of each. The latest changes come
-//! first. A pass records new texts, deletes the rows of removed texts, and embeds, in batches, those that are pending
-//! or failed long ago. Each batch is stored at once, so that a stop loses one batch at most. Meanwhile search uses the
-//! old vectors, or the built-in ones. Tool calls and results are never embedded.
+//! The `vectors` table lists the texts, with the state of each. A pass records new texts, deletes the rows of removed
+//! texts, and embeds, in batches, the texts that are pending or failed long ago, the latest changes first. Each batch
+//! is stored at once, so that a stop loses one batch at most. Meanwhile search uses the old vectors, or the built-in
+//! ones. Tool calls and results are never embedded.
 //!
-//! The built-in vectors stand beside the segments; the table gets those of what was said in conversations, for other
-//! programs that read it.
+//! The built-in vectors of blocks are in the segments. If the settings' model is the built-in one, the table has only
+//! the turns of conversations, for other programs that read it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Opens the cache of a vault's words once, for many queries ([`Index`]).
+//! Opens the index of a vault once, for many queries ([`Index`]).
 //!
-//! A vault and the folder of its cache come in; a missing, old or damaged cache is rebuilt. Other files add the
-//! methods: [`crate::search::follow`] updates the index, [`crate::search::results`] answers from it.
+//! A vault and the folder of its cache come in; a missing, old or damaged cache is rebuilt. The methods of [`Index`]
+//! are in other files: [`crate::search::follow`] updates the index, [`crate::search::results`] answers from it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

@@ -7,7 +7,7 @@
 //!
 //! The folders, in the order in which data passes them:
 //!
-//! | room | from | to |
+//! | folder | from | to |
 //! |---|---|---|
 //! | [`read`] | a file's bytes | [`Block`]s: paragraphs, items, turns |
 //! | [`analyze`] | text | terms, speakers, the shape of a sentence |

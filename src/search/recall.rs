@@ -1,7 +1,7 @@
 //! Searches one vault by words and meaning ([`Recall`]); opened once, queried often.
 //!
-//! [`Recall`] is built on an [`Index`] and keeps, while nothing changes, what ranking makes of the corpus
-//! ([`CorpusState`]). [`crate::search::results`] has the methods that answer.
+//! [`Recall`] is built on an [`Index`]. It keeps the ranking's data on the corpus ([`CorpusState`]) until the corpus
+//! changes. [`crate::search::results`] has the methods that answer.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;

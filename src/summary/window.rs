@@ -2,11 +2,12 @@
 //! lists the summaries that are missing, outdated or due. Pure.
 //!
 //! The covered bytes of a summary are all bytes of the log from the beginning of its first event to the end of its
-//! last. Its id is a hash over the log's name, its events and its sources, so that a deleted note comes back with its
-//! id. A summary is *out of date* if one of its messages was edited or deleted since, if a summary that it is made from
-//! says something else, or if the log's bytes have changed. It is then made again, and no request includes it until that
-//! is done. What it was made from stands in its head as a hash, since clocks of machines and of Discord differ. A note
-//! that a person edited is never made again.
+//! last. The summary's id is a hash over the log's name, the first and last event, and the sources, so that a deleted
+//! note comes back with its id. A summary is *out of date* if one of its messages was edited or deleted since, if the
+//! text of a summary that it is made from has changed, or if the covered bytes have changed. It is then made again;
+//! until then no request includes it, unless only the bytes have changed. A summary's head has a hash of its sources,
+//! because times can't show such changes: the clocks of machines and of Discord differ. A note that a person edited is
+//! never made again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;

@@ -5,9 +5,9 @@
 //! snoozed task must be due at its new time, and the next line of a recurring task must have the same words. Each
 //! syntax is completed as its plugin does it.
 //!
-//! A task that is a note (TaskNotes) gets the status for done, and the day, if it has no recurrence. A recurring task
-//! keeps its status; the day is added to its list of completed days, and its dates move on to the first day of its rule
-//! that isn't past and was neither completed nor skipped.
+//! In TaskNotes a task is a whole note. A task without recurrence gets the status for done, and the day. A recurring
+//! task keeps its status; the day is added to its list of completed days, and its dates move on to the first day of its
+//! rule that isn't past and was neither completed nor skipped.
 
 use std::collections::HashSet;
 

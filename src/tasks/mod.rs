@@ -1,15 +1,14 @@
-//! Finds task lines of other plugins in the vault, reads their times, and marks a task done or snoozes it.
+//! Finds task lines of other plugins in the vault, reads their times, and completes, snoozes, changes or removes a
+//! task.
 //!
-//! - [`Scanner`] caches each note's tasks with the note's stat, and reads a note again only if its stat has changed;
-//!   without the cache all notes are read.
+//! - [`Scanner`] (`scanner`) caches each note's tasks with the note's stat, and reads a note again only if its stat has
+//!   changed; without the cache all notes are read.
 //! - [`plugins`] reads the plugins' own settings.
 //! - [`TaskRef`] identifies a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
-//!   rewords and removes a task. Pure.
+//!   rewords, skips or removes a task. All three are pure.
 //! - [`Scanner::later`] computes the further times of a recurring task.
 //! - [`count_disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
-//! - [`VaultTasks`] lists tasks, and makes those changes through the editing engine, one edit each.
-//!
-//! These are in `vault_tasks`, `scanner` and this file.
+//! - [`VaultTasks`] (`vault_tasks`) lists tasks, and makes these changes through the editing engine, one edit each.
 //!
 //! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 

@@ -1,4 +1,5 @@
-//! Moves a task to another day, changes its words, or removes it. The note's bytes come in; its new bytes go out. Pure.
+//! Moves a task to another day, changes its words, skips its next time, or removes it. The note's bytes come in; its
+//! new bytes go out. Pure.
 //!
 //! The written task is parsed again before it is accepted: a moved task must have its new time, a reworded one its new
 //! words and its old time. [`later`] computes the further times of a recurring task, as its plugin would write them if

@@ -1,4 +1,5 @@
-//! Lists, completes and snoozes the tasks of a vault. The vault's editor (`vault::edit`) writes each change.
+//! Lists the tasks of a vault, and completes, snoozes, moves, rewords, skips or removes a task. The vault's editor
+//! (`vault::edit`) writes each change.
 //!
 //! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
 //! stands for the task with the same words, if there is exactly one. Tasks of a note with the same words and different

@@ -5,12 +5,11 @@
 //! [{"key": "kyle", "content": "prefers Rust", "context": "said so twice", "ts": "2026-05-08T13:55:00+00:00"}]
 //! ```
 //!
-//! The array is cut into its elements by its brackets alone, and each element is read for itself: one
-//! that is damaged, or a file that ends in the middle, costs that entry and no other. An object whose
-//! `memories` is such an array is taken, too.
+//! The array is split into its elements by brackets alone, and each element is parsed by itself. So a damaged element,
+//! or a file that ends in the middle, loses one entry only. An object whose `memories` is such an array is read, too.
 //!
-//! The graph has an object a line; an entity's observations and its relations become memories in the section with its
-//! name:
+//! The graph is JSON Lines, one object a line. An entity's observations and its relations become memories in the
+//! section with its name:
 //!
 //! ```json
 //! {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes green tea"]}

@@ -2,8 +2,9 @@
 //! type and sources.
 //!
 //! Each fact of `MEMORY.md`, each day and each list of planned items is a concept with its `type`. A fact learned from
-//! a conversation has its `sources`, its generator (`generated`), and the person who `verified` it; a fact written by
-//! hand has none of these. `index.md` lists all concepts. Pure; the caller writes the folder.
+//! a conversation has its `sources`, its generator (`generated`) and, if a person kept it, the person's name
+//! (`verified`); a fact written by hand has none of these. `index.md` lists all concepts. Pure; the caller writes the
+//! folder.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;

@@ -1,11 +1,12 @@
 //! Chooses the brains to ask and their order, by the routes and the chain of the settings. Also determines the category
-//! of a question by its words. Pure.
+//! of a question. Pure.
 //!
 //! The first route that matches puts its brain before the chain. A route matches if all of its conditions hold; a route
 //! without conditions always matches. A question that names a brain goes to that brain alone.
 //!
-//! Each category has a list of words. The category with the most words in the question wins; of equals, the first in
-//! the list. A question without any such word has no category, because a guess would route it wrongly.
+//! A picture gives the category `vision`, a code fence `code`. Otherwise words decide: each category has a list of
+//! words. The category with the most words in the question wins; of equals, the first in the list. A question without
+//! any such word has no category, because a guess would route it wrongly.
 
 use std::sync::LazyLock;
 

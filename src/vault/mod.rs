@@ -1,13 +1,13 @@
 //! Reads, edits and watches the notes of the vault; the only code that opens them.
 //!
 //! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. No other room
-//! opens a note, and no edit is made but by operations that are found by content. In the order in which an edit
-//! happens:
+//! opens a note. An edit is a list of operations that find their lines by content, or a function of the note's newest
+//! bytes. The parts, in the order in which an edit uses them:
 //! - [`path`], [`change_reason`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
 //!   name anything outside of the vault;
 //! - [`read`]: opening, reading and listing ([`Vault`], [`WalkResult`]), and sync tools' files;
 //! - [`mod@plan`]: an edit as a function of a note's bytes. Pure;
-//! - [`guard`]: rules for postponing and refusing a write. Pure;
+//! - [`guard`]: rules for postponing and refusing a write;
 //! - [`edit`]: writing, by a protocol that loses no edit ([`Editor`]), its journal and its recovery. The write lease in
 //!   there is the room's one `unsafe` module;
 //! - [`watch`]: change events ([`Watcher`]).

@@ -2,9 +2,9 @@
 //!
 //! Bytes of tables and of mapped files come in; sums, differences and positions go out. This is a crate of its own so
 //! that it is compiled for speed (`[profile.release.package]`); the program is compiled for size, without SIMD
-//! instructions. Loops that count bits or multiply are compiled twice: for any processor, and for processors with AVX2 and
-//! a population count. The operations and their order are the same for both, so the results are the same to the last
-//! digit. Pure.
+//! instructions. Loops that count bits or multiply are compiled twice: for any processor, and for processors with AVX2
+//! and a population count. The operations and their order are the same for both, so the results are the same to the
+//! last digit. Pure.
 
 use pulp::Arch;
 

@@ -1,5 +1,5 @@
-//! Asks the daemon for the page on behalf of a command, over a Unix socket that only its owner can reach: one line in,
-//! one line out.
+//! Sends a command's request to open or close the page to the daemon, and returns the reply, which has the page's
+//! one-time address: one line out and one line back, over a Unix socket that only its owner can reach.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,8 @@
-//! Authenticates requests to the page. Exchanges the one-time code of an address for a session, and checks the `Host`
-//! header and the cookie of each request, and the origin and the form's token of each change.
+//! Authenticates requests to the page: checks the one-time code that begins a session, the `Host` header of each
+//! request, and the origin and the form's token of each change. Also reads and sets the session's cookie.
 //!
-//! A request's headers come in; the host name by which it calls the page, its cookie or a refusal goes out. The
-//! one-time codes are the only state.
+//! A request's headers come in. The checked host name or the cookie goes out, or a refusal. The one-time codes are the
+//! only state.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,8 +1,8 @@
 //! Serves the page: one local web page over the vault, for people.
 //!
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. The page is a front door without rules
-//! of its own: each place (an address of the page) calls the rooms that the command of its name calls. In the order of
-//! a request:
+//! of its own: each place, which is one address of the page, calls the same rooms as the command of that name. The
+//! files, in the order in which a request passes them:
 //! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for such
 //!   an address;
 //! - [`request`]: the steps of a request; [`entry`]: host, origin, cookie, one-time codes; [`store`]: sessions, form

@@ -1,5 +1,5 @@
 //! Decides which calls the settings allow without an approval, and rejects questions that can't be put to a person: an
-//! empty or too long call, or a text with a secret.
+//! empty or too long call, or a text with a secret. Also adds a pattern to `[assistant] allow`.
 
 use crate::agent::brain_clients;
 use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};

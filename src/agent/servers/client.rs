@@ -1,4 +1,6 @@
 //! Talks to one MCP server, over pipes or HTTP; keeps the allowed tools, and removes secrets from the server's output.
+//! Also keeps the health of all servers in `mcp.json`: the times of the last answer and the last failure, and the last
+//! error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@
 //! `mcp_tools` starts a server and shows its allowed tools, `mcp_call` calls one. A server runs for one turn, in a
 //! process group of its own or over HTTP ([`transport`]), from the first call that needs it to the turn's end.
 //!
-//! A server's output is untrusted: it is bounded, marked, and makes the turn tainted ([`server_output`]). A server that
-//! hangs, dies or breaks the protocol costs its time limit, and the brain gets one line that says so.
+//! A server's output is untrusted: it is bounded, marked, and makes the turn tainted ([`server_output`]). If a server
+//! dies, breaks the protocol or exceeds its time limit, the brain gets one line that says so.
 
 mod client;
 pub mod server_output;

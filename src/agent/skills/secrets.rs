@@ -1,4 +1,5 @@
-//! Decides which secrets a skill may be given, and removes them from texts that are shown or kept.
+//! Decides which variables hold keys of this program's own, which no skill is given. Also removes secrets from texts
+//! that are shown or kept ([`HiddenSecrets`]).
 
 use secrecy::{ExposeSecret, SecretString};
 

@@ -3,7 +3,7 @@
 //!
 //! Servers differ most in this format. An answer is one message that grows piece by piece: strings are appended,
 //! objects are merged, and unknown fields are kept (`reasoning_content`, `extra_content`), so that the message can go
-//! back unchanged. The pieces of a call may have an index, none, or all the same one; an id may be missing.
+//! back unchanged. A piece of a call may lack its index or its id, and several calls may have the same index.
 
 use serde_json::{Map, Value, json};
 

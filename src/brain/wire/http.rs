@@ -1,7 +1,7 @@
 //! Makes the HTTP call to a model's API, with its time limits and errors.
 //!
-//! A crate splits the event stream into events. Before it, [`text`] prepares the bytes: drops a byte order mark, and
-//! refuses invalid UTF-8 and endless streams.
+//! [`text`] prepares the bytes of an event stream: it drops a byte order mark, and refuses invalid UTF-8 and streams
+//! that are too long. A crate then splits the text into events.
 
 use std::sync::Arc;
 use std::time::Duration;

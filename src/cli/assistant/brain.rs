@@ -1,4 +1,5 @@
-//! `brain`: lists the configured brains with their state, tests them, and shows which brains a question would go to.
+//! `brain`: lists the configured brains with their state, tests them, forgets their failures, and shows which brains a
+//! question would go to.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! `lcm`: searches long conversations, describes and expands their summaries, and verifies them.
+//! `lcm`: searches long conversations; describes, expands, updates and verifies their summaries.
 
 use std::io::IsTerminal;
 

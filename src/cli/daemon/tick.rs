@@ -1,4 +1,5 @@
-//! `tick`: makes one pass of the scheduler, for cron and for tests.
+//! `tick`: makes one pass of the scheduler, then carries out the answers in the inbox and runs the due routines; for
+//! cron and for tests.
 
 use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
 use crate::cli::context::instant;

@@ -1,4 +1,4 @@
-//! Runs the routines that are due in a `tick`, one after another, to their end.
+//! Runs the routines that are due in a `tick`, one after another. A run that has to wait goes on in a later tick.
 
 use crate::cli::prelude::*;
 use crate::routines::{self, RunProgress};

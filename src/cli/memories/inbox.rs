@@ -1,4 +1,4 @@
-//! `inbox`: lists candidates for memory, and keeps or declines them.
+//! `inbox`: lists candidates for memory, keeps or declines them, and searches logs for new ones.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! `commitment`: adds, lists and ends follow-ups.
+//! `commitment`: adds, lists, changes and ends follow-ups.
 
 use crate::cli::prelude::*;
 use crate::deliver::MessageScope;

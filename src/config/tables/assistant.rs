@@ -1,7 +1,8 @@
-//! Reads `[assistant]`, `[[brain]]` and `[[route]]`: brains, their order, and the limits of an answer.
+//! Reads `[assistant]`, `[[route]]` and `[skill.NAME]`: the order of brains, the limits of an answer, the files of a
+//! skill's secrets. Also checks the brains of `[[brain]]`.
 //!
-//! All of it is optional: without a brain, questions are answered from memory alone. A chain or a route that names an
-//! unknown brain is an error.
+//! All of it is optional: without a brain, questions are answered from memory alone. A chain, a route or another table
+//! that names an unknown brain is an error.
 
 use std::collections::BTreeMap;
 

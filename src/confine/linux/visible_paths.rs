@@ -1,4 +1,5 @@
-//! Lists the system's paths that a command may read.
+//! Lists the paths that are visible in the box, each with its permitted use: the system's programs, libraries,
+//! configuration and devices, and the paths of the policy.
 
 use std::path::{Path, PathBuf};
 

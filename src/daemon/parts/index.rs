@@ -9,6 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::prelude::*;
 use crate::search::follow::follower::{Follower, Following};
+use crate::search::{Index, IndexError};
 
 /// The shortest interval of the index's reports to `status`.
 const REPORT: Duration = Duration::from_secs(5);
@@ -17,11 +18,12 @@ const REPORT: Duration = Duration::from_secs(5);
 pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
     let mut index = Arc::new(workspace.index()?);
-    let mut follower = Follower::start(Arc::clone(&index));
+    let mut unwatched = None;
+    let mut follower = start(&index, None);
     loop {
         // What stood in the way of the cache may be gone by now; a first look finds what was missed.
         if follower.is_err() {
-            follower = Follower::start(Arc::clone(&index));
+            follower = start(&index, unwatched.as_deref());
         }
         let said = match &follower {
             Ok(follower) => describe(follower.following()),
@@ -30,7 +32,14 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
         board.set_part("index", said);
         tokio::select! {
             biased;
-            Some(event) = watched.recv() => drop(follower.as_ref().map(|follower| tell(follower, event))),
+            Some(event) = watched.recv() => {
+                if let WatchEvent::Error(why) = &event {
+                    unwatched = Some(why.clone());
+                }
+                if let Ok(follower) = &follower {
+                    tell(follower, event);
+                }
+            }
             event = events.next() => match event {
                 Some(DaemonEvent::Settings(changed)) => {
                     let (old, new) = (&workspace.settings, &changed.settings);
@@ -39,9 +48,9 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
                     workspace = changed;
                     if is_other {
                         // The lock is let go first: one follower a vault.
-                        drop(follower);
+                        tokio::task::block_in_place(|| drop(follower));
                         index = Arc::new(workspace.index()?);
-                        follower = Follower::start(Arc::clone(&index));
+                        follower = start(&index, unwatched.as_deref());
                     }
                 }
                 Some(_) => {}
@@ -52,6 +61,13 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
     }
     tokio::task::block_in_place(|| drop(follower));
     Ok(())
+}
+
+/// Starts a follower. The watcher reports once that it can't see every change, so a later follower is told, too.
+fn start(index: &Arc<Index>, unwatched: Option<&str>) -> Result<Follower, IndexError> {
+    let follower = Follower::start(Arc::clone(index))?;
+    unwatched.into_iter().for_each(|why| follower.unwatched(why));
+    Ok(follower)
 }
 
 fn tell(follower: &Follower, event: WatchEvent) {

@@ -1,6 +1,6 @@
-//! Lists the deliveries that `status` and `doctor` show: past ones with their notifiers, waiting ones, refused ones.
-//! Where several machines share the vault, it also records the deliveries of the other machines, and those that wait
-//! for a claim.
+//! Lists deliveries: past ones with their notifiers for the agenda, waiting and refused ones for `status` and `doctor`.
+//! Also lists past runs of routines. If several machines share the vault, also records deliveries that another machine
+//! sent, and why a due delivery waits for the other machines.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

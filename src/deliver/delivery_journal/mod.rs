@@ -20,8 +20,8 @@
 //! - `migrations/`: the tables, one file for each version of the schema.
 //!
 //! Two processes may have the file open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state,
-//! and [`Journal::lock`] lets one process make a pass, or go on with a run. Deleting the file loses nothing of the vault; messages in flight
-//! may then come twice.
+//! and [`Journal::lock`] lets one process at a time make a pass or continue a run. Deleting the file loses nothing of
+//! the vault; messages in flight may then come twice.
 
 mod chunks;
 mod deliveries;

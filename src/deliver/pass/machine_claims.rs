@@ -1,6 +1,8 @@
-//! Claims messages for this machine, if several machines share one vault: messages that are due and that this machine
-//! may send, and those that it would send within a minute. Checks a message's claims once more directly before it is
-//! sent.
+//! Limits a pass to the messages that this machine may send, if several machines share one vault.
+//!
+//! The pass announces to the other machines the messages that it would send now or within a minute
+//! ([`announce_sends`]). [`allowed`] keeps the due messages whose claims this machine has. Directly before a message is
+//! sent, its claims are checked once more ([`MessageClaims`]).
 //!
 //! If only one machine has the vault, nothing is limited.
 

@@ -1,10 +1,11 @@
-//! Decides, if several machines share a vault, which sent lines this machine rewrites now. Also drops the claims of
-//! reminder lines that vanish before their notification, and restores the claims of lines that come back.
+//! Decides which sent lines this machine rewrites now, if several machines share a vault. Also drops the claims of
+//! lines that vanish before their notification, and restores the claims of lines that come back.
 //!
-//! Each machine rewrites its own copy of a note, and a sync tool carries the copies. Two copies that change at once
-//! become a conflict copy. So machines write one after the other, in the order in which the store took their marks of
-//! `sent`. A machine waits until its own delivery is marked, and until its copy holds no line that another machine
-//! marked earlier: that machine writes first, and its copy arrives here.
+//! Each machine has its own copy of a note, and a sync tool carries the copies. If two copies change at once, the tool
+//! makes a conflict copy. So machines rewrite their lines one after the other, in the order in which the store recorded
+//! the deliveries as `sent`. A machine waits until its own delivery is recorded, and until no line of an earlier
+//! delivery of another machine is left in its copy: the other machine rewrites that line, and the sync tool brings the
+//! change.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! Runs one pass of the scheduler: read, claim, send, rewrite.
 //!
-//! Both notes, the journal and the clock's instant come in; messages, edits and a [`report`] go out. No schedule is
-//! kept: each pass asks [`crate::schedule`] for the due items and the journal for the sent ones, and acts on the
-//! difference. A crash may come after any step:
+//! The notes of reminders and follow-ups, the tasks of other plugins, the journal and the clock's instant come in;
+//! messages, edits and a [`report`] go out. No schedule is kept: each pass asks [`crate::schedule`] for the due items
+//! and the journal for the sent ones, and acts on the difference. A crash may come after any step:
 //!
 //! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have arrived
 //!    is looked up at its place before it is sent again;

@@ -1,4 +1,4 @@
-//! Defines the report of a pass: the JSON of `tick --json`, except for the routines' part.
+//! Defines the report of a pass: the JSON of `tick --json`, except for the parts of the inbox and of the routines.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};

@@ -1,4 +1,8 @@
 //! Sends messages: each chunk once, after its row in the delivery journal is on disk.
+//!
+//! A chunk that may have arrived is looked up at its place before it is sent again, unless the place itself still drops
+//! a second copy. After three failures in a row a place is left alone for the rest of the pass. A notification that a
+//! place refuses for good goes to the next place; an answer stays with its own.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

@@ -218,12 +218,9 @@ fn replaced_scopes(
     let replaced = gone.filter_map(|name| {
         let (form, rest) = name.split_once('|')?;
         let format = *changed.iter().find(|format| format.to_string() == form)?;
-        // A filter and a pattern may hold a `|`, too; one that is split wrongly fits nothing, or is no pattern.
+        // A pattern may hold a `|`, too; and a filter, though hardly.
         let same = rest.strip_prefix(filter).and_then(|rest| rest.strip_prefix('|'));
-        let (old, pattern) = match same.or_else(|| rest.strip_prefix('|')) {
-            Some(pattern) => ("", pattern),
-            None => rest.rsplit_once('|')?,
-        };
+        let (old, pattern) = same.map(|pattern| ("", pattern)).or_else(|| rest.split_once('|'))?;
         TaskScope::new(format, name.clone(), old, pattern)
     });
     replaced.collect()
@@ -232,7 +229,8 @@ fn replaced_scopes(
 /// Plans the tasks that are notified now.
 pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Result<()> {
     let now = pass.now;
-    let mut moved = MovedTasks::new(pass, tasks);
+    let standing = tasks.iter().map(|due| due.key.as_str()).collect();
+    let mut moved = MovedTasks { pass, standing, taken: HashSet::new() };
     let mut days = Vec::new();
     for due in tasks.iter().filter(|due| due.at <= now) {
         let row = pass.journal.row(&due.key)?;
@@ -296,13 +294,7 @@ struct MovedTasks<'a> {
     taken: HashSet<String>,
 }
 
-impl<'a> MovedTasks<'a> {
-    /// For these due lines.
-    fn new(pass: Pass<'a>, due: &'a [DueTask]) -> Self {
-        let standing = due.iter().map(|due| due.key.as_str()).collect();
-        Self { pass, standing, taken: HashSet::new() }
-    }
-
+impl MovedTasks<'_> {
     /// Whether a task without a row was notified, or is being notified, under an earlier key; its row then gets the new
     /// key.
     fn was_sent(&mut self, due: &DueTask) -> Result<bool> {

@@ -1,8 +1,8 @@
 //! Connects to the gateway: supervises one serenity client and passes its events on as [`GatewayEvent`]s.
 //!
 //! Nothing here decides about messages. The supervisor asks `GET /gateway` itself, checks the host of the address and
-//! sets it explicitly, because serenity would otherwise fall back to the real gateway with the token. It stops with a
-//! sentence after a final close code, and restarts a client that stays without a connection. It can be stopped at any
+//! sets it explicitly, because serenity would otherwise fall back to the real gateway with the token. It stops with an
+//! error after a final close code, and restarts a client that stays without a connection. It can be stopped at any
 //! moment; serenity alone can't be stopped before its first connection. A bot without permission to read messages is
 //! connected without that intent, so that commands and buttons work until the intent is switched on. Events that
 //! serenity loses in a zombie connection are recovered by `catchup`; an event that it can't decode is passed on as

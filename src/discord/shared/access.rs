@@ -1,5 +1,6 @@
-//! Decides by its author whether a Discord message is logged and answered. Only owners give commands and get answers;
-//! other people's messages are at most logged.
+//! Decides, by author and place, whether a Discord message is logged and answered, and whether it addresses the bot.
+//! Only owners give commands and get answers; other people's messages are at most logged. Also limits the mentions in
+//! the bot's own messages to owners. Pure.
 //!
 //! `discord::bot` decides which channels belong to the bot.
 

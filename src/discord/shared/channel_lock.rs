@@ -1,5 +1,5 @@
 //! Allows one turn at a time in each channel, also while the bot restarts because its settings changed. Also interrupts
-//! running turns, on `stop` or at the end of the bot.
+//! a running turn: on `stop`, or when its question is edited or deleted.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,5 @@
-//! Holds the state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
+//! Holds the state that all tasks of the bot share: the API, the logs, the journals, the lanes of the channels, and the
+//! cursors (the position up to which each channel's history was read).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Deref;

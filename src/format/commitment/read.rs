@@ -1,4 +1,5 @@
-//! Parses `COMMITMENTS.md`.
+//! Parses the blocks of `COMMITMENTS.md`: the head and the text of each. Reports faults in a head, and ids that more
+//! than one block has. Pure.
 
 use std::ops::Range;
 

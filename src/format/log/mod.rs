@@ -15,7 +15,7 @@
 //! An agent's event may end with a comment of facts on the answer ([`split_facts`]), which is no part of its text.
 //! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
 //!
-//! - `path`, `read` (and write), `headings`: one file for each of these.
+//! - `path`: the path of a log; `read`: parses and writes events; `headings`: transcripts with a heading a turn.
 
 mod headings;
 mod path;

@@ -1,8 +1,9 @@
-//! Explains why a line that looks meant as a reminder isn't one: the words of each fault that is not one of a value.
+//! Explains why a line isn't a valid reminder although it looks meant as one: a wrong beginning, a stray word, an
+//! unknown or missing key. `values` explains the faults of a value.
 //!
 //! A line looks meant if it begins like an open task, however sloppily, and holds a key of the grammar (`date=`,
-//! `time=`, `recur=`, `msg=`), or if it has no checkbox but begins with such a key and holds a second. The first thing
-//! wrong, from left to right, is named; a missing field comes last.
+//! `time=`, `recur=`, `msg=`) or two misspelt ones. A line without a checkbox looks meant if it begins with a key and
+//! holds a second. The first fault from left to right is named; a missing field comes last.
 
 use std::ops::Range;
 

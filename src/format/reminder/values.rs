@@ -1,4 +1,5 @@
-//! Reads the value of a field; explains a wrong one, and suggests the value that was probably meant.
+//! Parses the value of a field of a reminder line, explains a wrong value, and suggests the value that was probably
+//! meant. Pure.
 
 use jiff::civil::{Date, Time};
 

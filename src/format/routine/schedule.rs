@@ -1,4 +1,5 @@
-//! Parses the schedule of a routine from its note.
+//! Parses the schedule of a routine (`weekdays 08:00`, `every 2h`, five cron fields), lists the local times at which it
+//! comes on a day, and renders it in words. Pure.
 
 use std::{fmt, str::FromStr};
 

@@ -7,9 +7,9 @@
 //!
 //! - [`mod@field`]: the list item with its box, and the syntax of a field; [`marker`]: the fields of each form, with
 //!   their places in the line;
-//! - [`mod@edit`]: the edits of Done and Snooze, and no other byte;
+//! - [`mod@edit`]: the edits of Done and Snooze, which keep every other byte;
 //! - [`mod@english_repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
-//! - [`mod@note`]: a note that is a task (TaskNotes).
+//! - [`mod@note`]: a note that is a task (TaskNotes); [`mod@moment`]: dates in the formats of the plugins' settings.
 //!
 //! Pure: today's date is not known here, and recurrences are computed in `schedule`.
 

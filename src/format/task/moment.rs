@@ -1,8 +1,8 @@
-//! Parses dates in the formats that people set in plugins, written with moment.js's letters: `YYYY-MM-DD`,
-//! `DD.MM.YYYY`, `h:mm A`.
+//! Parses and writes dates in the formats that people set in plugins, in moment.js's letters: `YYYY-MM-DD`,
+//! `DD.MM.YYYY`, `h:mm A`. Pure.
 //!
-//! Only numbers are read (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days parses no
-//! date.
+//! Only numbers are supported (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days parses
+//! and writes no date.
 
 use jiff::civil::Time;
 use jiff::fmt::strtime::{self, BrokenDownTime};

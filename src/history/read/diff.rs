@@ -1,7 +1,8 @@
 //! Renders the difference between two states of a note for people.
 //!
 //! The output is a unified diff; in colour, the words that differ in a changed line are highlighted. Bytes that are no
-//! UTF-8 appear as U+FFFD; a file with a NUL byte is not shown. Pure: bytes in, text out.
+//! UTF-8 appear as U+FFFD; a file with a NUL byte is not shown. [`render`] is pure; [`History::file_diff`] reads the
+//! two states from the repository.
 
 use std::fmt::Write;
 

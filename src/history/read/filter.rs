@@ -1,5 +1,5 @@
-//! Filters the commits of the log. A commit's message decides, because it names the touched notes; its trees are read
-//! only where the message doesn't name all of them.
+//! Filters the commits of the log by note, actor, time, words, or the id of a reminder. A commit's message decides
+//! where it names all touched notes; otherwise the commit's trees are read.
 
 use git2::Oid;
 use jiff::Timestamp;

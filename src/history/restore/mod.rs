@@ -4,10 +4,10 @@
 //! writes are journaled before the first is made. A snapshot of the present state is taken before anything is replaced,
 //! so a restore can be undone.
 //! - [`plan`]: compares the target with the present. Pure;
-//! - [`execute`], [`write_file`]: carrying it out, one file after the other, and the snapshot that is restored by
-//!   default;
+//! - [`execute`]: carries the plan out, file by file, and finds the snapshot that is restored by default;
+//!   [`write_file`]: writes one file;
 //! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people; [`revert`]:
-//!   reverts one change in a text, pure; [`undo`]: carries the plan out, as one commit;
+//!   reverts one change in a text, pure; [`undo`]: carries out an undo, as one commit;
 //! - [`part`]: one reminder, line or section, planned and carried out.
 
 mod execute;

@@ -1,4 +1,5 @@
-//! Writes one file of a restore: a file through the editing engine, a symbolic link by itself, in one step.
+//! Writes one file of a restore: a regular file through the editing engine, a symbolic link directly. A file that was
+//! written before an interruption is recognized and left alone.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! Repairs what a killed process left in the repository. Each process does this after it has taken the repository's
 //! lock, before its own work.
 //!
-//! There are two checks, a few microseconds together: git's own locks, and whether the branch ends where
-//! our list of snapshots ends ([`ledger`](crate::history::store::ledger)). A difference that an interruption of this
-//! program explains is repaired; any other is recorded, reported, and left as it is.
+//! There are two checks, which take a few microseconds together: whether git's own locks were left behind, and whether
+//! the branch ends where our list of snapshots ends ([`ledger`](crate::history::store::ledger)). A difference that an
+//! interruption of this program explains is repaired; any other is recorded, reported, and left as it is.
 //!
 //! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed then, the file stays, and
 //! no program can write `NAME` again. Processes of this program write only while they hold the repository's own lock,

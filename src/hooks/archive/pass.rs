@@ -1,7 +1,7 @@
 //! Reads a transcript once, and writes its lines to the logs of the session and of its sub-agents.
 //!
-//! A tool call and its result are one event. A pass ends before the first call without a result, so that the next pass
-//! finds both; a call that never gets a result is logged at the next prompt, or when the session ends. Lines that are
+//! A tool call and its result are one event. The next pass begins at the first call that has no result yet, so that it
+//! finds both. A call that never gets a result is logged at the next prompt, or when the session ends. Lines that are
 //! read twice are recognized by the names of their pieces.
 
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
-//! Checks an assistant's claim to have saved something: whether it did save something in the same turn.
+//! Checks whether an assistant that claims to have saved something did save something in the same turn.
 //!
-//! The evidence is a call of our own tools or commands that write, whose words stand in the vault, or a write to a note
-//! of the vault. A file outside of the vault is no evidence, whatever its name. Also tells whether a turn was talk,
-//! work, or a request to save something (`answer_subject`).
+//! Evidence is a call of one of our writing tools whose words stand in the vault, a call of one of our writing
+//! commands, a write to a note of the vault, or a write that the history records since the prompt. A file outside of
+//! the vault is no evidence, whatever its name. Also tells whether a turn was talk, work, or a request to save
+//! something (`answer_subject`).
 
 use std::path::{Component, Path};
 

@@ -1,5 +1,5 @@
-//! Handles a session's start, also after a compaction: gives the model the user's profile, working memory and memories
-//! of the project.
+//! Handles a session's start: gives the model the user's profile, working memory, and the first memories of the
+//! session's scopes. After a compaction it also gives a short form of the conversation, if the session is archived.
 
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! Makes, takes over and settles claims; a claim is a machine's right to send one thing once.
+//! Makes, takes over and settles claims; a claim is a machine's right to send one thing once. Also tells whether a
+//! message may be sent now.
 
 use std::time::Duration;
 

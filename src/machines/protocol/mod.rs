@@ -13,7 +13,7 @@
 //! same key one loses.
 //!
 //! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
-//!   the machines, and the removal of old ones;
+//!   the machines, the problems that keep a machine from taking part, and the removal of old claims;
 //! - [`value`]: the values of entries; `known_entries`: the entries as this machine read them last.
 
 mod claims;

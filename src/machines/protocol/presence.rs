@@ -1,5 +1,5 @@
-//! Announces this machine to the others, with what keeps it from taking part in shared work. Also removes old
-//! announcements, and computes when to act next.
+//! Announces this machine to the others, and finds the problem that keeps it from taking part in shared work
+//! ([`ParticipationProblem`]). Also removes old claims, and computes when to act next.
 
 use std::time::Duration;
 

@@ -21,4 +21,4 @@ pub(in crate::search) use days::{About, Named, named_days};
 pub(in crate::search) use stems::{
     Piece, STOP, Shape, Terms, bit, each_piece, has_function_word, is_unspaced, signature, word_list, words,
 };
-pub(in crate::search) use text::{Analyzer, Form, STEM, fold, forms, is_sign, other_stem};
+pub(in crate::search) use text::{Analyzer, Form, STEM, fold, forms, other_stem};

@@ -14,6 +14,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::embed::cut;
+use crate::format::tags::is_sign;
 use crate::search::analyze::{Terms, is_unspaced};
 
 /// The first byte of a stem's term; exact forms never hold it.
@@ -193,11 +194,6 @@ impl Splitter {
 
 #[cfg(test)]
 mod tests;
-
-/// Whether `c` is a sign that phrases and exclusions take for a word: an arrow, a shape, an emoji.
-pub fn is_sign(c: char) -> bool {
-    matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}') && !c.is_alphanumeric()
-}
 
 /// `text` with Unicode forms, case and accents folded, as terms are.
 pub fn fold(text: &str) -> String {

@@ -1,4 +1,5 @@
-//! Follows the vault in the daemon: commits its changes to the index, and proves to other processes that it is fresh.
+//! Follows the vault in the daemon: commits the vault's changes to the index, and proves to other processes that the
+//! index is fresh.
 //!
 //! The follower holds `live.lock` as long as it lives. It keeps the file `live` up to date: the files that changed on
 //! disk and are not committed yet. A query in another process trusts that file under three conditions: the lock is

@@ -1,8 +1,8 @@
 //! Builds a whole new index beside the old one.
 //!
-//! All cores read, parse and write segments; one transaction at the end replaces the old index by the new one. Until
-//! then the old index answers; if the work stops early, nothing has changed. A segment is written out when it has files of
-//! a bounded length, so memory grows with the number of notes alone.
+//! Up to eight threads read, parse and write segments; one transaction at the end replaces the old index by the new
+//! one. Until then the old index answers; if the work stops early, nothing has changed. A thread writes its segment out
+//! after 40 MB of files, so memory grows only with the number of notes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Commits files that changed on disk to the index; where the index can't be written, reads them into a corpus beside
-//! it.
+//! Commits files that changed on disk to the index. If the index can't be written, reads these files into a corpus in
+//! memory instead.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

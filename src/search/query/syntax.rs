@@ -5,8 +5,9 @@
 //! No input is an error: unreadable syntax is searched as plain words, and the answer says so. A block belongs to the
 //! scopes of its tags, or to `global` if it has no such tag ([`crate::memory::Scope`]).
 
+use crate::format::tags::is_sign;
 use crate::memory::Scope;
-use crate::search::analyze::{is_sign, is_unspaced};
+use crate::search::analyze::is_unspaced;
 use crate::search::read::{Kind, Role};
 
 /// One thing to look for.

@@ -3,10 +3,11 @@
 //!
 //! A word is matched by itself, by words that look like it ([`crate::search::retrieve::similar_words`]) and, with less
 //! weight, by words that mean nearly the same. A word that stands in no note is matched by its translations, too.
-//! Function words of the question's language are left out. So are common look-alikes, if there are many blocks.
+//! Function words of the question's language are left out. If there are many blocks, other terms than the word itself
+//! are left out if many blocks have them.
 //!
-//! [`WordDocuments`] counts the matches in each document, [`Section`] those in each part of it: title and headings count
-//! once for a section and once for a note, not with each block below them.
+//! [`WordDocuments`] counts the matches in each document, [`Section`] the matches in each section of a note. Title and
+//! headings count once for a document or a section, not with each block below them.
 
 use std::ops::Range;
 

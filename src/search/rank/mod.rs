@@ -1,7 +1,7 @@
 //! Ranks candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
-//! - Turns of conversations: [`turn_signals`] computes their signals and adds them up, `word_signals` computes those
-//!   from words and the rarity of each. [`crate::search::weights`] names them.
+//! - Turns of conversations: [`turn_signals`] computes their signals and adds them up; `word_signals` computes the
+//!   signals from words. [`crate::search::weights`] has the names and weights of the signals.
 //! - Notes: `note_ranking` ranks them; `expanded_word` expands a question's words, and finds the parts of a note with
 //!   these words.
 //! - Recall for a prompt: [`confidence`] computes the probability that a block is about the prompt.

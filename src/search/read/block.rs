@@ -1,5 +1,5 @@
-//! Defines the block, which is the unit of the index, and the data of its note. Finds a block's tags and the date in
-//! a note's name, and cuts a long block where a sentence ends, where a line ends, or between words.
+//! Defines the block, which is the unit of the index, and [`ParsedNote`], which holds the blocks of a file. Also finds
+//! the date in a note's name, and cuts a long block where a sentence ends, where a line ends, or between words.
 
 use std::ops::Range;
 use std::sync::Arc;

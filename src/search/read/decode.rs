@@ -1,4 +1,5 @@
-//! Decodes bytes as text: UTF-8, UTF-16 with its mark, Latin-1 if nothing else fits; or not text at all.
+//! Decodes bytes as text: UTF-8, UTF-16 with or without a byte order mark, and Latin-1 if nothing else fits. Returns
+//! nothing if the bytes are not text.
 
 use std::borrow::Cow;
 

@@ -5,18 +5,25 @@
 //! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A folded callout of injected
 //! memories is left out, because recall would otherwise find its own results.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
+use crate::embed::cut;
 use crate::format::memory::split_block_id;
-use crate::search::read::block::tags;
+use crate::search::read::block::{self, tags};
 use crate::search::read::markup::{self, callout_text, strip_html};
 use crate::search::read::{Block, Kind, Lines, pieces};
 
 /// A longer block is cut into several, at sentence ends, in bytes.
 pub const MOST: usize = 1500;
+/// The most bytes of a heading in the sections of the blocks below it. Each of them has it, so a long one would cost its
+/// square.
+const MOST_HEADING: usize = 500;
+/// The pieces of a long block have all its tags, unless it has more than these; then each has its own.
+const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
 const INJECTED: [&str; 4] = ["recall", "context", "injected", "system"];
 
@@ -305,7 +312,7 @@ impl Walk<'_> {
         }
         let title = leaf.text.trim().replace('\n', " ");
         if !title.is_empty() {
-            self.headings.push((level, title));
+            self.headings.push((level, cut(&title, MOST_HEADING).to_owned()));
         }
         let path: Vec<&str> = self.headings.iter().map(|(_, title)| title.as_str()).collect();
         self.section = (!path.is_empty()).then(|| Arc::from(path.join(" > ")));
@@ -334,6 +341,7 @@ impl Walk<'_> {
         }
         // The pieces' places: exact where the text stands in the note as it is, else in proportion.
         let source = &self.text[leaf.start..end];
+        let known: HashSet<&String> = tags.iter().collect();
         let mut from = 0;
         for (n, piece) in pieces(text, MOST).into_iter().enumerate() {
             let part = text[piece].trim();
@@ -345,7 +353,9 @@ impl Walk<'_> {
             let stop = source.ceil_char_boundary(at + part.len());
             let range = leaf.start + at..leaf.start + stop.max(at);
             from = stop;
-            self.emit(range, part, &leaf, tags.clone(), block_id.clone().filter(|_| n == 0));
+            let mut of_piece = if tags.len() > MOST_TAGS { block::tags(part, &[]) } else { tags.clone() };
+            of_piece.retain(|tag| known.contains(tag));
+            self.emit(range, part, &leaf, of_piece, block_id.clone().filter(|_| n == 0));
             leaf.extra.clear();
             leaf.links.clear();
         }

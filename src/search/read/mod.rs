@@ -3,7 +3,7 @@
 //!
 //! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: Markdown, with `frontmatter` and
 //!   `markup` (comments, HTML).
-//! - [`block`]: the parts of a note, what stands in their texts (tags), and how a long one is cut.
+//! - [`block`]: the block, the parsed note, and the cutting of long blocks.
 //! - `template_text`: text that this program wrote into a new vault, which is no memory.
 
 pub mod block;

@@ -1,5 +1,5 @@
 //! Parses a note's bytes into a [`ParsedNote`]: chooses the parser for its format, and adds what follows from its path,
-//! such as kind and day.
+//! such as kind and day. Also defines [`Options`], the settings that decide which files are indexed.
 //!
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.
@@ -14,7 +14,7 @@ use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 27, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 28, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]

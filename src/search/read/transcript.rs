@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::embed::cut;
 use crate::format::log::{self, EventKind};
 use crate::search::read::block::{self, ParsedNote};
 use crate::search::read::note::Options;
 use crate::search::read::{Block, Kind, Lines, Role, frontmatter, markdown};
+
+/// The most bytes of a speaker's name. Each block of a turn has it, so a long one would cost its square.
+const MOST_AUTHOR: usize = 200;
 
 /// Reads the log at `path`; none where it has neither events nor a log's header.
 pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<ParsedNote> {
@@ -62,6 +66,7 @@ fn turns(log: log::LogFile) -> ParsedNote {
         if found.event.is_recall() || content.trim().is_empty() {
             continue;
         }
+        let author = cut(&found.event.author, MOST_AUTHOR);
         let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
         for piece in block::pieces(content, most) {
             let text = content[piece].trim();
@@ -73,12 +78,12 @@ fn turns(log: log::LogFile) -> ParsedNote {
             block.end_line = u32::try_from(found.end_line).unwrap_or(u32::MAX);
             block.time = Some(found.event.at.as_second());
             block.role = Some(role);
-            block.author = Some(Arc::from(found.event.author.as_str()));
+            block.author = Some(Arc::from(author));
             block.context_id.clone_from(&context);
             block.block_id.clone_from(&found.event.id);
             block.tags = block::tags(text, &[]);
             // The speaker is part of the memory.
-            block.extra.clone_from(&found.event.author);
+            author.clone_into(&mut block.extra);
             note.blocks.push(block);
         }
     }

@@ -1,10 +1,9 @@
-//! Merges ranked notes and turns of conversations into one list of hits. Blocks that have a word of the query as it was
-//! typed come first ([`TypedWords`]). Within a tier the score decides, and each note's best block stands
-//! before its other blocks.
+//! Merges ranked notes and turns of conversations into one list of hits.
 //!
-//! A scope and a query's terms come in, then ranked notes and turns. Blocks go out, tier after tier: blocks with the
-//! word, blocks below a heading with the word, and look-alikes, which only have similar words or are near in meaning.
-//! No block has a higher score than the one before it.
+//! A short query that is no question, a query with phrases and an exact search have tiers: first the blocks with a word
+//! of the query as it was typed ([`TypedWords`]), then, for a query of one word, blocks below a heading with the word,
+//! then look-alikes, which only have similar words or are near in meaning. Any other query has one tier. Within a tier
+//! no block has a higher score than the one before it, and the best block of each note stands before its other blocks.
 
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;

@@ -6,9 +6,10 @@ use std::cell::RefCell;
 use jiff::tz::TimeZone;
 use roaring::{MultiOps, RoaringBitmap};
 
+use crate::format::tags::is_sign;
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::{Analyzer, Form, fold, glob, is_sign};
+use crate::search::analyze::{Analyzer, Form, fold, glob};
 use crate::search::query::{Filter, Item, Syntax};
 use crate::search::read::Block;
 use crate::search::retrieve::document_sets::has_all;

@@ -1,17 +1,17 @@
 //! Finds words of the vault that look like a word of the question: other forms of it in any language, compounds that
 //! contain it, and its correct spelling if it is misspelt.
 //!
-//! The likeness of another word is the third power of the share of the question word's 4-grams (its two ends count as
-//! letters) that it has. This needs no dictionary, and it is the same for every vault. It finds 33 of `notes-dev`'s 42
-//! German answers among the first ten hits; a German stemmer in its place found 30. All terms of the corpus are
-//! compared by their signatures, a nanosecond each, and the possible matches by their letters. In scripts written
-//! without spaces, where terms are pairs of characters, each character of the question also matches the pairs that
-//! begin with it. Pure.
+//! The likeness of another word is the cube of the share of the question word's 4-grams that the other word has. (The
+//! two ends of a word count as letters.) This needs no dictionary, and it is the same for every vault. It finds 33 of
+//! `notes-dev`'s 42 German answers among the first ten hits; a German stemmer in its place found 30. All terms of the
+//! corpus are compared by their signatures, a nanosecond each, and the possible matches by their letters. In scripts
+//! written without spaces, where terms are pairs of characters, each character of the question also matches the pairs
+//! that begin with it. Pure.
 //!
 //! Typing errors of a question are corrected ([`correct_typos`]): a word that the vault doesn't have becomes a word of
 //! the vault that is one error away (two neighbouring letters swapped, a letter too many, too few, or another one). A
-//! word of the built-in table is correct, even if the vault doesn't have it. Of several words, the likelier error wins,
-//! then the word that more blocks have.
+//! word of the built-in table is correct, even if the vault doesn't have it. Swapped letters are the likeliest error;
+//! among the words of one kind of error, the word that most blocks have wins.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ const MOST: usize = 12;
 pub(in crate::search) struct SimilarWordFinder {
     /// Which of the words have a piece, as bits.
     pieces: FxHashMap<Piece, u64>,
-    /// How many pieces each word has.
+    /// How many pieces each word has, at least 1.
     counts: Vec<f32>,
     /// The signature of each word, and how many of its bits a word that is near has.
     signatures: Vec<(u64, u32)>,
@@ -54,7 +54,7 @@ impl SimilarWordFinder {
             }
             own.sort_unstable();
             own.dedup();
-            this.counts.push(own.len() as f32);
+            this.counts.push(own.len().max(1) as f32);
             let bits = own.iter().fold(0, |bits, piece| bits | bit(*piece));
             // Pieces that share a bit say less.
             let shared = (own.len() as u32).saturating_sub(bits.count_ones());
@@ -237,6 +237,8 @@ mod tests {
         let found = alike("银耳莲子", &["银儿"], &['银', '儿']);
         assert_eq!(found[1], [("银耳".to_owned(), 1.0)]);
         assert!(found[0].is_empty() && found[2].is_empty());
+        let mixed = alike("Kabel", &["银儿", "kabel"], &['银', '儿']);
+        assert!(mixed[0].is_empty() && mixed[1].len() == 1, "{mixed:?}");
     }
 
     fn mend(text: &str) -> String {

@@ -2,8 +2,8 @@
 //! ([`Corpus`]) that queries read.
 //!
 //! A missing, damaged or outdated cache is rebuilt; on a full or read-only disk the cache is only read, or kept in
-//! memory. `damage` records checksums of the files at each commit, compares them on opening, and replaces a damaged
-//! cache by an empty one.
+//! memory. `damage` seals the database's file with a checksum at each checkpoint, verifies all files on demand, and
+//! replaces a damaged cache by an empty one.
 
 mod damage;
 

@@ -1,8 +1,8 @@
 //! Reads and writes the `vectors` table of `index.sqlite`: one row for each different text and model.
 //!
-//! A row's key is the model and the content hash of the text, so a moved note is not embedded again. It holds what the
-//! agent specification names (embedding, path, line, timestamp, role, context id, pinned) and the state of the
-//! embedding: `pending`, `ok` or `failed`. If a text occurs in several places the row points to the first. The
+//! A row's key is the model and the content hash of the text, so a moved note is not embedded again. The row holds the
+//! fields that the agent specification names (embedding, path, line, timestamp, role, context id, pinned) and the state
+//! of the embedding: `pending`, `ok` or `failed`. If a text occurs in several places the row points to the first. The
 //! embedding is int8 with one scale in front (little-endian f32).
 //!
 //! Like all of the cache, the table only saves time.

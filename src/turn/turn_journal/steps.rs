@@ -54,7 +54,7 @@ impl TurnJournal {
         })
     }
 
-    /// Records that the answer's text is fixed. The caller has already put it into the delivery journal.
+    /// Records the answer's text, which is fixed from then on, before the first chunk is sent.
     pub fn record_answer(
         &self,
         message: u64,

@@ -1,9 +1,9 @@
 //! Edits notes; no other code changes them. [`Editor`] repeats an attempt until the edit is made on the newest bytes.
 //!
-//! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that one edit
-//! happens at a time. An attempt ([`in_place`](super::in_place), or the swap) reads the note and applies the operations
-//! to these bytes. It detects whether another program changed the note between reading and writing; then the editor
-//! repeats it from a new reading, so no old bytes are written. If another program has the file open, the lock is
+//! `docs/editing.md` is the protocol. [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that
+//! one edit happens at a time. An attempt ([`in_place`](super::in_place), or the swap) reads the note and applies the
+//! operations to these bytes. It detects whether another program changed the note between reading and writing; then the
+//! editor repeats it from a new reading, so no old bytes are written. If another program has the file open, the lock is
 //! released for a short wait before the next attempt.
 
 use std::path::{Path, PathBuf};

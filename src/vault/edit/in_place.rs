@@ -1,4 +1,4 @@
-//! Makes one attempt to write a note in place, under a write lease (DESIGN §4.3, step by step).
+//! Makes one attempt to write a note in place, under a write lease (the protocol in `docs/editing.md`, step by step).
 //!
 //! The attempt reads the note again once it holds the lease, and computes the edit from these bytes. It notices that
 //! another program replaced the note between opening and writing, or wrote to it despite the lease; then it ends as

@@ -1,4 +1,4 @@
-//! Recovers an interrupted edit: finishes it or takes it back (DESIGN §4.7).
+//! Recovers an interrupted edit: finishes it or takes it back.
 //!
 //! Called on start, and before each edit, because another process of ours may have died meanwhile. The caller holds the
 //! journal's lock, so the edit of a living process is never touched.

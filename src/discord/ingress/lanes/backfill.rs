@@ -1,5 +1,5 @@
-//! Reads a channel's messages that were missed while the bot was away, before the channel's lane (its queue) acts on
-//! new ones.
+//! Reads a channel's missed messages from its history, before the channel's lane (its queue) acts on new ones. Also
+//! logs edits and deletions that no event reported.
 
 use std::collections::HashSet;
 use std::time::Duration;

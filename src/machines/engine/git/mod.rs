@@ -1,13 +1,13 @@
 //! Implements the engine, the store that machines share, on a git server. A branch has one commit, and a push replaces
 //! that commit only if it is still the one that the push names.
 //!
-//! If a server forbids forced pushes, each commit is added to the one before instead, and each month begins a new
-//! branch; a commit that names the new branch closes the old one, so both are never written. Each state lists the
-//! states before it (`state_file`), so a branch that was rewound is detected, and a push whose answer was lost is found
-//! again.
+//! If a server forbids forced pushes, each commit is added to the one before instead, and a new branch begins each
+//! month. The last commit of the old branch names the new branch and closes the old one, so no machine writes to both.
+//! Each state lists the states before it (`state_file`), so a branch that was rewound is detected, and a push whose
+//! answer was lost is found again.
 //!
-//! - `state_file`: the file of a state, names of branches, and the states that this machine saw; `errors`: the meaning
-//!   of git's messages. Pure;
+//! - `state_file`: the file of a state, names of branches, and the state that this machine saw last; `errors`: the
+//!   meaning of git's messages, pure;
 //! - `command`: runs git; `remote`: fetch and push; this file: the engine.
 
 mod command;

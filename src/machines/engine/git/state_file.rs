@@ -1,6 +1,6 @@
 //! Reads and writes the state file: one file in a git branch, with all entries that the machines share. It also names
-//! the branches (one, or one a month where a server forbids forced pushes), and records in the state directory what
-//! this machine last saw at each remote.
+//! the branches (one, or one a month where a server forbids forced pushes), and records in the state directory which
+//! state this machine last saw at the remote.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
 //! in the file. A machine that knows one of them can tell whether the present state is a successor of the state that it

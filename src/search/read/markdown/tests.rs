@@ -113,3 +113,16 @@ fn a_long_paragraph_is_cut_with_places() {
     }
     assert!(found.iter().all(|b| b.text.len() <= MOST && b.start < b.end));
 }
+
+#[test]
+fn what_every_block_has_is_bounded() {
+    let many: String = (0..400).map(|n| format!("#tag{n} ")).collect();
+    let text = format!("# {}\n\n{many}\n\n#{} end", "n".repeat(10_000), "m".repeat(10_000));
+    let mut found = Vec::new();
+    blocks(&text, 0, &Lines::of(&text), &mut found);
+    assert!(found.iter().all(|block| block.section.as_ref().is_some_and(|section| section.len() <= 500)));
+    assert!(found.iter().all(|block| block.tags.iter().all(|tag| tag.len() <= 200)));
+    let with_tags: Vec<_> = found.iter().filter(|block| !block.tags.is_empty()).collect();
+    assert!(with_tags.len() > 1 && with_tags.iter().all(|block| block.tags.len() < 400));
+    assert_eq!(with_tags.iter().map(|block| block.tags.len()).sum::<usize>(), 400);
+}

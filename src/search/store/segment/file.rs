@@ -1,9 +1,9 @@
-//! Writes segments from blocks, opens them, and reads a block's text back.
+//! Writes a segment from blocks.
 //!
-//! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in [`Postings`], so
-//! tantivy reads and merges them as any other. A section's heading words are stored once, whatever the number of its
-//! blocks, which no document of tantivy's can express. The rows of the same documents are in a file of the segment's
-//! name.
+//! The segment's files are tantivy's, written with tantivy's own serializers from terms gathered in [`Postings`], so
+//! tantivy reads and merges them like any other segment. The words of a section's headings have one posting for all
+//! blocks of the section, which no document of tantivy's can express. The ranking's rows of the same blocks are in one
+//! more file beside them, with the segment's name.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,10 +1,10 @@
-//! Defines the full-text schema: one document a block.
+//! Defines the full-text schema: one document a block, with three fields.
 //!
-//! | field | holds |
-//! |---|---|
-//! | `rank` | the stems that ranking counts, without function words: of text, speaker's name, title and headings |
-//! | `text` | the terms of the text that aren't in `rank` (function words, signs, parts of compounds, forms without accents) and those of what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
-//! | `filter` | `kind:…`, `tag:…`, `role:…`, `scope:…` as they are |
+//! - `rank`: the stems that ranking counts, without function words: of text, speaker's name, title and headings;
+//! - `text`: the terms of the text that aren't in `rank` (function words, signs, parts of compounds, forms without
+//!   accents), and the terms of a block's other searched words ([`Block::extra`]); exact forms and stems, without
+//!   counts;
+//! - `filter`: `kind:…`, `tag:…`, `role:…`, `scope:…` as they are.
 //!
 //! So each word has one posting. The stored documents are the texts themselves ([`stored`]).
 //!
