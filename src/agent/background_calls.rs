@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::answer::{fixed_texts, may_spend, queue_notices, row};
+use crate::agent::answer::{call_row, fixed_texts, may_spend, queue_notices};
 use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, FailoverWalk};
 use crate::agent::budget;
 use crate::brain::Request;
@@ -90,7 +90,7 @@ impl BackgroundCaller {
             };
             let (answered, ms, used) = self.brains.ask(call, request, stop, Some(left)).await;
             let brain = call.member.prepared.name().to_owned();
-            calls.push(row(&call.member.prepared.settings, &answered, ms, used));
+            calls.push(call_row(&call.member.prepared.settings, &answered, ms, used));
             match answered {
                 Ok(reply) => {
                     let text = fixed_texts::text_of(&reply).unwrap_or_default();

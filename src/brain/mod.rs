@@ -3,7 +3,7 @@
 //!
 //! This room knows no settings, no vault and no journal: the caller passes everything as values. A call is made once;
 //! the caller decides about retries.
-//! - [`request`], [`event`]: plain values of no provider;
+//! - [`request`], [`call_result`]: plain values of no provider;
 //! - [`wire`]: encodes and decodes three HTTP formats; a provider's items are kept as raw JSON and echoed unchanged
 //!   within a turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
@@ -12,8 +12,8 @@
 //!   identity in it. Pure: responses, health and the time are values;
 //! - [`scrub`]: removes keys from texts.
 
+mod call_result;
 mod classify;
-mod event;
 pub mod failover;
 pub mod health;
 mod programs;
@@ -21,6 +21,6 @@ mod request;
 pub mod scrub;
 pub mod wire;
 
-pub use self::event::{BrainError, CallProgress, FailureClass, Price, Reply, StopReason, Usage};
+pub use self::call_result::{BrainError, CallProgress, FailureClass, Price, Reply, StopReason, Usage};
 pub use self::programs::{Harness, HarnessHost, HarnessTask, acp, claude_code, codex, harness, process};
 pub use self::request::{Message, MessagePart, RawTurn, Request, ToolCall, ToolResult, ToolSpec};

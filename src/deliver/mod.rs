@@ -12,11 +12,11 @@
 //! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back
 //!   after their time;
 //! - [`send_answer`](mod@send_answer): sending answers and texts of routines, by the same steps;
-//!   [`confirm`](mod@confirm): messages that belong to no line of a note.
+//!   [`notices`]: messages that belong to no line of a note.
 
-mod confirm;
 pub mod delivery_journal;
 mod delivery_order;
+mod notices;
 pub mod notifier;
 mod notifiers;
 pub mod pass;
@@ -25,9 +25,9 @@ mod send_answer;
 pub mod split;
 mod words;
 
-pub use self::confirm::{confirm, notice_once, send_test};
 pub use self::delivery_journal::Journal;
 pub use self::delivery_order::DeliveryOrder;
+pub use self::notices::{confirm, notice_once, send_test};
 pub use self::notifier::{
     IsFree, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier, OutgoingMessage, SendOutcome,
 };

@@ -92,17 +92,17 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
     history.log(&LogFilter::default(), |record| {
         report.commits += 1;
         report.agent_commits += usize::from(record.commit.message.actor() != "human");
-        let mut judge = Judge { record: &record, paths, delivered, found: Vec::new() };
+        let mut auditor = CommitAuditor { record: &record, paths, delivered, found: Vec::new() };
         // The first snapshot has nothing to compare with.
         if record.commit.parent.is_some() {
-            judge.scope();
+            auditor.scope();
             for change in record.changes.iter().filter(|change| change.old.is_some()) {
                 if change.path == paths.reminders || is_log(&change.path, paths) {
-                    judge.file(&history.file_diff(change)?);
+                    auditor.file(&history.file_diff(change)?);
                 }
             }
         }
-        found.push(judge.found);
+        found.push(auditor.found);
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
     report.violations = found.into_iter().rev().flatten().collect();
@@ -114,14 +114,14 @@ fn is_log(path: &str, paths: &PathSettings) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && path.ends_with(".md")
 }
 
-struct Judge<'a> {
+struct CommitAuditor<'a> {
     record: &'a CommitRecord,
     paths: &'a PathSettings,
     delivered: DeliveryLookup<'a>,
     found: Vec<Violation>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> CommitAuditor<'a> {
     fn message(&self) -> &'a CommitMessage {
         &self.record.commit.message
     }

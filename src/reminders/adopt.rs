@@ -151,7 +151,7 @@ fn shown(at: civil::DateTime) -> String {
 fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
     let other = || format!("it comes again `{text}`, and a reminder line only daily, weekly or monthly");
     let repeat = english_repeat::english(text).or_else(|_| {
-        english_repeat::toast(text).and_then(|(repeat, until)| match until {
+        english_repeat::reminder_toast(text).and_then(|(repeat, until)| match until {
             None => Ok(repeat),
             Some(_) => Err(english_repeat::RepeatError::NoUnit),
         })

@@ -228,7 +228,7 @@ pub(super) enum RunOwner {
 ///
 /// # Errors
 /// The delivery journal can't be used.
-pub(super) async fn of_this_machine(
+pub(super) async fn claim_from_machines(
     workspace: &Workspace,
     journal: &Journal,
     run: &str,

@@ -94,7 +94,7 @@ impl Runner {
     pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<RunProgress, RunError> {
         let lock = self.journal.lock(&format!("run-{:016x}.lock", message_of(key)))?;
         let Some(lock) = lock else { return Ok(RunProgress::Busy) };
-        match due_runs::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
+        match due_runs::claim_from_machines(&self.parts.workspace, &self.journal, key, stop).await? {
             RunOwner::Ours => {}
             RunOwner::Later(why) => return Ok(RunProgress::Later(why)),
             RunOwner::Others => {

@@ -23,7 +23,7 @@ pub fn run<I: SetupIo>(io: &mut I, machine: &MachineFacts, from_file: bool) -> R
         settings: Settings::default(),
         zone: None,
         kinds: Vec::new(),
-        open_ways: BTreeSet::new(),
+        open_notifiers: BTreeSet::new(),
         by_webhook: false,
         channels: Vec::new(),
         secrets: BTreeMap::new(),
@@ -33,7 +33,7 @@ pub fn run<I: SetupIo>(io: &mut I, machine: &MachineFacts, from_file: bool) -> R
     };
     dialogue.ask_folder()?;
     dialogue.ask_zone()?;
-    dialogue.ask_ways()?;
+    dialogue.ask_notifiers()?;
     dialogue.ask_brain()?;
     dialogue.ask_machines()?;
     dialogue.ask_service()?;
@@ -53,7 +53,7 @@ pub(super) struct Dialogue<'a, I> {
     /// The notifiers, the one that counts first.
     pub kinds: Vec<NotifyKind>,
     /// The notifiers whose questions are asked.
-    pub open_ways: BTreeSet<NotifyKind>,
+    pub open_notifiers: BTreeSet<NotifyKind>,
     /// Whether Discord is told through a webhook.
     pub by_webhook: bool,
     /// The channels that Discord's bot sees.

@@ -39,7 +39,7 @@ fn named(kinds: &[NotifyKind]) -> String {
 
 impl<I: SetupIo> Dialogue<'_, I> {
     /// Asks for the notifiers, and then about each that was chosen.
-    pub(super) fn ask_ways(&mut self) -> Result<(), I::End> {
+    pub(super) fn ask_notifiers(&mut self) -> Result<(), I::End> {
         let set = self.folder.settings.notify.by_default();
         // The desktop of a person who runs an installer isn't chosen for them.
         let is_guess = set == [NotifyKind::Console]
@@ -50,16 +50,16 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let is_chosen = self.ask_about(|this, failed| {
             let text = (lines(), "Where are you told what is due?", Some(default.clone()));
             this.ask(QuestionKey::Notify, text, failed, Self::take_ways)?;
-            match this.open_ways.contains(&NotifyKind::Desktop) {
+            match this.open_notifiers.contains(&NotifyKind::Desktop) {
                 true => this.test(NotifyKind::Desktop),
                 false => Ok(()),
             }
         });
         if !is_chosen? {
             self.kinds = set;
-            self.open_ways.clear();
+            self.open_notifiers.clear();
         }
-        for kind in self.open_ways.clone() {
+        for kind in self.open_notifiers.clone() {
             if !self.ask_about(|this, failed| this.ask_way(kind, failed))? {
                 self.disable(kind);
             }
@@ -89,15 +89,15 @@ impl<I: SetupIo> Dialogue<'_, I> {
         if kinds.is_empty() {
             return Err("no notifier is chosen: type `console`, or another one".to_owned());
         }
-        self.open_ways = kinds.iter().copied().collect();
+        self.open_notifiers = kinds.iter().copied().collect();
         self.kinds = kinds;
         Ok(())
     }
 
     /// Leaves out one notifier: if it is configured already, its settings stay; otherwise it isn't used.
     fn disable(&mut self, kind: NotifyKind) {
-        self.open_ways.remove(&kind);
-        self.secrets.retain(|step, _| step.way() != Some(kind));
+        self.open_notifiers.remove(&kind);
+        self.secrets.retain(|step, _| step.notifier() != Some(kind));
         let set = self.folder.settings.notify.by_default();
         if !set.contains(&kind) {
             self.kinds.retain(|other| *other != kind);

@@ -46,7 +46,7 @@ impl<I> Dialogue<'_, I> {
             put("machines.engine", "git".into());
             put("machines.remote", remote.as_str().into());
         }
-        for kind in &self.open_ways {
+        for kind in &self.open_notifiers {
             values.extend(match kind {
                 NotifyKind::Console | NotifyKind::Desktop => Values::new(),
                 NotifyKind::Discord => changes("discord", &set.discord, &new.discord),

@@ -69,7 +69,7 @@ impl QuestionKey {
     }
 
     /// The notifier that a question is about.
-    pub(super) fn way(self) -> Option<NotifyKind> {
+    pub(super) fn notifier(self) -> Option<NotifyKind> {
         NotifyKind::named(self.key().split_once('.')?.0)
     }
 }

@@ -206,7 +206,7 @@ fn next_mark(line: &TaskLine<'_>, now: DateTime) -> Result<Option<TaskTime>> {
         return Ok(next_alarm(&understood(line.value(rule))?, when, now));
     }
     let refused = |error| TaskError::Repeat(line.value(rule).trim().to_owned(), error);
-    let (repeat, until) = english_repeat::toast(line.value(rule)).map_err(refused)?;
+    let (repeat, until) = english_repeat::reminder_toast(line.value(rule)).map_err(refused)?;
     let next = next_date(&repeat, when.date, when.date.max(now.date()));
     let next = next.filter(|next| until.is_none_or(|until| *next <= until));
     Ok(next.map(|date| TaskTime { date, ..when }))

@@ -72,13 +72,13 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
     let count = |query: &str| other.search(&Query::new(query)).unwrap().hits.len();
     // Changing, but not settled: nothing is committed, and others read the note itself.
     vault.write("a.md", "first second");
-    follower.stirring(["a.md".to_owned()]);
+    follower.changing(["a.md".to_owned()]);
     assert_eq!((count("second"), follower.following().behind), (1, 1));
     follower.changed(["a.md".to_owned()]);
     until("the commit", || follower.following().behind == 0);
     assert_eq!(count("second"), 1);
     // One that stirred and was then looked at with all others is settled.
-    follower.stirring(["a.md".to_owned()]);
+    follower.changing(["a.md".to_owned()]);
     follower.rescan("test");
     until("the second look", || follower.following().following && follower.following().behind == 0);
     // The agent's own notes, of which nobody has heard yet. One word is known, so that the answer isn't empty.
@@ -323,7 +323,7 @@ fn a_note_that_is_looked_at_twice_counts_once() {
     // One is being typed and read directly, of the other nobody heard: before it says that there is nothing, it looks at
     // both.
     vault.write("a.md", "third");
-    follower.stirring(["a.md".to_owned()]);
+    follower.changing(["a.md".to_owned()]);
     vault.write("b.md", "fourth first\n");
     let answer = index.search(&Query::new("fourth")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 2));

@@ -83,7 +83,7 @@ impl Daemon {
         let hears = Arc::clone(&follower);
         let names = |paths: BTreeSet<NotePath>| paths.into_iter().map(|path| path.to_string());
         let on = move |event| match event {
-            WatchEvent::FirstChange(paths) => hears.stirring(names(paths)),
+            WatchEvent::FirstChange(paths) => hears.changing(names(paths)),
             WatchEvent::Dirty(paths) => hears.changed(names(paths)),
             WatchEvent::Rescan(why) => hears.rescan(&why),
             WatchEvent::CaughtUp(cookies) => hears.caught_up(&cookies),

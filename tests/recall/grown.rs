@@ -89,7 +89,7 @@ proptest! {
                 Step::Typed(n, word, stays) => {
                     let before = std::fs::read(at(n)).ok();
                     std::fs::write(at(n), format!("typing {} {round}\n", WORDS[word])).unwrap();
-                    follower.stirring([name(n)]);
+                    follower.changing([name(n)]);
                     let _ = found(&recall);
                     match before {
                         _ if stays => {}
@@ -131,7 +131,7 @@ fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
     assert_eq!(texts(&recall), ["the kitten"]);
     // Being typed, and not settled: read directly.
     write("the zebra\n");
-    follower.stirring(["a.md".to_owned()]);
+    follower.changing(["a.md".to_owned()]);
     assert_eq!(texts(&recall), ["the zebra"]);
     // Taken back before anything was committed: the index never knew of it.
     write("the kitten\n");

@@ -15,7 +15,7 @@ use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
 
 /// A call as a row of the journal. A failed call may have used tokens, too.
-pub(in crate::agent) fn row(
+pub(in crate::agent) fn call_row(
     brain: &crate::config::BrainSettings,
     answered: &Result<Reply, BrainError>,
     ms: u64,
@@ -95,7 +95,7 @@ impl TurnRun<'_> {
             self.conversation.progress(&format!("asking {}", brain.name));
             let (answered, ms, used) = self.brains.ask(call, &request, self.stop, None).await;
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
-            let row = row(brain, &answered, ms, used);
+            let row = call_row(brain, &answered, ms, used);
             match answered {
                 Ok(reply) if reply.tool_calls.is_empty() => {
                     self.journal().called(message, &row, None, self.now())?;

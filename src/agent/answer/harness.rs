@@ -11,7 +11,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::ask_chain::row;
+use super::ask_chain::call_row;
 use super::engine::{AnswerEngine, AskedBrain, TurnRun};
 use super::fixed_texts;
 use super::rounds::note_tool;
@@ -70,7 +70,7 @@ impl TurnRun<'_> {
         }
         let used = answered.as_ref().map_or(seen.used, |reply| reply.usage);
         let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
-        let mut row = row(brain, &answered, ms, used);
+        let mut row = call_row(brain, &answered, ms, used);
         if let Some(over) = seen.over {
             (row.class, row.error) = (None, None);
             self.journal().called(message, &row, None, self.now())?;

@@ -18,7 +18,7 @@ mod rounds;
 mod time_limit;
 mod turn_input;
 
-pub(super) use ask_chain::row;
+pub(super) use ask_chain::call_row;
 pub(super) use budget_check::{may_spend, queue_notices};
 pub use engine::{AnswerEngine, EngineParts, RunPurpose};
 pub use other_brains::OtherBrains;

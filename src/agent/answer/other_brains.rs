@@ -18,7 +18,7 @@ use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::ask_chain::row;
+use super::ask_chain::call_row;
 use super::budget_check::may_spend;
 use super::engine::{AnswerEngine, EngineParts, TurnRun};
 use crate::agent::brain_chain::FailoverWalk;
@@ -67,7 +67,7 @@ impl TurnRun<'_> {
         let asking = self.brains.ask(call, &request, self.stop, Some(left));
         let (answered, ms, used) = asking.await;
         if !answered.as_ref().is_err_and(|error| error.cancelled) {
-            let row = row(&member.prepared.settings, &answered, ms, used);
+            let row = call_row(&member.prepared.settings, &answered, ms, used);
             let message = self.turn.question.message;
             self.log_failure(self.journal().record_background_call(message, "recall", &row, self.now()));
         }

@@ -13,7 +13,7 @@ pub mod responses;
 
 use serde_json::{Map, Value};
 
-use super::event::{BrainError, CallProgress, FailureClass, Reply, StopReason};
+use super::call_result::{BrainError, CallProgress, FailureClass, Reply, StopReason};
 use super::request::{MessagePart, RawTurn, Request, ToolCall};
 use crate::words::words;
 

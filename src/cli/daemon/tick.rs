@@ -100,8 +100,8 @@ struct TickReport<'a> {
     inbox: &'a InboxTicks,
     /// The result of routines, where one was due.
     #[cfg(feature = "assistant")]
-    #[serde(skip_serializing_if = "super::tick_routines::Ticked::is_empty")]
-    routines: &'a super::tick_routines::Ticked,
+    #[serde(skip_serializing_if = "super::tick_routines::RoutineReport::is_empty")]
+    routines: &'a super::tick_routines::RoutineReport,
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {

@@ -8,7 +8,7 @@ use crate::{daemon, toolbox};
 
 /// The routines of a tick.
 #[derive(Debug, Default, Serialize)]
-pub struct Ticked {
+pub struct RoutineReport {
     /// The runs, with what became of each; with `--dry-run` the routines that would run.
     pub ran: Vec<TickedRun>,
     /// The routines that were due and have nothing to do.
@@ -30,7 +30,7 @@ pub struct TickedRun {
 }
 
 /// Runs the due routines.
-pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<Ticked> {
+pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<RoutineReport> {
     let notes = routines::read_all(workspace)?;
     let journal = workspace.journal()?;
     let is_on = notes.iter().any(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
@@ -39,12 +39,12 @@ pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bo
         if !rests && !dry {
             journal.only_enabled(&[])?;
         }
-        return Ok(Ticked::default());
+        return Ok(RoutineReport::default());
     }
     let turns = if dry { TurnJournal::in_memory() } else { TurnJournal::open(&workspace.dirs.state) };
     let turns = Arc::new(turns?);
     let looked = routines::claim_due_runs(workspace, &journal, &turns, dry)?;
-    let mut ticked = Ticked { ran: Vec::new(), nothing: looked.nothing, problems: looked.problems };
+    let mut ticked = RoutineReport { ran: Vec::new(), nothing: looked.nothing, problems: looked.problems };
     if dry {
         let due = looked.due.into_iter();
         ticked.ran = due.map(|run| TickedRun { run, outcome: None, waits: None }).collect();
@@ -81,7 +81,7 @@ pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bo
     })
 }
 
-impl Ticked {
+impl RoutineReport {
     /// Whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.ran.is_empty() && self.nothing.is_empty() && self.problems.is_empty()

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::claude_code::{self, MEND, utf8};
+use super::host_settings::{self, MEND, utf8};
 use crate::cli::prelude::*;
 use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, is_any_known, sweep};
@@ -109,18 +109,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let here = std::env::current_dir()?;
             let project = (at.project || at.local).then(|| memories::project(&here));
             let config = config_dir().unwrap_or_default();
-            let server = claude_code::server_name(&vault_text, &config, project).filter(|_| !no_mcp);
+            let server = host_settings::server_name(&vault_text, &config, project).filter(|_| !no_mcp);
             let caller = HookCaller { program, vault: vault_text, server };
             let wanted = (*wanted || *no_memories).then_some(*wanted);
             if *codex_memories {
-                claude_code::follow_codex(context, at.dry_run)?;
+                host_settings::follow_codex(context, at.dry_run)?;
             }
-            let kept = claude_code::install(context, &vault, &config, wanted, at.dry_run)?;
+            let kept = host_settings::install(context, &vault, &config, wanted, at.dry_run)?;
             edit_settings(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
         }
         Action::Uninstall { at } => {
             let done = edit_settings(context, at, None, without_ours)?;
-            claude_code::uninstall(context, at.dry_run)?;
+            host_settings::uninstall(context, at.dry_run)?;
             Ok(done)
         }
         Action::Archive { files, session, cwd, project, ended, compacting } => {

@@ -1,6 +1,6 @@
 //! `mcp-config`: prints the configuration with which a host starts the MCP server.
 
-use super::claude_code::utf8;
+use super::host_settings::utf8;
 use crate::cli::prelude::*;
 use crate::config::{McpServer, Settings, mcp_hosts};
 use crate::mcp::hosts::{self, McpHost, ServerPurpose};

@@ -1,12 +1,12 @@
 //! Groups the commands for coding agents, MCP hosts and browsers: `hook`, `mcp`, `mcp-config`, `web`.
 //!
-//! - [`hook`]: answers a host's hooks, and writes them into its settings; [`claude_code`]: a host's own memories, and
+//! - [`hook`]: answers a host's hooks, and writes them into its settings; [`host_settings`]: a host's own memories, and
 //!   our MCP server in its settings;
 //! - [`mcp`], [`mcp_config`]: the MCP server, and a host's configuration that starts it;
 //! - [`web`]: the page, for people.
 
-mod claude_code;
 pub(super) mod hook;
+mod host_settings;
 pub(super) mod mcp;
 pub(super) mod mcp_config;
 #[cfg(all(unix, feature = "assistant"))]

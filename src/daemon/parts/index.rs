@@ -73,7 +73,7 @@ fn start(index: &Arc<Index>, unwatched: Option<&str>) -> Result<Follower, IndexE
 fn tell(follower: &Follower, event: WatchEvent) {
     let names = |paths: BTreeSet<NotePath>| paths.into_iter().map(|path| path.as_str().to_owned());
     match event {
-        WatchEvent::FirstChange(paths) => follower.stirring(names(paths)),
+        WatchEvent::FirstChange(paths) => follower.changing(names(paths)),
         WatchEvent::Dirty(paths) => follower.changed(names(paths)),
         WatchEvent::Rescan(why) => follower.rescan(&why),
         WatchEvent::CaughtUp(cookies) => follower.caught_up(&cookies),

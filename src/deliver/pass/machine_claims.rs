@@ -315,7 +315,7 @@ impl MessageClaims {
     }
 
     /// Whether a message whose turn has come may be sent. If other machines sent all of it, or a part, it is split.
-    pub async fn turn(&self, pass: Pass<'_>, message: &JournalMessage) -> Result<bool> {
+    pub async fn may_send_now(&self, pass: Pass<'_>, message: &JournalMessage) -> Result<bool> {
         let machines = pass.machines;
         let may: Vec<SendRight> = self.claims.iter().map(|claim| machines.send_right(claim)).collect();
         let is_mine = |may: &SendRight| matches!(may, SendRight::Yes { .. });

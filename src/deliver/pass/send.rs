@@ -162,7 +162,7 @@ impl<'c> Sender<'c> {
         if self.is_told(&message)? {
             return Ok(SendEnd::Sent);
         }
-        if !rights.turn(self.pass, &message).await? {
+        if !rights.may_send_now(self.pass, &message).await? {
             return Ok(SendEnd::Passed);
         }
         let mut chunk = 0;

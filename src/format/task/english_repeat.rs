@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
 ///
 /// # Errors
 /// Which word isn't understood.
-pub fn toast(text: &str) -> Result<(Repeat, Option<jiff::civil::Date>), RepeatError> {
+pub fn reminder_toast(text: &str) -> Result<(Repeat, Option<jiff::civil::Date>), RepeatError> {
     let lower = text.trim().to_lowercase();
     let (rule, until) = match lower.rsplit_once("until ").or_else(|| lower.rsplit_once("till ")) {
         Some((rule, date)) => {
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn the_language_of_reminder_toast() {
         let ok = |text: &str| {
-            toast(text).map(|(repeat, until)| {
+            reminder_toast(text).map(|(repeat, until)| {
                 (repeat.every, repeat.interval, repeat.weekdays.len(), until.is_some())
             })
         };
@@ -365,7 +365,7 @@ mod tests {
         for wrong in
             ["monthly on mon", "every month on the 1st", "sometimes", "daily until soon", "every hour"]
         {
-            assert!(toast(wrong).is_err(), "{wrong}");
+            assert!(reminder_toast(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
     }
     let mut found = Vec::new();
     if let Some(at) = body.find("(@") {
-        found.extend(round(item, item.body + at, rules));
+        found.extend(reminder_mark(item, item.body + at, rules));
     }
     for (word, key) in [
         ("@remind(", FieldKind::Reminder),
@@ -43,7 +43,7 @@ pub(super) fn fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
 }
 
 /// `(@…)`, with its recurrence as a field of its own inside it.
-fn round(item: &ListItem<'_>, at: usize, rules: &Rules) -> Vec<TaskField> {
+fn reminder_mark(item: &ListItem<'_>, at: usize, rules: &Rules) -> Vec<TaskField> {
     let text = item.text;
     let start = at + 2;
     let Some(length) = text[start..item.end].find(')') else { return Vec::new() };

@@ -63,7 +63,7 @@ fn take_lock(root: &Path) -> Result<Lock, IndexError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It is changing, and not settled yet.
-    Stirring,
+    Changing,
     /// It changed, and isn't being committed.
     Dirty,
     /// It is being committed.
@@ -77,7 +77,7 @@ struct State {
     /// The files that are not as committed.
     behind: BTreeMap<String, Stage>,
     /// The watcher doesn't see everything, so nothing can be vouched for.
-    blind: bool,
+    misses_events: bool,
     /// The number of events after which only a full scan helps. A scan that began before the last time proves nothing.
     distrusted: u64,
     /// The making of the index at the last whole look at every file, and the last commit that is known of it.
@@ -144,14 +144,14 @@ impl Follower {
 
     /// Reports that these files are changing; [`Follower::changed`] or [`Follower::rescan`] will follow. Other
     /// processes read them directly from now on.
-    pub fn stirring(&self, paths: impl IntoIterator<Item = String>) {
-        self.shared.heard(paths, Stage::Stirring);
+    pub fn changing(&self, paths: impl IntoIterator<Item = String>) {
+        self.shared.mark(paths, Stage::Changing);
     }
 
     /// Reports that these files changed on disk (a folder stands for all below it). Returns at once; from then on other
     /// processes know of the change.
     pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
-        self.shared.heard(paths, Stage::Dirty);
+        self.shared.mark(paths, Stage::Dirty);
         let _ = self.tasks.send(false);
     }
 
@@ -173,7 +173,7 @@ impl Follower {
     /// Reports that the watcher can't see every change. From now on other processes scan every file themselves.
     pub fn unwatched(&self, why: &str) {
         let mut state = self.shared.state();
-        state.blind = true;
+        state.misses_events = true;
         state.following.error = Some(format!("not every change is seen: {why}"));
         drop(state);
         self.shared.publish();
@@ -211,7 +211,7 @@ impl Shared {
     }
 
     /// These files are not as committed.
-    fn heard(&self, paths: impl IntoIterator<Item = String>, stage: Stage) {
+    fn mark(&self, paths: impl IntoIterator<Item = String>, stage: Stage) {
         self.state().behind.extend(paths.into_iter().map(|path| (path, stage)));
         self.publish();
     }
@@ -220,7 +220,7 @@ impl Shared {
     fn distrust(&self) {
         {
             let mut state = self.state();
-            state.step(Stage::Stirring, Stage::Dirty);
+            state.step(Stage::Changing, Stage::Dirty);
             state.distrusted += 1;
             state.following.following = false;
         }
@@ -231,7 +231,7 @@ impl Shared {
     fn publish(&self) {
         let state = self.state();
         // A very long list is no help: others had better look themselves.
-        let is_known = state.following.following && !state.blind && state.behind.len() <= 1000;
+        let is_known = state.following.following && !state.misses_events && state.behind.len() <= 1000;
         let following = |(epoch, generation)| format!("following {epoch} {generation}");
         let commit = state.commit.filter(|_| is_known);
         let mut text = commit.map_or_else(|| "catching up".to_owned(), following);
@@ -280,7 +280,7 @@ impl Shared {
         let mut state = self.state();
         match result {
             Ok(unread) => {
-                if !state.blind {
+                if !state.misses_events {
                     state.following.error = None;
                 }
                 for (path, _) in unread {

@@ -37,7 +37,7 @@ const SAME_TIME: SignedDuration = SignedDuration::from_secs(2);
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request {
     who: ProcessIdentity,
-    question: Question,
+    question: DaemonQuestion,
 }
 
 /// The identity that both sides must share.
@@ -50,7 +50,7 @@ pub struct ProcessIdentity {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Question {
+enum DaemonQuestion {
     Search(Query),
     Recall(MemoryPrompt),
 }
@@ -117,14 +117,14 @@ pub fn answer(recall: &Recall, me: &ProcessIdentity, line: &str) -> String {
     serde_json::to_string(&reply).unwrap_or_default()
 }
 
-fn reply(recall: &Recall, question: Question) -> Result<Reply, IndexError> {
+fn reply(recall: &Recall, question: DaemonQuestion) -> Result<Reply, IndexError> {
     Ok(match question {
-        Question::Search(query) => {
+        DaemonQuestion::Search(query) => {
             let answer = recall.search(&query)?;
             let texts = texts_of(&answer.hits);
             Reply::Search(answer, texts)
         }
-        Question::Recall(prompt) => {
+        DaemonQuestion::Recall(prompt) => {
             let recalled = recall.recall(&prompt)?;
             let texts = texts_of(&recalled.hits);
             Reply::Recall(recalled, texts)
@@ -164,7 +164,7 @@ impl SearchClient {
     /// # Errors
     /// As there.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
-        let Some(Reply::Search(mut answer, texts)) = self.ask(Question::Search(query.clone())) else {
+        let Some(Reply::Search(mut answer, texts)) = self.ask(DaemonQuestion::Search(query.clone())) else {
             return self.own()?.search(query);
         };
         set_texts(&mut answer.hits, texts);
@@ -176,7 +176,8 @@ impl SearchClient {
     /// # Errors
     /// As there.
     pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
-        let Some(Reply::Recall(mut recalled, texts)) = self.ask(Question::Recall(prompt.clone())) else {
+        let Some(Reply::Recall(mut recalled, texts)) = self.ask(DaemonQuestion::Recall(prompt.clone()))
+        else {
             return self.own()?.recall(prompt);
         };
         set_texts(&mut recalled.hits, texts);
@@ -196,7 +197,7 @@ impl SearchClient {
     }
 
     /// The daemon's reply; none where there is no daemon, or none that would answer as this process would.
-    fn ask(&self, question: Question) -> Option<Reply> {
+    fn ask(&self, question: DaemonQuestion) -> Option<Reply> {
         let who = ProcessIdentity::new(&self.workspace.settings, &*self.workspace.clock);
         let line = serde_json::to_string(&Request { who, question }).ok()?;
         // A daemon that hangs takes connections, and answers none.

@@ -172,7 +172,7 @@ pub(super) fn failure(error: &Value, secrets: &[&str]) -> BrainError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::event::FailureClass;
+    use crate::brain::call_result::FailureClass;
 
     /// Errors that Codex 0.169 reported of a server that failed in these ways.
     #[test]
