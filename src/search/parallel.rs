@@ -12,3 +12,8 @@ pub fn share<T: Send>(blocks: usize, count: usize, work: impl Fn(usize) -> T + S
     }
     (0..count).into_par_iter().map(work).collect()
 }
+
+/// Runs `work` on so many blocks on a thread that shares it out: what it shares waits for no thread to wake up.
+pub fn sharing<T: Send>(blocks: usize, work: impl FnOnce() -> T + Send) -> T {
+    if blocks < WORTH_A_CORE { work() } else { rayon::scope(|_| work()) }
+}

@@ -4,9 +4,10 @@
 //! that it is compiled for speed (`[profile.release.package]`); the program is compiled for size, without SIMD
 //! instructions. Loops that count bits or multiply are compiled twice: for any processor, and for processors with AVX2
 //! and a population count. The operations and their order are the same for both, so the results are the same to the
-//! last digit. Pure.
+//! last digit. A closure may be compiled apart from its dispatch, and then once for any processor; a type whose method
+//! is always inlined is not. Pure.
 
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 
 /// The number for a four-bit code, before it is multiplied by its row's scale. The sixteen steps are centred on zero
 /// and grow with the distance from zero, like the numbers of rows.
@@ -54,12 +55,18 @@ pub type ByteSums = [[f32; 256]; 32];
 /// have.
 #[must_use]
 pub fn sum_bytes(of: &ByteSums, signs: [u64; 4], large: [u64; 4]) -> [f32; 3] {
-    let (signs, large) = (signs.map(u64::to_le_bytes), large.map(u64::to_le_bytes));
+    // By twos: a sum waits for the one before it.
     let (mut positive, mut both, mut far) = (0.0, 0.0, 0.0);
-    for ((of, sign), large) in of.iter().zip(signs.as_flattened()).zip(large.as_flattened()) {
-        positive += of[usize::from(*sign)];
-        both += of[usize::from(sign & large)];
-        far += of[usize::from(*large)];
+    for (word, (signs, large)) in signs.iter().zip(&large).enumerate() {
+        let (signs, large) = (signs.to_le_bytes(), large.to_le_bytes());
+        for at in 0..4 {
+            let (first, second) = (&of[word * 8 + at * 2], &of[word * 8 + at * 2 + 1]);
+            let (s, f) = (usize::from(signs[at * 2]), usize::from(large[at * 2]));
+            let (t, g) = (usize::from(signs[at * 2 + 1]), usize::from(large[at * 2 + 1]));
+            positive += first[s] + second[t];
+            both += first[s & f] + second[t & g];
+            far += first[f] + second[g];
+        }
     }
     [positive, far, both]
 }
@@ -79,22 +86,44 @@ pub struct SignRows<'a> {
 /// differing bits. Blocks without a row are left out.
 #[must_use]
 pub fn differences(of: SignRows<'_>, signs: &[u64; 4], most: u32) -> Vec<(u16, u32)> {
-    Arch::new().dispatch(|| {
-        let mut near = Vec::new();
-        for (at, word) in of.first.iter().enumerate() {
-            let mut difference = (u64::from_le_bytes(*word) ^ signs[0]).count_ones();
-            if difference > most {
-                continue;
+    /// Both passes.
+    struct Passes<'a>(SignRows<'a>, &'a [u64; 4], u32);
+    impl NullaryFnOnce for Passes<'_> {
+        type Output = Vec<(u16, u32)>;
+
+        #[inline(always)]
+        fn call(self) -> Self::Output {
+            let Self(SignRows { first, rows, others }, signs, most) = self;
+            let mut near = Vec::new();
+            for (at, word) in (0..).zip(first) {
+                let difference = (u64::from_le_bytes(*word) ^ signs[0]).count_ones();
+                if difference <= most {
+                    near.push((difference as u16, at));
+                }
             }
-            let Some(row) = of.rows.get(at) else { continue };
-            let Some(others) = of.others.get(u32::from_le_bytes(*row) as usize) else { continue };
-            for (word, signs) in others.as_chunks::<8>().0.iter().zip(&signs[1..]) {
-                difference += (u64::from_le_bytes(*word) ^ signs).count_ones();
+            let words = |at: u32| {
+                let row = u32::from_le_bytes(*rows.get(at as usize)?);
+                let words = others.get(row as usize)?.as_chunks::<8>().0;
+                Some([words[0], words[1], words[2]].map(u64::from_le_bytes))
+            };
+            // In a loop of its own, and one that does nothing else: the waits for memory of many go on at once.
+            let touched =
+                near.iter().fold(0, |touched, (_, at)| touched ^ words(*at).map_or(0, |w| w[0] ^ w[2]));
+            std::hint::black_box(touched);
+            // `retain_mut` would be compiled once for both versions.
+            let mut kept = 0;
+            for of in 0..near.len() {
+                let (difference, at) = near[of];
+                let Some(words) = words(at) else { continue };
+                let further = words.iter().zip(&signs[1..]).map(|(a, b)| (a ^ b).count_ones() as u16);
+                near[kept] = (difference + further.sum::<u16>(), at);
+                kept += 1;
             }
-            near.push((difference as u16, at as u32));
+            near.truncate(kept);
+            near
         }
-        near
-    })
+    }
+    Arch::new().dispatch(Passes(of, signs, most))
 }
 
 /// The positions of the `signatures` that share enough bits with one of `wanted` (which also names the number), and of

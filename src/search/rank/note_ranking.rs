@@ -22,6 +22,8 @@ use crate::search::weights::{NEAR, notes as weights};
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 200;
+/// Vectors are compared in parts of so many: the codes of one part stay near the processor.
+const COMPARED: usize = 1000;
 /// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a
 /// length, is added that is near to nothing.
 const ALONE: f32 = 3.0;
@@ -173,15 +175,18 @@ impl NoteRanking<'_> {
     /// The cosines of those of these blocks (none of them a turn) that have a vector, in their order. `known` is the
     /// share of the question's words that the model knows.
     fn meanings(&self, slots: &[u32], known: f32) -> Vec<Meaning> {
-        let CorpusScope { corpus, .. } = self.scope;
+        let CorpusScope { corpus, candidates, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
+        let parts: Vec<&[u32]> = slots.chunks(COMPARED).collect();
+        let cosines =
+            share(candidates.count, parts.len(), |at| vectors.cosines(corpus, parts[at].iter().copied()));
         let meaning = |(slot, cosine): (u32, f32)| {
             let length = f32::from(corpus.meta(slot).length) + 1.0;
             let says = (length / weights::SHORT).sqrt().min(1.0);
             let beyond = (cosine * says - weights::FAR).max(0.0);
             Meaning { slot, cosine, score: weights::MEANING * known * beyond, is_near: cosine >= NEAR }
         };
-        vectors.cosines(corpus, slots.iter().copied()).into_iter().map(meaning).collect()
+        cosines.into_iter().flatten().map(meaning).collect()
     }
 
     /// The share of the question's words that the model knows; of another model that can't be told.
@@ -260,13 +265,13 @@ impl NoteRanking<'_> {
         let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
         let mut sections = sections.iter().peekable();
         let mut meanings = meanings.iter().peekable();
-        let mut out: Vec<(RankedDocument, RankedNote)> = Vec::with_capacity(kept.len());
+        let mut out: Vec<(bool, RankedDocument, RankedNote)> = Vec::with_capacity(kept.len());
         for unit in kept {
             let slots = self.slots(unit);
             // The mean cosine is weighted by the blocks' lengths; one without a vector counts as 0.
             let (mut nearest, mut cosines) = (0.0_f32, 0.0);
             let mut lengths = if slots.len() == 1 { ALONE } else { 0.0 };
-            let mut own: Vec<(u32, f32)> = Vec::new();
+            let mut own: Vec<(bool, u32, f32)> = Vec::new();
             for (slot, block) in slots.clone().zip(&mut blocks) {
                 while meanings.next_if(|meaning| meaning.slot < slot).is_some() {}
                 let meaning = meanings.next_if(|meaning| meaning.slot == slot);
@@ -277,37 +282,31 @@ impl NoteRanking<'_> {
                 nearest = nearest.max(near);
                 let speaks = block.has_word || meaning.is_some_and(|meaning| meaning.is_near);
                 if speaks && self.bounds.allowed.is_none_or(|allowed| allowed.contains(slot)) {
-                    own.push((slot, weights::BLOCK * block.score / best_block + near));
+                    own.push((self.is_typed(slot), slot, weights::BLOCK * block.score / best_block + near));
                 }
             }
             let mut section = 0.0_f32;
             while let Some(next) = sections.next_if(|section| section.slots.start < slots.end) {
                 section = section.max(next.score / best_section);
             }
-            if own.is_empty() {
-                continue;
-            }
             own.sort_by(|a, b| {
-                let is_typed = self.is_typed(b.0).cmp(&self.is_typed(a.0));
-                is_typed
-                    .then_with(|| b.1.total_cmp(&a.1))
-                    .then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
+                let line = |slot: u32| corpus.meta(slot).line;
+                b.0.cmp(&a.0).then_with(|| b.2.total_cmp(&a.2)).then_with(|| line(a.1).cmp(&line(b.1)))
             });
+            let Some((is_typed, ..)) = own.first().copied() else { continue };
             let whole = units.get(&unit).copied().unwrap_or_default() / best_unit;
             let score = weights::NOTE * whole
                 + weights::SECTION * section
                 + weights::MEAN_MEANING * known * (cosines / lengths)
                 + nearest;
-            out.push((unit, RankedNote { score, blocks: own }));
+            let blocks = own.into_iter().map(|(_, slot, own)| (slot, own)).collect();
+            out.push((is_typed, unit, RankedNote { score, blocks }));
         }
-        let is_typed = |answering: &RankedNote| self.is_typed(answering.blocks[0].0);
-        out.sort_by(|(a, x), (b, y)| {
-            is_typed(y)
-                .cmp(&is_typed(x))
-                .then_with(|| y.score.total_cmp(&x.score))
-                .then_with(|| self.place(*a).cmp(&self.place(*b)))
+        out.sort_by(|(a_typed, a, x), (b_typed, b, y)| {
+            let order = b_typed.cmp(a_typed).then_with(|| y.score.total_cmp(&x.score));
+            order.then_with(|| self.place(*a).cmp(&self.place(*b)))
         });
-        out.into_iter().map(|(_, answering)| answering).collect()
+        out.into_iter().map(|(.., answering)| answering).collect()
     }
 }
 

@@ -211,7 +211,8 @@ impl Scores {
         if candidates.count <= MANY {
             return candidates.slots().collect();
         }
-        let scored = candidates.slots().map(|slot| (self.of(slot), slot));
+        // Only candidates have scores.
+        let scored = self.cells.iter().zip(0..).map(|((score, _), slot)| (*score, slot));
         let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
         if scored.len() > SHORTLIST {
             // If many are as good as the last one, all of them are taken: their order says nothing.

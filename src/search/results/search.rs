@@ -1,14 +1,14 @@
 //! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations; [`Ranker`]
 //! ranks both for one question. `merge` puts them in one order.
 
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use roaring::RoaringBitmap;
 
 use crate::memory::working::expired;
 use crate::search::analyze::Analyzer;
+use crate::search::parallel::sharing;
 use crate::search::query::strip_phrases::strip_phrases;
 use crate::search::query::{
     Filter, Item, LONGEST, LONGEST_QUERY, MOST_HITS, Question, SearchScope, Syntax, beginning,
@@ -117,8 +117,9 @@ impl Recall {
         let bounds = Bounds { typed: typed.first(), allowed: filters.allowed.as_ref() };
         let mut notes = Vec::new();
         if candidates.has_notes {
-            let expanded = expand_words(scope, &ranker.question, false);
-            notes = ranker.notes(&expanded, bounds, most);
+            notes = sharing(candidates.count, || {
+                ranker.notes(&expand_words(scope, &ranker.question, false), bounds, most)
+            });
         }
         let mut in_notes = list_by_tier(snapshot, &notes, place.limit, &typed, &filters)?;
         let mut turns = Vec::new();
@@ -179,8 +180,11 @@ impl Recall {
         }
         let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
         let ranker = Ranker::new(self, state, scope, question);
-        let expanded = expand_words(scope, &ranker.question, candidates.has_turns);
-        let best = ranker.best(&expanded, Bounds { typed: None, allowed }, most);
+        let (expanded, best) = sharing(candidates.count, || {
+            let expanded = expand_words(scope, &ranker.question, candidates.has_turns);
+            let best = ranker.best(&expanded, Bounds { typed: None, allowed }, most);
+            (expanded, best)
+        });
         let slots: Vec<u32> = best.iter().map(|(slot, _)| *slot).collect();
         let Ranker { scope, question, vector, .. } = &ranker;
         let builtin = self.builtin_probe(&question.text, state, candidates);
@@ -249,7 +253,7 @@ pub(super) struct Ranker<'a> {
     pub question: Question,
     pub vector: QuestionVector,
     /// The blocks nearest to it, once they were searched.
-    nearest: OnceCell<Nearest>,
+    nearest: OnceLock<Nearest>,
 }
 
 impl<'a> Ranker<'a> {
@@ -261,7 +265,7 @@ impl<'a> Ranker<'a> {
     ) -> Self {
         let question = correct_typos(question, scope, recall.today());
         let vector = recall.ask(&question.text, state, scope.candidates);
-        Self { recall, state, scope, question, vector, nearest: OnceCell::new() }
+        Self { recall, state, scope, question, vector, nearest: OnceLock::new() }
     }
 
     /// Its vector and those that go with it.
@@ -291,8 +295,10 @@ impl<'a> Ranker<'a> {
                 notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
                 further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
             }
-            further.sort_by(|a, b| b.1.total_cmp(&a.1));
-            notes.append(&mut further);
+            if notes.len() < most {
+                further.sort_by(|a, b| b.1.total_cmp(&a.1));
+                notes.append(&mut further);
+            }
             notes.truncate(most);
         }
         let mut turns = Vec::new();

@@ -74,8 +74,9 @@ impl SimilarWordFinder {
         // Terms of dead blocks are among them.
         let rows = &corpus.segs[layer].rows;
         for term in vector_loops::sharing(rows.signatures(), &self.signatures) {
-            let Ok(term) = std::str::from_utf8(rows.term(term)) else { continue };
-            if term.as_bytes().first().is_none_or(|first| *first >= 0xE0) {
+            let term = rows.term(term);
+            if term.first().is_none_or(|first| *first >= 0xE0) {
+                let Ok(term) = std::str::from_utf8(term) else { continue };
                 let first = term.chars().next();
                 if let Some(at) = self.chars.iter().position(|c| Some(*c) == first) {
                     found[self.counts.len() + at].push((term.to_owned(), 1.0));
@@ -83,7 +84,7 @@ impl SimilarWordFinder {
                 continue;
             }
             let mut is_touched = false;
-            each_piece(term.as_bytes(), |piece| {
+            each_piece(term, |piece| {
                 let mut of = self.pieces.get(&piece).copied().unwrap_or(0);
                 while of != 0 {
                     tallies[of.trailing_zeros() as usize] += 1;
@@ -95,7 +96,7 @@ impl SimilarWordFinder {
             for ((tally, count), found) in of_words.filter(|_| is_touched) {
                 let share = (f32::from(std::mem::take(tally)) / count).min(1.0);
                 if share >= LEAST {
-                    found.push((term.to_owned(), share.powi(3)));
+                    found.push((String::from_utf8_lossy(term).into_owned(), share.powi(3)));
                 }
             }
         }
