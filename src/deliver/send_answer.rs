@@ -3,7 +3,7 @@
 //! The caller is the channel that waits for the answer; the scheduler's pass never waits for it.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -51,7 +51,7 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerO
         return Ok(AnswerOutcome::Later(at));
     }
     let mut report = PassReport::default();
-    Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
+    Sender::new(pass, IN_ONE_GO, &mut report).deliver(vec![message]).await?;
     match context.journal.answer(key)? {
         Some(message) if message.is_sent() => sent(),
         Some(message) => {

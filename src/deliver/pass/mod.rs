@@ -65,7 +65,8 @@ use planned::ChangedAfterSend;
 /// A pass that takes longer is reported as a problem.
 pub const BOUND: Duration = Duration::from_secs(2);
 
-/// A pass stops sending after this long and goes on in the next one, which reads the notes again.
+/// A pass stops sending after this long and goes on in the next one, which reads the notes again. Copies have as long
+/// for themselves: no notifier that doesn't answer keeps another one from being told.
 const SEND_BUDGET: Duration = Duration::from_secs(30);
 
 /// How long a pass waits for another process's pass to end.
@@ -220,13 +221,12 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
     }
     notes.tasks = tasks::read(pass, &mut memory.tasks, &mut report)?;
     machine_lines::set_notes(pass, &notes);
-    let until = started + SEND_BUDGET;
     let changed = if let Some(reason) = context.settings.reason_for_silence(pass.now) {
         report.read_only = Some(reason);
         if !pass.is_dry_run() {
             // Confirmations of changes that were made here.
             machine_claims::announce_sends(pass, &notes, None)?;
-            Sender::new(pass, until, &mut report).resume(MessageSelection::All).await?;
+            Sender::new(pass, SEND_BUDGET, &mut report).resume(MessageSelection::All).await?;
         }
         Vec::new()
     } else if pass.is_dry_run() {
@@ -234,13 +234,13 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
         plan.fires.iter().for_each(|fire| report.fired(&fire.fact, pass));
         plan.changed
     } else {
-        let plan = work(pass, &notes, until, &mut report).await?;
+        let plan = work(pass, &notes, &mut report).await?;
         memory.note_waiting(plan.has_young, pass.now);
         if mode == PassMode::Daemon {
             machine_lines::check_lines(pass, &mut memory.near, &notes, &mut report)?;
         }
         rewrite_lines::rewrite_notes(pass, memory, &notes, &plan, &mut report)?;
-        Sender::new(pass, until, &mut report).resume(MessageSelection::Copies).await?;
+        Sender::new(pass, SEND_BUDGET, &mut report).resume(MessageSelection::Copies).await?;
         if context.settings.phrase && mode == PassMode::Daemon {
             report.upcoming = plan::upcoming(pass.dry_run_at(context.clock.now()), &notes)?;
         }
@@ -253,15 +253,10 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
 }
 
 /// Sends the due messages, and returns the items to write down.
-async fn work(
-    pass: Pass<'_>,
-    notes: &PassNotes,
-    until: Instant,
-    report: &mut PassReport,
-) -> Result<planned::PassPlan> {
+async fn work(pass: Pass<'_>, notes: &PassNotes, report: &mut PassReport) -> Result<planned::PassPlan> {
     pass.journal.dissolve_unsent()?;
     machine_claims::mark_left_open(pass)?;
-    let mut sender = Sender::new(pass, until, report);
+    let mut sender = Sender::new(pass, SEND_BUDGET, report);
     sender.resume(MessageSelection::Counting).await?;
     let mut plan = plan::plan(pass, notes)?;
     while !plan.fires.is_empty() {
@@ -305,7 +300,7 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
     let pass = Pass::new(context, PassMode::Tick);
     let mut report = pass.report();
     if let Some(_lock) = context.journal.lock(PASS_LOCK)? {
-        Sender::new(pass, started + SEND_BUDGET, &mut report).resume(MessageSelection::All).await?;
+        Sender::new(pass, SEND_BUDGET, &mut report).resume(MessageSelection::All).await?;
     }
     finish(started, &mut report);
     Ok(report)

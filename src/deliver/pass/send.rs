@@ -1,8 +1,8 @@
 //! Sends messages: each chunk once, after its row in the delivery journal is on disk.
 //!
 //! A chunk that may have arrived is looked up at its place before it is sent again, unless the place itself still drops
-//! a second copy. After three failures in a row a place is left alone for the rest of the pass. A notification that a
-//! place refuses for good goes to the next place; an answer stays with its own.
+//! a second copy. After an attempt without an answer, or three failures in a row, a place is left alone for the rest of
+//! the pass. A notification that a place refuses for good goes to the next place; an answer stays with its own.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -68,8 +68,9 @@ enum SendEnd {
 }
 
 impl<'c> Sender<'c> {
-    pub fn new(pass: Pass<'c>, deadline: Instant, report: &'c mut PassReport) -> Self {
-        let (failures, back) = (HashMap::new(), HashSet::new());
+    /// Sends for at most `budget` from now on.
+    pub fn new(pass: Pass<'c>, budget: Duration, report: &'c mut PassReport) -> Self {
+        let (deadline, failures, back) = (Instant::now() + budget, HashMap::new(), HashSet::new());
         Self { pass, deadline, report, failures, back, has_released: false, out_of_time: false }
     }
 
@@ -146,7 +147,6 @@ impl<'c> Sender<'c> {
             let (lane, is_copy) = (lane(&message), message.to.is_copy());
             match self.deliver_one(message).await? {
                 SendEnd::Sent => drop(self.failures.remove(&lane)),
-                // One copy that waits for its answer is enough: no other message should wait for it.
                 SendEnd::NotSent => {
                     *self.failures.entry(lane).or_default() += if is_copy { FAILURES } else { 1 };
                 }
@@ -205,6 +205,8 @@ impl<'c> Sender<'c> {
                         "it isn't known whether a notification arrived"
                     );
                     journal.unknown(&message.key, retry, &reason)?;
+                    // One message that waits for its answer is enough: no other one should wait for it.
+                    self.failures.insert(lane(&message), FAILURES);
                     return Ok(self.not_sent(&message, retry, &reason));
                 }
                 SendOutcome::Retry { after, reason } => {
