@@ -249,6 +249,7 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
         "//- /Reminders.md\n- [ ] date=2026-12-01 time=09:00 recur=none msg=\"a\"\n\
          - [ ] date=2026-12-01 time=09:00 recur=daily msg=\"b\"\n",
     );
+    let _ = vault.run(&["memory", "save", "a mistake"]).ok();
     let _ = vault.run(&["tick"]).ok();
     let audit = vault.run(&["audit"]);
     audit.exits(0);
@@ -256,6 +257,8 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
     assert_eq!(vault.run(&["audit"]).code, 0);
     let again = vault.json(&["tick"]);
     assert_eq!(again["fired"], serde_json::json!([]), "undone, but never told twice: {again}");
+    // What the tick does anew holds no undo up.
+    vault.run(&["undo"]).ok().says("a mistake");
 }
 
 #[test]

@@ -249,6 +249,10 @@ impl LineRewriter<'_> {
                 why
             }
         };
+        if again {
+            // Taken back, it would be done again by the next pass: an `undo` would never get past it.
+            why = why.trailer(BOOKKEEPING, "fired");
+        }
         for settle in settles {
             let fact = &settle.row.fact;
             let name = if fact.kind == MessageKind::Commitment { "Commitment" } else { "Reminder" };
