@@ -150,6 +150,22 @@ fn words_that_changed_after_firing_stay_and_are_told_once() {
 }
 
 #[test]
+fn what_was_told_is_not_told_again_in_the_words_of_another_machine() {
+    for recur in ["weekly", "none"] {
+        let old = line("2026-12-01", "09:30", recur, "Bins", &id('A'));
+        let mut world = World::new(NOW, &old);
+        world.tick();
+        let reworded = old.replace("Bins", "Bins out");
+        // Beside it stands the line that it became, or another one of the same id.
+        let beside = if recur == "none" { old.replace("09:30", "10:30") } else { world.read() };
+        world.later(secs(60)).write(beside.clone() + &reworded);
+        assert!(world.tick().fired.is_empty(), "{recur}");
+        let moved = if recur == "none" { reworded } else { reworded.replace("12-01", "12-08") };
+        assert_eq!(world.read(), beside + &moved);
+    }
+}
+
+#[test]
 fn identical_copies_fire_once_and_differing_ones_both() {
     let same = due(&["Call"]);
     let mut world = World::new(NOW, &(same.clone() + &same));

@@ -11,7 +11,7 @@ use super::planned::{
     ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks,
     readiness,
 };
-use crate::deliver::delivery_journal::{self, DeliveryRow, LineHash};
+use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, LineHash};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::format::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder, ReminderLine};
@@ -195,7 +195,11 @@ impl Planner<'_> {
     ) -> Result<(DueReminder, String, Readiness)> {
         let journal = self.pass.journal;
         let id = identity.id.as_str();
-        let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
+        // Ids are random: what was told under this one was this reminder, whatever a merge made of its words.
+        let plain = journal.row(&delivery_journal::key(id, due.occurrence.local, None))?;
+        let is_told =
+            plain.is_some_and(|row| !matches!(row.state, DeliveryState::Due | DeliveryState::Failed));
+        let marks = marks(journal, id, due.occurrence.local, &[hash], disputed && !is_told)?;
         let key = |local| delivery_journal::key(id, local, marks.as_ref());
         let mut due = due;
         if reminder.recur != Recur::None {
