@@ -15,6 +15,9 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 
 pub(crate) type Result<T, E = DatabaseError> = std::result::Result<T, E>;
 
+/// More bytes than a few changes need, SQLite's log of them included.
+const ROOM: u64 = 1 << 20;
+
 /// A file of state can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
@@ -157,6 +160,17 @@ impl Database {
             }
             source => DatabaseError::Sqlite { kind, path, source },
         }
+    }
+
+    /// Refuses if less than [`ROOM`] is free on the file's disk, unless the disk doesn't say.
+    pub fn needs_room(&self) -> Result<()> {
+        let disk = rustix::fs::statvfs(&self.path).ok().filter(|disk| disk.f_blocks > 0);
+        if disk.is_none_or(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM) {
+            return Ok(());
+        }
+        let full = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+        let words = "less than 1 MB is free on its disk".to_owned();
+        Err(self.error(rusqlite::Error::SqliteFailure(full, Some(words))))
     }
 
     /// Reads.

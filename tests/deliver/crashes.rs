@@ -177,3 +177,39 @@ fn kill_nine_loses_nothing_and_doubles_at_most_what_was_on_its_way() {
     assert!(twice <= kills, "{twice} came again after {kills} kills");
     println!("{kills} kills, {REMINDERS} reminders, 0 missed, {twice} printed twice");
 }
+
+/// Ticks over a state directory with some 100 KB left, then with room again.
+#[cfg(target_os = "linux")]
+const FULL: &str = r#"
+mount -t tmpfs -o size=3m none "$VAULT_AGENT_STATE_DIR" || exit 77
+cd "$VAULT_AGENT_STATE_DIR"
+"$0" tick --now 2026-12-01T09:00:00Z || exit
+free=$(df -k . | awk 'END { print $4 }')
+head -c $(((free - LEFT) * 1024)) /dev/zero >fill
+for minute in 31 32 33; do "$0" tick --now 2026-12-01T09:$minute:00Z; done
+rm fill
+"$0" tick --now 2026-12-01T09:34:00Z
+"#;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn with_a_disk_too_full_to_note_the_outcome_nothing_is_sent_until_there_is_room() {
+    for left in ["84", "100", "116"] {
+        let vault = TestVault::new(&format!("//- /Reminders.md\n{}", due(&["Call"])));
+        let own = vault.command(&[]);
+        let mut mounted = Command::new("unshare");
+        mounted.args(["-rm", "sh", "-c", &FULL.replace("LEFT", left)]).arg(own.get_program());
+        mounted.env_clear().envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        mounted.env("VAULT_AGENT_VAULT", vault.root());
+        match mounted.output().ok().filter(|output| output.status.code() != Some(77)) {
+            None => eprintln!("left out: no disk can be mounted here"),
+            Some(output) => {
+                let said =
+                    [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+                assert_eq!(said[0].matches("Call").count(), 1, "{left} {said:?}");
+                assert_eq!(output.status.code(), Some(0), "{left} {said:?}");
+                assert_eq!(vault.read("Reminders.md"), "");
+            }
+        }
+    }
+}

@@ -90,9 +90,11 @@ impl Journal {
         })
     }
 
-    /// Records, before the attempt, that a chunk is being sent.
+    /// Records, before the attempt, that a chunk is being sent. Refused where the disk may have no room left for the
+    /// outcome, since the next pass would then send it again.
     pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
         let now = now.as_millisecond();
+        self.db.needs_room()?;
         self.db.write(|tx| {
             let begun = "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3)
                          WHERE message = ?1 AND chunk = ?2";
