@@ -4,16 +4,17 @@
 //! notifier or for the end of quiet hours or of a pause; else the next occurrence. So the changed occurrence is never
 //! sent at its old time as well, and no later occurrence is lost.
 //!
-//! If a snoozed reminder was notified already, its line stays, and a new line with the same words gets the new time.
+//! If a snoozed reminder was notified already, it comes once more: a one-off under its own id, a recurring one in a line
+//! of its own, whose id follows from the recurring line, so that a second Snooze and Done find it.
 
 use jiff::{Timestamp, civil};
 
 use super::{
-    LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, VaultReminders, WrittenReminder, new_id,
-    plan,
+    LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, VaultReminders, WrittenReminder,
+    id_of_line, new_id, plan,
 };
 use crate::format::ReminderId;
-use crate::format::reminder::{self, Recur, Reminder, ReminderLine};
+use crate::format::reminder::{self, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::schedule::{self, DueInstant, Occurrence};
 use crate::vault::{self, EditPlan, Origin};
 
@@ -30,7 +31,8 @@ impl VaultReminders<'_> {
         unsent.into_iter().chain(DueInstant::new(self.zone, now).occurrences(reminder))
     }
 
-    /// Moves a recurring reminder past an occurrence that is due and was not sent; `None` if there is no such one.
+    /// Moves a recurring reminder past an occurrence that is due and was not sent, else removes the line in which the
+    /// last one was snoozed; `None` if there is no such one.
     ///
     /// # Errors
     /// As [`Self::skip_next`].
@@ -40,8 +42,18 @@ impl VaultReminders<'_> {
         now: Timestamp,
         origin: impl Into<Origin>,
     ) -> Result<Option<WrittenReminder>> {
-        let unsent = self.unsent(id, &self.line(id)?.reminder, now);
-        unsent.map(|_| self.skip_next(id, now, origin)).transpose()
+        let line = self.line(id)?;
+        if self.unsent(id, &line.reminder, now).is_some() {
+            return self.skip_next(id, now, origin).map(Some);
+        }
+        let snoozed = id_of_line(&self.path, &line.reminder, |_| false);
+        match (Self { was: None, ..self.clone() }).remove(snoozed.as_str(), origin) {
+            Err(ReminderError::NoSuchId { .. }) => Ok(None),
+            removed => removed.map(|_| {
+                let line_text = String::from_utf8_lossy(&line.text).into_owned();
+                Some(WrittenReminder { id: id.to_owned(), line_text })
+            }),
+        }
     }
 
     /// Moves a recurring reminder past the first occurrence that is still to come at `now`.
@@ -85,9 +97,11 @@ impl VaultReminders<'_> {
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
         let file = self.read_settled()?;
-        let again = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: msg.to_owned() };
+        let once = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: crate::format::one_line(msg) };
         let line = match (self.find(&file, id), said) {
-            (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
+            (Err(ReminderError::NoSuchId { .. }), Some(said)) => {
+                return self.again(&file, ReminderId::from_bytes(id.as_bytes()), &once(said), origin);
+            }
             (line, _) => line?,
         };
         let reminder = &line.reminder;
@@ -98,7 +112,28 @@ impl VaultReminders<'_> {
         if is_open {
             return self.move_next(id, local, now, origin);
         }
-        self.add_once(&again(&reminder.msg), origin)
+        let own = reminder.id.filter(|_| reminder.recur == Recur::None);
+        let id = own.or_else(|| Some(id_of_line(&self.path, reminder, |_| false)));
+        self.again(&file, id, &once(&reminder.msg), origin)
+    }
+
+    /// Lets a told reminder come once more under this id, in the line that has it, if one does. Where the id is none of
+    /// a reminder, or was told at this very time, it comes under a new one.
+    fn again(
+        &self,
+        file: &RemindersFile,
+        id: Option<ReminderId>,
+        draft: &ReminderDraft,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenReminder> {
+        let Some(id) = id.filter(|id| !self.sent.possibly_sent(id.as_str(), draft.local)) else {
+            return self.add_once(draft, origin);
+        };
+        if file.reminders.iter().any(|line| line.reminder.id == Some(id)) {
+            let changes = ReminderChanges::moved_to(draft.local);
+            return Self { was: None, ..self.clone() }.change(id.as_str(), &changes, origin);
+        }
+        self.write(plan::add(draft, id)?, &origin.into(), "added")
     }
 
     /// Moves the first occurrence that is still to come at `now` to a local time. A one-off is moved itself. For a

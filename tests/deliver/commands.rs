@@ -40,6 +40,35 @@ fn a_message_that_is_a_text_is_refused_and_a_long_line_of_a_person_is_kept() {
 }
 
 #[test]
+fn a_told_reminder_that_is_snoozed_is_found_by_its_id_again() {
+    for recur in ["none", "weekly"] {
+        let vault = vault(&line("2026-12-01", "09:30", recur, "Call", &id('A')));
+        let told = || vault.json(&["tick"])["fired"].as_array().unwrap().len();
+        let run = |args: &[&str]| {
+            vault.run(&[&["remind", args[0], "rid_AAAAAAAAAAAA"], &args[1..]].concat()).ok().stdout
+        };
+        let snoozed =
+            || vault.read("Reminders.md").lines().filter(|line| line.contains("recur=none")).count();
+        assert_eq!(told(), 1);
+        for _ in 0..2 {
+            run(&["snooze", "--minutes", "10"]);
+            let line = run(&["snooze", "--until", "tomorrow 9am"]);
+            assert!(line.contains("date=2026-12-02 time=09:00 recur=none"), "{line}");
+            assert_eq!(snoozed(), 1, "{recur}");
+            run(&["done"]);
+            assert_eq!(snoozed(), 0, "{recur}");
+        }
+        run(&["snooze", "--minutes", "10"]);
+        vault.set_now("2026-12-01T09:45:00Z");
+        assert_eq!((told(), told(), snoozed()), (1, 0, 0), "{recur}");
+        run(&["snooze", "--minutes", "10"]);
+        vault.set_now("2026-12-01T10:00:00Z");
+        assert_eq!((told(), snoozed()), (1, 0), "{recur}");
+        assert_eq!(vault.read("Reminders.md").contains("weekly"), recur == "weekly");
+    }
+}
+
+#[test]
 fn remind_add_prints_the_exact_line() {
     let vault = vault("# Reminders\n");
     let run = vault.run(&["remind", "add", "tomorrow 9am", "Call \"Mum\"", "--recur", "weekly"]);

@@ -102,7 +102,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("redact", 1100),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
-    ("reminders", 750),
+    // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
+    ("reminders", 800),
     ("rerank", 250),
     ("routines", 1500),
     ("schedule", 600),
