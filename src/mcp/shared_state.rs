@@ -15,8 +15,9 @@ use crate::memory::{self, Scope};
 use crate::search::{Progress, SearchClient};
 use crate::workspace::Workspace;
 
-/// The longest time for unsent confirmations when the client leaves; the rest waits for the next pass.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time for unsent confirmations when the client leaves or a turn ends, as long as one message may take; the
+/// rest waits for the next pass.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The scopes of a server's memories, by the folder and the environment that it runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -129,4 +129,9 @@ impl Toolbox for VaultTools {
         };
         ToolEnd { text: history::shorten(&text, history::MOST_RESULT), is_error, ms: 0 }
     }
+
+    /// A program may end with its turn, and a confirmation that is cut off on its way would be sent again.
+    async fn turn_ended(&self, _: &str) {
+        self.shared.finish_sends().await;
+    }
 }

@@ -139,6 +139,26 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_confirmation_is_sent_before_the_program_ends_and_once() {
+    let server = ModelServer::of(vec![
+        Reply::tool("reminder_add", json!({ "when": "tomorrow 9:00", "message": "Call Mum" })),
+        Reply::text("Added."),
+    ])
+    .await;
+    let place =
+        ModelServer::by(|_| Reply { pause: Some(Duration::from_millis(300)), ..Reply::text("ok") }).await;
+    let mut vault = vault(&[("b", "chat")], &[&server]).await;
+    let notify = format!("[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl = \"{}/hook\"\n", place.url());
+    vault.write("vault-agent.toml", format!("{}{notify}", vault.read("vault-agent.toml")));
+    vault.env("VAULT_AGENT_WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
+    ask(&vault, &["Remind me"]).ok().warns_not("arrived").warns_not("panicked");
+    for _ in 0..2 {
+        drop(vault.run(&["tick"]).ok());
+        assert_eq!(place.requests().len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_picture_is_shown_and_other_files_are_refused() {
     let server = ModelServer::by(|_| Reply::text("A dot.")).await;
     let vault = vault(&[("b", "messages")], &[&server]).await;
