@@ -166,6 +166,13 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The text with LF as its only line end and without other control characters than tabs. A CR alone ends a line in
+/// Markdown, too.
+pub(crate) fn plain_lines(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
 /// The text with its first letter in upper case.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
@@ -213,5 +220,6 @@ mod tests {
         assert_eq!(shortened("äöü", 3), "äöü");
         assert_eq!(shortened("äö ü", 3), "äö…");
         assert_eq!(one_line(" a\n\tb  c "), "a b c");
+        assert_eq!(plain_lines("a\r\n\tb\rc\0\u{1b}[1m\n"), "a\n\tb\nc[1m\n");
     }
 }

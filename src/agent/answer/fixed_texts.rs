@@ -1,7 +1,7 @@
 //! Holds the assistant's own sentences, and converts a model's reply to the text of an answer. Pure.
 
 use crate::brain::{Reply, StopReason};
-use crate::format::{invisible, one_line, shortened};
+use crate::format::{invisible, one_line, plain_lines, shortened};
 use crate::turn::turn_journal::ToolRow;
 
 /// Characters of an answer at most: some ten messages. A longer one is cut, and says so.
@@ -62,7 +62,8 @@ pub fn rounds_used_up(most: u32) -> String {
 
 /// A whole reply as the text of an answer; none if it says nothing.
 pub fn text_of(reply: &Reply) -> Option<String> {
-    let text = reply.text.trim();
+    let text = plain_lines(&reply.text);
+    let text = text.trim();
     match (reply.stop, invisible::strip(text).trim().is_empty()) {
         (StopReason::Refusal, true) => Some("The model declined to answer.".to_owned()),
         (_, true) => None,
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(text_of(&reply("\u{200b}", StopReason::End)), None);
         assert_eq!(text_of(&reply("", StopReason::Refusal)).unwrap(), "The model declined to answer.");
         assert!(text_of(&reply("a", StopReason::Length)).unwrap().contains("too long"));
-        assert_eq!(text_of(&reply(" hi ", StopReason::End)).unwrap(), "hi");
+        assert_eq!(text_of(&reply(" hi\r\r^01ABC\0 ", StopReason::End)).unwrap(), "hi\n\n^01ABC");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::files::{AttachedFile, message_of};
 pub use super::shorten::{MOST_RESULT, newest, shorten};
 use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock};
+use crate::format::plain_lines;
 use crate::turn::facts;
 
 /// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut
@@ -162,7 +163,7 @@ fn tool(block: &LogBlock) -> Option<(ToolCall, ToolResult)> {
 pub fn tool_block(call: &ToolCall, result: &str, is_error: bool) -> String {
     let arguments = serde_json::from_str::<Value>(&call.arguments)
         .map_or_else(|_| Value::String(call.arguments.clone()).to_string(), |value| value.to_string());
-    format!("{arguments}\n\n{}{result}", if is_error { "Error: " } else { "" })
+    format!("{arguments}\n\n{}{}", if is_error { "Error: " } else { "" }, plain_lines(result))
 }
 
 /// The text without the mentions at its beginning and end, which are only a form of address.
@@ -328,7 +329,7 @@ mod tests {
     #[test]
     fn a_tool_block_reads_back() {
         let call = ToolCall { id: "x".into(), name: "t".into(), arguments: "{ \"a\": 1 }".into() };
-        assert_eq!(tool_block(&call, "ok\nfine", false), "{\"a\":1}\n\nok\nfine");
+        assert_eq!(tool_block(&call, "ok\r\rfine\0", false), "{\"a\":1}\n\nok\n\nfine");
         let broken = ToolCall { arguments: "{oops".into(), ..call };
         assert_eq!(tool_block(&broken, "no", true), "\"{oops\"\n\nError: no");
     }
