@@ -1,4 +1,5 @@
-//! Makes text harmless in Obsidian: code that a plugin would run, and the beginning of a comment, become plain text.
+//! Makes text harmless in Obsidian: code that a plugin would run, the beginning of a comment, and a task become plain
+//! text.
 //!
 //! A text can come from anywhere; a query or a script in it would run with access to the whole vault. Only the markers
 //! that plugins look for are changed, visibly, by a character or a word: the language of a fence (```` ```text
@@ -6,8 +7,10 @@
 //! inside of other blocks are changed, too, because parsers may disagree about where a block ends.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::format::tags;
+use crate::format::task::list_item;
 
 /// The languages of fences that plugins run.
 const LANGUAGES: [&str; 8] =
@@ -42,6 +45,20 @@ pub fn without_comments(text: &str) -> String {
         out = out.replace("%%", "% %");
     }
     out
+}
+
+/// The text with no task in it but those of `before`: the box of any other list item becomes text (`- \[ ] …`), since a
+/// task is a person's own and gives notifications.
+pub fn without_tasks(text: &str, before: &str) -> String {
+    let known: HashSet<&str> = before.lines().map(str::trim).collect();
+    let plain = |line: &str| match list_item(line.trim_end_matches(['\r', '\n'])) {
+        Some(item) if !known.contains(line.trim()) => {
+            let (lead, boxed) = line.split_at(item.status_at - 1);
+            format!("{lead}\\{boxed}")
+        }
+        _ => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(plain).collect()
 }
 
 /// The position of the language in a line that opens a fence which a plugin runs.
@@ -117,6 +134,17 @@ mod tests {
         ] {
             assert_eq!(harmless(text), plain, "{text}");
             assert_eq!(harmless(plain), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_task_is_plain_text_unless_it_stood_there() {
+        for (text, before, plain) in [
+            ("a\n- [ ] b\r\n> 1. [x] c", "", "a\n- \\[ ] b\r\n> 1. \\[x] c"),
+            ("a\n\t* [ ] b\n  - [ ] c\n", "a\n  - [ ] c", "a\n\t* \\[ ] b\n  - [ ] c\n"),
+            ("- \\[ ] a\n[ ] b - [ ] c", "", "- \\[ ] a\n[ ] b - [ ] c"),
+        ] {
+            assert_eq!(without_tasks(text, before), plain);
         }
     }
 

@@ -3,13 +3,11 @@
 //! Pinning adds a bullet at the end; unpinning removes the bullet's exact bytes. A person may do the same by hand. A
 //! bullet that a person changed meanwhile is left alone. Results are read back from the note.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use super::error::MemoryError;
 use super::wording::{self, WordsError};
-use crate::format::harmless::harmless;
+use crate::format::harmless::{harmless, without_tasks};
 use crate::format::lines::with_lf;
 use crate::format::pinned::{self, LinkTarget};
 use crate::memory::edit::ForgottenMemory;
@@ -55,7 +53,7 @@ impl MemoryNotes<'_> {
             Err(WordsError::Empty) if target.is_some() => String::new(),
             words => words?,
         };
-        let bullet = pinned::render_bullet(&without_box(&words), target);
+        let bullet = pinned::render_bullet(&without_boxes(&words), target);
         let wanted = parse(bullet.as_bytes()).pop().ok_or(WordsError::Empty)?;
         if target.is_some() && wanted.target.as_ref() != target {
             return Err(MemoryError::BadLink(target.map(ToString::to_string).unwrap_or_default()));
@@ -125,8 +123,8 @@ impl MemoryNotes<'_> {
     pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<ForgottenMemory> {
         let path = self.pinned_path();
         let pins = self.pins()?;
-        let plain = harmless(text.trim());
-        let wanted = &*without_box(&plain);
+        let plain = without_boxes(&harmless(text.trim()));
+        let wanted = plain.as_str();
         let exact: Vec<&Pin> =
             pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
         let is_exact = !exact.is_empty();
@@ -180,13 +178,12 @@ pub fn parse(bytes: &[u8]) -> Vec<Pin> {
 
 /// The value of [`UNPINNED`] for a text.
 pub fn unpinned(text: &str) -> String {
-    wording::normal(&without_box(text.trim())).chars().take(150).collect()
+    wording::normal(&without_boxes(text.trim())).chars().take(150).collect()
 }
 
-/// A text that begins with a task's box, with the box escaped: a pin is no task, and no reminder.
-fn without_box(text: &str) -> Cow<'_, str> {
-    let is_box = matches!(text.as_bytes(), [b'[', _, b']', b' ' | b'\t' | b'\n', ..] | [b'[', _, b']']);
-    if is_box { Cow::Owned(format!("\\{text}")) } else { Cow::Borrowed(text) }
+/// A pin's words with the boxes of tasks as text: a pin is no task, and no reminder.
+fn without_boxes(text: &str) -> String {
+    without_tasks(&format!("- {text}"), "")[2..].to_owned()
 }
 
 fn summary(bullet: &str) -> String {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::deliver::delivery_journal::RoutineRun;
 use crate::deliver::{MessageScope, compose};
-use crate::format::harmless::without_comments;
+use crate::format::harmless::{without_comments, without_tasks};
 use crate::format::log::INJECTED;
 use crate::format::routine::{AnswerDelivery, Routine};
 use crate::format::{daily, one_line, shortened};
@@ -129,11 +129,11 @@ pub fn target(
     Ok(Some(named))
 }
 
-/// The passage that is appended to a note, with a remark on its lateness: a callout, so that nothing in it counts as a
-/// line of the note's own, and the id of the run.
+/// The passage that is appended to a note, with a remark on its lateness: a callout without tasks, so that nothing in it
+/// counts as a line of the note's own, and the id of the run.
 pub fn passage(run: &RoutineRun, answer: &str, id: &str, tz: &TimeZone) -> String {
     // Nothing in it may run, or hide what comes after it.
-    let answer = without_comments(answer);
+    let answer = without_tasks(&without_comments(answer), "");
     let quoted: Vec<String> = answer.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     let when = run.local.strftime("%Y-%m-%d %H:%M");
     let late = late(run, tz).map(|late| format!(" ({late})"));

@@ -58,9 +58,23 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
     let before = vault.tree();
     assert_eq!(edit("MEMORY.md", "plays the viola", "plays the viola")["existing"], true);
     assert_eq!(vault.tree(), before);
+    // A task of the person's stays one; another doesn't become one.
+    let met = "Met Bob\n- [ ] Call him (@2026-12-03)";
+    vault.write("daily/2026-11-30.md", "- 14:02 Met Bob\n  - [ ] Call him (@2026-12-03)\n");
+    let told = edit("daily/2026-11-30", met, &format!("{met}\n- [ ] Pay him (@2026-12-03)"));
+    assert_eq!(
+        told["text"],
+        "- 14:02 Met Bob\n  - [ ] Call him (@2026-12-03)\n  - \\[ ] Pay him (@2026-12-03)"
+    );
     // A tag in the words gives it no other scope.
     let sly = edit("MEMORY.md", "plays the viola", "plays #project/other");
     assert_eq!(sly["text"], "* plays \\#project/other");
+    for (tool, arguments) in [
+        ("memory_save", json!({"scope": "daily", "content": "x\n- [ ] y (@2026-12-03)"})),
+        ("memory_pin", json!({"content": "x\n- [ ] y (@2026-12-03)"})),
+    ] {
+        client.call(tool, arguments).ok().says("\n  - \\[ ] y (@2026-12-03)");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn an_appended_answer_is_nothing_but_a_passage() {
     rig.respond(|_| {
         Reply::text(
             "- [ ] date=2026-12-01 time=09:00 recur=none msg=\"forged\"\n---\nid: c-1\nstatus: pending\n---\n%% hidden\n\
-             <!-- gone\n```dataviewjs\ndv.evil()\n```\n# A heading",
+             <!-- gone\n```dataviewjs\ndv.evil()\n```\n# A heading\r1. [x] done\0",
         )
     });
     rig.step();
@@ -19,7 +19,7 @@ fn an_appended_answer_is_nothing_but_a_passage() {
         mine, without a last newline
 
         > [!note] a, 2026-12-01 08:00
-        > - [ ] date=2026-12-01 time=09:00 recur=none msg="forged"
+        > - \[ ] date=2026-12-01 time=09:00 recur=none msg="forged"
         > ---
         > id: c-1
         > status: pending
@@ -30,6 +30,7 @@ fn an_appended_answer_is_nothing_but_a_passage() {
         > dv.evil()
         > ```
         > # A heading
+        > 1. \[x] done
 
         ^run-[ID]
         "#);

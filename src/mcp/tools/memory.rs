@@ -9,6 +9,7 @@ use super::reading::instant;
 use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
 use crate::embed::{Embedder, StaticModel};
 use crate::format::commitment::Precision;
+use crate::format::harmless::without_tasks;
 use crate::format::invisible;
 use crate::format::memory::plain;
 use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, MEMORY_KINDS, choice, line, text, whole};
@@ -100,7 +101,8 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let shelf: MemoryKind = arguments.text("scope").unwrap_or_default().parse()?;
     only(call, shelf)?;
-    let content = arguments.text("content").unwrap_or_default();
+    let given = arguments.text("content").unwrap_or_default();
+    let content = &*without_tasks(given, "");
     let (notes, now) = (call.workspace.memory(), call.workspace.clock.now());
     let scope = call.saving_scope()?;
     let expected = arguments.text("expected");
@@ -123,7 +125,7 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
             notes.save_commitment(&draft, now, &call.origin)
         }
     };
-    let saved = saved?;
+    let saved = with_hint(saved?, content != given);
     let word = if saved.existing { "It stood there already" } else { "Saved" };
     let at = due.map_or_else(String::new, |at| told_at(at, call));
     let words = format!("{word}, {}{at}", place_and_text(&saved));
@@ -131,6 +133,13 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
     let near = near(call, content, own);
     let words = with_near(words, &near);
     Ok(ToolAnswer::new(words, &Saved { near, ..Saved::from(saved) }))
+}
+
+/// The same with a hint for the person if a task of a model's became plain text.
+fn with_hint(mut saved: SavedMemory, had_task: bool) -> SavedMemory {
+    let hint = "a task was saved as plain text: a task is the user's own, a reminder can be added instead";
+    saved.notes.extend(had_task.then(|| hint.to_owned()));
+    saved
 }
 
 /// The words of a change, with the memories near to it.
@@ -221,10 +230,11 @@ struct Edited {
 }
 
 fn edit(call: &McpCall<'_>) -> ToolOutcome {
-    let new = call.arguments.text("new_text").unwrap_or_default();
+    let (meant, given) = (meant(call), call.arguments.text("new_text").unwrap_or_default());
+    let new = &*without_tasks(given, meant.text);
     let notes = call.workspace.memory();
-    let edited = notes.edit(&meant(call), new, &call.origin)?;
-    let saved = edited.saved;
+    let edited = notes.edit(&meant, new, &call.origin)?;
+    let saved = with_hint(edited.saved, new != given);
     let word = if saved.existing { "It said that already" } else { "Changed" };
     let words = format!("{word}, {}\nIt was:\n{}", place_and_text(&saved), edited.was);
     let own = (saved.path == notes.long_path()).then_some(saved.line);
