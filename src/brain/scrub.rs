@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::brain::Reply;
-use crate::format::shortened;
+use crate::format::{invisible, shortened};
 use crate::redact::redact;
 
 /// The text in the place of a key.
@@ -26,7 +26,8 @@ const NAMES: [&str; 6] = ["key", "token", "secret", "password", "authorization",
 
 /// `text` without `secrets` and without likely keys, on one line, cut to [`MOST`] characters.
 pub fn scrub(text: &str, secrets: &[&str]) -> String {
-    let mut text = text.to_owned();
+    // A key is one as well where invisible characters stand in it.
+    let mut text = invisible::strip(text).into_owned();
     // Longest first: one secret may be the beginning of another.
     let mut secrets: Vec<&str> =
         secrets.iter().map(|secret| secret.trim()).filter(|s| s.len() >= 4).collect();
@@ -56,8 +57,9 @@ pub fn scrub_reply(reply: &mut Reply, key: &str) {
 }
 
 fn hide_in(text: &mut String, key: &str) {
-    if text.contains(key) {
-        *text = text.replace(key, HIDDEN);
+    let bare = invisible::strip(text);
+    if bare.contains(key) {
+        *text = bare.replace(key, HIDDEN);
     }
     // In JSON, escapes may stand for its letters.
     if text.contains('\\')
@@ -166,6 +168,7 @@ mod tests {
             ),
             ("two\n\nlines\u{1b}[31m", "two lines [31m"),
             ("s3cr3t and our-own-secret", "[hidden] and [hidden]"),
+            ("s3c\u{200b}r3t and our-own\u{ad}-secret", "[hidden] and [hidden]"),
             ("", ""),
         ];
         for (text, expected) in table {
@@ -206,7 +209,8 @@ mod tests {
                 "Bearer canary-0123,\n\nand sk-other-0123456789",
                 "Bearer [hidden],\n\nand sk-other-0123456789",
             ),
-            ("ollama", "Run ollama.", "Run ollama."),
+            ("canary-0123", "It is canary\u{200b}-01\u{ad}23.", "It is [hidden]."),
+            ("ollama", "Run\u{200b} ollama.", "Run\u{200b} ollama."),
             ("lm-studio", "Open lm-studio.", "Open lm-studio."),
             ("", "Nothing.", "Nothing."),
         ];

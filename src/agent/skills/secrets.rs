@@ -6,6 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::brain::scrub::HIDDEN;
 use crate::config::{DISCORD_TOKEN_VARIABLE, Settings, WEBHOOK_VARIABLE};
 use crate::deliver::link;
+use crate::format::invisible;
 
 /// Shorter secrets are no secrets, and hiding them would hide words.
 const SHORTEST: usize = 6;
@@ -55,12 +56,13 @@ impl HiddenSecrets {
         self.forms.iter().any(|form| text.contains(form.as_str()))
     }
 
-    /// The text without them.
+    /// The text without them, also where invisible characters stand in one.
     pub fn hide(&self, text: &str) -> String {
-        let hide = |text: String, form: &String| {
-            if text.contains(form.as_str()) { text.replace(form.as_str(), HIDDEN) } else { text }
-        };
-        self.forms.iter().fold(text.to_owned(), hide)
+        let bare = invisible::strip(text);
+        if !self.is_in(&bare) {
+            return text.to_owned();
+        }
+        self.forms.iter().fold(bare.into_owned(), |text, form| text.replace(form.as_str(), HIDDEN))
     }
 }
 
@@ -109,6 +111,8 @@ mod tests {
             let base64 = data_encoding::BASE64.encode(joined.as_bytes());
             let hex = data_encoding::HEXLOWER.encode(joined.as_bytes());
             prop_assert!(!hidden.hide(&joined).contains(&secret));
+            let split = format!("{}\u{200b}{}\u{ad}", &joined[..joined.len() / 2], &joined[joined.len() / 2..]);
+            prop_assert!(!invisible::strip(&hidden.hide(&split)).contains(&secret));
             prop_assert!(hidden.is_in(&base64), "{base64}");
             prop_assert!(hidden.is_in(&hex) && hidden.is_in(&hex.to_uppercase()));
             prop_assert!(hidden.is_in(&url(joined.as_bytes())));
