@@ -136,6 +136,14 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
     run.exits(1);
     assert_eq!(server.requests().len(), 4);
     run.warns("doesn't have the form");
+    // What it did is done, and the second time it can do nothing.
+    let call = Reply::tool("reminder_add", json!({ "when": "tomorrow 9:00", "message": "Buy paint" }));
+    server.script(vec![call, Reply::text("I added it."), Reply::text("{\"colour\": \"red\"}")]);
+    let _ = ask(&vault, &["--schema", schema, "Remind me to buy paint"]).ok();
+    assert_eq!(vault.read("Reminders.md").matches("Buy paint").count(), 1);
+    let again = server.requests().pop().unwrap();
+    assert!(again.body["tools"].is_null(), "{}", again.body["tools"]);
+    contains_all(again.last_user(), &["I added it.", "Done before that:\n- `reminder_add"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -140,8 +140,8 @@ impl AnswerEngine {
         self.finish(turn, joined, &parts.join("\n\n"), MEMORY, "")
     }
 
-    /// The completed calls of a turn that changed something, for an answer without a brain.
-    pub(super) fn completed_changes(&self, message: u64) -> Option<String> {
+    /// The completed calls of a turn that changed something, for an answer without a brain or a further request.
+    pub fn completed_changes(&self, message: u64) -> Option<String> {
         let rows = self.journal().tools(message).unwrap_or_default();
         let happened = |row: &&ToolRow| {
             row.result.as_ref().is_none_or(|end| !end.is_error)

@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::terminal::{TerminalApprovals, TerminalConversation};
 use crate::agent::budget::{self, Budget};
 use crate::agent::tools::Approvals;
-use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clients};
+use crate::agent::{
+    AnswerEngine, CombinedToolbox, EngineParts, Toolbox, VaultApprovals, Waiter, brain_clients,
+};
 use crate::brain::MessagePart;
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
@@ -42,7 +44,8 @@ pub struct Args {
     /// Shows a picture to a brain that takes them (png, jpeg, gif, webp); may be given again.
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
-    /// The answer has to be JSON of the schema in this file; it is checked, and asked for again once.
+    /// The answer has to be JSON of the schema in this file; it is checked, and asked for again once,
+    /// without tools.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
 }
@@ -81,30 +84,38 @@ impl Session<'_> {
     async fn ask(&self, question: String) -> CommandResult {
         let journal = Arc::new(TurnJournal::in_memory()?);
         let permits = Arc::default();
-        let engine = AnswerEngine::new(EngineParts {
-            tools: crate::toolbox::toolbox(&self.workspace, Some((&journal, &permits))),
-            approvals: self.approvals(),
-            permits,
-            files: self.files.clone(),
-            schema: self.schema.as_ref().map(|schema| schema.value.clone()),
-            omit_reason: true,
-            ..EngineParts::of(&self.workspace, &journal)
-        })?;
+        let engine = |tools: Arc<dyn Toolbox>| {
+            AnswerEngine::new(EngineParts {
+                tools,
+                approvals: self.approvals(),
+                permits: Arc::clone(&permits),
+                files: self.files.clone(),
+                schema: self.schema.as_ref().map(|schema| schema.value.clone()),
+                omit_reason: true,
+                ..EngineParts::of(&self.workspace, &journal)
+            })
+        };
+        let tools = crate::toolbox::toolbox(&self.workspace, Some((&journal, &permits)));
+        let first_engine = engine(tools)?;
         let note = self.workspace.settings.paths.approvals.clone();
         let screen = TerminalConversation { ui: self.context.ui, note };
         // Like no other turn's: `undo --turn` takes back what the turn of this name changed.
         let first = message_of(&format!("ask:{}", ulid::Ulid::generate()));
         let mut message = first;
-        let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
+        let mut answer = self.turn(&first_engine, &journal, message, question.clone(), &screen).await?;
         let mut error = self.schema_error(&answer);
         if let Some(reason) = &error {
             message += 1;
+            let done = first_engine.completed_changes(first);
+            let done = done.map(|done| format!("{done}\n\n")).unwrap_or_default();
             let again = format!(
-                "{question}\n\nYour last answer was:\n{}\n\nIt doesn't have the form that is asked for: {reason}. \
-                 Answer again, with nothing but the JSON.",
+                "{question}\n\nYour last answer was:\n{}\n\n{done}It doesn't have the form that is asked for: \
+                 {reason}. Answer again, with nothing but the JSON.",
                 answer.text
             );
-            answer = self.turn(&engine, &journal, message, again, &screen).await?;
+            // Only the form is asked for: what was done is not done again.
+            let second_engine = engine(Arc::new(CombinedToolbox::default()))?;
+            answer = self.turn(&second_engine, &journal, message, again, &screen).await?;
             error = self.schema_error(&answer);
         }
         self.print(&journal, &answer, first..=message)?;
