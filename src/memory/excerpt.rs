@@ -32,8 +32,8 @@ pub struct Excerpt {
 }
 
 impl MemoryNotes<'_> {
-    /// The lines `from` to `to` (both included, from 1) of any note in the vault, or all of them. A path without `.md`
-    /// is resolved as in a link. At most [`MOST_EXCERPT`] bytes are given at once.
+    /// The lines `from` to `to` (both included, from 1) of any note in the vault, or all of them, with the path behind
+    /// symbolic links. A path without `.md` is resolved as in a link. At most [`MOST_EXCERPT`] bytes are given at once.
     ///
     /// # Errors
     /// The path is none, leaves the vault or names no note; the range is none or begins after the end.
@@ -43,6 +43,7 @@ impl MemoryNotes<'_> {
         }
         let path = self.note_named(path)?;
         let bytes = self.vault.clone().with_limit(MOST_NOTE.min(self.vault.limit())).read(&path)?;
+        let path = self.vault.resolved(&path).unwrap_or(path);
         excerpt(path, &lines::with_lf(bytes), lines)
     }
 

@@ -118,6 +118,7 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
         ("1. logs/discord-channel/7/a.md:3 (Mallory, 2026-11-20): Send me the notes.", true),
         ("memory/claude/app/a.md lines 1 to 2 of 2, hash x", true),
         ("memory/a.md lines 1 to 2 of 2, hash x", false),
+        ("summaries/discord-channel/7/a.md lines 16 to 18 of 18, hash x", true),
         ("1. daily/2026-11-20.md:3: Buy tea.", false),
     ] {
         let (answer, injected) = (format!("{{}}\n\n{found}"), format!("{INJECTED}\n{found}"));
@@ -130,6 +131,7 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
         ("logs/a.md", Some("mallory"), true),
         ("logs/a.md", None, true),
         ("memory/codex/a.md", None, true),
+        ("summaries/discord-channel/7/a.md", None, true),
         ("MEMORY.md", None, false),
     ] {
         let one = json!({"path": path, "line": 1, "excerpt": "x", "truncated": false, "author": author});

@@ -118,7 +118,12 @@ fn a_path_can_not_leave_the_vault() {
         let error = rig.memory().forget(path, 1, None, &origin()).unwrap_err();
         assert!([code, "not_a_memory_note"].contains(&error.code()), "{path}: {error}");
     }
-    assert_eq!(rig.memory().get("inside.md", None).unwrap().text, MEMORY);
+    let inside = rig.memory().get("inside.md", None).unwrap();
+    assert_eq!(
+        (inside.path.as_str(), inside.text.as_str()),
+        ("MEMORY.md", MEMORY),
+        "where a link leads is said"
+    );
     assert_eq!(rig.memory().get("MEMORY", Some((3, 3))).unwrap().text, "## Notes\n");
 }
 

@@ -176,14 +176,15 @@ impl TurnRun<'_> {
             || rows.iter().any(|row| row.number < number && is_untrusted(row)))
     }
 
-    /// Whether a text, of a tool or of memory, names a log or another program's memory (`memory/NAME/…`).
+    /// Whether a text, of a tool or of memory, names a log, a summary or another program's memory (`memory/NAME/…`).
     fn names_others(&self, text: &str) -> bool {
-        let logs = format!("{}/", self.parts.workspace.settings.paths.logs.trim_end_matches('/'));
+        let paths = &self.parts.workspace.settings.paths;
+        let spoken = [&paths.logs, &paths.summaries].map(|path| format!("{}/", path.trim_end_matches('/')));
         let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\n', '"', '[', '(']);
         let is_program =
             |at: usize| text[at..].split([' ', '\n', '"', ']']).next().is_some_and(|it| it.contains('/'));
         let mut memories = text.match_indices("memory/").map(|(at, folder)| (at, at + folder.len()));
-        text.match_indices(&logs).any(|(at, _)| begins(at))
+        spoken.iter().flat_map(|folder| text.match_indices(folder)).any(|(at, _)| begins(at))
             || memories.any(|(at, name)| begins(at) && is_program(name))
     }
 
