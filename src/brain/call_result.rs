@@ -80,7 +80,25 @@ pub struct Reply {
     pub model: String,
 }
 
+/// The most characters of a call's name: more than any tool's name has.
+const MAX_CALL_NAME: usize = 128;
+
 impl Reply {
+    /// Removes the calls of a refusal, which was broken off, and cuts the names of other calls, which stand in titles
+    /// and errors.
+    pub fn bound_calls(&mut self) {
+        if self.stop == StopReason::Refusal {
+            self.tool_calls.clear();
+        }
+        for call in &mut self.tool_calls {
+            if let Some((end, _)) = call.name.char_indices().nth(MAX_CALL_NAME) {
+                call.name.truncate(end);
+                // It holds the whole name.
+                self.raw = None;
+            }
+        }
+    }
+
     /// Checks that the reply has visible text or calls of tools, or is a refusal.
     ///
     /// # Errors

@@ -156,6 +156,19 @@ async fn answers_end_for_different_reasons() {
 }
 
 #[tokio::test]
+async fn a_refusal_has_no_calls_and_a_call_no_long_name() {
+    for wire in WireFormat::ALL {
+        let refused = Reply::tool("look", json!({})).stop("content_filter");
+        let server = ModelServer::of(vec![refused, Reply::tool("é".repeat(100_000), json!({}))]).await;
+        let brain = brain(wire, &server.url(), PATIENT);
+        let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
+        assert_eq!((answer.stop, answer.tool_calls), (StopReason::Refusal, vec![]), "{wire:?}");
+        let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
+        assert_eq!((&*answer.tool_calls[0].name, &answer.raw), (&*"é".repeat(128), &None), "{wire:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
     for wire in WireFormat::ALL {
         let server = ModelServer::start().await;

@@ -198,6 +198,7 @@ impl WireBrain {
         let mut reply =
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
         scrub_reply(&mut reply, self.key());
+        reply.bound_calls();
         Ok(reply)
     }
 }
