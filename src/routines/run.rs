@@ -145,10 +145,11 @@ impl Runner {
         driven
     }
 
-    /// Why an unfixed run is dropped: its note was deleted or disabled.
+    /// Why an unfixed run is dropped: its note was deleted or disabled. A note that was renamed is found by its bytes.
     fn cancel_reason(&self, run: &RoutineRun) -> Result<Option<&'static str>, RunError> {
         let notes = routine_notes::read_all(&self.parts.workspace)?;
-        let Some(note) = notes.iter().find(|note| note.name == run.routine) else {
+        let named = notes.iter().find(|note| note.name == run.routine);
+        let Some(note) = named.or_else(|| notes.iter().find(|note| note.bytes == run.note)) else {
             return Ok(Some("its note was taken away before it had answered"));
         };
         let is_on = note.routine.as_ref().is_some_and(|routine| routine.enabled);

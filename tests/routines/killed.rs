@@ -149,6 +149,17 @@ fn word(rig: &Rig, change: impl Fn(&str) -> String) {
 }
 
 #[test]
+fn a_routine_that_is_renamed_while_its_run_waits_goes_on() {
+    let (rig, tool) = rig(&["news"]);
+    rig.step();
+    word(&rig, |note| note.replace("- [ ] ap_", "- [x] ap_"));
+    std::fs::rename(rig.path("routines/news.md"), rig.path("routines/today.md")).unwrap();
+    assert_eq!(rig.step().outcomes(), ["news@2026-12-01T08:00: sent"]);
+    assert!(rig.later(SignedDuration::from_secs(60)).step().driven.is_empty());
+    assert_eq!((tool.0.load(Ordering::SeqCst), rig.told()), (1, vec!["It said: the page".to_owned()]));
+}
+
+#[test]
 fn each_point_may_be_the_last_before_a_crash_and_the_call_is_made_once() {
     let mut crashes = 0;
     for nth in 0.. {
