@@ -20,7 +20,7 @@ use crate::deliver::delivery_journal::{RoutineRun, RunState, run_claim, run_mess
 use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_answer};
 use crate::format::routine::{self, AnswerDelivery, Condition, Routine};
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
-use crate::vault::{Actor, ChangeReason, EditPlan, Operation};
+use crate::vault::{Actor, EditPlan, Operation, Origin};
 use crate::workspace::Workspace;
 
 /// The progress of a run.
@@ -312,8 +312,9 @@ impl Runner {
         let Some(path) = path else { return Ok("it is in its log".to_owned()) };
         let text = workspace.settings.hooks.redactor().apply(text);
         let id = format!("run-{:016x}", message_of(&run.key));
-        let why = ChangeReason::new(Actor::Assistant, format!("routine: {}", run.routine))
-            .trailer("Run", run.key.clone());
+        let turn = self.parts.turns.turn(message_of(&run.key))?.map(|turn| format!("turn {}", turn.name()));
+        let origin = Origin::new(Actor::Assistant).conversation(turn.unwrap_or_default());
+        let why = origin.why(format!("routine: {}", run.routine)).trailer("Run", run.key.clone());
         fail::fail_point!("routines::before-append");
         workspace.editor.edit_with(&path, &why, |bytes| {
             if memchr::memmem::find(bytes, id.as_bytes()).is_some() {

@@ -123,6 +123,21 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     it.is_made_again(2);
 }
 
+#[test]
+fn an_answer_in_a_note_is_taken_back_with_its_turn() {
+    let it = served("2026-12-01T07:00:00Z", "");
+    it.routine("m", "schedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Out");
+    it.vault.write("Out.md", "mine\n");
+    let save = json!({"scope": "long", "content": "Anna drinks oolong."});
+    it.server.script(vec![Reply::tool("memory_save", save), Reply::text("The answer.")]);
+    drop(it.vault.run(&["routine", "run", "m"]).ok());
+    assert!(it.vault.read("Out.md").contains("The answer.") && it.vault.read("MEMORY.md").contains("oolong"));
+    let turn = it.vault.json(&["turns"])[0]["id"].as_str().unwrap().to_owned();
+    drop(it.vault.run(&["undo", "--turn", &turn]).ok());
+    assert_eq!(it.vault.read("Out.md"), "mine\n");
+    assert!(!it.vault.has("MEMORY.md") || !it.vault.read("MEMORY.md").contains("oolong"));
+}
+
 /// Its answer waits where a person sees it, and is paid for once.
 #[test]
 fn an_answer_that_cannot_be_written_is_shown_and_no_further_run_begins() {
