@@ -21,9 +21,10 @@ pub struct LinkTarget {
 }
 
 impl LinkTarget {
-    /// The target that is written as `note#^block`, `note#heading` or `note`, with or without brackets.
+    /// The target that is written as `note#^block`, `note#heading` or `note`, with or without brackets and an alias.
     pub fn named(text: &str) -> Self {
         let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
+        let bare = bare.split_once('|').map_or(bare, |(target, _)| target);
         let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
         let block_id = place.and_then(|place| place.strip_prefix('^')).map(str::to_owned);
         let heading = place.filter(|_| block_id.is_none()).map(str::to_owned);

@@ -31,7 +31,7 @@ pub use routine_notes::{
 pub use run::{RunProgress, Runner, RunnerParts, ToolsOf};
 
 use crate::sqlite::DatabaseError;
-use crate::vault::{EditError, VaultError};
+use crate::vault::{EditError, NotePath, VaultError};
 
 /// The reason why a run can't go on.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,9 @@ pub enum RunError {
     /// A note can't be written.
     #[error(transparent)]
     Write(#[from] EditError),
+    /// An answer that is appended to this note would not be seen.
+    #[error("a code block or a comment is left open in `{0}`: close it, and the answer is appended")]
+    LeftOpen(NotePath),
     /// Anything else that keeps it from running, in a sentence.
     #[error("{0}")]
     Problem(String),

@@ -18,9 +18,10 @@ use crate::agent::{AnswerEngine, Approvals, CallPermits, EngineParts, RunPurpose
 use crate::config::MEMORY;
 use crate::deliver::delivery_journal::{RoutineRun, RunState, run_claim, run_message_key};
 use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_answer};
+use crate::format::lines::LiveLines;
 use crate::format::routine::{self, AnswerDelivery, Condition, Routine};
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
-use crate::vault::{Actor, EditPlan, Operation, Origin};
+use crate::vault::{self, Actor, EditPlan, Operation, Origin};
 use crate::workspace::Workspace;
 
 /// The progress of a run.
@@ -316,13 +317,18 @@ impl Runner {
         let origin = Origin::new(Actor::Assistant).conversation(turn.unwrap_or_default());
         let why = origin.why(format!("routine: {}", run.routine)).trailer("Run", run.key.clone());
         fail::fail_point!("routines::before-append");
-        workspace.editor.edit_with(&path, &why, |bytes| {
+        workspace.editor.try_edit_with(&path, &why, |bytes| {
             if memchr::memmem::find(bytes, id.as_bytes()).is_some() {
-                return EditPlan::NOTHING;
+                return Ok((EditPlan::NOTHING, ()));
             }
-            EditPlan::Operations(vec![Operation::Append {
-                text: run_texts::passage(run, &text, &id, workspace.zone.tz()).into_bytes(),
-            }])
+            let text = run_texts::passage(run, &text, &id, workspace.zone.tz()).into_bytes();
+            let append = [Operation::Append { text }];
+            let (after, _) = vault::apply(&append, bytes);
+            let mut live = LiveLines::new(&after);
+            if !live.any(|line| line.text.strip_prefix(b"^") == Some(id.as_bytes())) {
+                return Err(RunError::LeftOpen(path.clone()));
+            }
+            Ok((EditPlan::Operations(append.into()), ()))
         })?;
         fail::fail_point!("routines::after-append");
         Ok(format!("appended to {path}"))

@@ -9,6 +9,7 @@ use crate::deliver::delivery_journal::RoutineRun;
 use crate::deliver::{MessageScope, compose};
 use crate::format::harmless::{without_comments, without_tasks};
 use crate::format::log::INJECTED;
+use crate::format::pinned::LinkTarget;
 use crate::format::routine::{AnswerDelivery, Routine};
 use crate::format::{daily, one_line, shortened};
 use crate::vault::NotePath;
@@ -110,9 +111,11 @@ pub fn target(
         let daily = format!("{}/{}", paths.daily.trim_end_matches('/'), daily::file_name(today));
         return Ok(Some(workspace.note(&daily)));
     };
-    let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
-    let name = if name.to_lowercase().ends_with(".md") { name.to_owned() } else { format!("{name}.md") };
-    let named = NotePath::new(&name).map_err(|error| format!("`note` names no note: {error}"))?;
+    let name = match name.trim() {
+        link if link.starts_with("[[") => LinkTarget::named(link),
+        path => LinkTarget { path: path.to_owned(), block_id: None, heading: None },
+    };
+    let named = NotePath::new(&name.note_path()).map_err(|error| format!("`note` names no note: {error}"))?;
     let vault = &workspace.vault;
     let path = vault.resolved(&named).ok_or_else(|| format!("`{named}` is a link out of the vault"))?;
     let lower = |path: &NotePath| NotePath::new(&path.as_str().to_lowercase()).ok();

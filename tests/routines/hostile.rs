@@ -38,6 +38,30 @@ fn an_appended_answer_is_nothing_but_a_passage() {
 }
 
 #[test]
+fn below_an_open_block_an_answer_waits_until_it_is_closed() {
+    for (open, close) in [("%% private", "%%\n"), ("```python\ncode", "```\n"), ("<!-- later\n", "-->\n")] {
+        let rig = Rig::answering("2026-12-01T08:00:00Z", "An idea.");
+        rig.write("Ideas.md", open);
+        rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Ideas", "Ideas?");
+        let waits = rig.step().outcomes().remove(0);
+        assert!(waits.contains("a code block or a comment is left open in `Ideas.md`"), "{waits}");
+        assert_eq!(rig.text("Ideas.md"), open);
+        rig.write("Ideas.md", &format!("{open}\n{close}"));
+        assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: appended to Ideas.md"]);
+        assert!(rig.text("Ideas.md").contains("> An idea."), "{}", rig.text("Ideas.md"));
+    }
+}
+
+#[test]
+fn a_link_names_its_note() {
+    for link in ["[[Out]]", "[[Out|the place]]", "[[Out.md#Heading]]", "[[Out#^id|x]]"] {
+        let rig = Rig::answering("2026-12-01T08:00:00Z", "An idea.");
+        rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: \"{link}\""), "Ideas?");
+        assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: appended to Out.md"], "{link}");
+    }
+}
+
+#[test]
 fn a_secret_in_an_answer_reaches_neither_the_note_nor_the_log() {
     let rig = Rig::new("2026-12-01T08:00:00Z");
     rig.write("Notes/Ideas.md", "mine\n");
