@@ -101,14 +101,19 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
         world.later(SignedDuration::from_mins(1)).tick();
         assert_eq!(told(&world).len(), 1, "{path}");
     }
-    // A copy is a task of its own.
+    // A copy is a task of its own, also where the earlier one is ticked.
     world.folder.write("Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
     world.later(SignedDuration::from_mins(1)).tick();
     assert_eq!(told(&world).len(), 2);
+    world.folder.write("Copy.md", "- [x] Pay 📅 2026-12-01 08:30 ✅ 2026-12-01\n");
+    world.folder.write("Elsewhere.md", "- [x] Pay 📅 2026-12-01 08:30 ✅ 2026-12-01\n");
+    world.folder.write("New.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
+    world.later(SignedDuration::from_mins(1)).tick();
+    assert_eq!(told(&world).len(), 3);
     world.folder.write("Elsewhere.md", "- [ ] Pay 📅 2026-12-01 09:15\n");
     world.at("2026-12-01T09:15:00Z").tick();
     world.later(SignedDuration::from_mins(1)).tick();
-    assert_eq!(told(&world)[2..], ["Task: Pay · Elsewhere.md"]);
+    assert_eq!(told(&world)[3..], ["Task: Pay · Elsewhere.md"]);
 }
 
 #[test]
@@ -339,6 +344,26 @@ fn a_line_that_is_being_typed_in_a_new_note_waits_too() {
     world.later(SignedDuration::from_secs(5)).pass(PassMode::Daemon);
     assert_eq!(told(&world).len(), 1, "{:?}", told(&world));
     assert!(told(&world)[0].starts_with("Task: Call mum today · New.md"), "{:?}", told(&world));
+}
+
+#[test]
+fn a_line_that_was_written_while_the_clock_was_ahead_is_told() {
+    let mut world = world(&[TaskFormat::Tasks]);
+    world.pass(PassMode::Daemon);
+    world.at("2026-12-03T08:00:00Z").pass(PassMode::Daemon);
+    world.folder.write("Home.md", "- [ ] Pay ⏰ 2026-12-01 08:01\n");
+    world.pass(PassMode::Daemon);
+    world.at("2026-12-01T08:02:00Z").pass(PassMode::Daemon);
+    assert_eq!(told(&world).len(), 1, "{:?}", told(&world));
+}
+
+#[test]
+fn a_time_before_a_missed_one_names_no_next() {
+    let mut world = world(&[TaskFormat::Reminder]);
+    world.folder.write("Home.md", "- [ ] Dentist @remind(2026-12-01 09:00) @before(30m)\n");
+    world.tick();
+    let told = told_at(&mut world, "2026-12-02T09:00:00Z");
+    assert!(!told.is_empty() && told.iter().all(|text| !text.contains("next")), "{told:?}");
 }
 
 #[test]

@@ -249,7 +249,9 @@ pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Re
                 if plan.open.contains(&due.key) || is_new && moved.was_sent(due)? {
                     continue;
                 }
-                let still = due.new.and_then(|new| new.checked_add(STILL).ok());
+                // A clock that was ahead makes no line wait for it.
+                let new = due.new.filter(|new| *new <= now);
+                let still = new.and_then(|new| new.checked_add(STILL).ok());
                 if let Some(at) = still.filter(|at| *at > now && pass.mode == PassMode::Daemon) {
                     plan.waiting.push(at);
                     continue;
@@ -258,7 +260,7 @@ pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Re
                 plan.fires.push(PendingSend {
                     key: due.key.clone(),
                     line: due.line(),
-                    fact: fact(due, now),
+                    fact: fact(due, pass),
                     scope: None,
                 });
             }
@@ -270,7 +272,8 @@ pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Re
     Ok(())
 }
 
-fn fact(due: &DueTask, now: Timestamp) -> NotifiedItem {
+fn fact(due: &DueTask, pass: Pass<'_>) -> NotifiedItem {
+    let (now, local_now) = (pass.now, pass.settings.zone.tz().to_datetime(pass.now));
     NotifiedItem {
         kind: MessageKind::Task,
         id: due.id.clone(),
@@ -281,7 +284,8 @@ fn fact(due: &DueTask, now: Timestamp) -> NotifiedItem {
         msg: due.said(),
         recurring: due.recurring,
         // If only times before its own are notified, none of them is the next.
-        next: (due.notification_time.lead > 0 && due.own > due.notification_time.at).then_some(due.own),
+        next: (due.notification_time.lead > 0 && due.own > due.notification_time.at.max(local_now))
+            .then_some(due.own),
         note: Some(due.path.clone()),
     }
 }
@@ -311,7 +315,11 @@ impl MovedTasks<'_> {
     fn gone(&self, due: &DueTask) -> Result<Option<NotifiedTask>> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
         let same = self.pass.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
-        if let Some(gone) = same.into_iter().find(|told| self.is_free(told)) {
+        let is_moved = |told: &NotifiedTask| {
+            let note = told.fact.note.as_deref().filter(|note| *note != due.path);
+            self.is_free(told) && !note.is_some_and(|note| is_in_note(&self.pass, note, &told.fact.id))
+        };
+        if let Some(gone) = same.into_iter().find(is_moved) {
             return Ok(Some(gone));
         }
         let tagged = |told: &NotifiedTask| {
@@ -350,7 +358,8 @@ fn split_tags(text: &str) -> (Vec<&str>, HashSet<&str>) {
 fn is_in_note(context: &PassContext<'_>, path: &str, id: &str) -> bool {
     let Some(settings) = &context.settings.tasks else { return true };
     let rules = crate::tasks::rules(context.vault, settings);
-    let bytes = crate::vault::NotePath::new(path).ok().and_then(|path| context.vault.read(&path).ok());
+    let bytes =
+        crate::vault::NotePath::new(path).ok().and_then(|path| context.vault.read_or_empty(&path).ok());
     let (Ok(rules), Some(bytes)) = (rules, bytes) else { return true };
     let has_words = |text: &[u8]| {
         let line = std::str::from_utf8(text).ok().and_then(|text| TaskLine::read(text, &rules));
