@@ -10,18 +10,17 @@
 
 mod finder;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use crate::format::changes::{self, body, differences};
+use crate::format::changes::{self, body, differences, with_line_ends_of};
 use crate::format::reminder::split_id;
 use crate::history::{CommitRecord, History, HistoryError, LogFilter};
 use crate::vault::{
     Actor, EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault,
-    VaultError, conflict, three_way_merge,
+    VaultError, conflict, plan::keep_whole, three_way_merge,
 };
 
 pub use self::finder::Finder;
@@ -218,7 +217,8 @@ fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Optio
 ///
 /// The base may be too new, since machines change a note alike. So the copy surely had a line that stands in it, changed
 /// or not, and one that stands in all states back to one that the copy's machine surely had: a person added lines to it,
-/// and the copy has all of them. Without such a state it is the oldest. At worst a line comes back that was removed.
+/// and the copy has all of them. Without such a state it is the oldest. Of a follow-up it had all lines or none. At worst
+/// a line comes back that was removed.
 fn known_to_copy(states: &[NoteState], copy: &[u8]) -> Vec<u8> {
     let copy = KnownLines::of(copy);
     let known: Vec<KnownLines> = states.iter().map(|state| KnownLines::of(&state.bytes)).collect();
@@ -228,9 +228,11 @@ fn known_to_copy(states: &[NoteState], copy: &[u8]) -> Vec<u8> {
         states[*at].is_own && new.peek().is_some() && new.all(|line| copy.has(line))
     };
     let shared = &known[..=(0..known.len()).find(was_there).unwrap_or(known.len() - 1)];
-    let base = changes::lines(&states[0].bytes).into_iter();
+    let base = changes::lines(&states[0].bytes);
     let is_known = |line: &[u8]| copy.has(line) || shared.iter().all(|state| state.has(line));
-    base.filter(|line| is_known(body(line))).collect::<Vec<_>>().concat()
+    let mut had: Vec<bool> = base.iter().map(|line| is_known(body(line))).collect();
+    keep_whole(&states[0].bytes, &mut had);
+    base.into_iter().zip(had).filter(|(_, had)| *had).map(|(line, _)| line).collect::<Vec<_>>().concat()
 }
 
 /// The lines of a text: reminders without their ids, and the ids by themselves.
@@ -259,29 +261,6 @@ impl KnownLines {
 /// The lines without their ends.
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     changes::lines(bytes).into_iter().map(body).collect()
-}
-
-/// `text` with the line ends of `note`, where those of the note are all of one kind.
-fn with_line_ends_of<'a>(note: &[u8], text: &'a [u8]) -> Cow<'a, [u8]> {
-    let ends = |text: &[u8]| {
-        let all = memchr::memchr_iter(b'\n', text).count();
-        (all, memchr::memmem::find_iter(text, b"\r\n").count())
-    };
-    let (all, windows) = ends(note);
-    let own = ends(text);
-    match (windows == 0, windows == all) {
-        (true, false) if own.1 > 0 => Cow::Owned(lines_joined(text, b"\n")),
-        (false, true) if own.0 > own.1 => Cow::Owned(lines_joined(text, b"\r\n")),
-        _ => Cow::Borrowed(text),
-    }
-}
-
-fn lines_joined(text: &[u8], end: &[u8]) -> Vec<u8> {
-    let mut joined = lines(text).join(end);
-    if text.ends_with(b"\n") {
-        joined.extend_from_slice(end);
-    }
-    joined
 }
 
 #[cfg(test)]
@@ -328,15 +307,5 @@ mod tests {
         ] {
             assert_eq!(known(states, copy), kept, "{states:?} {copy:?}");
         }
-    }
-
-    #[test]
-    fn line_ends_are_the_notes() {
-        let of = |note: &str, text: &str| {
-            String::from_utf8(with_line_ends_of(note.as_bytes(), text.as_bytes()).into_owned()).unwrap()
-        };
-        assert_eq!(of("a\r\nb\r\n", "x\ny"), "x\r\ny");
-        assert_eq!(of("a\nb\n", "x\r\ny\r\n"), "x\ny\n");
-        assert_eq!(of("a\r\nb\n", "x\ny\r\n"), "x\ny\r\n");
     }
 }

@@ -4,6 +4,7 @@
 //! not once for each type of line. Each compiled copy is a third of a megabyte, because `similar` lets a caller choose
 //! among all its algorithms. The `TextDiff` of `similar` would add three copies.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -27,6 +28,29 @@ pub fn text_lines(text: &str) -> Vec<&str> {
 pub fn body(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// `text` with the line ends of `note`, where those of the note are all of one kind.
+pub fn with_line_ends_of<'a>(note: &[u8], text: &'a [u8]) -> Cow<'a, [u8]> {
+    let ends = |text: &[u8]| {
+        let all = memchr::memchr_iter(b'\n', text).count();
+        (all, memchr::memmem::find_iter(text, b"\r\n").count())
+    };
+    let (all, windows) = ends(note);
+    let own = ends(text);
+    match (windows == 0, windows == all) {
+        (true, false) if own.1 > 0 => Cow::Owned(lines_joined(text, b"\n")),
+        (false, true) if own.0 > own.1 => Cow::Owned(lines_joined(text, b"\r\n")),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn lines_joined(text: &[u8], end: &[u8]) -> Vec<u8> {
+    let mut joined = lines(text).into_iter().map(body).collect::<Vec<_>>().join(end);
+    if text.ends_with(b"\n") {
+        joined.extend_from_slice(end);
+    }
+    joined
 }
 
 /// The changes from `old` to `new` without what is equal.
@@ -189,5 +213,15 @@ mod tests {
                 DiffOp::Insert { old_index: 3, new_index: 3, new_len: 1 },
             ]
         );
+    }
+
+    #[test]
+    fn line_ends_are_the_notes() {
+        let of = |note: &str, text: &str| {
+            String::from_utf8(with_line_ends_of(note.as_bytes(), text.as_bytes()).into_owned()).unwrap()
+        };
+        assert_eq!(of("a\r\nb\r\n", "x\ny"), "x\r\ny");
+        assert_eq!(of("a\nb\n", "x\r\ny\r\n"), "x\ny\n");
+        assert_eq!(of("a\r\nb\n", "x\ny\r\n"), "x\ny\r\n");
     }
 }

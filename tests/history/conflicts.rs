@@ -124,6 +124,29 @@ fn a_line_that_was_written_here_before_both_changed_alike_stays() {
     }
 }
 
+/// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.
+#[test]
+fn follow_ups_that_both_added_stay_whole() {
+    let block = |time: &str, text: &str| {
+        format!("\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-02T{time}:00Z\n---\n{text}\n")
+    };
+    let (anna, bob) = (block("15:00", "Call Anna"), block("10:00", "Ask Bob"));
+    for (states, later) in [(&["# C\n"][..], ""), (&["# C\n", &format!("# C\n{anna}")], "later\n"), (&[], "")]
+    {
+        let vault = TestVault::new("//- zone: Europe/London\n");
+        for state in states {
+            vault.write("COMMITMENTS.md", state);
+            let _ = vault.run(&["history"]).ok();
+        }
+        vault.write("COMMITMENTS.md", format!("# C\n{anna}{later}"));
+        let copy = "COMMITMENTS.sync-conflict-20261121-093000-ABCDEFG.md";
+        vault.write(copy, format!("# C\n{bob}"));
+        let _ = vault.run(&["conflicts", "merge", "--yes", copy]).ok();
+        let expected = format!("# C\n{anna}{later}{bob}").replace("\n\n", "\n");
+        assert_eq!(vault.read("COMMITMENTS.md").replace("\n\n", "\n"), expected, "{states:?}");
+    }
+}
+
 /// The ends of the names of copies.
 pub const COPIES: [&str; 5] = [
     ".sync-conflict-20261121-093000-ABCDEFG",

@@ -85,6 +85,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
     // Halves of a character in two events of an answer are joined. Fences follow the lists and quotes that they stand in.
+    // Halves of a character in two events of an answer are joined. The line ends of a note are those of what comes back.
     ("format", 6050),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
@@ -128,6 +129,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("vault", 3850),
     // Counting bits is inlined into both versions, and waits for memory go on at once: an eighth of a question's time.
     ("vector_loops", 150),
+    // A passage that both sides of a merge added stays whole.
+    ("vault", 3900),
+    ("vector_loops", 100),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     ("web", 4700),

@@ -5,10 +5,12 @@
 //! - [`operations`]: the operations, and their application to bytes ([`apply`]); [`splices`]: finds the lines that
 //!   operations name, by content, with an outcome for each operation;
 //! - [`image`]: the bytes before and after an edit; recognises a torn mix of both;
-//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file.
+//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file; [`regions`]: the
+//!   parts of the base that changes stand for.
 
 mod image;
 pub(super) mod operations;
+mod regions;
 mod splices;
 mod three_way;
 
@@ -16,5 +18,5 @@ pub(super) use image::{FileImages, ImageState};
 pub use operations::{Operation, apply};
 pub use splices::{DropReason, OpOutcome};
 pub(super) use three_way::carry_over;
-pub(crate) use three_way::without;
 pub use three_way::{Overlap, three_way_merge};
+pub(crate) use three_way::{keep_whole, without};

@@ -1,16 +1,17 @@
 //! Merges two texts with a common base line by line, so that no line of a person is lost. Pure.
 //!
 //! If the two changed different places, both changes stay. If they changed the same place, the lines of the first
-//! stay, followed by those of the second that the first doesn't have. [`carry_over`] does so for lines that another
-//! program wrote into a file after its displacement; the swap alone uses it.
+//! stay, followed by the second's ([`joined`]). [`carry_over`] does so for lines that another program wrote into a file
+//! after its displacement; the swap alone uses it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use similar::DiffOp;
 
+use super::regions::{by_regions, lines};
 use crate::format::changes::{changes, differences};
+use crate::format::commitment;
 use crate::format::lines::terminator_of;
 
 /// Two texts brought together.
@@ -37,32 +38,60 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Thre
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
     let end = terminator_of(first).as_bytes();
     let lines = |bytes| lines(bytes, end);
-    let (first, second) = (lines(first), lines(second));
+    let (text, first, second) = (first, lines(first), lines(second));
     let base = base.map_or_else(
         || {
-            let same = changes(&first, &second);
-            let same = same.iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
-            same.flat_map(|op| first[op.old_range()].to_vec()).collect()
+            let mut is_old = vec![false; first.len()];
+            let same = changes(&first, &second).into_iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
+            same.for_each(|op| is_old[op.old_range()].fill(true));
+            keep_whole(text, &mut is_old);
+            first.iter().zip(is_old).filter(|(_, is_old)| *is_old).map(|(line, _)| line.clone()).collect()
         },
         lines,
     );
     let mut overlaps = Vec::new();
-    let bytes = by_regions(&base, &first, &second, ends, |region, sides| {
-        let (first_side, second_side) = match sides {
-            (None, one) | (one, None) => return one.unwrap_or_default(),
-            (Some(first_side), Some(second_side)) => (first_side, second_side),
-        };
-        let old: Vec<&[u8]> = base[region.clone()].iter().map(|line| &**line).collect();
-        let mut first_side = without(&first_side, &without(&old, &second_side));
-        let mut more = without(&second_side, &first_side);
-        more.retain(|line| !old.contains(line));
-        if !old.is_empty() && !first_side.is_empty() && !more.is_empty() {
-            overlaps.push(Overlap { first: first_side.concat(), second: more.concat() });
+    let bytes = by_regions(&base, &first, &second, ends, |region, sides| match sides {
+        [None, one] | [one, None] => one.map_or_else(Vec::new, |one| one.lines(region, |_| true)),
+        [Some(one), Some(other)] => {
+            let [first, second] = joined(one.lines(region, |line| other.keeps(line)), other.added());
+            if !region.is_empty() && !first.is_empty() && !second.is_empty() {
+                overlaps.push(Overlap { first: first.concat(), second: second.concat() });
+            }
+            [first, second].concat()
         }
-        first_side.extend(more);
-        first_side
     });
     ThreeWayMerge { bytes, overlaps }
+}
+
+/// Two passages for the same place, without what is the same in both: a passage that stands in the other as it is, or
+/// lines of two plain lists. All else stays whole, since a fence or a head belongs to its own passage.
+fn joined<'a>(first: Vec<&'a [u8]>, second: Vec<&'a [u8]>) -> [Vec<&'a [u8]>; 2] {
+    let is_in = |part: &[&[u8]], whole: &[&[u8]]| {
+        part.is_empty() || whole.windows(part.len()).any(|lines| lines == part)
+    };
+    let is_item =
+        |line: &&[u8]| line.trim_ascii().is_empty() || matches!(line, [b'-' | b'*' | b'+', b' ', ..]);
+    if is_in(&second, &first) {
+        [first, Vec::new()]
+    } else if is_in(&first, &second) {
+        [Vec::new(), second]
+    } else if first.iter().chain(&second).all(is_item) {
+        let more = without(&second, &first);
+        [first, more]
+    } else {
+        [first, second]
+    }
+}
+
+/// Of the lines of a text that count as old, takes those of each follow-up that isn't old as a whole: its lines are like
+/// another follow-up's by chance.
+pub(crate) fn keep_whole(text: &[u8], is_old: &mut [bool]) {
+    for block in commitment::parse(text).blocks {
+        let lines = &mut is_old[block.line - 1..block.end_line];
+        if lines.contains(&false) {
+            lines.fill(false);
+        }
+    }
 }
 
 /// The lines of `text` that `other` doesn't have, each as often as it is missing there.
@@ -79,16 +108,6 @@ pub(crate) fn without<'a>(text: &[&'a [u8]], other: &[&[u8]]) -> Vec<&'a [u8]> {
         _ => true,
     };
     text.iter().copied().filter(is_missing).collect()
-}
-
-/// The lines with their terminators; a last one without gets `end`, so that adding after it is no change of it.
-fn lines<'t>(bytes: &'t [u8], end: &[u8]) -> Vec<Cow<'t, [u8]>> {
-    let mut lines: Vec<Cow<'_, [u8]>> =
-        bytes.split_inclusive(|byte| *byte == b'\n').map(Cow::Borrowed).collect();
-    if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
-        last.to_mut().extend_from_slice(end);
-    }
-    lines
 }
 
 /// Brings the changes from `base` to `late` into `now`. `ours` is the text with which the swap replaced `base`. Where
@@ -109,91 +128,21 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
         let mut near = in_now.iter().filter(touches).map(|hunk| &now[hunk.new_range()]);
         region.is_empty() && near.any(|new| new.windows(late_side.len()).any(|lines| lines == late_side))
     };
-    by_regions(&base, &late, &now, ends, |region, sides| match sides {
-        (None, now_side) => now_side.unwrap_or_default(),
-        (Some(late_side), None) if is_there(region, &late_side) => Vec::new(),
-        (Some(late_side), None) => late_side,
-        (Some(mut late_side), Some(now_side)) => {
-            let has = |lines: &[Cow<'_, [u8]>], line: &[u8]| lines.iter().any(|other| **other == *line);
-            let is_old =
-                |line: &[u8]| has(&base[region.clone()], line) || !region.is_empty() && has(&ours, line);
-            let others = now_side.into_iter().filter(|line| !late_side.contains(line) && !is_old(line));
-            let others: Vec<&[u8]> = others.collect();
-            late_side.extend(others);
-            late_side
+    by_regions(&base, &late, &now, ends, |region, sides| {
+        match sides.map(|side| side.map(|side| side.lines(region, |_| true))) {
+            [None, now_side] => now_side.unwrap_or_default(),
+            [Some(late_side), None] if is_there(region, &late_side) => Vec::new(),
+            [Some(late_side), None] => late_side,
+            [Some(late_side), Some(now_side)] if region.is_empty() => joined(late_side, now_side).concat(),
+            [Some(mut late_side), Some(mut now_side)] => {
+                let is_old =
+                    |line: &[u8]| base[region.clone()].iter().chain(&ours).any(|other| **other == *line);
+                now_side.retain(|line| !late_side.contains(line) && !is_old(line));
+                late_side.extend(now_side);
+                late_side
+            }
         }
     })
-}
-
-/// The lines of both sides in place of a part of the base; none of a side that changed nothing there.
-type Sides<'a> = (Option<Vec<&'a [u8]>>, Option<Vec<&'a [u8]>>);
-
-/// Merges two sides with their base, with what `choose` makes of each region that a change stands for. `ends` says
-/// whether the last line has its terminator.
-fn by_regions<'a>(
-    base: &'a [Cow<'_, [u8]>],
-    first: &'a [Cow<'_, [u8]>],
-    second: &'a [Cow<'_, [u8]>],
-    ends: bool,
-    mut choose: impl FnMut(&Range<usize>, Sides<'a>) -> Vec<&'a [u8]>,
-) -> Vec<u8> {
-    let [in_first, in_second] = [first, second].map(|other| differences(base, other).collect::<Vec<_>>());
-    let (mut left, mut right) = (in_first.as_slice(), in_second.as_slice());
-    let (mut merged, mut at): (Vec<&[u8]>, usize) = (Vec::with_capacity(first.len() + second.len()), 0);
-    while let Some(region) = region(left, right) {
-        let take = |hunks: &mut &'_ [DiffOp], other: &'a [Cow<'_, [u8]>]| {
-            let (here, rest) = hunks.split_at(hunks.partition_point(|hunk| is_in(hunk, &region)));
-            *hunks = rest;
-            (!here.is_empty()).then(|| side(base, other, here, &region))
-        };
-        merged.extend(base[at..region.start].iter().map(|line| &**line));
-        let sides = (take(&mut left, first), take(&mut right, second));
-        merged.extend(choose(&region, sides));
-        at = region.end;
-    }
-    merged.extend(base[at..].iter().map(|line| &**line));
-    let mut bytes = merged.concat();
-    if !ends && bytes.ends_with(b"\n") {
-        bytes.truncate(bytes.strip_suffix(b"\r\n").map_or(bytes.len() - 1, <[u8]>::len));
-    }
-    bytes
-}
-
-/// The next part of the base that a change of either side, or several that overlap, stand for.
-fn region(left: &[DiffOp], right: &[DiffOp]) -> Option<Range<usize>> {
-    let first = [left.first(), right.first()].into_iter().flatten().map(DiffOp::old_range);
-    let mut region = first.min_by_key(|old| (old.start, old.end))?;
-    loop {
-        let inside = left.iter().chain(right).filter(|hunk| is_in(hunk, &region));
-        match inside.map(|hunk| hunk.old_range().end).max() {
-            Some(end) if end > region.end => region.end = end,
-            _ => return Some(region),
-        }
-    }
-}
-
-/// Whether a change is one of those that a region stands for: it begins in it, or both only insert at
-/// the same place.
-fn is_in(hunk: &DiffOp, region: &Range<usize>) -> bool {
-    hunk.old_range().start < region.end || hunk.old_range() == *region
-}
-
-/// The lines that stand in place of `region` of the base on the side that `hunks` lead to.
-fn side<'a>(
-    base: &'a [Cow<'_, [u8]>],
-    other: &'a [Cow<'_, [u8]>],
-    hunks: &[DiffOp],
-    region: &Range<usize>,
-) -> Vec<&'a [u8]> {
-    let mut lines: Vec<&[u8]> = Vec::new();
-    let mut at = region.start;
-    for hunk in hunks {
-        lines.extend(base[at..hunk.old_range().start].iter().map(|line| &**line));
-        lines.extend(other[hunk.new_range()].iter().map(|line| &**line));
-        at = hunk.old_range().end;
-    }
-    lines.extend(base[at..region.end].iter().map(|line| &**line));
-    lines
 }
 
 #[cfg(test)]
@@ -225,6 +174,36 @@ mod tests {
     }
 
     #[test]
+    fn what_both_added_in_one_place_stays_whole() {
+        let (one, other) =
+            ("```\nmake\n```\n- [ ] cook\n  - eggs\n", "```\nmake\ntest\n```\n- [ ] bake\n  - eggs\n");
+        let both = format!("a\n{one}{other}");
+        let merge = |first: &str, second: &str| merged(Some("a\n"), &format!("a\n{first}"), second).0;
+        assert_eq!(merge(one, &format!("a\n{other}")), both);
+        assert_eq!(
+            carried("a\n", &format!("a\n{one}"), &format!("a\n{other}"), &format!("a\n{other}")),
+            both
+        );
+        // Again, after a crash.
+        assert_eq!(merge(&format!("{one}{other}"), &format!("a\n{other}")), both);
+        // Where one line was replaced by both; and lists, whose lines stand for themselves.
+        assert_eq!(merged(Some("x\n"), one, other).0, format!("{one}{other}"));
+        assert_eq!(merge("- x\n- y\n", "a\n- x\n- z\n"), "a\n- x\n- y\n- z\n");
+        assert_eq!(merged(Some("- x\n- y\n"), "- X\n- y2\n", "- X\n- y3\n").0, "- X\n- y2\n- y3\n");
+    }
+
+    #[test]
+    fn a_follow_up_is_old_as_a_whole_or_not_at_all() {
+        let block = |text: &str| format!("---\nid: c-2026-12-01-001\nstatus: pending\n---\n{text}\n");
+        let (one, other) = (block("Anna"), block("Bob"));
+        assert_eq!(
+            merged(None, &format!("# C\n{one}"), &format!("# C\n{other}")).0,
+            format!("# C\n{one}{other}")
+        );
+        assert_eq!(merged(None, &format!("{one}{other}"), &one).0, format!("{one}{other}"));
+    }
+
+    #[test]
     fn what_one_side_alone_removed_or_changed_beside_a_change_of_the_other_goes() {
         let base = Some("a\nb\nc\n");
         assert_eq!(merged(base, "A\nb\nc\n", "aa\nc\n"), ("A\naa\nc\n".to_owned(), 1));
@@ -252,17 +231,19 @@ mod tests {
     proptest! {
         #[test]
         fn no_new_line_of_either_is_lost(
-            base in proptest::collection::vec("[a-f]", 0..8),
-            first in proptest::collection::vec("[a-j]", 0..8),
-            second in proptest::collection::vec("[a-j]", 0..8),
+            base in proptest::collection::vec("(- )?[a-c]", 0..8),
+            first in proptest::collection::vec("(- )?[a-e]", 0..8),
+            second in proptest::collection::vec("(- )?[a-e]", 0..8),
             with_base: bool,
         ) {
             let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
             let whole = text(&base);
             let once = merged(with_base.then_some(&*whole), &text(&first), &text(&second)).0;
-            let is_new = |line: &&String| !with_base || !base.contains(line);
-            for line in first.iter().chain(&second).filter(is_new) {
-                prop_assert!(once.lines().any(|other| other == line), "{line} is lost: {once}");
+            let count = |lines: &[String], line: &String| lines.iter().filter(|other| *other == line).count();
+            let merged: Vec<String> = once.lines().map(str::to_owned).collect();
+            for line in first.iter().chain(&second).filter(|line| !with_base || !base.contains(line)) {
+                let most = count(&first, line).max(count(&second, line));
+                prop_assert!(count(&merged, line) >= most, "{line} is lost: {once}");
             }
             for line in once.lines() {
                 prop_assert!([&base, &first, &second].iter().any(|lines| lines.iter().any(|other| other == line)));
