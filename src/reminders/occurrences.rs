@@ -16,7 +16,7 @@ use super::{
 use crate::format::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::schedule::{self, DueInstant, Occurrence};
-use crate::vault::{self, EditPlan, Origin};
+use crate::vault::{self, Origin};
 
 impl VaultReminders<'_> {
     /// The occurrence that is due at `now` and was not sent: held back by quiet hours or a pause, or missed.
@@ -163,15 +163,7 @@ impl VaultReminders<'_> {
         let why = origin.into().why(format!("moved once: {}", draft.msg));
         let why = why.trailer("Reminder", id).trailer("Reminder", alone.id.to_string());
         // Both or none: without its line, the moved one would come beside it.
-        let mut stands = false;
-        let operations = vec![goes_on, alone.operation];
-        let report = self.editor.edit_with(&self.path, &why, |bytes| {
-            stands = reminder::parse(bytes).reminders.iter().filter(|one| one.text == line.text).count() == 1;
-            EditPlan::Operations(if stands { operations.clone() } else { Vec::new() })
-        })?;
-        if !stands || !report.all_done() {
-            return Err(ReminderError::Changed(self.path.clone(), id.to_owned()));
-        }
+        self.write_all(&[goes_on, alone.operation], id, Some(alone.id), &why)?;
         Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text })
     }
 }

@@ -7,9 +7,7 @@ use super::{LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, new
 use crate::format::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::schedule::{self, Zone};
-use crate::vault::{
-    self, DropReason, EditPlan, Editor, NotePath, OpOutcome, Operation, Origin, Vault, VaultError,
-};
+use crate::vault::{self, ChangeReason, EditPlan, Editor, NotePath, Operation, Origin, Vault, VaultError};
 
 /// The reminders of a vault.
 #[derive(Debug, Clone)]
@@ -224,22 +222,30 @@ impl<'a> VaultReminders<'a> {
             _ => plan.id.to_string(),
         };
         let why = origin.why(format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());
-        let is_added = matches!(plan.operation, Operation::Append { .. });
-        self.editor.try_edit_with(&self.path, &why, |bytes| {
-            let operations = vec![plan.operation.clone()];
-            let (after, outcomes) = vault::apply(&operations, bytes);
-            if let [OpOutcome::Dropped(DropReason::Gone | DropReason::Changed | DropReason::NotUnique)] =
-                outcomes[..]
-            {
-                return Err(ReminderError::Changed(self.path.clone(), plan.id.to_string()));
+        let added = matches!(plan.operation, Operation::Append { .. }).then_some(plan.id);
+        self.write_all(&[plan.operation], plan.id.as_str(), added, &why)?;
+        Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text })
+    }
+
+    /// Does all operations on the reminder with the id, or none. One that they have `added` is read back.
+    pub(super) fn write_all(
+        &self,
+        all: &[Operation],
+        id: &str,
+        added: Option<ReminderId>,
+        why: &ChangeReason,
+    ) -> Result<()> {
+        self.editor.try_edit_with(&self.path, why, |bytes| {
+            let (after, outcomes) = vault::apply(all, bytes);
+            if !outcomes.iter().all(|outcome| outcome.is_done()) {
+                return Err(ReminderError::Changed(self.path.clone(), id.to_owned()));
             }
-            let is_there = |line: &ReminderLine| line.reminder.id == Some(plan.id);
-            if is_added && !reminder::parse(&after).reminders.iter().any(is_there) {
+            let is_there = |line: &ReminderLine| line.reminder.id == added;
+            if added.is_some() && !reminder::parse(&after).reminders.iter().any(is_there) {
                 return Err(ReminderError::EndsInside(self.path.clone()));
             }
-            Ok((EditPlan::Operations(operations), ()))
-        })?;
-        Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text })
+            Ok((EditPlan::Operations(all.to_vec()), ()))
+        })
     }
 
     /// Adds a reminder, unless exactly this line is there already.

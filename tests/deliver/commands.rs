@@ -154,6 +154,16 @@ fn remind_add_refuses_what_makes_no_reminder() {
     --- exit 1
     error: `Reminders.md` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first
     ");
+    // Neither does the moved time of one that comes again.
+    let weekly =
+        "- [ ] date=2026-12-01 time=09:00 recur=weekly msg=\"weekly\" id=rid_AAAAAAAAAAAA\n\n%% open\n";
+    vault.write("Reminders.md", weekly);
+    for args in
+        [["remind", "move", "weekly", "2026-12-02 10:00"], ["remind", "snooze", "weekly", "--minutes=90"]]
+    {
+        vault.run(&args).exits(1).warns("ends inside a comment");
+        assert_eq!(vault.read("Reminders.md"), weekly);
+    }
 }
 
 /// A note in the middle of another program's save is waited for, and never read as it stands then.
