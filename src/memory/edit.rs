@@ -247,10 +247,10 @@ impl MemoryNotes<'_> {
     ) -> Result<(Vec<u8>, MemoryItem, String)> {
         let was = item.shown(now);
         let bullet = rewritten(item, &was, new)?;
-        let after = [&now[..item.range.start], bullet.as_bytes(), &now[item.range.end..]].concat();
+        let after = item::with_bullet(now, item, &bullet);
         let is_day = self.is_day(path);
         let (before, read) = (item::parse(now, is_day).len(), item::parse(&after, is_day));
-        let end = item.range.start + bullet.len();
+        let end = after.len() - (now.len() - item.range.end);
         let wanted = read.iter().find(|found| found.range == (item.range.start..end)).cloned();
         match wanted.filter(|wanted| read.len() == before && wanted.same_scopes(item)) {
             Some(wanted) => Ok((after, wanted, was)),

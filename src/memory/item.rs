@@ -5,6 +5,7 @@ use std::ops::Range;
 use jiff::civil::Time;
 
 use super::wording;
+use crate::format::lines::terminator_of;
 use crate::format::{daily, memory};
 use crate::memory::Scope;
 use crate::vault::ChangeReason;
@@ -85,6 +86,15 @@ pub(super) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
 pub(super) fn with_marker_of(was: &str, bullet: &str) -> String {
     let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+')).unwrap_or('-');
     format!("{marker}{}", &bullet[1..])
+}
+
+/// The bytes with a bullet in the place of a memory; its lines end as the note's do, and its last one as the memory's.
+pub(super) fn with_bullet(bytes: &[u8], item: &MemoryItem, bullet: &str) -> Vec<u8> {
+    let (before, rest) = bytes.split_at(item.range.start);
+    let (own, rest) = rest.split_at(item.range.len());
+    let last = if own.ends_with(b"\n") { terminator_of(bytes) } else { "" };
+    let bullet = bullet.trim_end_matches('\n').replace('\n', terminator_of(bytes));
+    [before, bullet.as_bytes(), last.as_bytes(), rest].concat()
 }
 
 /// The reason of a write that removes a memory, with the line that was named as a trailer.

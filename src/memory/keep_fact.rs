@@ -122,10 +122,7 @@ fn joined(old: &str, new: &str, link: &str) -> String {
 fn with(bytes: &[u8], item: &MemoryItem, text: &str) -> Vec<u8> {
     let stamp = item.stamp.as_ref().map(|stamp| format!("[{stamp}] ")).unwrap_or_default();
     let rendered = crate::format::memory::render_item(&format!("{stamp}{text}"));
-    let bullet = item::with_marker_of(&item.shown(bytes), &rendered);
-    let terminator = crate::format::lines::terminator_of(bytes);
-    let bullet = bullet.replace('\n', terminator);
-    [&bytes[..item.range.start], bullet.as_bytes(), &bytes[item.range.end..]].concat()
+    item::with_bullet(bytes, item, &item::with_marker_of(&item.shown(bytes), &rendered))
 }
 
 /// The bytes with a bullet more in a section.

@@ -151,6 +151,10 @@ fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
     let expected =
         b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n- [2026-12-01 09:30] one\r\n  two\r\n\r\n## Last\r\n- x";
     assert_eq!(std::fs::read(rig.path("MEMORY.md")).unwrap(), expected);
+    let meant = MemoryRef { path: "MEMORY.md", text: "x", ..MemoryRef::default() };
+    rig.memory().edit(&meant, "y\nz", &origin()).unwrap();
+    let expected = [&expected[..expected.len() - 1], b"y\r\n  z"].concat();
+    assert_eq!(std::fs::read(rig.path("MEMORY.md")).unwrap(), expected);
     let gone = rig.memory().forget("MEMORY.md", 5, Some("one two"), &origin()).unwrap();
     assert_eq!(gone.text, saved.text);
     assert!(rig.memory().forget("MEMORY.md", 5, None, &origin()).is_err());

@@ -3,11 +3,11 @@
 //! A three-way merge is tried first. If adjacent lines make it conflict, each line is reverted by its content: a line
 //! that the agent added is removed if it occurs exactly once, and a line that the agent removed comes back beside its
 //! old neighbour. If neither way is certain, the result is a conflict. Lines of people never change. A line that has
-//! got an id since then still counts as the same line.
+//! got an id or another end since then still counts as the same line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::format::changes::{body, differences, lines};
+use crate::format::changes::{body, differences, lines, with_line_ends_of};
 use crate::format::reminder::split_id;
 use crate::vault::plan::without;
 
@@ -16,7 +16,8 @@ const MOST_CONTEXT: usize = 16;
 
 /// `current` without the change from `before` to `after`; `None` if the result isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
-    let [before, after] = &[before, after].map(|text| with_later_ids(text, current));
+    let ends = if with_line_ends_of(after, before) == before { current } else { &[] };
+    let [before, after] = &[before, after].map(|it| with_later_ids(&with_line_ends_of(ends, it), current));
     if current == after {
         return Some(before.to_vec());
     }
@@ -185,6 +186,16 @@ mod tests {
         assert_eq!(back("a\nb\n", "a\nB\n", "top\na\nB\n").as_deref(), Some("top\na\nb\n"));
         assert_eq!(back("a\nb", "a\n", "a\n").as_deref(), Some("a\nb"));
         assert_eq!(back("", "agent\n", "agent\nmine").as_deref(), Some("mine"));
+        assert_eq!(
+            back("a\nb\n", "a\n", "a\r\n").as_deref(),
+            Some("a\r\nb\r\n"),
+            "its line ends are others now"
+        );
+        assert_eq!(
+            back("a\r\nb\r\n", "a\nb\n", "a\nb\n").as_deref(),
+            Some("a\r\nb\r\n"),
+            "it changed the line ends"
+        );
         let (after, now) = ("# M\n\n## A\n- x\n", "# M\n\n## A\n- x\n- mine\n");
         assert_eq!(back("# M\n", after, now).as_deref(), Some("# M\n\n## A\n- mine\n"), "in its section");
     }
