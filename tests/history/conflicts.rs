@@ -148,9 +148,10 @@ fn follow_ups_that_both_added_stay_whole() {
 }
 
 /// The ends of the names of copies.
-pub const COPIES: [&str; 5] = [
+pub const COPIES: [&str; 6] = [
     ".sync-conflict-20261121-093000-ABCDEFG",
     " (Ann's conflicted copy 2026-11-21)",
+    " (Cópia em conflito de pc-saito 2026-11-21 (1))",
     " 2",
     " (1)",
     "-DESKTOP-ABC1234",

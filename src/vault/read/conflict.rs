@@ -6,6 +6,8 @@
 //! OneDrive's `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who
 //! gives a note such a name is asked to rename it, because a missed conflicting copy would do more harm.
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::format::has_shape;
 
 /// The file name of the note that `name` is a conflicting copy of, if it is named like one.
@@ -34,13 +36,11 @@ fn syncthing(stem: &str) -> Option<&str> {
 }
 
 /// `NAME (Ann's conflicted copy 2026-11-21)`, `NAME (Conflicted copy laptop 202611210930)`,
-/// `NAME (conflicted copy 2026-11-21 093000)`, `NAME (case conflict)`.
+/// `NAME (conflicted copy 2026-11-21 093000)`, `NAME (case conflict)`; a further one `NAME (conflicted copy … (1))` or
+/// `NAME (conflicted copy …) (1)`.
 fn parenthesised(stem: &str) -> Option<&str> {
-    let inner = stem.strip_suffix(')')?;
-    let open = inner.rfind(" (")?;
-    let words = inner[open + 2..].to_lowercase();
     // Dropbox and Nextcloud translate the words; these are the common ones.
-    const WORDS: [&str; 8] = [
+    const WORDS: [&str; 14] = [
         "conflicted copy",
         "conflict copy",
         "case conflict",
@@ -49,8 +49,21 @@ fn parenthesised(stem: &str) -> Option<&str> {
         "copia en conflicto",
         "copia in conflitto",
         "conflicterende kopie",
+        "copia conflictiva",
+        "cópia em conflito",
+        "конфликтующая копия",
+        "競合コピー",
+        "冲突副本",
+        "衝突複本",
     ];
-    WORDS.iter().any(|known| words.contains(known)).then_some(&stem[..open])
+    let inner = numbered(stem).unwrap_or(stem).strip_suffix(')')?;
+    let is_open = |open: &usize| {
+        let words: String = inner[open + 2..].nfc().collect::<String>().to_lowercase();
+        let is_whole = words.split_once(')').is_none_or(|(words, _)| words.contains('('));
+        is_whole && WORDS.iter().any(|known| words.contains(known))
+    };
+    let open = inner.rmatch_indices(" (").map(|(open, _)| open).find(is_open)?;
+    Some(&stem[..open])
 }
 
 /// `NAME_conflict-20261121-093000`
@@ -136,6 +149,12 @@ mod tests {
             ("Reminders (Ann's conflicted copy 2026-11-21).md", "Reminders.md"),
             ("Reminders (conflicted copy 2026-11-21 093000).md", "Reminders.md"),
             ("Reminders (Anns in Konflikt stehende Kopie 2026-11-21).md", "Reminders.md"),
+            ("Reminders (Cópia em conflito de pc-saito 2026-12-06).md", "Reminders.md"),
+            ("Reminders (Co\u{301}pia em conflito de pc-saito 2026-12-06).md", "Reminders.md"),
+            ("Reminders (平川 の競合コピー 2026-12-06).md", "Reminders.md"),
+            ("Reminders (Ann's conflicted copy 2026-12-06 (1)).md", "Reminders.md"),
+            ("Plan (v2) (Ann's conflicted copy 2026-12-06) (1).md", "Plan (v2).md"),
+            ("Reminders (pc (old) conflicted copy 2026-12-06).md", "Reminders.md"),
             ("Reminders_conflict-20261121-093000.md", "Reminders.md"),
             ("Reminders 2.md", "Reminders.md"),
             ("Reminders (1).md", "Reminders.md"),
@@ -153,6 +172,7 @@ mod tests {
             " 2.md",
             "(1).md",
             "Plan (v2).md",
+            "How to (conflict copy) merge (draft).md",
             "x.sync-conflict-y.md",
             "Moving to the new-DESKTOP-PC.md",
             "a-DESKTOP-ABC1234-b.md",
