@@ -12,7 +12,7 @@ use crate::format::lines::with_lf;
 use crate::format::pinned::{self, LinkTarget};
 use crate::memory::edit::ForgottenMemory;
 use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
-use crate::vault::{EditPlan, Operation};
+use crate::vault::{self, EditPlan, Operation};
 
 /// The trailer of a write that removed a pin: the words, exactly as the call gave them.
 pub const UNPINNED: &str = "Unpinned";
@@ -60,11 +60,14 @@ impl MemoryNotes<'_> {
         }
         let same = |pin: &Pin| pin.text == wanted.text || (target.is_some() && pin.target.as_ref() == target);
         let why = origin.why(format!("pinned: {}", summary(&bullet)));
-        let mut existing = false;
-        self.editor.edit_with(&path, &why, |bytes| {
-            existing = parse(bytes).iter().any(same);
-            let append = Operation::Append { text: bullet.clone().into_bytes() };
-            EditPlan::Operations(if existing { Vec::new() } else { vec![append] })
+        let append = [Operation::Append { text: bullet.clone().into_bytes() }];
+        let existing = self.editor.try_edit_with(&path, &why, |bytes| -> Result<_> {
+            if parse(bytes).iter().any(same) {
+                return Ok((EditPlan::NOTHING, true));
+            }
+            let is_read = parse(&vault::apply(&append, bytes).0).iter().any(same);
+            let unreadable = || MemoryError::unreadable(&path);
+            is_read.then(|| (EditPlan::Operations(append.to_vec()), false)).ok_or_else(unreadable)
         })?;
         let there = self.pins()?.into_iter().find(same);
         let pin = there.ok_or_else(|| MemoryError::vanished(&path, bullet.trim_start_matches("- ")))?;
@@ -240,6 +243,11 @@ mod tests {
             assert!(matches!(pin("x", Some(&broken)), MemoryError::BadLink(_)));
             assert!(matches!(pin("x\u{7}", None), MemoryError::Words(_)));
             assert_eq!(notes.pins().unwrap().len(), 2);
+        });
+        with_pins("# P\n\n%% x\n", |notes, text| {
+            let error = notes.pin("pinned", None, &origin).unwrap_err();
+            assert!(matches!(error, MemoryError::Unreadable(..)), "{error}");
+            assert_eq!(text(), "# P\n\n%% x\n");
         });
     }
 }
