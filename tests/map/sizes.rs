@@ -85,8 +85,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
     // Halves of a character in two events of an answer are joined. Fences follow the lists and quotes that they stand in.
-    // Halves of a character in two events of an answer are joined. The line ends of a note are those of what comes back.
-    ("format", 6050),
+    // The line ends of a note are those of what comes back, and a model's text holds no task.
+    ("format", 6150),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -116,7 +116,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.
-    ("src", 1200),
+    // A journal asks for room on its disk.
+    ("src", 1250),
     // What a summary was made from stands in its head as a hash, and a note that a person edited is left.
     ("summary", 1650),
     // Lines of a note with the same words are told apart, and a time is left out with all dates of its line.
@@ -124,9 +125,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("transfer", 2150),
     ("turn", 2200),
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.
-    // The edit journal keeps the form that older builds wrote.
-    // A note whose lines may still be on their way is known.
-    ("vault", 3850),
+    // A note whose lines may still be on their way is known. What both sides of a merge added stays whole.
+    ("vault", 3900),
     // Counting bits is inlined into both versions, and waits for memory go on at once: an eighth of a question's time.
     ("vector_loops", 150),
     // A passage that both sides of a merge added stays whole.
