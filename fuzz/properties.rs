@@ -19,7 +19,9 @@ pub fn file_lines(bytes: &[u8]) {
     assert_eq!(joined, bytes);
     assert!(vault_agent::format::lines::LiveLines::new(bytes).all(|line| all[line.number - 1] == line));
     if let Some(closer) = lines::left_open(bytes) {
-        let closed = [bytes, b"\n", closer.as_bytes()].concat();
+        // A blank line between them would end a block quote.
+        let end: &[u8] = if bytes.ends_with(b"\n") { b"" } else { b"\n" };
+        let closed = [bytes, end, closer.as_bytes()].concat();
         assert_eq!(lines::left_open(&closed), None);
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::format;
+use crate::format::lines::{FencedCode, LineKind};
 use crate::words::{WordLists, word_lists};
 
 /// The words by which facts are found.
@@ -17,14 +18,11 @@ pub(super) static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(inclu
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.
 pub fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    let mut in_fence = false;
+    let mut code = FencedCode::default();
     for line in text.lines() {
+        let is_text = code.line(line.as_bytes()) == LineKind::Text;
         let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            in_fence = !in_fence;
-            continue;
-        }
-        if in_fence || line.starts_with('>') {
+        if !is_text || line.starts_with('>') {
             continue;
         }
         let line = line.trim_start_matches(['-', '*', '#', '+', ' ']).replace("**", "");

@@ -9,8 +9,9 @@
 //!
 //! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there is none.
 //!   (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
-//! - Fences: up to three spaces and at least three backticks (no backtick after them) or tildes, up to a line of at
-//!   least as many of the same, or the end of the file. The fence lines themselves aren't live.
+//! - Fences: at least three backticks (no backtick after them) or tildes, up to a line of at least as many of the same,
+//!   or the end of the list item or block quote that they stand in, or of the file. The fence lines themselves aren't
+//!   live, but one that begins a list item. See [`FencedCode`].
 //! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't count, nor do
 //!   those between the first and the last double quote of a task line: `msg="50%% off"` opens nothing.
 //!
@@ -21,6 +22,10 @@ use std::borrow::Cow;
 use memchr::{memchr, memmem};
 
 use super::Finding;
+
+mod fenced_code;
+
+pub use fenced_code::{FencedCode, LineKind};
 
 /// The UTF-8 byte order mark.
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
@@ -144,10 +149,6 @@ enum LineContext {
     Text,
     /// Up to this byte offset (exclusive) the file is frontmatter.
     Frontmatter(usize),
-    Fence {
-        mark: u8,
-        length: usize,
-    },
     HtmlComment,
     ObsidianComment,
 }
@@ -157,6 +158,7 @@ enum LineContext {
 pub struct LiveLines<'a> {
     lines: Lines<'a>,
     inside: LineContext,
+    code: FencedCode,
 }
 
 impl<'a> LiveLines<'a> {
@@ -171,7 +173,7 @@ impl<'a> LiveLines<'a> {
 
     /// The live lines of a file in which a `---` at the top isn't frontmatter.
     pub fn without_frontmatter(bytes: &'a [u8]) -> LiveLines<'a> {
-        LiveLines { lines: lines(bytes), inside: LineContext::Text }
+        LiveLines { lines: lines(bytes), inside: LineContext::Text, code: FencedCode::default() }
     }
 
     /// The next line of the file, and whether it is live.
@@ -195,12 +197,6 @@ impl<'a> LiveLines<'a> {
             self.inside = LineContext::Text;
         }
         match self.inside {
-            LineContext::Fence { mark, length } => {
-                if closes_fence(line.text, mark, length) {
-                    self.inside = LineContext::Text;
-                }
-                false
-            }
             LineContext::HtmlComment | LineContext::ObsidianComment => {
                 let closer: &[u8] = if self.inside == LineContext::HtmlComment { b"-->" } else { b"%%" };
                 if let Some(at) = memmem::find(line.text, closer) {
@@ -209,12 +205,11 @@ impl<'a> LiveLines<'a> {
                 false
             }
             LineContext::Text | LineContext::Frontmatter(_) => {
-                if let Some((mark, length)) = opens_fence(line.text) {
-                    self.inside = LineContext::Fence { mark, length };
-                    return false;
+                let kind = self.code.line(line.text);
+                if kind == LineKind::Text {
+                    self.inside = comment_left_open(line.text, 0);
                 }
-                self.inside = comment_left_open(line.text, 0);
-                true
+                kind != LineKind::Code
             }
         }
     }
@@ -229,18 +224,18 @@ impl<'a> Iterator for LiveLines<'a> {
 }
 
 /// The line that closes what a text leaves open, be it a fence or a comment, so that what comes after it in a
-/// file stays live.
+/// file stays live. It stands in the list items and block quotes in which the text ends.
 pub fn left_open(text: &[u8]) -> Option<String> {
     // Behind a line end, as it will stand: a byte order mark is only one at the start of a file.
     let text = [b"\n", text].concat();
     let mut live = LiveLines::without_frontmatter(&text);
     while live.next_any().is_some() {}
-    match live.inside {
-        LineContext::Text | LineContext::Frontmatter(_) => None,
-        LineContext::Fence { mark, length } => Some(String::from(char::from(mark)).repeat(length)),
-        LineContext::HtmlComment => Some("-->".to_owned()),
-        LineContext::ObsidianComment => Some("%%".to_owned()),
-    }
+    let closer = match live.inside {
+        LineContext::Text | LineContext::Frontmatter(_) => live.code.closer()?,
+        LineContext::HtmlComment => "-->".to_owned(),
+        LineContext::ObsidianComment => "%%".to_owned(),
+    };
+    Some(live.code.prefix() + &closer)
 }
 
 /// The offset after the frontmatter's closing line, if the file starts with frontmatter.
@@ -255,33 +250,6 @@ pub fn frontmatter_end(bytes: &[u8]) -> Option<usize> {
 /// Whether a line is `---`, perhaps with blanks after it.
 pub(crate) fn is_rule(text: &[u8]) -> bool {
     text.strip_prefix(b"---").is_some_and(|rest| rest.iter().all(|b| matches!(b, b' ' | b'\t')))
-}
-
-/// The mark and length of the code fence that a line opens.
-fn opens_fence(text: &[u8]) -> Option<(u8, usize)> {
-    let (mark, length, rest) = fence(text)?;
-    if mark == b'`' && memchr(b'`', rest).is_some() {
-        return None;
-    }
-    Some((mark, length))
-}
-
-fn closes_fence(text: &[u8], mark: u8, length: usize) -> bool {
-    fence(text).is_some_and(|(found, count, rest)| {
-        found == mark && count >= length && rest.iter().all(|b| matches!(b, b' ' | b'\t'))
-    })
-}
-
-/// Up to three spaces and at least three equal fence marks: the mark, their number, and what follows.
-fn fence(text: &[u8]) -> Option<(u8, usize, &[u8])> {
-    let indent = text.iter().take_while(|b| **b == b' ').count();
-    let mark = *text.get(indent)?;
-    if indent > 3 || !matches!(mark, b'`' | b'~') {
-        return None;
-    }
-    let body = &text[indent..];
-    let length = body.iter().take_while(|b| **b == mark).count();
-    (length >= 3).then(|| (mark, length, &body[length..]))
 }
 
 /// The state after this line, if its text from `from` on is no part of a comment that began before.

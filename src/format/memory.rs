@@ -94,7 +94,7 @@ pub(crate) fn render_item(text: &str) -> String {
         }
     }
     if let Some(closer) = lines::left_open(item.as_bytes()) {
-        item.extend(["\n  ", &closer]);
+        item.extend(["\n  ", closer.strip_prefix("  ").unwrap_or(&closer)]);
     }
     item.push('\n');
     item

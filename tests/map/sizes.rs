@@ -87,6 +87,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Halves of a character in two events of an answer are joined. Fences follow the lists and quotes that they stand in.
     // The line ends of a note are those of what comes back, and a model's text holds no task.
     ("format", 6150),
+    // Halves of a character in two events of an answer are joined. Fenced code follows list items and block quotes.
+    ("format", 6200),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.

@@ -129,6 +129,7 @@ fn words() -> impl Strategy<Value = Vec<u8>> {
         Just(b"- [ ] b".to_vec()),
         Just(b"".to_vec()),
         Just(b"```".to_vec()),
+        Just(b"    ```".to_vec()),
         Just(b"%%".to_vec()),
         Just(b"<!-- x".to_vec()),
         Just(b"---".to_vec()),

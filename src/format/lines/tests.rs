@@ -1,5 +1,8 @@
 //! Tests of `lines`.
 
+use proptest::prelude::*;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
 use super::*;
 
 fn live(text: &str) -> Vec<usize> {
@@ -42,6 +45,63 @@ fn fences_of_any_length_hide_their_lines() {
     assert_eq!(live("    ```\nb\n"), [1, 2]);
     assert_eq!(live("```a`b\nb\n"), [1, 2]);
     assert_eq!(live("``` \nb\n``` x\nc\n"), [] as [usize; 0]);
+}
+
+#[test]
+fn a_fence_ends_with_its_list_item_or_quote() {
+    assert_eq!(live("1. ```sh\n   a\n   ```\nb"), [1, 4]);
+    assert_eq!(live("- a\n\t```\n\t%% b\n\t```\nc"), [1, 5]);
+    assert_eq!(live("> [!note]\n> ```\n> <!-- a\n> ```\nb"), [1, 5]);
+    assert_eq!(live("> ```\n> a\nb\n- ```\n  c\n\nd"), [3, 4, 7]);
+    assert_eq!(live("- a\n  - ~~~\n    b\n  - c\n\n    ```\n    d\ne"), [1, 2, 4, 5, 8]);
+    // In columns: a tab reaches over two levels.
+    assert_eq!(live("- a\n\t- b\n\t  ```\n\t  - c\n\t  ```\n\t- d"), [1, 2, 6]);
+    // No list, so no fence: an indented line, an empty item and a second one beside a paragraph.
+    assert_eq!(live("a\n    - ```\nb\n2. ```\nc\n*\n    ```\nd"), [1, 2, 3, 4, 5, 6, 7, 8]);
+    // A comment hides marks of lists, too.
+    assert_eq!(live("<!--\n- a\n-->\n  ```\nb\n  ```\nc"), [1, 7]);
+}
+
+#[test]
+fn what_closes_a_text_stands_where_it_ends() {
+    let closer = |text: &str| left_open(text.as_bytes());
+    assert_eq!(closer("1. a\n   > ~~~~\n   > b").as_deref(), Some("   > ~~~~"));
+    assert_eq!(closer("- a <!-- b").as_deref(), Some("  -->"));
+    assert_eq!(closer("- ```\n  a\nb"), None);
+}
+
+/// The lines with text that are fenced code by pulldown-cmark.
+fn code_by_pulldown(text: &str) -> Vec<usize> {
+    let line = |at: usize| text[..at].matches('\n').count();
+    let mut found = Vec::new();
+    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        if let Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) = event {
+            found.extend(line(range.start)..=line(range.end.max(range.start + 1) - 1));
+        }
+    }
+    found.retain(|number| text.lines().nth(*number).is_some_and(|it| !it.trim_matches(MARKS).is_empty()));
+    found
+}
+
+fn code_by_us(text: &str) -> Vec<usize> {
+    let mut code = FencedCode::default();
+    let kinds: Vec<_> = text.lines().map(|line| (code.line(line.as_bytes()), line)).collect();
+    let kinds = kinds.into_iter().enumerate();
+    kinds
+        .filter(|(_, (kind, it))| *kind != LineKind::Text && !it.trim_matches(MARKS).is_empty())
+        .map(|(n, _)| n)
+        .collect()
+}
+
+/// A line of these alone shows nothing.
+const MARKS: [char; 3] = [' ', '\t', '>'];
+
+proptest! {
+    // Without tabs, of which pulldown-cmark reads some otherwise than CommonMark.
+    #[test]
+    fn fenced_code_is_what_pulldown_says(text in "((> ?|>|- |-|\\* |1\\. |2\\) | {1,5}|-   |-     ){0,4}(```|````|~~~|``` a|a|# a|---|===|)\n){1,9}") {
+        prop_assert_eq!(code_by_us(&text), code_by_pulldown(&text), "{}", text);
+    }
 }
 
 #[test]

@@ -8,30 +8,19 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use crate::format::lines::{FencedCode, LineKind};
+
 /// The comments of `text[from..]` with their marks, in order, as byte ranges of `text`.
 pub fn find(text: &str, from: usize) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     if memmem::find(&bytes[from..], b"%%").is_none() && memmem::find(&bytes[from..], b"<!--").is_none() {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    let mut fence: Option<&str> = None;
-    let mut at = from;
+    let (mut found, mut code, mut at) = (Vec::new(), FencedCode::default(), from);
     while at < text.len() {
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(text.len(), |length| at + length + 1);
-        let line = text[at..end].trim_start_matches([' ', '\t', '>']);
-        if let Some(open) = fence {
-            if line.starts_with(open) && line.trim_end().bytes().all(|byte| byte == open.as_bytes()[0]) {
-                fence = None;
-            }
-            at = end;
-        } else if line.starts_with("```") || line.starts_with("~~~") {
-            let mark = line.as_bytes()[0];
-            fence = Some(&line[..line.bytes().take_while(|byte| *byte == mark).count()]);
-            at = end;
-        } else {
-            at = inside_line(text, at, end, &mut found);
-        }
+        let kind = code.line(bytes[at..end].trim_ascii_end());
+        at = if kind == LineKind::Text { inside_line(text, at, end, &mut found) } else { end };
     }
     found
 }

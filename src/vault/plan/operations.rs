@@ -15,7 +15,7 @@ use super::splices::{
     DropReason, OpOutcome, Splice, append, append_to_section, find_range, line_splice, splice, terminator_at,
 };
 use crate::format::commitment::{self, CommitmentStatus};
-use crate::format::lines::LiveLines;
+use crate::format::lines::{LiveLines, lines};
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,7 +179,10 @@ fn line_target(op: &Operation) -> Option<(&[u8], Option<&[u8]>)> {
 fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
     const MARKS: [&[u8]; 6] = [b"```", b"~~~", b"<!--", b"-->", b"%%", b"---"];
     let has_mark = |line: &[u8]| MARKS.iter().any(|mark| memchr::memmem::find(line, mark).is_some());
-    let is_alone = memchr::memmem::find(bytes, b"\n---").is_some();
+    // A fence that doesn't begin its line may stand in a list item, which an operation can end.
+    let is_inner = |line: &[u8]| MARKS[..2].iter().any(|mark| memchr::memmem::find(line, mark) > Some(0));
+    let is_alone =
+        memchr::memmem::find(bytes, b"\n---").is_some() || lines(bytes).any(|line| is_inner(line.text));
     let mut seen = std::collections::HashSet::new();
     let mut count = 0;
     for (line, with) in ops.iter().map_while(line_target) {
