@@ -151,6 +151,19 @@ fn clock_changes() {
     assert_eq!(at("2026-03-28T23:30:00Z", "in 2 hours"), "2026-03-29 02:30");
     assert_eq!(at("2026-03-28T12:00:00Z", "tomorrow 01:30"), "2026-03-29 01:30");
     assert_eq!(at("2026-10-24T23:00:00Z", "2026-10-25 01:30"), "2026-10-25 01:30");
+    // What comes twice has passed with its first time; on looking back, it has come.
+    let (now, zone) = ("2026-10-25T01:10:00Z".parse().unwrap(), Zone::get("Europe/London").unwrap());
+    for (text, first) in [
+        ("01:30", "2026-10-26T01:30 none"),
+        ("every day 01:30", "2026-10-26T01:30 daily"),
+        ("every sunday 01:30", "2026-11-01T01:30 weekly"),
+        ("sunday 01:30", "2026-11-01T01:30 none"),
+        ("02:30", "2026-10-25T02:30 none"),
+    ] {
+        let meaning = read(text, now, &zone).unwrap();
+        assert_eq!(shown(meaning.local, meaning.recur), first, "{text}");
+    }
+    assert_eq!(read_past("01:30", now, &zone).unwrap().to_string(), "2026-10-25T00:30:00Z");
     let second = "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a date and a time can't name: they mean the first, an hour too early";
     assert_eq!(at("2026-10-25T00:50:00Z", "in 20 minutes"), second);
     let zone = Zone::get("Europe/London").unwrap();

@@ -20,7 +20,7 @@ impl Resolver<'_> {
             Some(DayPhrase::OfWeek(day, _)) => all(self.weeks(day, 1)),
             Some(DayPhrase::Every(RepeatPhrase::Week(day))) => {
                 let ahead = self.ahead(day);
-                all(vec![if ahead == 0 && minute < self.minute() { 7 } else { ahead }])
+                all(vec![if ahead == 0 && self.is_over(minute) { 7 } else { ahead }])
             }
             Some(DayPhrase::Date(date)) => vec![self.date(date)],
             Some(DayPhrase::OfMonth(day, weekday)) => self.of_month(day, weekday, minute),
@@ -51,8 +51,8 @@ impl Resolver<'_> {
     /// Today or tomorrow (yesterday), whichever has the time first.
     fn soonest(&self, minute: i32) -> i32 {
         match self.here.is_past {
-            false => i32::from(minute < self.minute()),
-            true => -i32::from(minute > self.minute()),
+            false => i32::from(self.is_over(minute)),
+            true => -i32::from(self.is_to_come(minute)),
         }
     }
 
@@ -76,9 +76,9 @@ impl Resolver<'_> {
             (WhichOne::Last, _) => and(-behind, -1),
             (WhichOne::Coming, 0) => vec![7],
             (WhichOne::This, 0) => vec![0],
-            (WhichOne::Bare, 0) if self.here.is_past && minute > self.minute() => vec![-7],
+            (WhichOne::Bare, 0) if self.here.is_past && self.is_to_come(minute) => vec![-7],
             (WhichOne::Bare, 0) if self.here.is_past => vec![0, -7],
-            (WhichOne::Bare, 0) if minute < self.minute() => vec![7],
+            (WhichOne::Bare, 0) if self.is_over(minute) => vec![7],
             (WhichOne::Bare, 0) => vec![0, 7],
             _ if self.here.is_past => vec![-behind],
             _ => vec![ahead],
@@ -127,8 +127,8 @@ impl Resolver<'_> {
             in_month(first, day).ok()
         });
         let fits = |date: &civil::Date| match self.here.is_past {
-            false => *date > today || (*date == today && minute >= self.minute()),
-            true => *date < today || (*date == today && minute <= self.minute()),
+            false => *date > today || (*date == today && !self.is_over(minute)),
+            true => *date < today || (*date == today && !self.is_to_come(minute)),
         };
         let mut found = months.filter(fits);
         let Some(next) = found.next() else {

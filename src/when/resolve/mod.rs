@@ -146,9 +146,27 @@ impl Resolver<'_> {
         Ok(fit)
     }
 
+    /// Whether this minute of today is over, for good: in the second hour of a clock that goes back, those of the hour
+    /// are.
+    fn is_over(&self, minute: i32) -> bool {
+        minute < self.minute()
+            || self.today_at(minute).duration_until(self.here.now) >= SignedDuration::from_mins(1)
+    }
+
+    /// Whether this minute of today has not come yet.
+    fn is_to_come(&self, minute: i32) -> bool {
+        minute > self.minute() && self.today_at(minute) > self.here.now
+    }
+
     /// The minute of the day now.
     fn minute(&self) -> i32 {
         i32::from(self.local.hour()) * 60 + i32::from(self.local.minute())
+    }
+
+    /// The instant of a minute of today.
+    fn today_at(&self, minute: i32) -> Timestamp {
+        let local = self.local.date().at(0, 0, 0, 0).saturating_add(Span::new().minutes(minute));
+        schedule::resolve(self.here.zone, local)
     }
 }
 
