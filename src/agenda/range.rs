@@ -12,7 +12,7 @@ use crate::deliver::MessageKind;
 use crate::deliver::delivery_journal::{self, DeliveryState, PastDelivery};
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
-use crate::reminders::rfc3339;
+use crate::reminders::{distinct, rfc3339};
 use crate::schedule::{self, DueInstant, Occurrence};
 use crate::tasks::{Scanner, is_task_id};
 use crate::vault::VaultError;
@@ -68,7 +68,7 @@ fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Age
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
     let moment = DueInstant::new(zone, window.now);
     let Agenda { reminders, entries, .. } = agenda;
-    for line in &reminders.reminders {
+    for line in distinct(reminders) {
         let one = &line.reminder;
         let id = one.id.as_ref().map(ToString::to_string);
         let entry = |it: Occurrence, state: EntryState| AgendaEntry {
@@ -124,6 +124,8 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
     let tz = workspace.zone.tz();
     let until =
         tz.to_datetime(window.to).min(tz.to_datetime(window.now).saturating_add(TASKS_AHEAD_DAYS.days()));
+    // Identical lines of a note are one task, which is told once.
+    let mut seen = HashSet::new();
     for (path, found) in scanner.tasks() {
         let entry = |id: Option<String>, state: EntryState, at: Timestamp, written: DateTime| AgendaEntry {
             path: path.to_owned(),
@@ -135,9 +137,8 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
         };
         for notification_time in &found.task.notification_times {
             let at = schedule::resolve(&workspace.zone, notification_time.at);
-            if !window.holds(at)
-                || known.contains(&delivery_journal::key(&found.id, notification_time.at, None))
-            {
+            let key = delivery_journal::key(&found.id, notification_time.at, None);
+            if !window.holds(at) || known.contains(&key) || !seen.insert((&found.id, at, false)) {
                 continue;
             }
             // A past one without a delivery was due before its form was turned on, or waits.
@@ -147,7 +148,8 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
         // A form would be about the time that stands in the note, so these have no id.
         let later = scanner.later(&workspace.vault, path, found, until).into_iter();
         let later = later.map(|local| (schedule::resolve(&workspace.zone, local), local));
-        let shown = later.filter(|(at, _)| *at > window.now && window.holds(*at));
+        let later = later.filter(|(at, _)| *at > window.now && window.holds(*at));
+        let shown = later.filter(|(at, _)| seen.insert((&found.id, *at, true)));
         agenda.entries.extend(shown.map(|(at, local)| entry(None, EntryState::IfDone, at, local)));
     }
 }

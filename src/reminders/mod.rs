@@ -17,10 +17,12 @@ mod occurrences;
 mod plan;
 mod vault_reminders;
 
+use std::collections::HashSet;
+
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::format::ReminderId;
-use crate::format::reminder::{Reminder, RemindersFile};
+use crate::format::reminder::{Reminder, ReminderLine, RemindersFile};
 use crate::vault::NotePath;
 
 pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
@@ -66,6 +68,13 @@ pub fn id_of_line(note: &NotePath, reminder: &Reminder, taken: impl Fn(&Reminder
 /// The fields of a reminder's line, without a block id, independent of their order in the note.
 pub(crate) fn fields(reminder: &Reminder) -> String {
     Reminder { block_id: None, ..reminder.clone() }.to_line()
+}
+
+/// The reminders of a file, without copies: lines with the same id and the same fields are one reminder, which is told
+/// once. The first of them stands for all.
+pub fn distinct(file: &RemindersFile) -> impl Iterator<Item = &ReminderLine> {
+    let mut seen = HashSet::new();
+    file.reminders.iter().filter(move |line| seen.insert(fields(&line.reminder)))
 }
 
 /// An instant as every JSON answer shows it: RFC 3339 with the offset of the vault's zone.

@@ -3,7 +3,9 @@
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 use serde::Serialize;
 
-use super::{LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, new_id, plan, rfc3339};
+use super::{
+    LinePlan, ReminderChanges, ReminderDraft, ReminderError, Result, distinct, new_id, plan, rfc3339,
+};
 use crate::format::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::schedule::{self, Zone};
@@ -139,7 +141,7 @@ impl<'a> VaultReminders<'a> {
         self.write(plan::remove(line, id), &origin.into(), "removed")
     }
 
-    /// All reminders, in the order of their lines.
+    /// All reminders, in the order of their lines; copies are one.
     ///
     /// # Errors
     /// The note can't be read.
@@ -161,7 +163,7 @@ impl<'a> VaultReminders<'a> {
                 at,
             }
         };
-        Ok(self.read()?.reminders.iter().map(listed).collect())
+        Ok(distinct(&self.read()?).map(listed).collect())
     }
 
     /// The occurrences from `from` on, at most `count` each and none after `until`, of the reminder
@@ -179,7 +181,7 @@ impl<'a> VaultReminders<'a> {
         let file = self.read()?;
         let lines = match id {
             Some(id) => vec![plan::find(&file, id, &self.path)?],
-            None => file.reminders.iter().collect(),
+            None => distinct(&file).collect(),
         };
         let just_before = from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(from);
         let preview = |line: &reminder::ReminderLine| {

@@ -12,6 +12,7 @@ use crate::format::commitment::{self, CommitmentStatus};
 use crate::format::reminder;
 use crate::format::routine::{Condition, Routine};
 use crate::memory::ListedSection;
+use crate::reminders::distinct;
 use crate::schedule::{DueInstant, resolve};
 use crate::turn::TurnJournal;
 use crate::vault::VaultError;
@@ -102,7 +103,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
     let before = begin.saturating_sub(SignedDuration::from_secs(1)).unwrap_or(begin);
     let moment = DueInstant::new(zone, before);
     let reminders = reminder::parse(&workspace.vault.read_or_empty(&workspace.note(&paths.reminders))?);
-    for line in &reminders.reminders {
+    for line in distinct(&reminders) {
         let waits = (days == 0).then(|| moment.due(&line.reminder)).flatten().map(|due| due.occurrence);
         let next = moment.next(&line.reminder).filter(|next| next.local.date() == day);
         if let Some(occurrence) = waits.or(next) {

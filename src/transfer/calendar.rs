@@ -15,7 +15,7 @@
 //!   and the description of a recurring event says where the two differ.
 //! - An event has no length, because a reminder is a point in time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::civil::{self, Date};
@@ -24,6 +24,7 @@ use jiff::tz::Offset;
 use super::VaultContents;
 use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::format::reminder::{Recur, Reminder, ReminderLine};
+use crate::reminders::distinct;
 use crate::schedule::{self, Series, Zone};
 
 /// The beginning of a calendar that this program writes, and no other.
@@ -52,9 +53,9 @@ pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
     if !reminders.is_empty() {
         write_zone(&contents.zone, first.year(), last_year, &mut out);
     }
-    let (used, seen) = (HashMap::new(), HashSet::new());
-    let mut events = Events { zone: &contents.zone, stamp: utc(now), last_year, out: &mut out, used, seen };
-    reminders.iter().for_each(|line| events.reminder(line));
+    let used = HashMap::new();
+    let mut events = Events { zone: &contents.zone, stamp: utc(now), last_year, out: &mut out, used };
+    distinct(&contents.reminders.1).for_each(|line| events.reminder(line));
     let waiting = contents.commitments.1.blocks.iter().map(|block| &block.commitment);
     for commitment in waiting.filter(|commitment| commitment.status == CommitmentStatus::Pending) {
         events.commitment(commitment);
@@ -74,15 +75,10 @@ struct Events<'a> {
     out: &'a mut CalendarWriter,
     /// How often each id was used: two lines that differ may bear the same.
     used: HashMap<String, usize>,
-    /// Identical lines are one reminder.
-    seen: HashSet<Vec<u8>>,
 }
 
 impl Events<'_> {
     fn reminder(&mut self, line: &ReminderLine) {
-        if !self.seen.insert(line.text.clone()) {
-            return;
-        }
         let reminder = &line.reminder;
         // A line that has no id yet is known by its words until it gets one.
         let id = reminder

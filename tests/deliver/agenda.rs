@@ -97,6 +97,33 @@ default_time = "09:00"
 }
 
 #[test]
+fn copies_are_listed_once_as_they_are_told_once() {
+    let vault = TestVault::new(
+        r#"
+//- now: 2026-12-01T08:00:00Z
+//- /vault-agent.toml
+[reminders]
+also = ["tasks"]
+//- /Reminders.md
+- [ ] date=2026-12-02 time=09:30 recur=none msg="Bins" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-12-02 time=09:30 recur=none msg="Bins" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-12-03 time=10:00 recur=none msg="Order"
+- [ ] time=10:00  date=2026-12-03 recur=none msg="Order"
+//- /Home.md
+- [ ] Ferns 🔁 every week 📅 2026-12-02
+- [ ] Ferns 🔁 every week 📅 2026-12-02
+"#,
+    );
+    let days = shown(&vault.json(&["agenda", "--days", "10"]));
+    assert_eq!(days.len(), 4, "{days:?}");
+    for list in [vault.json(&["remind", "list"]), vault.json(&["remind", "preview"])] {
+        assert_eq!(list.as_array().unwrap().len(), 2, "{list}");
+    }
+    let calendar = vault.run(&["export", "--format", "ics"]).ok().stdout;
+    assert_eq!(calendar.matches("BEGIN:VEVENT").count(), 2, "{calendar}");
+}
+
+#[test]
 fn follow_ups_and_routines_are_in_it() {
     let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n");
     drop(vault.run(&["commitment", "add", "2026-12-01 12:00", "Ask Ann"]).ok());
