@@ -86,9 +86,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // that lost its id is a near miss.
     // Halves of a character in two events of an answer are joined. Fences follow the lists and quotes that they stand in.
     // The line ends of a note are those of what comes back, and a model's text holds no task.
-    ("format", 6150),
-    // Halves of a character in two events of an answer are joined. Fenced code follows list items and block quotes.
-    ("format", 6200),
+    ("format", 6250),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -131,8 +129,6 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("vault", 3900),
     // Counting bits is inlined into both versions, and waits for memory go on at once: an eighth of a question's time.
     ("vector_loops", 150),
-    // A passage that both sides of a merge added stays whole.
-    ("vault", 3900),
     ("vector_loops", 100),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
