@@ -129,7 +129,6 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("vault", 3900),
     // Counting bits is inlined into both versions, and waits for memory go on at once: an eighth of a question's time.
     ("vector_loops", 150),
-    ("vector_loops", 100),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     ("web", 4700),
