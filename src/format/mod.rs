@@ -168,6 +168,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// The text with LF as its only line end and without other control characters than tabs. A CR alone ends a line in
 /// Markdown, too.
+#[cfg(feature = "assistant")]
 pub(crate) fn plain_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
