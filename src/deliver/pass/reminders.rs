@@ -196,10 +196,10 @@ impl Planner<'_> {
         let journal = self.pass.journal;
         let id = identity.id.as_str();
         // Ids are random: what was told under this one was this reminder, whatever a merge made of its words.
-        let plain = journal.row(&delivery_journal::key(id, due.occurrence.local, None))?;
-        let is_told =
-            plain.is_some_and(|row| !matches!(row.state, DeliveryState::Due | DeliveryState::Failed));
-        let marks = marks(journal, id, due.occurrence.local, &[hash], disputed && !is_told)?;
+        let is_told = |row: DeliveryRow| !matches!(row.state, DeliveryState::Due | DeliveryState::Failed);
+        let plain = delivery_journal::key(id, due.occurrence.local, None);
+        let disputed = disputed && !journal.row(&plain)?.is_some_and(is_told);
+        let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
         let key = |local| delivery_journal::key(id, local, marks.as_ref());
         let mut due = due;
         if reminder.recur != Recur::None {
