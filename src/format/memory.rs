@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use jiff::civil::Time;
 use regex_lite::Regex;
 
-use super::Line;
 use super::lines::{self, LiveLines};
+use super::{Line, with_line_feeds};
 
 /// A section: a second-level heading and what stands below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub fn render_bullet(timestamp: Option<&str>, text: &str) -> String {
 
 /// The same for an item whose text is complete.
 pub(crate) fn render_item(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = with_line_feeds(text);
     let mut item = String::from("-");
     for (place, line) in text.split('\n').enumerate() {
         match (place, line.trim_end_matches([' ', '\t'])) {

@@ -166,12 +166,15 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text with LF as its only line end and without other control characters than tabs. A CR alone ends a line in
-/// Markdown, too.
+/// The text with LF as its only line end. A CR alone ends a line in Markdown, too.
+pub(crate) fn with_line_feeds(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The same without other control characters than tabs.
 #[cfg(feature = "assistant")]
 pub(crate) fn plain_lines(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    with_line_feeds(text).chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 /// The text with its first letter in upper case.

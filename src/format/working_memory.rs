@@ -13,6 +13,7 @@
 use jiff::Timestamp;
 
 use super::lines::lines;
+use super::with_line_feeds;
 
 const HEAD: &[u8] = b"# Working Memory";
 
@@ -77,7 +78,7 @@ pub fn checked(bytes: &[u8]) -> Result<WorkingMemory, (usize, String)> {
 
 /// The whole file.
 pub fn render(working: &WorkingMemory) -> String {
-    let text = working.text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = with_line_feeds(&working.text);
     let (head, updated, expires) = ("# Working Memory", working.updated, working.expires);
     format!("{head}\nUpdated: {updated}\nExpires: {expires}\n\n{}\n", trim_lines(&text))
 }

@@ -24,6 +24,7 @@ use jiff::tz::Offset;
 use super::VaultContents;
 use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::format::reminder::{Recur, Reminder, ReminderLine};
+use crate::format::with_line_feeds;
 use crate::reminders::distinct;
 use crate::schedule::{self, Series, Zone};
 
@@ -204,7 +205,7 @@ impl CalendarWriter {
 /// A text as a value: line breaks, commas, semicolons and backslashes escaped; control characters, which
 /// no value may hold, are spaces.
 pub fn escape(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = with_line_feeds(text);
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {

@@ -22,7 +22,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{self, LiveLines, is_rule};
-use super::{Finding, yaml};
+use super::{Finding, with_line_feeds, yaml};
 use crate::words::words;
 
 pub use read::{is_place, parse};
@@ -214,7 +214,7 @@ impl Commitment {
 
 /// The text as it can stand in a block without ending it.
 fn safe_text(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = with_line_feeds(text);
     let all: Vec<&str> = text.split('\n').collect();
     let blank = |line: &&str| line.trim_ascii().is_empty();
     let from = all.iter().position(|line| !blank(line)).unwrap_or(0);

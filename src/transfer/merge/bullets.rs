@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{MergedNote, WantedBullet};
 use crate::format::lines::{self, Line, Lines, lines};
 use crate::format::memory::{self, MemoryFile};
+use crate::format::with_line_feeds;
 use crate::memory::wording;
 
 /// The longest name of a section.
@@ -103,7 +104,7 @@ fn attempt(
 
 /// The section's name as it reads back, and the bullet.
 fn prepare(wanted: &WantedBullet, names: &mut Vec<String>) -> Result<(Option<String>, NewBullet), String> {
-    let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = with_line_feeds(&wanted.text);
     let text = wording::checked(&text).map_err(|error| error.to_string())?;
     let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
     let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
