@@ -30,6 +30,8 @@ pub(super) struct MemoryItem {
     pub text: String,
     /// The scopes that its tags mark; none is global.
     pub scopes: Vec<Scope>,
+    /// Its inline fields, without those that weigh it.
+    pub fields: Vec<(String, String)>,
 }
 
 impl MemoryItem {
@@ -72,6 +74,7 @@ pub(super) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
         stamp: bullet.timestamp,
         time: None,
         text: bullet.text,
+        fields: bullet.fields.into_iter().filter(|(name, _)| !wording::is_weight(name)).collect(),
     };
     if !is_day {
         return bullets.map(item).collect();

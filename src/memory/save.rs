@@ -82,6 +82,11 @@ impl BulletToAdd {
     fn is(&self, item: &MemoryItem) -> bool {
         item.text == self.item.text && item.stamp == self.item.stamp && item.time == self.item.time
     }
+
+    /// Whether a memory has its words, scopes and fields; the fields that weigh a memory may differ.
+    fn says_the_same(&self, item: &MemoryItem) -> bool {
+        item.same_scopes(&self.item) && item.fields == self.item.fields && item.normal() == self.says
+    }
 }
 
 impl MemoryNotes<'_> {
@@ -101,7 +106,7 @@ impl MemoryNotes<'_> {
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
         let why = origin.why(format!("saved: {}", wording::summary(&text)));
         let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
-            item.is_in(section.as_deref()) && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+            item.is_in(section.as_deref()) && wanted.says_the_same(item)
         };
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, place, memory.expected, &why, is_known)?;
@@ -121,7 +126,7 @@ impl MemoryNotes<'_> {
         let bullet = wording::bullet(&format!("{} ", time.strftime("%H:%M")), &text, &marks);
         let why = origin.why(format!("noted: {}", wording::summary(&text)));
         let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
-            item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+            item.time == wanted.item.time && wanted.says_the_same(item)
         };
         let path = self.daily_path(local.date());
         let saved = self.add_bullet(&path, &bullet, None, memory.expected, &why, is_known)?;
@@ -291,9 +296,8 @@ impl MemoryNotes<'_> {
             .why(format!("promoted: {}", wording::summary(&text)))
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
-        let is_known = |known: &MemoryItem, wanted: &BulletToAdd| {
-            known.is_in(section.as_deref()) && known.text.contains(&link) && known.normal() == wanted.says
-        };
+        let is_known =
+            |known: &MemoryItem, wanted: &BulletToAdd| known.is_in(section.as_deref()) && wanted.is(known);
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");

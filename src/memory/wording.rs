@@ -256,6 +256,11 @@ pub(super) fn marks(text: &str, fields: &MemoryFields, scope: &Scope) -> Result<
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
+/// Whether an inline field of this name is one of [`MemoryFields`].
+pub(super) fn is_weight(name: &str) -> bool {
+    ["importance", "confidence", "tier", "temporal"].contains(&name)
+}
+
 /// The normal form of a text, by which two texts are compared: without fields, block id, tags of scopes and a full stop
 /// at the end, with one space between words, and in lower case for words of letters alone (a name in code or a token
 /// may differ by case alone).

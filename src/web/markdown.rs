@@ -24,6 +24,10 @@ const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_WIKILINKS)
     .union(Options::ENABLE_YAML_STYLE_METADATA_BLOCKS);
 
+/// A tag inside of more tags than this is left out, and its text stays: the sanitizer's time grows with the square of
+/// the depth.
+const DEEPEST: usize = 100;
+
 /// The HTML of a note's text. `folder` is the note's, for relative links; empty for the vault's root.
 pub fn render(text: &str, folder: &str) -> Markup {
     render_part(text, 0..text.len(), folder)
@@ -55,12 +59,28 @@ pub fn render_part(text: &str, part: Range<usize>, folder: &str) -> Markup {
         }
         event => (event, range),
     });
-    let shown = events.filter(|(_, range)| is_shown(range));
+    let mut depth = 0;
+    let shown = events.filter(|(event, range)| is_shown(range) && is_shallow(event, &mut depth));
     let mut shown: Vec<Event<'_>> = shown.map(|(event, _)| embedded(event, &mut embeds)).collect();
     name_headings(&mut shown);
     let mut out = String::with_capacity(part.len() * 3 / 2);
     html::push_html(&mut out, shown.into_iter().map(|event| safe(event, folder)));
     PreEscaped(sanitizer().clean(&out).to_string())
+}
+
+/// Whether an event is no deeper than [`DEEPEST`]. `depth` is how many tags are open.
+fn is_shallow(event: &Event<'_>, depth: &mut usize) -> bool {
+    match event {
+        Event::Start(_) => {
+            *depth += 1;
+            *depth <= DEEPEST
+        }
+        Event::End(_) => {
+            *depth -= 1;
+            *depth < DEEPEST
+        }
+        _ => true,
+    }
 }
 
 /// Gives each heading the id that links to it name; of several with the same words the first.
@@ -290,6 +310,13 @@ fn beside(folder: &str, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_deep_in_quotes_is_shown_at_once() {
+        let html = render(&format!("{} deep *inside*\n\nbeside", ">".repeat(100_000)), "").into_string();
+        assert_eq!(html.matches("<blockquote>").count(), DEEPEST);
+        assert!(html.contains("deep inside") && html.contains("<p>beside</p>"), "{html}");
+    }
 
     #[test]
     fn scripts_of_a_note_are_words() {

@@ -55,6 +55,23 @@ fn a_fact_goes_under_its_section() {
 }
 
 #[test]
+fn memories_that_differ_in_a_field_are_two() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /daily/2026-11-30.md\n- 14:02 Anna [phone:: 1]\n- 14:02 Anna [phone:: 2]\n- 15:00 Anna [phone:: 2]\n",
+    );
+    for (number, existing) in [("3", false), ("4", false), ("3", true)] {
+        let text = format!("Anna [phone:: {number}]");
+        assert_eq!(vault.json(&["memory", "save", &text])["existing"], existing, "{text}");
+    }
+    for _ in 0..3 {
+        drop(vault.run(&["memory", "promote", "2026-11-30", "1"]).ok());
+    }
+    assert_eq!(vault.read("daily/2026-11-30.md"), "");
+    let memory = vault.read("MEMORY.md");
+    assert_eq!(memory.matches("Anna").count(), 5, "{memory}");
+}
+
+#[test]
 fn what_is_known_is_answered() {
     let vault = TestVault::new(VAULT);
     let before = vault.read("MEMORY.md");

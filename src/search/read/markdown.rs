@@ -22,6 +22,8 @@ pub const MOST: usize = 1500;
 /// The most bytes of a heading in the sections of the blocks below it. Each of them has it, so a long one would cost its
 /// square.
 const MOST_HEADING: usize = 500;
+/// The most bytes in which a callout's name is looked for. Each block quote is looked at, also one of 100,000 in others.
+const MOST_CALLOUT: usize = 500;
 /// The pieces of a long block have all its tags, unless it has more than these; then each has its own.
 const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
@@ -282,8 +284,9 @@ impl Walk<'_> {
             self.newline();
             return;
         }
-        let first = self.text[range.start..].trim_start_matches(['>', ' ', '\t']);
-        if let Some(name) = first.strip_prefix("[!").and_then(|rest| rest.split(']').next()) {
+        let line = cut(&self.text[range.start..], MOST_CALLOUT).lines().next().unwrap_or_default();
+        let first = line.trim_start_matches(['>', ' ', '\t']);
+        if let Some((name, _)) = first.strip_prefix("[!").and_then(|rest| rest.split_once(']')) {
             let name = name.split('|').next().unwrap_or_default().trim().to_lowercase();
             self.callout = Some((1, INJECTED.contains(&name.as_str())));
             self.open_within(Kind::Callout, range.clone());

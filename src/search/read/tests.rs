@@ -127,6 +127,14 @@ fn canvases_bases_and_odd_files_give_their_text() {
 }
 
 #[test]
+fn quotes_in_quotes_and_marks_without_an_end_are_read_once() {
+    let quotes = format!("{} deep", ">".repeat(100_000));
+    assert_eq!(show("x.md", &quotes), ["paragraph 1-1 deep"]);
+    let marks = "> [!open\n> words\n\n".repeat(50_000);
+    assert_eq!(show("x.md", &marks).len(), 50_000);
+}
+
+#[test]
 fn what_stands_between_a_log_s_events_is_read_as_a_note() {
     let head = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n";
     let event = |said: &str, id: u8| {
