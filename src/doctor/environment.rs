@@ -9,7 +9,9 @@ use jiff::SignedDuration;
 
 use super::{Check, CheckExtent, Checked, Repair, all};
 use crate::agenda::{EntryKind, late_and_coming};
-use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, machine_name, secret};
+use crate::config::{
+    DISCORD_TOKEN_VARIABLE, NotifyKind, OnPartition, WEBHOOK_VARIABLE, machine_name, secret,
+};
 use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
 use crate::deliver::{Console, Notifier};
@@ -264,7 +266,7 @@ pub(super) fn machines(workspace: &Workspace) -> Vec<Check> {
     let is_served = DaemonLock::holder(state).is_some();
     let report = DaemonStatus::read(state).filter(|_| is_served);
     match report.and_then(|report| report.machines) {
-        Some(status) => checks.extend(seen(&status)),
+        Some(status) => checks.extend(seen(&status, settings.on_partition)),
         None => checks.push(Check::ok(
             MACHINES,
             format!(
@@ -290,9 +292,13 @@ fn lost_table(state: &Path) -> Check {
     )
 }
 
-fn seen(status: &MachinesStatus) -> Vec<Check> {
+fn seen(status: &MachinesStatus, on_partition: OnPartition) -> Vec<Check> {
     if let Some(problem) = &status.problem {
-        let fix = "until it is mended this machine tells nothing that is due; see docs/machines.md";
+        let meanwhile = match on_partition {
+            OnPartition::Wait => "tells nothing that is due",
+            OnPartition::Tell => "tells by itself what is due (`on_partition`)",
+        };
+        let fix = format!("until it is mended this machine {meanwhile}; see docs/machines.md");
         return vec![Check::fail(MACHINES, problem, fix)];
     }
     let names: Vec<&str> = status.machines.iter().map(|one| one.name.as_str()).collect();
@@ -335,9 +341,18 @@ mod tests {
             machines: vec![machine],
             ..MachinesStatus::default()
         };
-        let outcomes: Vec<Severity> = seen(&status).iter().map(|check| check.status).collect();
+        let outcomes: Vec<Severity> =
+            seen(&status, OnPartition::Wait).iter().map(|check| check.status).collect();
         assert_eq!(outcomes, [Severity::Ok, Severity::Warn]);
         status.problem = Some("it is not reached".to_owned());
-        assert_eq!(seen(&status)[0].status, Severity::Fail);
+        for (on_partition, fix) in
+            [(OnPartition::Wait, "tells nothing"), (OnPartition::Tell, "tells by itself")]
+        {
+            let check = &seen(&status, on_partition)[0];
+            assert!(
+                check.status == Severity::Fail && check.fix.as_deref().unwrap().contains(fix),
+                "{check:?}"
+            );
+        }
     }
 }

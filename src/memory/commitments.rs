@@ -27,6 +27,8 @@ pub struct FollowUpNotes<'a> {
     pub path: NotePath,
     /// The zone whose days count the ids.
     pub zone: &'a Zone,
+    /// Whether several machines have this vault.
+    pub are_several: bool,
     /// The [fingerprint](ListedFollowUp::fingerprint) that a follow-up must have to be changed, where that matters.
     pub was: Option<&'a str>,
 }
@@ -190,6 +192,21 @@ impl<'a> FollowUpNotes<'a> {
         Ok(listed(block, self.zone.tz()))
     }
 
+    /// The id of a new follow-up: the next number of the day. Several machines may each add one before they see the
+    /// other's note, so there the number is a hash of its words and its time.
+    fn new_id(&self, file: &CommitmentsFile, draft: &CommitmentDraft, now: Timestamp) -> String {
+        let day = self.zone.tz().to_datetime(now).date();
+        if !self.are_several {
+            return commitment::next_id(file, day);
+        }
+        let said = format!("{:?} {:?} {}", draft.due, draft.scope, draft.text);
+        let hash = blake3::derive_key("vault-agent 2026-11-29 number of a follow-up", said.as_bytes());
+        let number = 100_000 + u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) % 900_000;
+        let is_taken = |id: &String| file.find(id).is_some() || file.other_ids.contains(id);
+        let ids = (number..).map(|number| format!("c-{day}-{number}"));
+        ids.skip_while(is_taken).next().expect("a file has fewer follow-ups than there are numbers")
+    }
+
     /// The operation that adds a draft to these bytes, and the draft as it then reads.
     fn planned(
         &self,
@@ -198,7 +215,7 @@ impl<'a> FollowUpNotes<'a> {
         now: Timestamp,
     ) -> Result<(Operation, ListedFollowUp)> {
         let file = commitment::parse(bytes);
-        let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
+        let id = self.new_id(&file, draft, now);
         let commitment = draft.commitment(id.clone(), now);
         let blank_line = if bytes.is_empty() || bytes.ends_with(b"\n\n") || bytes.ends_with(b"\n\r\n") {
             ""

@@ -115,7 +115,15 @@ impl MemoryNotes<'_> {
     /// The follow-ups.
     pub fn ledger(&self) -> FollowUpNotes<'_> {
         let path = note(&self.settings.paths.commitments);
-        FollowUpNotes { vault: self.vault, editor: self.editor, path, zone: self.zone, was: None }
+        let are_several = self.settings.machines.is_some();
+        FollowUpNotes {
+            vault: self.vault,
+            editor: self.editor,
+            path,
+            zone: self.zone,
+            are_several,
+            was: None,
+        }
     }
 
     /// The day that a note of the day is about.

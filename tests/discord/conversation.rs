@@ -99,13 +99,21 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bound_thread_needs_no_further_mention() {
-    let (rig, _running) = Rig::running().await;
+    let (rig, running) = Rig::running().await;
     rig.fake.world().add_thread(3000, CHANNEL, "plans", true);
     rig.fake.say(3000, ALICE, "unrelated dentist");
     rig.fake.say(3000, ALICE, "<@500> the dentist?");
     rig.wait_said(3000, 3).await;
     rig.fake.say(3000, ALICE, "and the dentist again");
     rig.wait_said(3000, 5).await;
+    // After a restart, too, what was said before the mention isn't answered.
+    drop(running);
+    let _running = rig.run().await;
+    for (at, text) in [(5, "the dentist once more"), (7, "and the dentist's wife")] {
+        rig.fake.say(3000, ALICE, text);
+        rig.wait_said(3000, at + 2).await;
+        assert_eq!(rig.said(3000)[at], text);
+    }
     let file =
         rig.log_files().into_iter().find(|f| f.to_string_lossy().contains("discord-thread/3000")).unwrap();
     assert!(std::fs::read_to_string(file).unwrap().contains("title: plans"));

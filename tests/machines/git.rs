@@ -77,6 +77,23 @@ async fn two_machines_agree_over_a_file() {
 }
 
 #[tokio::test]
+async fn a_damaged_folder_of_ours_is_made_anew_and_a_lock_that_stays_is_named() {
+    let Some((_folder, repository, one, _other)) = shared(&[]) else { return };
+    let claim = |key: &str| [change(&format!("claim/{key}"), None, Some("1"))];
+    assert_eq!(one.engine.swap(&claim("a")).await.unwrap(), SwapOutcome::Done);
+    std::fs::remove_dir_all(one.state.path().join("machines.git/objects")).unwrap();
+    let error = one.engine.read().await.unwrap_err().to_string();
+    assert!(error.contains("on this machine was damaged"), "{error}");
+    assert_eq!(one.count("claim/").await, 1);
+    let lock = repository.join("refs/heads/vault-agent.lock");
+    std::fs::write(&lock, "").unwrap();
+    let error = one.engine.swap(&claim("b")).await.unwrap_err().to_string();
+    assert!(error.contains("refs/heads/vault-agent.lock` keeps all machines from writing"), "{error}");
+    std::fs::remove_file(&lock).unwrap();
+    assert_eq!(one.engine.swap(&claim("b")).await.unwrap(), SwapOutcome::Done);
+}
+
+#[tokio::test]
 async fn of_two_who_push_at_once_one_wins() {
     let Some(folder) = folder_with(&["git"]) else { return };
     let repository = bare(folder.path(), &[]);

@@ -72,6 +72,23 @@ fn memories_that_differ_in_a_field_are_two() {
 }
 
 #[test]
+fn follow_ups_that_two_machines_add_apart_have_two_ids() {
+    let added = |words: &[&str]| {
+        let vault = TestVault::new(
+            "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\ntimezone = \"UTC\"\n[machines]\nengine = \"git\"\nremote = \"file:///nowhere/voice.git\"\n",
+        );
+        let ids = words.iter().map(|words| {
+            let said = vault.json(&["commitment", "add", "2026-12-02 09:00", words]);
+            said["id"].as_str().unwrap().to_owned()
+        });
+        ids.collect::<Vec<_>>()
+    };
+    let (one, other) = (added(&["ask Kyle", "water the plants"]), added(&["water the plants", "call Mum"]));
+    assert_eq!(one[1], other[0], "the same follow-up is one");
+    assert!(!one.contains(&other[1]) && one[0] != one[1], "{one:?} {other:?}");
+}
+
+#[test]
 fn what_is_known_is_answered() {
     let vault = TestVault::new(VAULT);
     let before = vault.read("MEMORY.md");

@@ -45,8 +45,8 @@ pub(super) struct ChannelLog {
     pub without_facts: BTreeSet<u64>,
     /// Questions by a slash command, whose ids no message has.
     pub commands: BTreeSet<u64>,
-    /// When the bot last spoke or was addressed here.
-    pub bound_at: Option<Timestamp>,
+    /// When the bot first and last spoke or was addressed here.
+    pub bound: Option<(Timestamp, Timestamp)>,
 }
 
 impl ChannelLog {
@@ -67,7 +67,8 @@ impl ChannelLog {
 
     /// Records that the bot spoke or was addressed.
     pub(super) fn bind(&mut self, at: Timestamp) {
-        self.bound_at = self.bound_at.max(Some(at));
+        let (first, last) = self.bound.unwrap_or((at, at));
+        self.bound = Some((first.min(at), last.max(at)));
     }
 
     /// Records answered questions: those that the facts of an answer's last chunk name and, if a message of

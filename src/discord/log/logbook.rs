@@ -274,9 +274,9 @@ impl Logbook {
         self.lock().get(&id).is_some_and(|context| context.answered.contains(&message))
     }
 
-    /// When the bot last spoke or was addressed in a context.
-    pub fn bound_at(&self, id: u64) -> Option<Timestamp> {
-        self.lock().get(&id)?.bound_at
+    /// When the bot first and last spoke or was addressed in a context.
+    pub fn bound(&self, id: u64) -> Option<(Timestamp, Timestamp)> {
+        self.lock().get(&id)?.bound
     }
 
     /// Records that the bot was addressed in a context.

@@ -105,10 +105,11 @@ impl ChannelLane {
         let _ = self.asks.send(());
     }
 
-    /// Whether follow-ups in this thread are answered without a mention.
+    /// Whether a message of this time in this thread is answered without a mention: it came after the first one.
     pub(super) fn is_bound(&self, at: Timestamp) -> bool {
         let idle = SignedDuration::from_hours(24 * i64::from(self.shared.settings.thread_idle_days));
-        self.shared.log.bound_at(self.id).is_some_and(|bound| at.duration_since(bound) <= idle)
+        let bound = self.shared.log.bound(self.id);
+        bound.is_some_and(|(first, last)| at >= first && at.duration_since(last) <= idle)
     }
 
     pub(super) fn is_stale(&self, message: &IncomingMessage) -> bool {

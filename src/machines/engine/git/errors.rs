@@ -24,6 +24,7 @@ const UNREACHED: Option<OfSentence> = Some(EngineError::Unreachable);
 /// told. The first that fits counts.
 #[rustfmt::skip]
 const KNOWN: &[(&str, Option<OfSentence>, &str)] = &[
+    ("not a git repository: '.'", UNREACHED, "git's folder on this machine was damaged, and is made anew"),
     ("transport '|protocol '", REFUSED, "its protocol is not allowed: use https, ssh or file"),
     ("host key verification failed|remote host identification has changed",
         REFUSED, "its host key is unknown or has changed: run `ssh` to it once by hand and compare the key"),
@@ -63,6 +64,12 @@ pub fn before(remote: &str, words: &str) -> Option<EngineError> {
 pub fn fetching(remote: &str, words: &str) -> EngineError {
     before(remote, words)
         .unwrap_or_else(|| EngineError::Unreachable(format!("{}: {}", shown(remote), last(words))))
+}
+
+/// The lock file that kept the remote's git from changing a branch, if its words name one.
+pub fn lock_file(words: &str) -> Option<String> {
+    let (file, rest) = words.split_once("Unable to create '")?.1.split_once('\'')?;
+    (file.ends_with(".lock") && rest.contains("File exists")).then(|| last(file))
 }
 
 /// Reads what a push said in `--porcelain` form.

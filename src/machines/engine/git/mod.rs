@@ -87,6 +87,7 @@ impl Inner {
 
     async fn swap(&mut self, changes: &[EntryChange], clock: &dyn Clock) -> Result<SwapOutcome> {
         let mut tried: Vec<String> = Vec::new();
+        let mut locked = None;
         for _ in 0..TRIES {
             let state = match self.known.take() {
                 Some(state) => state,
@@ -116,7 +117,7 @@ impl Inner {
                     self.known = Some(taken);
                     return Ok(SwapOutcome::Done);
                 }
-                PushOutcome::Others => {}
+                PushOutcome::Others(lock) => locked = lock,
                 PushOutcome::Lost(why) => {
                     let read = self.fetch().await.map_err(|_| EngineError::Unknown(why.clone()))?;
                     if read.id == state.id {
@@ -125,7 +126,13 @@ impl Inner {
                 }
             }
         }
-        Err(EngineError::Unreachable("other machines changed what is shared all the time".to_owned()))
+        Err(match locked {
+            Some(lock) => EngineError::Unreachable(format!(
+                "the server's file `{lock}` keeps all machines from writing: if no git runs there, a git that was cut \
+                 off left it, so remove it"
+            )),
+            None => EngineError::Unreachable("other machines changed what is shared all the time".to_owned()),
+        })
     }
 }
 

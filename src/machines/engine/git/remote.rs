@@ -43,8 +43,8 @@ pub struct BranchHead {
 pub enum PushOutcome {
     /// It stands there.
     Taken(BranchHead),
-    /// Others changed the branch.
-    Others,
+    /// Others changed the branch, or are at it: then with their lock file, where the remote names it.
+    Others(Option<String>),
     /// The answer was lost, with one sentence why.
     Lost(String),
 }
@@ -81,6 +81,15 @@ impl Remote {
     /// # Errors
     /// It can't be read, isn't ours, or doesn't come of what this machine saw there before.
     pub async fn fetch(&mut self) -> Result<BranchHead> {
+        let fetched = self.fetch_newest().await;
+        if fetched.is_err() {
+            // Our repository may be damaged.
+            self.commits = None;
+        }
+        fetched
+    }
+
+    async fn fetch_newest(&mut self) -> Result<BranchHead> {
         let _lock = self.lock().await?;
         let mut branch = match self.seen().branch.clone() {
             Some(branch) => branch,
@@ -181,12 +190,12 @@ impl Remote {
         }
         // From here on each commit is added to the one before.
         let pushed = self.push_once(state, &StateFile { grows: true, ..file }).await?;
-        Ok(pushed.unwrap_or(PushOutcome::Others))
+        Ok(pushed.unwrap_or(PushOutcome::Others(None)))
     }
 
     /// None if the server takes fast-forwards alone.
     async fn push_once(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<PushOutcome>> {
-        let Some(id) = self.commit(state, file).await? else { return Ok(Some(PushOutcome::Others)) };
+        let Some(id) = self.commit(state, file).await? else { return Ok(Some(PushOutcome::Others(None))) };
         let head = format!("refs/heads/{}", state.branch);
         let lease = format!("--force-with-lease={head}:{}", state.id.as_deref().unwrap_or_default());
         let refs = format!("{NEW}:{head}");
@@ -205,7 +214,7 @@ impl Remote {
                 self.remember(&taken)?;
                 Ok(Some(PushOutcome::Taken(taken)))
             }
-            PushResponse::Late => Ok(Some(PushOutcome::Others)),
+            PushResponse::Late => Ok(Some(PushOutcome::Others(errors::lock_file(&said.stderr)))),
             PushResponse::Rejected if errors::is_force_forbidden(&out, &said.stderr) && !file.grows => {
                 Ok(None)
             }
@@ -269,7 +278,7 @@ impl Remote {
                 Ok(BranchHead { branch: next, id: None, file })
             }
             // The caller's push at the closed branch comes to nothing, and it reads anew.
-            PushOutcome::Others | PushOutcome::Lost(_) => Ok(state),
+            PushOutcome::Others(_) | PushOutcome::Lost(_) => Ok(state),
         }
     }
 
