@@ -1,5 +1,5 @@
-//! Pauses and resumes all work that no person asked for, by two keys of the settings that a running daemon reads at
-//! once.
+//! Pauses and resumes all work that no person asked for, by two keys of the settings. A running daemon notices their
+//! change immediately.
 //!
 //! Routines, captures, summaries, working memory, followed folders, and the rewording of reminders by a brain are
 //! paused; reminders and follow-ups are paused only on request. Occurrences within a pause are handled as after an

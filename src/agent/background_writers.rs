@@ -8,7 +8,7 @@
 //!
 //! Working memory is written when a window ends, after a summary, and after a coding agent's host has compacted a
 //! session. The prompt is `data/working_memory.txt`. The new text replaces the previous one, expires after some days
-//! and has a budget ([`crate::memory::working`]). While no namespace is set, nothing is written.
+//! and has a budget ([`crate::memory::working`]). It isn't written while the setting `memory.user_namespace` is absent.
 
 use std::sync::Arc;
 use std::time::Duration;

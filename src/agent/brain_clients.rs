@@ -1,8 +1,8 @@
 //! Makes a client for each brain that the settings name, with the brain's API key.
 //!
 //! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
-//! [`PreparedBrain::clients`] makes the clients, one for each key. A brain without its key gets a client too: every
-//! call fails as if the provider had refused the key, so that failover needs no extra rule.
+//! [`PreparedBrain::clients`] makes the clients: a brain with several keys has one for each. A brain without its key
+//! gets a client too: every call fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

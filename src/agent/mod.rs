@@ -7,8 +7,8 @@
 //!   state; [`budget`]: the day's budgets and their use ([`answer`]'s `budget_check` applies them);
 //! - [`turn_memory`]: memories for a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
-//! - [`tools`]: the tools of a brain, their caller, and the approval before a call; the tools themselves are [`bash`],
-//!   [`skills`] and [`servers`], and [`approvals`] is the note in which a person decides;
+//! - [`tools`]: the list of a brain's tools, and one call of a tool with its approval; [`bash`], [`skills`],
+//!   [`servers`]: the tools themselves; [`approvals`]: the note in which a person decides;
 //! - [`background_calls`], [`background_writers`]: calls of brains outside of answers; [`locked_folder`]: folders that
 //!   are removed with their process; [`rebuild_request`]: the request of a past turn, rebuilt.
 

@@ -1,5 +1,4 @@
-//! Asks brains: models, and programs that use a model. A request goes in; a reply or a classed error comes
-//! out.
+//! Asks brains: models, and programs that use a model. A request goes in; a reply or a classed error comes out.
 //!
 //! This room knows no settings, no vault and no journal: the caller passes everything as values. A call is made once;
 //! the caller decides about retries.
@@ -8,8 +7,8 @@
 //!   within a turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
 //! - [`classify`]: the class of a failure, from status, headers and text; [`failover`]: the next brain of a given
-//!   order, and cooldowns ([`crate::turn::route()`] makes the order); [`health`]: the health of brains, and a brain's
-//!   identity in it. Pure: responses, health and the time are values;
+//!   order, and cooldowns ([`crate::turn::route()`] makes the order); [`health`]: the health of brains by their
+//!   identities. These three are pure: responses, health and the time are values;
 //! - [`scrub`]: removes keys from texts.
 
 mod call_result;

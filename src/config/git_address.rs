@@ -1,5 +1,5 @@
-//! Checks the address of a git server: the scheme must be https, ssh or file; no part may hold a password, or be taken
-//! by git or ssh for an option or a command. Pure.
+//! Checks the address of a git server: the scheme must be https, ssh or file; no part may hold a password; and no part
+//! may look like an option or a command to git or ssh. Pure.
 
 /// The longest address, in bytes.
 const MAX_ADDRESS: usize = 1000;

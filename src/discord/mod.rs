@@ -1,8 +1,8 @@
 //! Connects the vault with Discord: notifications that come once, commands, and the conversation as notes.
 //!
 //! Messages of the bound channel, its threads and the owners' DMs come in; notifications, answers and the logs of the
-//! conversation go out. Conversations are kept only in the vault's logs; no token is ever printed; with `[discord]
-//! api_base` nothing leaves this machine. In the order of a message's way:
+//! conversation go out. Conversations are kept only in the vault's logs. No token is ever printed. `[discord] api_base`
+//! (for tests) names an address of this machine, and then no request leaves it. In the order of a message's way:
 //! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
 //! - [`log`]: the conversation as notes;
 //! - [`shared`]: state that all tasks of the bot share, access rules, and the vault's operations for commands;

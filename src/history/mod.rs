@@ -2,8 +2,8 @@
 //! that plain git can read.
 //!
 //! A write of the agent is one commit with its reason; changes by people before it are a commit of their own. Notes and
-//! the editing engine's reports of writes come in; commits go out, and from these commits logs, differences and
-//! restored notes.
+//! the editing engine's reports of writes come in; commits go out. Logs, differences and restored notes are made from
+//! these commits.
 //! - [`store`]: the repository: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
 //! - [`take`]: taking snapshots. [`History`] is the room's entry point, and observes the editing engine (it is a
 //!   [`ChangeObserver`](crate::vault::ChangeObserver));

@@ -2,7 +2,7 @@
 //! claim, accepts a store that was restored, and lets it leave. Also defines the request that asks the daemon to become
 //! the voice.
 //!
-//! The machines' wall clocks are compared only in sentences for people; no right to send follows from them.
+//! Messages for people compare the machines' wall clocks. No right to send depends on that comparison.
 
 use std::time::Duration;
 

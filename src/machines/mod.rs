@@ -9,7 +9,7 @@
 //! - [`Machines`], in `handle`: the questions of the rest of the program; `driver`: the traffic with the store;
 //! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines; [`join`]: joining
 //!   and leaving at a person's request, and the request to become the voice;
-//! - [`engine`]: the two kinds of stores, a git server and etcd, and the one that the settings name;
+//! - [`engine`]: the two kinds of stores, a git server and etcd, and the choice between them by the settings;
 //! - [`protocol`]: the decisions: the next changes of a machine, given the entries. Pure.
 
 mod driver;

@@ -1,6 +1,6 @@
 //! Defines the errors of memory operations, with words for people and stable names for programs. Also defines the
-//! version of a note, a hash: a reader gets it, and a writer may send it back, so that it doesn't overwrite a version
-//! that it hasn't read.
+//! version of a note, a hash: a reader gets the hash, and a writer may name it; the write is refused if the note has
+//! another version by then.
 
 use jiff::civil::Date;
 

@@ -1,4 +1,5 @@
-//! Computes the dates of a reminder (once, daily, weekly, monthly to a month's last day), without zone or instant.
+//! Computes the dates of a reminder (once, daily, weekly or monthly; day 31 is the last day of a shorter month),
+//! without zone or instant.
 
 use jiff::Span;
 use jiff::civil::{Date, DateTime, Time};

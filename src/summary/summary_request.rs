@@ -1,8 +1,8 @@
 //! Makes the request for a summary to a brain, and checks its answer. Pure.
 //!
-//! There are three prompts, by depth: about a piece of a session, a phase, or lasting results. Each is sent twice at
-//! most, the second time in firmer words; after that the summary is extracted. The summarised text is data, never an
-//! instruction.
+//! There are three prompts, one for each depth of summary: a piece of a session, a phase of a project, and lasting
+//! results. Each is sent twice at most, the second time in firmer words; after that the summary is extracted. The
+//! summarised text is data, never an instruction.
 
 use super::extract::SourceText;
 use super::plan::MOST_TIMES;

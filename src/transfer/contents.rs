@@ -1,4 +1,4 @@
-//! Reads everything that an export holds from the vault's notes, once for all formats.
+//! Reads the vault's notes into the contents of an export. All export formats use the same contents.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

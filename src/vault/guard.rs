@@ -1,14 +1,14 @@
 //! Decides whether a note may be written now, later, or only after a person has looked at it. Also decides when a
 //! written note is read again, in case another program undid the write.
 //!
-//! A person who types saves every few seconds. So an edit that isn't urgent waits until the note has been unchanged for
-//! 5 s, but at most a minute ([`QuietTracker`]). A line gets an id only if it read the same at two readings at least 5
-//! s apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]), because an editor's
-//! older buffer or a sync may undo the write. Hashes and times come in.
+//! An editor saves every few seconds while a person types. So an edit that isn't urgent waits until the note has been
+//! unchanged for 5 s, but at most a minute ([`QuietTracker`]). A line gets an id only if it read the same at two
+//! readings at least 5 s apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]),
+//! because an editor's older buffer or a sync may undo the write.
 //!
 //! A note that was cut short ([`KnownLengths`]), or that has a conflicting copy ([`check_copies`]), is refused. The
 //! editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state
-//! directory. Without that file, a note that was cut short isn't detected until its length is recorded again.
+//! directory. Without that file a cut is detected only in notes whose length was recorded again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;

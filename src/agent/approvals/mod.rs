@@ -4,8 +4,8 @@
 //! [`VaultApprovals::ask`](Approvals::ask) writes the line before it shows anything, then waits for a tick, a minus,
 //! the deletion of the line, the deadline, or `stop`. [`VaultApprovals::recheck`] and the deadline wake the waiting
 //! call; nothing polls.
-//! - A line is bound to its turn, the number of the call, the text and the hash of the files. It is used once: a ticked
-//!   line is marked `state=used` before the call may run.
+//! - A line is bound to its turn, the number of the call, the text and the hash of the files that the call would run.
+//!   It is used once: a ticked line is marked `state=used` before the call may run.
 //! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up: a later question with the same text finds the
 //!   decision in the line, also after a crash, and asks no person again.
 //! - After a restart the same call finds its line and continues to wait.

@@ -4,7 +4,8 @@
 //! A delivery has one counting message: its outcome decides about the note. A copy is a message of the same delivery to
 //! a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row names the
 //! delivery and the notifier and stays after the message is gone, so a failure of one notifier repeats nothing at
-//! another. If the counting message later goes to a copy's notifier, deliveries that it took as copies count as sent.
+//! another. If the settings later make a further notifier the counting one, the deliveries of which it sent copies
+//! count as sent.
 //!
 //! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends
 //! anything to it before the pause ends. A refused message keeps its position before later ones.

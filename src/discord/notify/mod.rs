@@ -1,7 +1,8 @@
 //! Sends the notifications of `deliver` to Discord, once.
 //!
 //! - [`notifier`]: sends through a bot, over the REST API, or through a webhook's address alone;
-//! - [`setup`]: makes the notifier from the settings, and queries Discord for the command `setup`.
+//! - [`setup`]: makes the notifier from the settings, and asks Discord about the bot for the command `vault-agent
+//!   setup`.
 
 pub mod notifier;
 pub mod setup;

@@ -2,10 +2,10 @@
 //!
 //! A note is a task by its tag or by a property. Its reminders give the times of its notifications (`relative` to `due`
 //! or `scheduled`, or `absolute`). Without a reminder, the notification comes at the due date, or else at the planned
-//! date. A recurring task may have a due date before its planned date; it belongs to an earlier occurrence, so the
-//! planned date is used instead. If a date has no time of day, a relative reminder counts from the start of the day, as
-//! in TaskNotes. A reminder that Snooze wrote ([`SNOOZE`]) is added to the others and replaces none. Properties are
-//! changed in place, and every other byte stays.
+//! date. If the due date of a recurring task is before its planned date, the due date belongs to an earlier occurrence,
+//! and the planned date is used instead. If a date has no time of day, a relative reminder counts from the start of the
+//! day, as in TaskNotes. A reminder that Snooze wrote ([`SNOOZE`]) is added to the others and replaces none. Properties
+//! are changed in place, and every other byte stays.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};

@@ -1,9 +1,9 @@
 //! Checks whether an assistant that claims to have saved something did save something in the same turn.
 //!
-//! Evidence is a call of one of our writing tools whose words stand in the vault, a call of one of our writing
-//! commands, a write to a note of the vault, or a write that the history records since the prompt. A file outside of
-//! the vault is no evidence, whatever its name. Also tells whether a turn was talk, work, or a request to save
-//! something (`answer_subject`).
+//! Evidence is a call of one of our tools that write, if the words of the call stand in the vault; a call of one of our
+//! commands that write; a write to a note of the vault; or a write that the history records since the prompt. A file
+//! outside of the vault is no evidence, whatever its name. Also tells whether a turn was talk, work, or a request to
+//! save something (`answer_subject`).
 
 use std::path::{Component, Path};
 

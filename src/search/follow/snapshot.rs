@@ -1,8 +1,9 @@
 //! Gives a query one consistent state of the index ([`Snapshot`]). Before the answer leaves, [`Index::answer`] checks
 //! the files that it was made from.
 //!
-//! A query comes in as a closure over a snapshot, which also names those files; its result goes out with its freshness.
-//! If one of the files has changed without an event of the watcher, it is read and the query runs again.
+//! A query comes in as a closure that takes a snapshot, and returns its result with the files that it used. The result
+//! goes out with its freshness. If one of the files has changed without an event of the watcher, it is read and the
+//! query runs again.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};

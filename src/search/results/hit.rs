@@ -1,5 +1,5 @@
-//! Looks up the blocks of ranked slots and of pins ([`FoundBlock`]), and makes hits with excerpts of those that are
-//! returned ([`HitMaker`]).
+//! Looks up ranked blocks and pins ([`FoundBlock`]), and makes hits with excerpts of the blocks that the answer returns
+//! ([`HitMaker`]).
 
 use std::collections::HashSet;
 

@@ -2,8 +2,8 @@
 //! terms.
 //!
 //! The statistics are those of the candidates alone, at the time of the question. A term's blocks go out in the order
-//! of their slots. A question needs the same terms several times (for what was typed, for notes, for turns), so
-//! [`Occurrences`] reads each term's postings once.
+//! of their slots. Several steps need the postings of the same terms (typed words, notes and turns are ranked apart),
+//! so [`Occurrences`] reads them once.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

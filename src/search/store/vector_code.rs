@@ -6,9 +6,9 @@
 //! dimension, two more of `notes-dev`'s 180 questions have their answer among the first ten hits, for four times the
 //! bytes. The signs alone choose the vectors that are compared ([`crate::search::retrieve::nearest_vectors`]).
 //!
-//! Vectors of external models are int8 rows in one flat array ([`Matrix`]): a unit vector keeps its direction in a byte
-//! a dimension with one scale a row; the cosine of two such rows differs from the exact one by less than 0.01. Every
-//! row is compared, which is exact and, for a person's vault, faster than maintaining a graph.
+//! Vectors of external models are int8 rows in one flat array ([`Matrix`]): each dimension is one byte, and each row
+//! has one scale. The cosine of two such rows differs from the exact one by less than 0.01. Every row is compared,
+//! which is exact and, for a person's vault, faster than maintaining a graph.
 
 use vector_loops::ByteSums;
 

@@ -2,8 +2,8 @@
 //! hard links).
 //!
 //! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. The
-//! last stat of each file is kept; if a poll finds another stat, it waits for events on their way, and then reports the
-//! file. Pure: stats come in.
+//! last stat of each file is kept. If a poll finds another stat, the watcher's event may still be on its way: the file
+//! is reported only if no event comes first. Pure: stats come in.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,10 +1,11 @@
-//! Reads and writes the state file: one file in a git branch, with all entries that the machines share. It also names
-//! the branches (one, or one a month where a server forbids forced pushes), and records in the state directory which
-//! state this machine last saw at the remote.
+//! Reads and writes the state file: one file in a git branch, with all entries that the machines share. This module
+//! also gives the branches their names (one branch, or one a month where a server forbids forced pushes), and records
+//! in the state directory which state this machine last saw at the remote.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
-//! in the file. A machine that knows one of them can tell whether the present state is a successor of the state that it
-//! saw, and whether its own push arrived although the answer was lost, even if others have pushed since.
+//! in the file. By a nonce that it knows, a machine finds out whether the present state comes after the state that it
+//! saw. If the answer to a push was lost, the push arrived if its nonce is in the list, also after further pushes of
+//! others.
 
 use std::fmt::Write;
 use std::path::Path;
