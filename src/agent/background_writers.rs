@@ -25,7 +25,7 @@ use crate::memory::working::{WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
 use crate::summary::plan::{self, PRESSURE};
 use crate::summary::summary_request;
-use crate::summary::{DueScope, DueSummary, LogName, Summaries, SummaryError, SummaryText, Window};
+use crate::summary::{DueScope, DueSummary, Summaries, SummaryError, SummaryText, Window};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
@@ -86,7 +86,7 @@ impl SummaryWriter {
     /// A sentence on what can't be read or written.
     pub async fn work(
         &self,
-        name: &LogName,
+        name: &str,
         look: DueScope,
         stop: &CancellationToken,
     ) -> anyhow::Result<SummaryReport> {
@@ -95,7 +95,7 @@ impl SummaryWriter {
             let now = self.workspace.clock.now();
             let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
             let (mut due, is_recent) = self.due(name, look, read, &mut done)?;
-            due.retain(|one| !done.written.contains(&one.id));
+            due.retain(|one| !done.written.contains(&one.summary.id));
             if due.is_empty() {
                 return Ok(done);
             }
@@ -114,7 +114,7 @@ impl SummaryWriter {
     /// The due summaries, and whether the log is recent.
     fn due(
         &self,
-        name: &LogName,
+        name: &str,
         look: DueScope,
         now: Timestamp,
         done: &mut SummaryReport,
@@ -138,11 +138,12 @@ impl SummaryWriter {
         let Some(caller) = self.caller.as_ref().filter(|_| is_recent) else {
             return SummaryText::extract(due);
         };
-        let target = plan::target(due.depth);
+        let depth = due.summary.depth;
+        let target = plan::target(depth);
         for is_firm in [false, true] {
             let names = caller.names(self.workspace.settings.summary.brain.as_deref());
             let Some(names) = names else { break };
-            let request = summary_request::request(&due.texts, due.depth, target, is_firm);
+            let request = summary_request::request(&due.texts, depth, target, is_firm);
             let Some(said) = caller.ask(&names, &request, TIME, stop).await else { break };
             if let Some(text) = summary_request::accept(&said.text, target) {
                 let by = format!("{}/{}", said.brain, said.model);
@@ -187,11 +188,7 @@ impl WorkingMemoryWriter {
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
-    pub async fn write(
-        &self,
-        name: &LogName,
-        stop: &CancellationToken,
-    ) -> anyhow::Result<Option<WorkingMemory>> {
+    pub async fn write(&self, name: &str, stop: &CancellationToken) -> anyhow::Result<Option<WorkingMemory>> {
         let settings = &self.workspace.settings;
         if !is_on(settings) {
             return Ok(None);
@@ -214,7 +211,7 @@ impl WorkingMemoryWriter {
         if stop.is_cancelled() {
             return Ok(None);
         }
-        let origin = Origin::new(Actor::Assistant).client(&client).conversation(name.as_str());
+        let origin = Origin::new(Actor::Assistant).client(&client).conversation(name);
         let now = self.workspace.clock.now();
         Ok(Some(write_working(&self.workspace.editor, settings, &text, now, &origin)?))
     }

@@ -37,9 +37,10 @@ const TYPE: &str = "Summary";
 
 words! {
     /// The sources of a summary.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
     pub enum SummaryKind, as_str {
         /// Events of a log.
+        #[default]
         Leaf = "leaf",
         /// Other summaries.
         Condensed = "condensed",
@@ -47,7 +48,7 @@ words! {
 }
 
 /// A summary.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// `sum_` and sixteen hexadecimal digits.
     pub id: String,

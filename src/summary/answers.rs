@@ -9,21 +9,23 @@ use super::grep::{GrepQuery, GrepScope, Hits};
 use super::proof::SummaryFault;
 use super::store::Result;
 use super::store::{Summaries, SummaryError, events};
-use super::window::{EventBlock, SummaryNote, Window};
+use super::window::{SummaryNote, Window};
+use crate::format::log::LogBlock;
 use crate::format::summary::SummaryKind;
 use crate::reminders::PlacedFinding;
 use crate::turn::history;
 
 /// A summary with its lineage.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DescribedSummary {
     /// Its id.
     pub id: String,
-    /// Its kind of sources.
+    /// `leaf` (of events) or `condensed` (of summaries).
+    #[schemars(with = "String")]
     pub kind: SummaryKind,
-    /// Its depth.
+    /// How many summaries lie between it and the events.
     pub depth: u32,
-    /// Its first and last event, each with `^`.
+    /// Its first and last event.
     pub covers: Option<[String; 2]>,
     /// The summaries that it is made from.
     pub sources: Vec<String>,
@@ -37,10 +39,18 @@ pub struct DescribedSummary {
     pub log: String,
     /// The summaries that are made from it.
     pub parents: Vec<String>,
-    /// The events that it covers.
+    /// The events that it covers, and their tokens.
     pub events: usize,
-    /// The tokens that those have.
+    /// The tokens of those.
     pub covered_tokens: u64,
+}
+
+/// A summary with its lineage and its author.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AttributedSummary {
+    /// The summary.
+    #[serde(flatten)]
+    pub described: DescribedSummary,
     /// The brain that wrote it, or `extract`.
     pub brain: String,
     /// When.
@@ -61,12 +71,12 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, or a note can't be read.
-    pub fn find(&self, id: &str) -> Result<LocatedSummary> {
+    fn find(&self, id: &str) -> Result<(Window, SummaryNote)> {
         let id = id.trim().trim_start_matches('[').trim_end_matches(']');
         let all_logs = self.all_logs()?.into_iter();
         for (name, summaries) in all_logs {
             if let Some(note) = summaries.notes.iter().find(|note| note.summary.id == id).cloned() {
-                return Ok(LocatedSummary { window: self.window_of(&name, summaries.notes)?, note });
+                return Ok((self.window_of(&name, summaries.notes)?, note));
             }
         }
         Err(SummaryError::Unknown(id.to_owned()))
@@ -76,8 +86,26 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, or a note can't be read.
-    pub fn describe(&self, id: &str) -> Result<DescribedSummary> {
-        Ok(self.find(id)?.description(&self.logs))
+    pub fn describe(&self, id: &str) -> Result<AttributedSummary> {
+        let (window, SummaryNote { path, summary, .. }) = self.find(id)?;
+        let events = window.events(&summary.id).unwrap_or_default();
+        let covered = window.blocks()[events.clone()].iter();
+        let is_parent = |note: &&SummaryNote| note.summary.sources.contains(&summary.id);
+        let described = DescribedSummary {
+            parents: window.notes().filter(is_parent).map(|note| note.summary.id.clone()).collect(),
+            id: summary.id,
+            kind: summary.kind,
+            depth: summary.depth,
+            covers: summary.covers.map(|(first, last)| [format!("^{first}"), format!("^{last}")]),
+            sources: summary.sources,
+            tokens: summary.tokens,
+            text: summary.text,
+            path,
+            log: format!("{}/{}.md", self.logs, window.name()),
+            events: events.len(),
+            covered_tokens: covered.map(|block| super::window::size(block).tokens).sum(),
+        };
+        Ok(AttributedSummary { described, brain: summary.brain, at: summary.at })
     }
 
     /// Expands the summary of this id.
@@ -85,11 +113,40 @@ impl Summaries<'_> {
     /// # Errors
     /// There is no such summary, the log no longer holds its events, or a note can't be read.
     pub fn expand(&self, id: &str, options: ExpandOptions) -> Result<ExpandedSummary> {
-        let found = self.find(id)?;
-        if options.messages {
-            found.check_events_exist()?;
-        }
-        Ok(expand(&found, &format!("{}/{}.md", self.logs, found.window.name()), options))
+        let (window, note) = self.find(id)?;
+        let id = &note.summary.id;
+        let piece = |note: &SummaryNote| ExpandedBlock {
+            cite: format!("[{}]", note.summary.id),
+            path: note.path.clone(),
+            line: note.line,
+            text: note.summary.text.clone(),
+        };
+        let all: Vec<ExpandedBlock> = if options.messages {
+            let event = |(block, bytes): (&LogBlock, &[u8])| ExpandedBlock {
+                cite: block.event.id.as_ref().map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]")),
+                path: format!("{}/{}.md", self.logs, window.name()),
+                line: block.line,
+                text: String::from_utf8_lossy(bytes).into_owned(),
+            };
+            events_of(&window, id)?.into_iter().map(event).collect()
+        } else {
+            // A leaf has nothing below it but events.
+            let below = window.descend(id, options.depth);
+            if below.is_empty() { vec![piece(&note)] } else { below.into_iter().map(piece).collect() }
+        };
+        let mut tokens = 0;
+        let count = all.len();
+        let fits = |piece: &ExpandedBlock| {
+            tokens += piece.tokens();
+            options.most_tokens.is_none_or(|most| tokens <= most)
+        };
+        let blocks: Vec<ExpandedBlock> = all.into_iter().take_while(fits).collect();
+        Ok(ExpandedSummary {
+            id: id.clone(),
+            truncated: blocks.len() < count,
+            blocks,
+            problem: window.problem(id),
+        })
     }
 
     /// The bytes of the log that the summary of this id covers, as they are now, and why they aren't the ones that were
@@ -98,11 +155,9 @@ impl Summaries<'_> {
     /// # Errors
     /// None has it, the log doesn't hold them any more, or a note can't be read.
     pub fn covered(&self, id: &str) -> Result<(Vec<u8>, Option<String>)> {
-        let found = self.find(id)?;
-        found.check_events_exist()?;
-        let LocatedSummary { window, note } = found;
+        let (window, note) = self.find(id)?;
         let id = &note.summary.id;
-        let bytes = window.messages(id).iter().flat_map(|block| block.bytes).copied().collect();
+        let bytes = events_of(&window, id)?.into_iter().flat_map(|(_, bytes)| bytes).copied().collect();
         Ok((bytes, window.problem(id)))
     }
 
@@ -120,7 +175,9 @@ impl Summaries<'_> {
             }
         }
         if query.scope != GrepScope::Messages {
-            hits.extend(self.all()?.iter().filter_map(|(_, note)| query.in_summary(note)));
+            let logs = self.all_logs()?;
+            let notes = logs.values().flat_map(|summaries| &summaries.notes);
+            hits.extend(notes.filter_map(|note| query.in_summary(note)));
         }
         Ok(query.best(hits))
     }
@@ -163,39 +220,13 @@ impl Summaries<'_> {
     }
 }
 
-impl LocatedSummary {
-    /// Whether the log holds the events.
-    fn check_events_exist(&self) -> Result<()> {
-        let id = &self.note.summary.id;
-        if !self.window.messages(id).is_empty() {
-            return Ok(());
-        }
-        Err(SummaryError::Lost { id: id.clone(), why: self.window.problem(id).unwrap_or_default() })
+/// The events that a summary covers, with their bytes.
+fn events_of<'w>(window: &'w Window, id: &str) -> Result<Vec<(&'w LogBlock, &'w [u8])>> {
+    let events = window.messages(id);
+    if !events.is_empty() {
+        return Ok(events);
     }
-
-    fn description(&self, logs: &str) -> DescribedSummary {
-        let Self { window, note } = self;
-        let summary = &note.summary;
-        let events = window.events(&summary.id).unwrap_or_default();
-        let covered = window.blocks()[events.clone()].iter();
-        let is_parent = |note: &&SummaryNote| note.summary.sources.contains(&summary.id);
-        DescribedSummary {
-            id: summary.id.clone(),
-            kind: summary.kind,
-            depth: summary.depth,
-            covers: summary.covers.as_ref().map(|(first, last)| [format!("^{first}"), format!("^{last}")]),
-            sources: summary.sources.clone(),
-            tokens: summary.tokens,
-            text: summary.text.clone(),
-            path: note.path.clone(),
-            log: format!("{logs}/{}.md", window.name()),
-            parents: window.notes().filter(is_parent).map(|note| note.summary.id.clone()).collect(),
-            events: events.len(),
-            covered_tokens: covered.map(|block| super::window::size(block).tokens).sum(),
-            brain: summary.brain.clone(),
-            at: summary.at,
-        }
-    }
+    Err(SummaryError::Lost { id: id.to_owned(), why: window.problem(id).unwrap_or_default() })
 }
 
 /// Levels of summaries by default.
@@ -245,46 +276,4 @@ pub struct ExpandedSummary {
     /// Why these are not the summarised events, if a note was changed by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-}
-
-/// Expands a summary.
-pub fn expand(found: &LocatedSummary, log: &str, options: ExpandOptions) -> ExpandedSummary {
-    let LocatedSummary { window, note } = found;
-    let id = &note.summary.id;
-    let piece = |note: &SummaryNote| ExpandedBlock {
-        cite: format!("[{}]", note.summary.id),
-        path: note.path.clone(),
-        line: note.line,
-        text: note.summary.text.clone(),
-    };
-    let all: Vec<ExpandedBlock> = if options.messages {
-        let event = |block: EventBlock<'_>| ExpandedBlock {
-            cite: block.id.map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]")),
-            path: log.to_owned(),
-            line: block.line,
-            text: String::from_utf8_lossy(block.bytes).into_owned(),
-        };
-        window.messages(id).into_iter().map(event).collect()
-    } else {
-        // A leaf has nothing below it but events.
-        let below = window.descend(id, options.depth);
-        if below.is_empty() { vec![piece(note)] } else { below.into_iter().map(piece).collect() }
-    };
-    let mut tokens = 0;
-    let count = all.len();
-    let fits = |piece: &ExpandedBlock| {
-        tokens += piece.tokens();
-        options.most_tokens.is_none_or(|most| tokens <= most)
-    };
-    let blocks: Vec<ExpandedBlock> = all.into_iter().take_while(fits).collect();
-    ExpandedSummary { id: id.clone(), truncated: blocks.len() < count, blocks, problem: window.problem(id) }
-}
-
-/// A summary with its log.
-#[derive(Debug)]
-pub struct LocatedSummary {
-    /// The log with all its summaries; this is one of them.
-    pub window: Window,
-    /// Its note.
-    pub note: SummaryNote,
 }

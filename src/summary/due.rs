@@ -10,10 +10,10 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 
 use super::extract::SourceText;
-use super::plan::{self, DueScope, RootSpan};
+use super::plan::{self, DueScope};
 use super::window::{EventChanges, PlacedSummary, SummaryNote, TOOL_CHARS, Window};
 use crate::format::log::{EventKind, LogBlock};
-use crate::format::summary::SummaryKind;
+use crate::format::summary::{Summary, SummaryKind};
 use crate::turn::history::{self, MessageChanges};
 
 /// How many events behind the last known one a missing leaf is looked for, and its most events.
@@ -23,20 +23,8 @@ const LONGEST_LEAF: usize = 1_000;
 /// A summary that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueSummary {
-    /// The id that it will have.
-    pub id: String,
-    /// Its kind of sources.
-    pub kind: SummaryKind,
-    /// Its depth.
-    pub depth: u32,
-    /// The block ids of its first and last event.
-    pub covers: (String, String),
-    /// The summaries that it is made from; none for a leaf.
-    pub sources: Vec<String>,
-    /// The hash of the covered bytes.
-    pub sha256: String,
-    /// The hash of its sources' later changes.
-    pub sources_sha256: String,
+    /// The summary, as yet without its text, author and time.
+    pub summary: Summary,
     /// The note that it replaces, if any.
     pub replaces: Option<SummaryNote>,
     /// How many summaries of its depth stand before it.
@@ -121,17 +109,19 @@ impl Window {
         replaces: Option<&SummaryNote>,
     ) -> Option<DueSummary> {
         let covers = self.covered_ids(&events)?;
-        Some(DueSummary {
+        let summary = Summary {
             id: self.id_of(SummaryKind::Leaf, &covers, &[]),
-            kind: SummaryKind::Leaf,
-            depth: 0,
-            sources: Vec::new(),
+            covers: Some(covers),
+            log: Some(self.link.clone()),
             sha256: self.hash(&events),
-            sources_sha256: self.sources_hash(&events, &[], changed),
+            sources_sha256: Some(self.sources_hash(&events, &[], changed)),
+            ..Summary::default()
+        };
+        Some(DueSummary {
+            summary,
             replaces: replaces.cloned(),
             before: self.count_before(0, events.start),
             texts: event_texts_with(changes, &self.blocks[events], zone),
-            covers,
         })
     }
 
@@ -175,13 +165,12 @@ impl Window {
         let mut groups = self.former_groups();
         if groups.is_empty() {
             let roots = self.roots();
-            let shape = |placed: &&PlacedSummary| RootSpan {
-                depth: placed.note.summary.depth,
-                events: placed.events.clone().unwrap_or_default(),
+            let span = |placed: &&PlacedSummary| {
+                (placed.note.summary.depth, placed.events.clone().unwrap_or_default())
             };
-            let shapes: Vec<RootSpan> = roots.iter().map(shape).collect();
+            let spans: Vec<_> = roots.iter().map(span).collect();
             let notes = |group: Range<usize>| roots[group].iter().map(|placed| &placed.note).collect();
-            groups = plan::condense(&shapes, scope).into_iter().map(notes).collect();
+            groups = plan::condense(&spans, scope).into_iter().map(notes).collect();
         }
         let due = groups.into_iter().filter_map(|notes| self.condensed(&notes, zone, None));
         in_their_order(due.collect())
@@ -238,18 +227,18 @@ impl Window {
                 self.events(&note.summary.id).map_or_else(String::new, |events| self.span(&events, zone));
             SourceText { head: span, text: note.summary.text.clone() }
         };
-        Some(DueSummary {
+        let summary = Summary {
             id,
             kind: SummaryKind::Condensed,
             depth,
-            covers: self.covered_ids(&events)?,
+            covers: self.covered_ids(&events),
             sources,
             sha256: self.hash(&events),
-            sources_sha256: self.sources_hash(&events, notes, &EventChanges::new()),
-            replaces: replaces.cloned(),
-            before: self.count_before(depth, events.start),
-            texts: notes.iter().map(text).collect(),
-        })
+            sources_sha256: Some(self.sources_hash(&events, notes, &EventChanges::new())),
+            ..Summary::default()
+        };
+        let (replaces, before) = (replaces.cloned(), self.count_before(depth, events.start));
+        Some(DueSummary { summary, replaces, before, texts: notes.iter().map(text).collect() })
     }
 
     /// From when to when these events were.

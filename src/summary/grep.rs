@@ -75,11 +75,11 @@ pub struct Hit {
 }
 
 /// The hits of a search, newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Hits {
-    /// Those that fit.
+    /// Newest first.
     pub hits: Vec<Hit>,
-    /// How many more there are.
+    /// So many more there are.
     pub more: usize,
 }
 

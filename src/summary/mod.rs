@@ -30,7 +30,7 @@ pub use answers::DescribedSummary;
 pub use condensed_log::CondensedLog;
 pub use due::DueSummary;
 pub use plan::DueScope;
-pub use store::{LogName, Summaries, SummaryError, SummaryText};
+pub use store::{Summaries, SummaryError, SummaryText};
 pub use window::Window;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! summaries of one depth become one of the next. If a request grows too large for its brain ([`DueScope::Pressed`]), a
 //! leaf may hold fewer events. The same events give the same leaves, so a deleted leaf comes back as it was.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The last events of a log that are never summarised.
@@ -107,49 +108,20 @@ fn remaining_range(sizes: &[EventSize], from: usize, limit: usize) -> Option<Ran
     Some(from..last + 1)
 }
 
-/// The data of a top-level summary that planning uses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RootSpan {
-    /// Its depth.
-    pub depth: u32,
-    /// The events that it covers.
-    pub events: Range<usize>,
-}
-
-/// The groups that are to be condensed, by their places in `roots`, which are in the order of their events: the lowest
-/// depth alone, so that the new summaries are known before the next depth is planned.
-pub fn condense(roots: &[RootSpan], scope: DueScope) -> Vec<Range<usize>> {
-    let fanout = if scope == DueScope::Pressed { FLOOR } else { FANOUT };
-    let mut depths: Vec<u32> = roots.iter().map(|root| root.depth).collect();
-    depths.sort_unstable();
-    depths.dedup();
-    for depth in depths {
-        let mut groups = Vec::new();
-        let mut at = 0;
-        while at < roots.len() {
-            let run = run_of_depth(roots, at, depth);
-            let mut from = run.start;
-            while run.end - from >= fanout {
-                let take = FANOUT.min(run.end - from);
-                groups.push(from..from + take);
-                from += take;
-            }
-            at = run.end.max(at + 1);
-        }
-        if !groups.is_empty() {
-            return groups;
-        }
+/// The groups that are to be condensed, by their places in `roots`, which have a depth and the events that they cover, in
+/// the order of their events: the lowest depth alone, so that the new summaries are known before the next depth is
+/// planned. A group's roots stand side by side, with no event between them that none covers.
+pub fn condense(roots: &[(u32, Range<usize>)], scope: DueScope) -> Vec<Range<usize>> {
+    let fewest = if scope == DueScope::Pressed { FLOOR } else { FANOUT };
+    let mut groups: BTreeMap<u32, Vec<Range<usize>>> = BTreeMap::new();
+    let mut start = 0;
+    for run in roots.chunk_by(|(depth, events), (next, after)| depth == next && events.end == after.start) {
+        let end = start + run.len();
+        let parts = (start..end).step_by(FANOUT).map(|from| from..end.min(from + FANOUT));
+        groups.entry(run[0].0).or_default().extend(parts.filter(|part| part.len() >= fewest));
+        start = end;
     }
-    Vec::new()
-}
-
-/// The roots of a depth from a place on that stand side by side, with no event between them that none covers.
-fn run_of_depth(roots: &[RootSpan], from: usize, depth: u32) -> Range<usize> {
-    let is_next = |at: usize| {
-        roots[at].depth == depth && (at == from || roots[at].events.start == roots[at - 1].events.end)
-    };
-    let end = (from..roots.len()).take_while(|at| is_next(*at)).count();
-    from..from + end
+    groups.into_values().find(|groups| !groups.is_empty()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -218,8 +190,8 @@ mod tests {
 
     #[test]
     fn four_of_a_depth_become_one() {
-        let root = |depth, start, end| RootSpan { depth, events: start..end };
-        let flat: Vec<RootSpan> = (0..9).map(|at| root(0, at * 8, at * 8 + 8)).collect();
+        let root = |depth, start, end| (depth, start..end);
+        let flat: Vec<_> = (0..9).map(|at| root(0, at * 8, at * 8 + 8)).collect();
         assert_eq!(condense(&flat, DueScope::New), [0..4, 4..8]);
         assert!(condense(&flat[..3], DueScope::New).is_empty());
         assert_eq!(condense(&flat[..3], DueScope::Pressed), [0..3]);
@@ -230,7 +202,7 @@ mod tests {
         assert!(condense(&gap, DueScope::New).is_empty());
         let mixed = [root(1, 0, 32), root(0, 32, 40), root(0, 40, 48), root(0, 48, 56), root(0, 56, 64)];
         assert_eq!(condense(&mixed, DueScope::New), [1..5]);
-        let high: Vec<RootSpan> = (0..4).map(|at| root(1, at * 32, at * 32 + 32)).collect();
+        let high: Vec<_> = (0..4).map(|at| root(1, at * 32, at * 32 + 32)).collect();
         assert_eq!(condense(&high, DueScope::New), [0..4]);
     }
 }

@@ -4,7 +4,6 @@
 //! each call reads them again. Notes are written through the editing engine, and read back afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use jiff::Timestamp;
 
@@ -14,7 +13,7 @@ use super::proof::SummaryFault;
 use super::window::{SummaryNote, Window};
 use crate::format::harmless::without_comments;
 use crate::format::log::{self, LogBlock};
-use crate::format::summary::{self, Summary, SummaryKind};
+use crate::format::summary::{self, Summary};
 use crate::turn::history;
 use crate::turn::past_context::PastSummary;
 use crate::vault::{Actor, EditError, EditPlan, NotePath, Origin, PathError, VaultError};
@@ -56,23 +55,6 @@ pub enum SummaryError {
 
 pub(super) type Result<T, E = SummaryError> = std::result::Result<T, E>;
 
-/// A log's path below the folder of logs, without `.md`: `discord-channel/7/20260130T142355Z_0001`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LogName(String);
-
-impl LogName {
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for LogName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// The text of a summary, and its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryText {
@@ -87,7 +69,8 @@ pub struct SummaryText {
 impl SummaryText {
     /// An extract for a due summary, made without a brain.
     pub fn extract(due: &DueSummary) -> Self {
-        let text = super::extract::extract(&due.texts, due.depth, super::plan::target(due.depth));
+        let text =
+            super::extract::extract(&due.texts, due.summary.depth, super::plan::target(due.summary.depth));
         Self { text, brain: summary::EXTRACT.to_owned(), by: "process:vault-agent".to_owned() }
     }
 }
@@ -115,20 +98,21 @@ impl<'w> Summaries<'w> {
         Self { workspace, logs: folder(&paths.logs), folder: folder(&paths.summaries) }
     }
 
-    /// The log at this path, or the log of the summary at this path; `None` for other notes.
-    pub fn log_of(&self, path: &NotePath) -> Option<LogName> {
+    /// The log at this path, or the log of the summary at this path, as its path below the folder of logs, without `.md`:
+    /// `discord-channel/7/20260130T142355Z_0001`. `None` for other notes.
+    pub fn log_of(&self, path: &NotePath) -> Option<String> {
         let below = |folder: &str| path.as_str().strip_prefix(folder)?.strip_prefix('/');
         if let Some(name) = below(&self.logs) {
-            return Some(LogName(name.strip_suffix(".md")?.to_owned()));
+            return Some(name.strip_suffix(".md")?.to_owned());
         }
-        Some(LogName(below(&self.folder)?.rsplit_once('/')?.0.to_owned()))
+        Some(below(&self.folder)?.rsplit_once('/')?.0.to_owned())
     }
 
     /// The path of a log.
     ///
     /// # Errors
     /// The name is no path.
-    pub fn log_path(&self, name: &LogName) -> Result<NotePath> {
+    pub fn log_path(&self, name: &str) -> Result<NotePath> {
         Ok(NotePath::new(&format!("{}/{name}.md", self.logs))?)
     }
 
@@ -136,7 +120,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn logs(&self) -> Result<Vec<(LogName, u64)>> {
+    pub fn logs(&self) -> Result<Vec<(String, u64)>> {
         let found = self.notes_below(&self.logs)?;
         Ok(found.into_iter().filter_map(|(path, size)| Some((self.log_of(&path)?, size))).collect())
     }
@@ -145,7 +129,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn summarised(&self) -> Result<BTreeSet<LogName>> {
+    pub fn summarised(&self) -> Result<BTreeSet<String>> {
         Ok(self.notes_below(&self.folder)?.iter().filter_map(|(path, _)| self.log_of(path)).collect())
     }
 
@@ -160,7 +144,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn window(&self, name: &LogName) -> Result<Window> {
+    pub fn window(&self, name: &str) -> Result<Window> {
         let summaries = self.log_summaries(name)?;
         self.window_of(name, summaries.notes)
     }
@@ -176,7 +160,7 @@ impl<'w> Summaries<'w> {
         match self.log_summaries(&name) {
             Ok(summaries) if summaries.notes.is_empty() => (Ok(Vec::new()), blocks),
             Ok(summaries) => {
-                let window = Window::new(name.as_str(), path, None, blocks, summaries.notes);
+                let window = Window::new(&name, path, None, blocks, summaries.notes);
                 (Ok(window.past_summaries()), window.blocks)
             }
             Err(error) => (Err(error), blocks),
@@ -206,13 +190,13 @@ impl<'w> Summaries<'w> {
         Ok(past.collect())
     }
 
-    pub(super) fn window_of(&self, name: &LogName, notes: Vec<SummaryNote>) -> Result<Window> {
+    pub(super) fn window_of(&self, name: &str, notes: Vec<SummaryNote>) -> Result<Window> {
         let bytes = self.workspace.vault.read_if_there(&self.log_path(name)?)?;
         let blocks = bytes.as_deref().map(events).unwrap_or_default();
-        Ok(Window::new(name.as_str(), &format!("{}/{name}", self.logs), bytes, blocks, notes))
+        Ok(Window::new(name, &format!("{}/{name}", self.logs), bytes, blocks, notes))
     }
 
-    fn log_summaries(&self, name: &LogName) -> Result<LogSummaries> {
+    fn log_summaries(&self, name: &str) -> Result<LogSummaries> {
         let folder = format!("{}/{name}", self.folder);
         let mut summaries = LogSummaries::default();
         for (path, _) in self.notes_below(&folder)? {
@@ -244,8 +228,8 @@ impl<'w> Summaries<'w> {
     }
 
     /// All notes by their logs.
-    pub(super) fn all_logs(&self) -> Result<BTreeMap<LogName, LogSummaries>> {
-        let mut all_logs: BTreeMap<LogName, LogSummaries> = BTreeMap::new();
+    pub(super) fn all_logs(&self) -> Result<BTreeMap<String, LogSummaries>> {
+        let mut all_logs: BTreeMap<String, LogSummaries> = BTreeMap::new();
         for (path, _) in self.notes_below(&self.folder)? {
             if let Some(name) = self.log_of(&path) {
                 self.read_note(&path, all_logs.entry(name).or_default())?;
@@ -254,22 +238,11 @@ impl<'w> Summaries<'w> {
         Ok(all_logs)
     }
 
-    /// All summaries with their logs' names, in the order of their paths.
-    ///
-    /// # Errors
-    /// A note can't be read.
-    pub fn all(&self) -> Result<Vec<(LogName, SummaryNote)>> {
-        let all_logs = self.all_logs()?.into_iter();
-        Ok(all_logs
-            .flat_map(|(name, summaries)| summaries.notes.into_iter().map(move |note| (name.clone(), note)))
-            .collect())
-    }
-
     /// The summaries of a log that are to be made next. After they are written, others may be due.
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn due(&self, name: &LogName, scope: DueScope) -> Result<Vec<DueSummary>> {
+    pub fn due(&self, name: &str, scope: DueScope) -> Result<Vec<DueSummary>> {
         Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
@@ -280,30 +253,23 @@ impl<'w> Summaries<'w> {
     /// The note can't be written.
     pub fn write(
         &self,
-        name: &LogName,
+        name: &str,
         due: &DueSummary,
         text: &SummaryText,
         read: Timestamp,
     ) -> Result<SummaryNote> {
         let words = without_comments(text.text.trim());
         let summary = Summary {
-            id: due.id.clone(),
-            kind: due.kind,
-            depth: due.depth,
-            covers: Some(due.covers.clone()),
-            sources: due.sources.clone(),
-            log: (due.kind == SummaryKind::Leaf).then(|| format!("{}/{name}", self.logs)),
-            sha256: due.sha256.clone(),
-            sources_sha256: Some(due.sources_sha256.clone()),
             tokens: history::estimate(&words),
             brain: text.brain.clone(),
             by: text.by.clone(),
             at: read,
             text: words,
+            ..due.summary.clone()
         };
         let bytes = summary::render(&summary).into_bytes();
         let origin = Origin::new(Actor::Assistant).client(text.brain.as_str());
-        let why = origin.why(format!("summarised: {name}")).trailer(summary::TRAILER, &due.id);
+        let why = origin.why(format!("summarised: {name}")).trailer(summary::TRAILER, &due.summary.id);
         let path = match &due.replaces {
             Some(known) => {
                 let path = NotePath::new(&known.path)?;
@@ -329,9 +295,10 @@ impl<'w> Summaries<'w> {
     }
 
     /// `d0-0001.md`: the place in its depth, or the first free one behind it.
-    fn free_path(&self, name: &LogName, due: &DueSummary) -> Result<NotePath> {
-        let path =
-            |number: usize| NotePath::new(&format!("{}/{name}/d{}-{number:04}.md", self.folder, due.depth));
+    fn free_path(&self, name: &str, due: &DueSummary) -> Result<NotePath> {
+        let path = |number: usize| {
+            NotePath::new(&format!("{}/{name}/d{}-{number:04}.md", self.folder, due.summary.depth))
+        };
         let mut number = due.before + 1;
         while self.workspace.vault.exists(&path(number)?) {
             number += 1;

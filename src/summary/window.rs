@@ -36,17 +36,6 @@ pub struct SummaryNote {
     pub summary: Summary,
 }
 
-/// One event of a log, with its bytes. The bytes of a summary's events, joined, are the covered bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EventBlock<'a> {
-    /// Its block id.
-    pub id: Option<&'a str>,
-    /// Its first line, from 1.
-    pub line: usize,
-    /// Its bytes, up to the next event of the summary.
-    pub bytes: &'a [u8],
-}
-
 /// A log with its summaries.
 #[derive(Debug)]
 pub struct Window {
@@ -169,16 +158,12 @@ impl Window {
     }
 
     /// The covered events of a summary, with their bytes in the log.
-    pub fn messages(&self, id: &str) -> Vec<EventBlock<'_>> {
+    pub fn messages(&self, id: &str) -> Vec<(&LogBlock, &[u8])> {
         let (Some(events), Some(bytes)) = (self.events(id), &self.bytes) else { return Vec::new() };
         let one = |at: usize| {
             let block = &self.blocks[at];
             let end = if at + 1 < events.end { self.blocks[at + 1].range.start } else { block.range.end };
-            EventBlock {
-                id: block.event.id.as_deref(),
-                line: block.line,
-                bytes: &bytes[block.range.start..end],
-            }
+            (block, &bytes[block.range.start..end])
         };
         events.clone().map(one).collect()
     }

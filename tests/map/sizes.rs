@@ -119,7 +119,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A journal asks for room on its disk.
     ("src", 1250),
     // What a summary was made from stands in its head as a hash, and a note that a person edited is left.
-    ("summary", 1650),
+    ("summary", 1600),
     // Lines of a note with the same words are told apart, and a time is left out with all dates of its line.
     ("tasks", 1050),
     ("transfer", 2150),

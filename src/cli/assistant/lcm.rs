@@ -116,8 +116,9 @@ fn grep(
 }
 
 fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>, id: &str) -> CommandResult {
-    let found = summaries.describe(id)?;
-    context.ui.json(&found);
+    let attributed = summaries.describe(id)?;
+    context.ui.json(&attributed);
+    let found = &attributed.described;
     let ui = &context.ui;
     ui.line(format!("{}  {}, depth {}, {}", found.id, found.kind, found.depth, found.path));
     let covers =
@@ -129,7 +130,7 @@ fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>,
             ui.line(format!("{what} {}", ids.join(", ")));
         }
     }
-    ui.line(format!("by {} at {}", found.brain, rfc3339(found.at, workspace.zone.tz())));
+    ui.line(format!("by {} at {}", attributed.brain, rfc3339(attributed.at, workspace.zone.tz())));
     ui.line(format!("\n{}", without_control(&found.text)));
     Ok(Status::Fine)
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::prelude::*;
 use crate::agent::SummaryWriter;
-use crate::summary::{DueScope, LogName, Summaries, plan};
+use crate::summary::{DueScope, Summaries, plan};
 use crate::vault::Vault;
 
 /// The growth of a log, in bytes, after which one that had nothing due is checked again.
@@ -69,9 +69,9 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 
 struct SummaryQueue {
     writer: SummaryWriter,
-    known: HashMap<LogName, LogStatus>,
+    known: HashMap<String, LogStatus>,
     /// The logs to check.
-    wanted: BTreeMap<LogName, DueScope>,
+    wanted: BTreeMap<String, DueScope>,
     /// Summaries that were written since the start.
     written: usize,
 }

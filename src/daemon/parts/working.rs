@@ -15,7 +15,7 @@ use crate::agent::WorkingMemoryWriter;
 use crate::format::log::SESSIONS;
 use crate::format::summary;
 use crate::memory::working::is_on;
-use crate::summary::{LogName, Summaries};
+use crate::summary::Summaries;
 
 /// The most bytes at a log's end that are searched for a sign.
 const END: u64 = 256 << 10;
@@ -38,7 +38,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     // The length of each log at its last check, so that one sign counts once.
     let mut seen: HashMap<NotePath, u64> = HashMap::new();
     // The last conversation that ended, which waits for the end of a pause. One text is kept.
-    let mut last: Option<LogName> = None;
+    let mut last: Option<String> = None;
     loop {
         let mut paths = Arc::default();
         tokio::select! {
@@ -59,7 +59,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             last = None;
             continue;
         }
-        let ended: Vec<LogName> =
+        let ended: Vec<String> =
             paths.iter().filter_map(|path| log_to_note(workspace, path, &mut seen)).collect();
         last = ended.into_iter().next_back().or(last);
         if workspace.is_paused() {
@@ -75,7 +75,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 }
 
 /// The log about which working memory is due after a change of this note.
-fn log_to_note(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePath, u64>) -> Option<LogName> {
+fn log_to_note(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePath, u64>) -> Option<String> {
     let summaries = Summaries::of(workspace);
     let log = summaries.log_of(path)?;
     // Logs of brains and routines on their own are no conversation.

@@ -9,7 +9,7 @@ use crate::format::log;
 use crate::hooks::archive::log_paths::{LogPaths, log_name};
 use crate::hooks::host::HOST_LIMIT;
 use crate::summary::extract::extract;
-use crate::summary::{CondensedLog, DueScope, LogName, Summaries, SummaryError, SummaryText};
+use crate::summary::{CondensedLog, DueScope, Summaries, SummaryError, SummaryText};
 use crate::workspace::Workspace;
 
 /// Only the end of a longer log is read, in bytes.
@@ -90,13 +90,13 @@ fn beginning(text: &str, most: usize) -> Option<String> {
     Some(format!("{}\n…", &text[..end]))
 }
 
-fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> Option<LogName> {
+fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> Option<String> {
     let (_, path) = LogPaths::of(workspace).find(&log_name(session, None))?;
     summaries.log_of(&path)
 }
 
 /// The log in short; of a long one the end.
-fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &LogName) -> Option<CondensedLog> {
+fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &str) -> Option<CondensedLog> {
     let path = summaries.log_path(name).ok()?;
     let mut bytes = workspace.vault.read(&path).ok()?;
     if bytes.len() > MAX_READ_BYTES {

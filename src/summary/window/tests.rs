@@ -35,21 +35,8 @@ impl Log {
             for due in due {
                 made += 1;
                 let text = format!("about {}", due.texts.len());
-                let summary = Summary {
-                    id: due.id,
-                    kind: due.kind,
-                    depth: due.depth,
-                    covers: Some(due.covers),
-                    sources: due.sources,
-                    log: (due.kind == SummaryKind::Leaf).then(|| "logs/s/c/w".into()),
-                    sha256: due.sha256,
-                    sources_sha256: Some(due.sources_sha256),
-                    tokens: 2,
-                    brain: summary::EXTRACT.into(),
-                    by: "process:vault-agent".into(),
-                    at,
-                    text,
-                };
+                let (brain, by) = (summary::EXTRACT.into(), "process:vault-agent".into());
+                let summary = Summary { tokens: 2, brain, by, at, text, ..due.summary };
                 let (read, findings) = summary::parse(summary::render(&summary).as_bytes());
                 assert_eq!((read.as_ref(), findings.len()), (Some(&summary), 0));
                 let replaced = due.replaces.map(|note| note.path);
@@ -69,14 +56,12 @@ impl Log {
         for note in window.notes() {
             let id = &note.summary.id;
             let events = window.events(id).unwrap();
-            let given: Vec<u8> = window.messages(id).iter().flat_map(|block| block.bytes).copied().collect();
+            let given: Vec<u8> = window.messages(id).iter().flat_map(|(_, bytes)| *bytes).copied().collect();
             let blocks = &window.blocks()[events.clone()];
             let covered = &self.bytes[blocks[0].range.start..blocks[blocks.len() - 1].range.end];
             assert_eq!(given, covered, "byte for byte, in order");
-            for (block, given) in blocks.iter().zip(window.messages(id)) {
-                assert!(
-                    given.bytes.starts_with(&self.bytes[block.range.clone()]) && given.line == block.line
-                );
+            for (block, (given, bytes)) in blocks.iter().zip(window.messages(id)) {
+                assert!(bytes.starts_with(&self.bytes[block.range.clone()]) && given.line == block.line);
             }
             if note.summary.kind == SummaryKind::Leaf {
                 assert_eq!(events.start, end, "no event is in two leaves or in none");
@@ -189,7 +174,7 @@ proptest! {
         let mut log = Log { bytes: render(&draws, false), notes: vec![] };
         log.settle(DueScope::Pressed, LATE);
         prop_assume!(!log.notes.is_empty());
-        let covered = log.window().messages(&log.notes[0].summary.id).iter().map(|block| block.bytes.len()).sum::<usize>();
+        let covered = log.window().messages(&log.notes[0].summary.id).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         let first = log.window().blocks()[0].range.start;
         let at = first + place.index(covered);
         log.bytes[at] = if log.bytes[at] == b'#' { b'+' } else { b'#' };
@@ -257,7 +242,7 @@ fn a_message_that_is_deleted_later_is_told_no_more_whatever_the_clocks_say() {
         let due = log.window().due(DueScope::New, &TimeZone::UTC);
         assert!(
             due.len() == 1
-                && due[0].id == leaf
+                && due[0].summary.id == leaf
                 && !due[0].texts.iter().any(|said| said.text.starts_with("m3 "))
         );
         // A person's words are never made again, and no request has them.
