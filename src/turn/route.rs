@@ -11,6 +11,8 @@
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::config::{AttachmentKind, MEMORY, Route, Settings, TaskCategory};
 use crate::words::{WordLists, word_lists};
@@ -31,19 +33,41 @@ pub struct QuestionProperties<'a> {
 }
 
 /// The chosen brains, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RouteDecision {
-    /// The brains to try, in order; empty if memory answers alone.
+    /// All, in the order in which they are tried.
     pub chain: Vec<String>,
-    /// The route that matched, counted from 1.
+    /// The route that fits, from 1.
     pub rule: Option<usize>,
-    /// Why, in one sentence.
+    /// Why.
     pub why: String,
-    /// The category of the question, if its words show one.
+    /// The kind of task that it is.
+    #[schemars(with = "Option<String>")]
     pub category: Option<TaskCategory>,
 }
 
+/// The brains that would be asked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShownRoute {
+    /// The first; null where memory answers.
+    brain: Option<String>,
+    #[serde(flatten)]
+    route: RouteDecision,
+}
+
+impl From<RouteDecision> for ShownRoute {
+    fn from(route: RouteDecision) -> Self {
+        Self { brain: route.chain.first().cloned(), route }
+    }
+}
+
 impl RouteDecision {
+    /// The decision in three lines.
+    pub fn words(&self) -> String {
+        let chain = if self.chain.is_empty() { MEMORY.to_owned() } else { self.chain.join(", then ") };
+        format!("{chain}\n{}\ncategory: {}", self.why, self.category.map_or("none", TaskCategory::as_str))
+    }
+
     /// Moves the brain with this name to the front, if there is one.
     pub fn ask_first(&mut self, settings: &Settings, name: &str) {
         if settings.brains.iter().any(|brain| brain.name == name) {
@@ -88,12 +112,8 @@ pub fn route(
             None if name == MEMORY => Vec::new(),
             None => return Err(UnknownBrain { name: name.to_owned(), known: all().collect() }),
         };
-        return Ok(RouteDecision {
-            chain,
-            rule: None,
-            why: "It was asked for by its name.".to_owned(),
-            category,
-        });
+        let why = "It was asked for by its name.".to_owned();
+        return Ok(RouteDecision { chain, rule: None, why, category });
     }
     let fitting = settings.routes.iter().position(|route| fits(route, question, category));
     let mut chain: Vec<String> = Vec::new();

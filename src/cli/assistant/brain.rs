@@ -11,7 +11,8 @@ use crate::brain::health::HealthStore;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, CallProgress, FailureClass, Message, Request, failover};
 use crate::cli::prelude::*;
-use crate::config::{AttachmentKind, TaskCategory};
+use crate::config::AttachmentKind;
+use crate::turn::route::ShownRoute;
 use crate::turn::{QuestionProperties, UnknownBrain, route};
 
 /// The time limit of a test call, which is printed before it.
@@ -102,16 +103,7 @@ fn show<'a>(context: &Context, none: &str, rows: impl Iterator<Item = (&'a Liste
 
 fn show_route(context: &Context, workspace: &Workspace, question: &QuestionProperties<'_>) -> CommandResult {
     let routed = route(&workspace.settings, question, None)?;
-    let category = routed.category.map_or("none", TaskCategory::as_str);
-    let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
-    let document = json!({
-        "brain": routed.chain.first(),
-        "chain": routed.chain,
-        "rule": routed.rule,
-        "why": routed.why,
-        "category": routed.category,
-    });
-    context.answer(&document, format!("{chain}\n{}\ncategory: {category}", routed.why))
+    context.answer(&json!(ShownRoute::from(routed.clone())), routed.words())
 }
 
 fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {

@@ -9,7 +9,7 @@ use crate::agent::other_brains::BrainQuestion;
 use crate::config::TaskCategory;
 use crate::mcp::arguments::{Argument, QUESTION, line, text};
 use crate::mcp::failure::ToolFailure;
-use crate::turn::route::{self, QuestionProperties};
+use crate::turn::route::{self, QuestionProperties, ShownRoute};
 
 /// The tool that a brain which is asked by another doesn't have.
 pub const ASK: &str = "ask_brain";
@@ -48,43 +48,18 @@ pub(super) const ROUTE_TASK: ToolEntry = ToolEntry {
     doc: "Says which of the user's models a text would go to, and why.",
     arguments: &[TASK],
     effect: Effect::Reads,
-    output: Tool::with_output_schema::<Routed>,
+    output: Tool::with_output_schema::<ShownRoute>,
     act: route_task,
 };
-
-/// The brains that would be asked.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Routed {
-    /// The first; null where memory answers.
-    brain: Option<String>,
-    /// All, in the order in which they are tried.
-    chain: Vec<String>,
-    /// The route that fits, from 1.
-    rule: Option<usize>,
-    /// Why.
-    why: String,
-    /// The kind of task that it is.
-    category: Option<String>,
-}
 
 fn route_task(call: &McpCall<'_>) -> ToolOutcome {
     let question = QuestionProperties {
         text: call.arguments.text("text").unwrap_or_default(),
         ..QuestionProperties::default()
     };
-    let routed = route::route(&call.workspace.settings, &question, None)
+    let route = route::route(&call.workspace.settings, &question, None)
         .map_err(|error| ToolFailure::new("no_such_brain", error.to_string()))?;
-    let category = routed.category.map(|found| found.as_str().to_owned());
-    let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
-    let words = format!("{chain}\n{}\ncategory: {}", routed.why, category.as_deref().unwrap_or("none"));
-    let output = Routed {
-        brain: routed.chain.first().cloned(),
-        chain: routed.chain,
-        rule: routed.rule,
-        why: routed.why,
-        category,
-    };
-    Ok(ToolAnswer::new(words, &output))
+    Ok(ToolAnswer::new(route.words(), &ShownRoute::from(route)))
 }
 
 pub(super) const ASK_BRAIN: ToolEntry = ToolEntry {

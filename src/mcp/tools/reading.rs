@@ -69,13 +69,6 @@ struct Memory {
     memory_scope: String,
 }
 
-impl From<memory::ListedMemory> for Memory {
-    fn from(listed: memory::ListedMemory) -> Self {
-        let memory::ListedMemory { line, timestamp, text, scope, .. } = listed;
-        Self { line, timestamp, text, memory_scope: scope.to_string() }
-    }
-}
-
 /// A day with notes.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Day {
@@ -106,13 +99,6 @@ struct Commitment {
     line: usize,
 }
 
-impl From<ListedFollowUp> for Commitment {
-    fn from(listed: ListedFollowUp) -> Self {
-        let ListedFollowUp { id, status, due, precision, scope, text, line, .. } = listed;
-        Self { id, status, due, precision, scope, text, line }
-    }
-}
-
 fn list(call: &McpCall<'_>) -> ToolOutcome {
     let shelf: MemoryKind = call.arguments.text("scope").unwrap_or_default().parse()?;
     let notes = call.workspace.memory();
@@ -131,7 +117,13 @@ fn long(listed: Vec<memory::ListedSection>) -> ToolAnswer {
         let name = section.section.unwrap_or_default();
         words.push(format!("## {name}"));
         words.extend(section.memories.iter().map(|one| format!("{}: {}", one.line, one_line(&one.text))));
-        let memories = section.memories.into_iter().map(Memory::from).collect();
+        let memory = |memory::ListedMemory { line, timestamp, text, scope, .. }| Memory {
+            line,
+            timestamp,
+            text,
+            memory_scope: scope.to_string(),
+        };
+        let memories = section.memories.into_iter().map(memory).collect();
         sections.push(Section { name, line: section.line, memories });
     }
     let words = if words.is_empty() { "There are no memories.".to_owned() } else { words.join("\n") };
@@ -198,7 +190,11 @@ fn listing(listed: Vec<ListedFollowUp>, none: &str) -> ToolAnswer {
     };
     let lines: Vec<String> = listed.iter().map(line).collect();
     let text = if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
-    let commitments = Some(listed.into_iter().map(Into::into).collect());
+    let commitment = |listed: ListedFollowUp| {
+        let ListedFollowUp { id, status, due, precision, scope, text, line, .. } = listed;
+        Commitment { id, status, due, precision, scope, text, line }
+    };
+    let commitments = Some(listed.into_iter().map(commitment).collect());
     ToolAnswer::from_notes(&text, &Listing { commitments, untrusted: true, ..Listing::default() })
 }
 

@@ -69,13 +69,6 @@ struct Reminder {
     next: Option<String>,
 }
 
-impl From<ListedLine> for Reminder {
-    fn from(listed: ListedLine) -> Self {
-        let ListedLine { id, path, format: form, line, date, time, recur, msg: message, next, .. } = listed;
-        Self { id, path, form, line, date, time, recur, message, next: Some(next) }
-    }
-}
-
 fn list(call: &McpCall<'_>) -> ToolOutcome {
     let workspace = &call.workspace;
     let (mut all, problems) = tasks::all(
@@ -93,7 +86,11 @@ fn list(call: &McpCall<'_>) -> ToolOutcome {
     }
     lines.extend(problems);
     let text = if lines.is_empty() { "There are no reminders.".to_owned() } else { lines.join("\n") };
-    let output = Reminders { reminders: all.into_iter().map(Into::into).collect(), more, untrusted: true };
+    let reminder = |listed: ListedLine| {
+        let ListedLine { id, path, format: form, line, date, time, recur, msg: message, next, .. } = listed;
+        Reminder { id, path, form, line, date, time, recur, message, next: Some(next) }
+    };
+    let output = Reminders { reminders: all.into_iter().map(reminder).collect(), more, untrusted: true };
     Ok(ToolAnswer::from_notes(&text, &output))
 }
 
@@ -201,13 +198,6 @@ struct DoneLine {
     /// A remark about it for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     remark: Option<String>,
-}
-
-impl From<WrittenTask> for DoneLine {
-    fn from(written: WrittenTask) -> Self {
-        let WrittenTask { id, line_text, next_text, path, remark, .. } = written;
-        Self { id, line_text, next_text, path, remark }
-    }
 }
 
 fn done(call: &McpCall<'_>) -> ToolOutcome {
@@ -329,10 +319,10 @@ fn told_task(call: &McpCall<'_>, what: &str, written: WrittenTask, when: Option<
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let remark = written.remark.as_ref().map_or_else(String::new, |remark| format!("\n{remark}"));
     let text = format!("{what} in {}:\n{shown}{at}{remark}", written.place());
+    let WrittenTask { id, line_text, next_text, path, remark, .. } = written;
     if what == "done" {
-        return ToolAnswer::new(text, &DoneLine::from(written));
+        return ToolAnswer::new(text, &DoneLine { id, line_text, next_text, path, remark });
     }
-    let WrittenTask { id, path, line_text, .. } = written;
     ToolAnswer::new(text, &Written { id, line_text, path, when })
 }
 
