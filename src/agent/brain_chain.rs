@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::brain_clients::{self, BrainClient, ClientContext, PreparedBrain};
-use crate::brain::failover::{self, BrainAttempt, BrainId, FailedAttempt};
+use crate::brain::failover::{self, Availability, BrainAttempt, BrainId, FailedAttempt};
 use crate::brain::health::HealthStore;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, CallProgress, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
@@ -155,15 +155,17 @@ impl Brains {
 
     /// The brains that were skipped because they are in cooldown, each with its last error, scrubbed, in words.
     pub fn skipped(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Vec<String> {
-        let asked: Vec<usize> = walk.tried.iter().map(|tried| tried.attempt.index).collect();
-        let health = self.health.load();
-        let skipped = failover::skipped(&Self::ids(chain), &health, &asked, false, self.clock.now());
-        let with_error =
-            |(name, _): (String, _)| match health.seen.get(&name).and_then(|seen| seen.last_error.as_ref()) {
-                Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
-                None => name,
-            };
-        skipped.into_iter().map(with_error).collect()
+        let (health, now) = (self.health.load(), self.clock.now());
+        let rests = |(at, member): &(usize, &&ChainBrain)| {
+            walk.tried.iter().all(|tried| tried.attempt.index != *at)
+                && failover::availability(&health, &member.prepared.id, now) != Availability::Free
+        };
+        let in_words = |(_, member): (usize, &&ChainBrain)| {
+            let name = member.prepared.name();
+            let error = health.seen.get(name).and_then(|seen| seen.last_error.as_ref());
+            error.map_or_else(|| name.to_owned(), |error| format!("{name} ({})", error.trim_end_matches('.')))
+        };
+        chain.iter().enumerate().filter(rests).map(in_words).collect()
     }
 
     /// Makes one call, and records its result in the health file. Gives its duration in milliseconds and its usage,

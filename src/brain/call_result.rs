@@ -153,8 +153,6 @@ pub struct BrainError {
     pub retry_after: Option<Duration>,
     /// The request was too long for the model: a shorter one may do.
     pub too_long: bool,
-    /// The HTTP status, if there was one.
-    pub status: Option<u16>,
     /// The caller cancelled; says nothing about the brain.
     pub cancelled: bool,
 }
@@ -162,14 +160,7 @@ pub struct BrainError {
 impl BrainError {
     /// An error with a class and a sentence.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self {
-            class,
-            message: message.into(),
-            retry_after: None,
-            too_long: false,
-            status: None,
-            cancelled: false,
-        }
+        Self { class, message: message.into(), retry_after: None, too_long: false, cancelled: false }
     }
 
     /// The caller stopped the call.

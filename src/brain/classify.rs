@@ -86,7 +86,7 @@ fn class_of(status: Option<u16>, error: &ErrorText, secrets: &[&str]) -> BrainEr
         (None, false) => format!(" ({words})"),
     };
     let message = format!("{}{why}", sentence(class, too_long));
-    BrainError { too_long, status, ..BrainError::new(class, message) }
+    BrainError { too_long, ..BrainError::new(class, message) }
 }
 
 /// The words of providers' errors, and the codes that stand for a status, by its number.

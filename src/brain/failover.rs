@@ -141,25 +141,6 @@ pub fn availability(health: &BrainHealth, brain: &BrainId, now: Timestamp) -> Av
     cooling.max().map_or(Availability::Free, |(until, class)| Availability::Until(class, until))
 }
 
-/// The brains that were skipped because of a cooldown, with its end if it has one: those before
-/// the last that was asked, or all where none `answered`.
-pub fn skipped(
-    chain: &[BrainId],
-    health: &BrainHealth,
-    asked: &[usize],
-    answered: bool,
-    now: Timestamp,
-) -> Vec<(String, Option<Timestamp>)> {
-    let end = if answered { asked.last().copied().unwrap_or(0) } else { chain.len() };
-    let links = chain.iter().enumerate().take(end).filter(|(at, _)| !asked.contains(at));
-    let resting = links.filter_map(|(_, brain)| match availability(health, brain, now) {
-        Availability::Free => None,
-        Availability::Until(_, until) => Some((brain.brain.clone(), Some(until))),
-        Availability::Off(_) => Some((brain.brain.clone(), None)),
-    });
-    resting.collect()
-}
-
 /// Records the result of a call of `links[at]` with its key `key`: an error, or none for an answer. `links` are all
 /// brains, since an empty account concerns every brain that shares it.
 pub fn record(

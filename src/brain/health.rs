@@ -51,15 +51,25 @@ pub struct FailureCount {
     pub keys: Vec<String>,
 }
 
-/// The times of a brain's last answer and failure, and its last error.
+/// The times of the last answer and failure of a brain or an MCP server, and its last error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastReply {
     /// When it answered last.
     pub last_ok: Option<Timestamp>,
-    /// Its last error, scrubbed.
-    pub last_error: Option<String>,
     /// When it failed last.
     pub failed: Option<Timestamp>,
+    /// Its last error, scrubbed.
+    pub last_error: Option<String>,
+}
+
+impl LastReply {
+    /// Whether the last call went well; none before the first.
+    pub fn is_well(&self) -> Option<bool> {
+        match (self.last_ok, self.failed) {
+            (None, None) => None,
+            (ok, failed) => Some(ok >= failed),
+        }
+    }
 }
 
 impl FailureCount {

@@ -82,7 +82,7 @@ pub struct McpServerStatus {
     pub name: String,
     /// The recorded failures.
     #[serde(flatten)]
-    pub seen: crate::agent::servers::ServerRecord,
+    pub seen: crate::brain::health::LastReply,
 }
 
 #[cfg(all(feature = "assistant", unix))]

@@ -245,7 +245,8 @@ impl Program {
             || runtime.block_on(brain.call(request, &mut CallProgress::default(), CancellationToken::new()));
         let first = call();
         let Err(error) = first else { return first };
-        let Some(status) = error.status.filter(|status| matches!(status, 401 | 408 | 429 | 500..)) else {
+        let Some(status) = status_of(&error).filter(|status| matches!(status, 401 | 408 | 429 | 500..))
+        else {
             return Err(error);
         };
         self.say(json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 1,
@@ -257,7 +258,7 @@ impl Program {
     }
 
     fn failed(&self, error: &BrainError) -> i32 {
-        let status = error.status;
+        let status = status_of(error);
         let said = error.message.split_once("(status ").map_or(error.message.as_str(), |(_, said)| said);
         let words = format!("API Error: {}", said.trim_end_matches(')'));
         let message = json!({"id": "x", "role": "assistant", "model": "<synthetic>",
@@ -267,6 +268,12 @@ impl Program {
             "api_error_status": status, "stop_reason": "stop_sequence", "usage": {}, "total_cost_usd": 0}));
         1
     }
+}
+
+/// The HTTP status that an error's sentence names.
+fn status_of(error: &BrainError) -> Option<u16> {
+    let (_, status) = error.message.split_once("(status ")?;
+    status.get(..3)?.parse().ok()
 }
 
 fn code(status: u16) -> &'static str {

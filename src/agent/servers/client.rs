@@ -14,12 +14,12 @@ use rmcp::model::{
 use rmcp::service::{RunningService, ServiceError, serve_client};
 use rmcp::transport::Transport;
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::server_output;
 use super::transport::{HttpTransport, StdioTransport};
 use crate::agent::skills::HiddenSecrets;
+use crate::brain::health::LastReply;
 use crate::config::{McpServer, json_file, secret};
 use crate::format::shortened;
 use crate::workspace::Workspace;
@@ -123,28 +123,6 @@ pub(crate) fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretSt
 /// The file's name.
 pub const FILE_NAME: &str = "mcp.json";
 
-/// The health of a server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ServerRecord {
-    /// When it last answered.
-    pub last_ok: Option<Timestamp>,
-    /// When it last failed.
-    pub failed: Option<Timestamp>,
-    /// The problem at that time.
-    pub last_error: Option<String>,
-}
-
-impl ServerRecord {
-    /// Whether its last use went well; none if it was never used.
-    pub fn is_well(&self) -> Option<bool> {
-        match (self.last_ok, self.failed) {
-            (None, None) => None,
-            (ok, failed) => Some(ok >= failed),
-        }
-    }
-}
-
 /// The file.
 #[derive(Debug, Clone)]
 pub struct ServerHealth(PathBuf);
@@ -156,14 +134,14 @@ impl ServerHealth {
     }
 
     /// The health of all servers; empty if the file can't be read.
-    pub fn load(&self) -> BTreeMap<String, ServerRecord> {
+    pub fn load(&self) -> BTreeMap<String, LastReply> {
         json_file::load(&self.0).unwrap_or_default()
     }
 
     /// Records that a server answered, or why it failed.
     pub(super) fn record(&self, server: &str, went: Result<(), &str>, now: Timestamp) {
         let mut all = self.load();
-        let seen: &mut ServerRecord = all.entry(server.to_owned()).or_default();
+        let seen: &mut LastReply = all.entry(server.to_owned()).or_default();
         match went {
             Ok(()) => seen.last_ok = Some(now),
             Err(why) => (seen.failed, seen.last_error) = (Some(now), Some(why.to_owned())),

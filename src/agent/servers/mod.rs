@@ -28,8 +28,8 @@ use crate::config::{McpServer, allow};
 use crate::turn::turn_journal::ToolEnd;
 use crate::workspace::Workspace;
 
+pub use client::ServerHealth;
 pub(crate) use client::secrets;
-pub use client::{ServerHealth, ServerRecord};
 
 /// The tool that shows what a server's tools take.
 pub const TOOLS: &str = "mcp_tools";

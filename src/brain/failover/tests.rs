@@ -271,9 +271,9 @@ fn where_all_are_cooling_the_one_whose_time_ends_first_is_tried_once() {
     let attempt = next(&chain, &health, &[], start()).unwrap();
     assert_eq!(attempt, BrainAttempt { index: 1, key: 0, shrink: false, last_resort: true });
     assert_eq!(walk(&chain, &mut health, start(), |_| Some(error(FailureClass::RateLimit))), [(1, 0, false)]);
-    let passed = skipped(&chain, &health, &[1], false, start());
-    assert_eq!(passed, [("a".to_owned(), Some(after(5 * HOUR))), ("c".to_owned(), None)]);
-    assert_eq!(skipped(&chain, &health, &[1], true, start()).len(), 1);
+    let rests = Availability::Until(FailureClass::Billing, after(5 * HOUR));
+    assert_eq!(availability(&health, &chain[0], start()), rests);
+    assert_eq!(availability(&health, &chain[2], start()), Availability::Off(FailureClass::UnknownModel));
     // A brain that is off isn't cooling.
     assert_eq!(next(&chain[2..], &health, &[], start()), None);
     // One brain asked for by its name is a chain of one.

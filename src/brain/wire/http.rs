@@ -18,6 +18,7 @@ use crate::brain::classify;
 use crate::brain::scrub::{scrub, scrub_reply};
 use crate::brain::{BrainError, CallProgress, FailureClass, Reply, Request};
 use crate::clock::Clock;
+use crate::defaults::defaults;
 use crate::format::lenient_json;
 
 /// No answer is longer, in bytes of its stream.
@@ -29,24 +30,16 @@ const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long a whole answer waits for the usage that may follow it.
 const AFTER_WHOLE: Duration = Duration::from_secs(3);
 
-/// The time limits of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BrainTimeouts {
-    /// Until the first byte of the answer.
-    pub first_byte: Duration,
-    /// Between two events.
-    pub silence: Duration,
-    /// In all.
-    pub overall: Duration,
-}
-
-impl Default for BrainTimeouts {
-    fn default() -> Self {
-        Self {
-            first_byte: Duration::from_secs(30),
-            silence: Duration::from_secs(180),
-            overall: Duration::from_secs(600),
-        }
+defaults! {
+    /// The time limits of a call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct BrainTimeouts {
+        /// Until the first byte of the answer.
+        pub first_byte: Duration = Duration::from_secs(30),
+        /// Between two events.
+        pub silence: Duration = Duration::from_secs(180),
+        /// In all.
+        pub overall: Duration = Duration::from_secs(600),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::agent::{
     AnswerEngine, CombinedToolbox, EngineParts, Toolbox, VaultApprovals, Waiter, brain_clients,
 };
 use crate::brain::MessagePart;
-use crate::brain::failover::{self, BrainId};
+use crate::brain::failover::{self, Availability, BrainId};
 use crate::brain::health::HealthStore;
 use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
@@ -233,9 +233,17 @@ impl Session<'_> {
         let place = |call: &CallRow| chain.iter().position(|link| link.brain == call.brain);
         let asked: Vec<usize> = calls.iter().filter_map(place).collect();
         let health = HealthStore::new(&workspace.dirs.state).load();
-        let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
-        let resting = skipped.into_iter();
-        let resting = resting.map(|(brain, until)| json!({ "brain": brain, "until": until.map(shown) }));
+        // Those before the last that was asked, or all where none answered.
+        let end = if answered { asked.last().copied().unwrap_or(0) } else { chain.len() };
+        let others = chain.iter().enumerate().take(end).filter(|(at, _)| !asked.contains(at));
+        let resting = others.filter_map(|(_, link)| {
+            let until = match failover::availability(&health, link, workspace.clock.now()) {
+                Availability::Free => return None,
+                Availability::Until(_, until) => Some(shown(until)),
+                Availability::Off(_) => None,
+            };
+            Some(json!({ "brain": link.brain, "until": until }))
+        });
         passed.chain(resting).collect()
     }
 }
