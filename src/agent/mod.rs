@@ -36,4 +36,4 @@ pub use self::background_calls::Phraser;
 pub use self::background_writers::{SummaryWriter, WorkingMemoryWriter};
 pub use self::brain_chain::{CallPermits, ChainAnswer};
 pub use self::tools::{Approvals, CombinedToolbox, NoApprovals, Toolbox};
-pub use self::turn_memory::{FoundMemory, RecalledContext, TurnMemory, VaultMemory};
+pub use self::turn_memory::{RecalledContext, TurnMemory, VaultMemory};

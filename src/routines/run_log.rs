@@ -14,7 +14,7 @@ use ulid::Ulid;
 
 use super::run_texts::{self, RunSection};
 use super::{message_of, run_material};
-use crate::agent::{FoundMemory, RecalledContext, TurnMemory};
+use crate::agent::{RecalledContext, TurnMemory};
 use crate::deliver::delivery_journal::RoutineRun;
 use crate::deliver::{self, Journal};
 use crate::format::approval::Approval;
@@ -212,10 +212,6 @@ impl TurnMemory for RunMemory {
             injection: run_texts::for_brain(&given.injection, &self.sections),
             links: given.links,
         })
-    }
-
-    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<FoundMemory>, String> {
-        self.inner.recall(query, limit).await
     }
 
     async fn answer(&self, _: &str, own: &[&str]) -> Result<String, String> {

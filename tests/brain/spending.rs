@@ -3,7 +3,7 @@
 use crate::brain::rig::*;
 use tokio::sync::Notify;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict};
-use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, FoundMemory, RecalledContext, TurnMemory};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::format::approval::{self, Approval, CheckboxMark};
 use vault_agent::turn::{NewTurn, Responder, TurnAnswer, TurnJournal};
 
@@ -75,10 +75,6 @@ impl TurnMemory for Fixed {
         Ok(RecalledContext { injection: self.0.to_owned(), links: links.to_owned() })
     }
 
-    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
-        Ok(Vec::new())
-    }
-
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok("From memory.".to_owned())
     }
@@ -95,8 +91,8 @@ impl TurnMemory for Ears {
         Ok(RecalledContext::default())
     }
 
-    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
-        Ok(Vec::new())
+    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
+        Ok(vault_agent::format::log::FOUND_NOTHING.to_owned())
     }
 }
 

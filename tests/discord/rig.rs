@@ -7,8 +7,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 pub use vault_agent::agent::Toolbox;
 use vault_agent::agent::{
-    AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, RecalledContext, TurnMemory, VaultApprovals,
-    Waiter,
+    AnswerEngine, CombinedToolbox, EngineParts, RecalledContext, TurnMemory, VaultApprovals, Waiter,
 };
 use vault_agent::config;
 use vault_agent::deliver::{AnswerSender, DeliveryOrder};
@@ -38,15 +37,9 @@ impl TurnMemory for Dentist {
         Ok(if known { given() } else { RecalledContext::default() })
     }
 
-    async fn recall(&self, query: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
-        let hit = FoundMemory {
-            path: "MEMORY.md".into(),
-            line: 3,
-            when: None,
-            text: "The dentist is on Friday".into(),
-            block: None,
-        };
-        Ok(if query.contains("dentist") { vec![hit] } else { vec![] })
+    async fn answer(&self, question: &str, _: &[&str]) -> Result<String, String> {
+        let found = format!("{}\n- The dentist is on Friday\n  -# `MEMORY.md`, line 3", log::FOUND);
+        Ok(if question.contains("dentist") { found } else { log::FOUND_NOTHING.to_owned() })
     }
 }
 

@@ -11,6 +11,7 @@ use super::fixed_texts;
 use crate::agent::brain_chain::{BrainCall, ChainAnswer, ChainBrain, FailoverWalk};
 use crate::brain::{BrainError, Reply, Usage};
 use crate::config::MEMORY;
+use crate::format::log::ANSWERED_WITH_HELP;
 use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
 
@@ -132,8 +133,12 @@ impl AnswerEngine {
             self.log_failure(self.journal().record_memory_answer(message, why, self.now()));
         }
         let question = history::strip_mentions(question);
-        let answer = self.parts.memory.answer(question, &question_links(turn, joined)).await;
-        let answer = answer.unwrap_or_else(|problem| format!("Memory could not be asked either: {problem}"));
+        let answer = if question.is_empty() {
+            format!("{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` says how I am.")
+        } else {
+            let answer = self.parts.memory.answer(question, &question_links(turn, joined)).await;
+            answer.unwrap_or_else(|problem| format!("Memory could not be asked either: {problem}"))
+        };
         let why = why.filter(|_| !self.parts.omit_reason).map(str::to_owned);
         let parts: Vec<String> =
             why.into_iter().chain(self.completed_changes(message)).chain([answer]).collect();

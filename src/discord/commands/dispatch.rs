@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::interaction_reply::InteractionReply;
 use super::{completion, definitions, inbox, program};
-use crate::agent::turn_memory;
 use crate::deliver::{self, delivery_journal};
 use crate::discord::api::ApiError;
 use crate::discord::api::message::IncomingMessage;
@@ -103,10 +102,7 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
                 .await?;
             Ok(format!("No longer pinned:\n{}", fenced(&bullet.text)))
         }
-        "recall" => {
-            let found = shared.operations.recall.recall(&required_option(command, "query")?, 5).await?;
-            Ok(turn_memory::describe(&found))
-        }
+        "recall" => shared.operations.recall.answer(&required_option(command, "query")?, &[]).await,
         "ask" => ask(shared, command).await,
         "stop" => {
             let (channel, who) = (command.channel_id.get(), user_name(command));
