@@ -92,7 +92,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
     ("history", 5300),
     // A setting of ours is told from the file as it was.
-    ("hooks", 3500),
+    ("hooks", 3450),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
     ("listen", 150),

@@ -168,7 +168,7 @@ impl<'w> ArchivePass<'w> {
         for EntryPiece { name, kind: what } in entry.pieces {
             match what {
                 PieceKind::Said { kind, author, parts } => {
-                    self.log_spoken(&agent, &SpokenKind { name, at, kind, author }, &parts)?;
+                    self.log_spoken(&agent, name, at, (kind, &author), &parts)?;
                 }
                 PieceKind::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
@@ -186,8 +186,15 @@ impl<'w> ArchivePass<'w> {
         Ok(())
     }
 
-    fn log_spoken(&mut self, agent: &Option<String>, said: &SpokenKind, parts: &[ContentPart]) -> Result<()> {
-        if self.is_known(agent, said.name, said.at)? {
+    fn log_spoken(
+        &mut self,
+        agent: &Option<String>,
+        name: u128,
+        at: Timestamp,
+        (kind, author): (EventKind, &str),
+        parts: &[ContentPart],
+    ) -> Result<()> {
+        if self.is_known(agent, name, at)? {
             return Ok(());
         }
         let mut lines = Vec::new();
@@ -201,10 +208,10 @@ impl<'w> ArchivePass<'w> {
         }
         let content = lines.join("\n");
         let log = self.log_of(agent)?;
-        if said.kind == EventKind::User {
+        if kind == EventKind::User {
             log.set_title(|| crate::capture::sentences::one_line(&content, TITLE));
         }
-        log.add(said.name, said.kind, said.at, &said.author, content);
+        log.add(name, kind, at, author, content);
         Ok(())
     }
 
@@ -323,12 +330,4 @@ impl<'w> ArchivePass<'w> {
         log.continue_from(&log_paths, &other, at)?;
         Ok(log.contains(name))
     }
-}
-
-/// The kind of a message, without its words.
-struct SpokenKind {
-    name: u128,
-    at: Timestamp,
-    kind: EventKind,
-    author: String,
 }

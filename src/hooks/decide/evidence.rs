@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use super::save_claims::AnswerSubject;
 use crate::capture::sentences::{in_order, is_kept, normalize_words};
 use crate::hooks::host::{TranscriptCall, TranscriptTurn};
-use crate::hooks::install::entries as install;
 use crate::workspace::Workspace;
 
 /// Our tools that write, by their names without the server's.
@@ -136,8 +135,9 @@ fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
 }
 
 fn shell_words(command: &str) -> Vec<String> {
-    let lines = command.replace('\n', " ; ");
-    install::words(&lines).unwrap_or_else(|| lines.split_whitespace().map(str::to_owned).collect())
+    // A comment ends with its line.
+    let lines = command.replace('\n', "\n ; ");
+    shlex::split(&lines).unwrap_or_else(|| lines.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Whether an assistant or a command wrote into the agent's notes since the prompt. Transcripts of other conversations

@@ -122,7 +122,7 @@ fn caller(text: &str) -> Result<Option<HookCaller>, SettingsError> {
         }
     }
     Ok(command.and_then(|command| {
-        let words = words(&command)?;
+        let words = shlex::split(&command)?;
         let vault = words.iter().position(|word| word == "--vault")?;
         Some(HookCaller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone(), server })
     }))
@@ -238,7 +238,7 @@ fn action_of(hook: &Node<'_>) -> Option<(HostEvent, EntryAction)> {
 
 /// The event that a command of ours is for.
 fn event_of_command(command: &str) -> Option<HostEvent> {
-    let words = words(command)?;
+    let words = shlex::split(command)?;
     let program = words.first()?.rsplit(['/', '\\']).next()?;
     let has_our_name = program == "vault-agent" || program == "vault-agent.exe";
     // The program may have another name; what `hook install` writes has this form.
@@ -248,32 +248,6 @@ fn event_of_command(command: &str) -> Option<HostEvent> {
     }
     let at = words.iter().position(|word| word == "hook")?;
     HostEvent::named(words.get(at + 1)?)
-}
-
-/// The words of a command line, quotes taken away; none where a quote is left open.
-pub(in crate::hooks) fn words(command: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = command.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            quote @ ('\'' | '"') => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match chars.next()? {
-                        c if c == quote => break,
-                        '\\' if quote == '"' => word.push(chars.next()?),
-                        c => word.push(c),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().push(chars.next()?),
-            c if c.is_whitespace() => words.extend(word.take()),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    Some(words)
 }
 
 /// The next change that an event's entries need: its place, and its text.

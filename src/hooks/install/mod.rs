@@ -5,7 +5,7 @@
 //! - [`settings_file`]: reads and replaces the file on disk;
 //! - [`memories`]: the setting that moves the host's own memories into the vault.
 
-pub(super) mod entries;
+mod entries;
 mod json;
 pub mod memories;
 pub mod settings_file;

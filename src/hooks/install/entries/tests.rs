@@ -11,7 +11,7 @@ fn commands_are_quoted_and_known_again() {
     let command = caller().command(HostEvent::Stop);
     assert_eq!(command, r"'/opt/it'\''s/vault-agent' --vault '/home/a b/Vault' hook stop");
     assert_eq!(event_of_command(&command), Some(HostEvent::Stop));
-    assert_eq!(words(&command).unwrap()[0], "/opt/it's/vault-agent");
+    assert_eq!(shlex::split(&command).unwrap()[0], "/opt/it's/vault-agent");
     assert_eq!(event_of_command("\"/x/vault-agent\" hook pre-compact"), Some(HostEvent::PreCompact));
     for other in ["vault-agent recall x", "other hook stop", "vault-agent hook", "'vault-agent hook stop", ""]
     {
