@@ -37,8 +37,8 @@ pub(super) struct ChannelLog {
     pub known: BTreeMap<(u64, BlockEvent), usize>,
     /// Messages up to this one count as logged.
     pub floor: u64,
-    /// The current text of each message.
-    pub shown: CurrentTexts,
+    /// The current text of each message, as its hash, with its time.
+    pub shown: BTreeMap<u64, (Timestamp, blake3::Hash)>,
     /// Messages whose answer is complete.
     pub answered: BTreeSet<u64>,
     /// The bot's messages without facts: the links of these alone name an answered question.
@@ -54,44 +54,58 @@ impl ChannelLog {
         self.known.contains_key(&(message, part)) || (part == BlockEvent::Message && message <= self.floor)
     }
 
-    /// Adds an entry that stands in a window's file to the index.
+    /// Adds an entry that stands in a window's file to the index. The questions that it answers are those that the facts
+    /// of an answer's last chunk name and, if a message of ours has no facts, the one that it replies to. Other people's
+    /// facts and replies answer nothing.
     pub(super) fn add(&mut self, entry: &LogEntry, window: usize) {
-        let (message, part) = (entry.message, entry.part);
-        self.known.insert((message, part), window);
-        self.shown.add(message, part, entry.at, facts::split(&entry.content).0);
-        self.note_answer(message, entry.kind, &entry.content, part);
-        if entry.kind == EventKind::Agent {
-            self.bind(entry.at);
+        let LogEntry { message, part, kind, at, content, .. } = entry;
+        let message_of = |id: &str| Some(snowflake::message_of(id.parse().ok()?)?.0);
+        self.known.insert((*message, *part), window);
+        if *kind == EventKind::Agent {
+            self.bind(*at);
         }
+        let (text, facts) = facts::split(content);
+        match part {
+            BlockEvent::Message => {
+                self.shown.insert(*message, (*at, blake3::hash(text.as_bytes())));
+                match facts {
+                    _ if *kind != EventKind::Agent => {}
+                    Some(facts) if facts.is_partial() => {}
+                    Some(facts) => {
+                        let questions = facts.with.iter().chain(&facts.turn);
+                        self.answered.extend(questions.filter_map(|id| message_of(id)));
+                    }
+                    None => drop(self.without_facts.insert(*message)),
+                }
+            }
+            BlockEvent::Edit(_) => {
+                let after = text.strip_prefix(EDITED).and_then(|rest| rest.split_once("]]:\n"));
+                let text = after.map_or(text, |(_, text)| text);
+                self.shown.insert(*message, (*at, blake3::hash(text.as_bytes())));
+            }
+            BlockEvent::About if content == BY_COMMAND => drop(self.commands.insert(*message)),
+            BlockEvent::About if self.without_facts.contains(message) => {
+                let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
+                let question = target.and_then(|target| target.split_once("#^"));
+                self.answered.extend(question.and_then(|(_, id)| message_of(id)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the text of `at` differs from the current one and is newer. An edit that came late, after a newer one
+    /// was logged, doesn't count; neither does one without a text.
+    pub(super) fn differs(&self, message: u64, at: Timestamp, text: &str) -> bool {
+        let is_other = |(shown_at, shown): &(Timestamp, blake3::Hash)| {
+            *shown != blake3::hash(text.as_bytes()) && at >= *shown_at
+        };
+        !text.is_empty() && self.shown.get(&message).is_none_or(is_other)
     }
 
     /// Records that the bot spoke or was addressed.
     pub(super) fn bind(&mut self, at: Timestamp) {
         let (first, last) = self.bound.unwrap_or((at, at));
         self.bound = Some((first.min(at), last.max(at)));
-    }
-
-    /// Records answered questions: those that the facts of an answer's last chunk name and, if a message of
-    /// ours has no facts, the one that it replies to. Other people's facts and replies answer nothing.
-    fn note_answer(&mut self, message: u64, kind: EventKind, content: &str, part: BlockEvent) {
-        if part == BlockEvent::Message && kind == EventKind::Agent {
-            let Some(facts) = facts::split(content).1 else {
-                self.without_facts.insert(message);
-                return;
-            };
-            let questions = facts.with.iter().chain(&facts.turn).filter(|_| !facts.is_partial());
-            let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
-            self.answered.extend(ids.map(|(message, _)| message));
-        }
-        if part == BlockEvent::About && content == BY_COMMAND {
-            self.commands.insert(message);
-        }
-        if part != BlockEvent::About || !self.without_facts.contains(&message) {
-            return;
-        }
-        let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
-        let block = target.and_then(|target| target.split_once("#^")).and_then(|(_, id)| id.parse().ok());
-        self.answered.extend(block.and_then(snowflake::message_of).map(|(message, _)| message));
     }
 
     pub(super) fn prune(&mut self) {
@@ -103,45 +117,9 @@ impl ChannelLog {
         self.answered = self.answered.split_off(&(middle + 1));
         self.without_facts = self.without_facts.split_off(&(middle + 1));
         self.commands = self.commands.split_off(&(middle + 1));
-        self.shown.0 = self.shown.0.split_off(&(middle + 1));
+        self.shown = self.shown.split_off(&(middle + 1));
         self.floor = middle;
     }
-}
-
-/// The current texts, as hashes, each with its time.
-#[derive(Debug, Default)]
-pub(super) struct CurrentTexts(BTreeMap<u64, (Timestamp, u64)>);
-
-impl CurrentTexts {
-    /// Adds an event of the log.
-    fn add(&mut self, message: u64, part: BlockEvent, at: Timestamp, content: &str) {
-        let text = match part {
-            BlockEvent::Message => content,
-            BlockEvent::Edit(_) => {
-                let after = content.strip_prefix(EDITED).and_then(|rest| rest.split_once("]]:\n"));
-                after.map_or(content, |(_, text)| text)
-            }
-            BlockEvent::About
-            | BlockEvent::Deletion
-            | BlockEvent::Recall
-            | BlockEvent::Stopped
-            | BlockEvent::Tool(_) => return,
-        };
-        self.0.insert(message, (at, hash(text)));
-    }
-
-    /// Whether the text of `at` differs from the current one and is newer. An edit that came late, after a newer one
-    /// was logged, doesn't count; neither does one without a text.
-    pub fn differs(&self, message: u64, at: Timestamp, text: &str) -> bool {
-        !text.is_empty()
-            && self.0.get(&message).is_none_or(|(shown_at, shown)| *shown != hash(text) && at >= *shown_at)
-    }
-}
-
-fn hash(text: &str) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..8]);
-    u64::from_le_bytes(first)
 }
 
 /// One entry for a log.
@@ -279,8 +257,10 @@ mod tests {
         for (kind, is_ours) in [(EventKind::User, false), (EventKind::Agent, true)] {
             for (text, about) in [(facts.as_str(), ""), ("hm", link.as_str())] {
                 let mut log = ChannelLog::default();
-                log.note_answer(8, kind, text, BlockEvent::Message);
-                log.note_answer(8, EventKind::System, about, BlockEvent::About);
+                let entry =
+                    |part, content: &str| LogEntry::remark(8, part, Timestamp::MIN, content.to_owned());
+                log.add(&LogEntry { kind, ..entry(BlockEvent::Message, text) }, 0);
+                log.add(&entry(BlockEvent::About, about), 0);
                 assert_eq!(log.answered.contains(&7), is_ours, "{kind:?}: {text} {about}");
             }
         }
@@ -289,16 +269,17 @@ mod tests {
     #[test]
     fn only_another_and_newer_text_is_news() {
         let at = |second| Timestamp::from_second(second).unwrap();
-        let mut shown = CurrentTexts::default();
+        let mut shown = ChannelLog::default();
+        let entry = |part, at, content: &str| LogEntry::remark(1, part, at, content.to_owned());
         assert!(shown.differs(1, at(9), "a"), "what isn't known is looked up in the log");
-        shown.add(1, BlockEvent::Message, at(10), "a");
+        shown.add(&entry(BlockEvent::Message, at(10), "a"), 0);
         assert!(
             !shown.differs(1, at(11), "a") && shown.differs(1, at(11), "b") && !shown.differs(1, at(11), "")
         );
-        shown.add(1, BlockEvent::edit(at(20), "b"), at(20), "edited [[logs/x#^1]]:\nb");
+        shown.add(&entry(BlockEvent::edit(at(20), "b"), at(20), "edited [[logs/x#^1]]:\nb"), 0);
         assert!(!shown.differs(1, at(21), "b") && shown.differs(1, at(21), "a"));
         assert!(!shown.differs(1, at(15), "c"), "an older edit that came late");
-        shown.add(1, BlockEvent::About, at(30), "answers [[x]]");
+        shown.add(&entry(BlockEvent::About, at(30), "answers [[x]]"), 0);
         assert!(!shown.differs(1, at(31), "b"));
     }
 }

@@ -227,7 +227,7 @@ impl Logbook {
     /// Whether a logged message's text of `at` differs from the log and is newer.
     pub fn differs(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
         let text = self.redactor.apply(text);
-        self.lock().get(&id).is_some_and(|context| context.shown.differs(message, at, &text))
+        self.lock().get(&id).is_some_and(|context| context.differs(message, at, &text))
     }
 
     /// Whether this is a question by a slash command.
