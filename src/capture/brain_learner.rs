@@ -23,7 +23,7 @@ use crate::capture::admission::UNJUDGED;
 use crate::capture::new_turns::PersonTurn;
 use crate::capture::sentences::{is_verbatim, looks_secret, one_line};
 use crate::capture::{DedupVerdict, ExtractedFact};
-use crate::format::candidate::Category;
+use crate::format::candidate::{Category, FactChange};
 use crate::format::{invisible, lenient_json};
 use crate::workspace::Workspace;
 
@@ -258,10 +258,12 @@ pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<DedupVerdi
         let Some(place) = out.get_mut(one.n) else { continue };
         let known = usize::try_from(one.match_index).ok().and_then(|at| near[one.n].get(at));
         *place = match (one.decision.as_str(), known) {
-            ("create", _) => Some(DedupVerdict::Create),
-            ("skip", Some(_)) => Some(DedupVerdict::Skip),
-            ("merge", Some(words)) => Some(DedupVerdict::Merge((*words).to_owned())),
-            ("supersede", Some(words)) => Some(DedupVerdict::Supersede((*words).to_owned())),
+            ("create", _) => Some(DedupVerdict::New(None)),
+            ("skip", Some(_)) => Some(DedupVerdict::Known),
+            ("merge", Some(words)) => Some(DedupVerdict::New(Some(FactChange::Joins((*words).to_owned())))),
+            ("supersede", Some(words)) => {
+                Some(DedupVerdict::New(Some(FactChange::Replaces((*words).to_owned()))))
+            }
             _ => None,
         };
     }
@@ -339,10 +341,8 @@ mod tests {
             { "n": 9, "decision": "skip", "match_index": 0, "reason": "" },
         ] });
         let all = parse_verdicts(&answer.to_string(), &near);
-        assert_eq!(
-            all,
-            [Some(DedupVerdict::Supersede("likes coffee".into())), None, Some(DedupVerdict::Create)]
-        );
+        let replaced = DedupVerdict::New(Some(FactChange::Replaces("likes coffee".into())));
+        assert_eq!(all, [Some(replaced), None, Some(DedupVerdict::New(None))]);
         assert_eq!(parse_verdicts("no", &near), [None, None, None]);
     }
 

@@ -6,7 +6,7 @@
 //! adds nothing is skipped, another value of the same attribute replaces the fact, and further details are added to it.
 
 use crate::capture::DedupVerdict;
-use crate::format::candidate::Category;
+use crate::format::candidate::{Category, FactChange};
 use crate::memory::contradiction::{is_negated, is_other_value, words};
 use crate::memory::normal;
 
@@ -19,15 +19,13 @@ pub const NEAR: f32 = 0.7;
 pub const TOP: usize = 3;
 
 impl DedupVerdict {
-    /// The verdict, limited to the similar facts: a brain may name no other.
+    /// The verdict, if it is about one of these facts; else the candidate is a fact of its own.
     pub fn restricted_to(&self, near: &[&str]) -> Self {
-        let known = |words: &str| near.iter().find(|known| normal(known) == normal(words));
         match self {
-            Self::Merge(words) => known(words).map_or(Self::Create, |it| Self::Merge((*it).to_owned())),
-            Self::Supersede(words) => {
-                known(words).map_or(Self::Create, |it| Self::Supersede((*it).to_owned()))
+            Self::New(Some(change)) if near.iter().all(|known| normal(known) != normal(change.words())) => {
+                Self::New(None)
             }
-            other => other.clone(),
+            verdict => verdict.clone(),
         }
     }
 }
@@ -68,10 +66,10 @@ pub fn contradicts(one: &str, other: &str) -> bool {
 /// replaces the old one. A replaced value is struck through, since nothing is ever erased.
 pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
     match (category, verdict) {
-        (Category::Events | Category::Cases, DedupVerdict::Merge(_) | DedupVerdict::Supersede(_)) => {
-            DedupVerdict::Create
+        (Category::Events | Category::Cases, DedupVerdict::New(_)) => DedupVerdict::New(None),
+        (Category::Patterns, DedupVerdict::New(Some(FactChange::Replaces(words)))) => {
+            DedupVerdict::New(Some(FactChange::Joins(words)))
         }
-        (Category::Patterns, DedupVerdict::Supersede(words)) => DedupVerdict::Merge(words),
         (_, verdict) => verdict,
     }
 }
@@ -79,22 +77,24 @@ pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
 /// The verdict by the words alone: `near` are the known facts that are near, nearest first.
 pub fn verdict_by_words(category: Category, text: &str, near: &[&str]) -> DedupVerdict {
     let new = words(text);
+    let mut change = near.first().map(|known| FactChange::Joins((*known).to_owned()));
     for known in near {
         let old = words(known);
         if new.iter().all(|word| old.contains(word)) && is_negated(&new) == is_negated(&old) {
-            return DedupVerdict::Skip;
+            return DedupVerdict::Known;
         }
         if is_other_value(&new, &old) {
-            return allowed(category, DedupVerdict::Supersede((*known).to_owned()));
+            change = Some(FactChange::Replaces((*known).to_owned()));
+            break;
         }
     }
-    near.first()
-        .map_or(DedupVerdict::Create, |known| allowed(category, DedupVerdict::Merge((*known).to_owned())))
+    allowed(category, DedupVerdict::New(change))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::candidate::FactChange::{Joins, Replaces};
 
     #[test]
     fn a_batch_keeps_the_first_of_two_that_are_the_same() {
@@ -113,19 +113,21 @@ mod tests {
     #[test]
     fn each_category_has_the_sources_rule() {
         use Category::*;
-        use DedupVerdict::{Create, Skip};
-        let (put, replaced) = (DedupVerdict::Merge("a".into()), DedupVerdict::Supersede("a".into()));
+        let new = |change: Option<FactChange>| DedupVerdict::New(change);
+        let (put, replaced) = (new(Some(Joins("a".into()))), new(Some(Replaces("a".into()))));
+        let (create, skip) = (new(None), DedupVerdict::Known);
         for (category, merge, supersede) in [
             (Profile, &put, &replaced),
             (Preferences, &put, &replaced),
             (Entities, &put, &replaced),
             (Patterns, &put, &put),
-            (Events, &Create, &Create),
-            (Cases, &Create, &Create),
+            (Events, &create, &create),
+            (Cases, &create, &create),
         ] {
             assert_eq!(allowed(category, put.clone()), *merge, "{category}");
             assert_eq!(allowed(category, replaced.clone()), *supersede, "{category}");
-            assert_eq!((allowed(category, Skip), allowed(category, Create)), (Skip, Create), "{category}");
+            assert_eq!(allowed(category, skip.clone()), skip, "{category}");
+            assert_eq!(allowed(category, create.clone()), create, "{category}");
         }
     }
 
@@ -133,21 +135,21 @@ mod tests {
     fn words_say_what_a_candidate_does() {
         let verdict = |category, text: &str, known: &str| verdict_by_words(category, text, &[known]);
         let pref = Category::Preferences;
-        assert_eq!(verdict(pref, "I like green tea.", "I like green tea"), DedupVerdict::Skip);
-        assert_eq!(verdict(pref, "green tea", "likes green tea a lot"), DedupVerdict::Skip);
+        assert_eq!(verdict(pref, "I like green tea.", "I like green tea"), DedupVerdict::Known);
+        assert_eq!(verdict(pref, "green tea", "likes green tea a lot"), DedupVerdict::Known);
         assert_eq!(
             verdict(pref, "I don't like green tea", "I like green tea"),
-            DedupVerdict::Supersede("I like green tea".into())
+            DedupVerdict::New(Some(Replaces("I like green tea".into())))
         );
         assert_eq!(
             verdict(Category::Entities, "Anna lives in Vienna", "Anna lives in Graz"),
-            DedupVerdict::Supersede("Anna lives in Graz".into())
+            DedupVerdict::New(Some(Replaces("Anna lives in Graz".into())))
         );
         assert_eq!(
             verdict(pref, "likes green tea with honey", "likes green tea"),
-            DedupVerdict::Merge("likes green tea".into())
+            DedupVerdict::New(Some(Joins("likes green tea".into())))
         );
-        assert_eq!(verdict(Category::Events, "went to Graz again", "went to Graz"), DedupVerdict::Create);
-        assert_eq!(verdict_by_words(pref, "likes tea", &[]), DedupVerdict::Create);
+        assert_eq!(verdict(Category::Events, "went to Graz again", "went to Graz"), DedupVerdict::New(None));
+        assert_eq!(verdict_by_words(pref, "likes tea", &[]), DedupVerdict::New(None));
     }
 }

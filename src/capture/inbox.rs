@@ -20,7 +20,9 @@ use crate::format::candidate::{
 };
 use crate::memory::keep_fact::KeptFact;
 use crate::memory::{MemoryError, MemoryNotes, Origin, SavedMemory, wording};
-use crate::vault::{Actor, BOOKKEEPING, ChangeReason, EditError, EditPlan, NotePath, OPERATION, VaultError};
+use crate::vault::{
+    Actor, BOOKKEEPING, ChangeReason, EditError, EditPlan, NotePath, OPERATION, Operation, VaultError,
+};
 
 /// Why an inbox operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -265,10 +267,9 @@ impl<'a> Inbox<'a> {
         }
         let why =
             ChangeReason::new(Actor::Assistant, "an answer is carried out").trailer(BOOKKEEPING, &line.id);
-        self.notes.editor.edit_with(&self.path(), &why, |bytes| {
-            EditPlan::Bytes(inbox_note::with_cleared_box(bytes, answered))
-        })?;
-        *answered = inbox_note::cleared_line(answered);
+        let with = inbox_note::cleared_line(answered);
+        let clear = Operation::ReplaceLine { line: std::mem::replace(answered, with.clone()), with };
+        self.notes.editor.edit(&self.path(), &[clear], &why)?;
         fail::fail_point!("capture::keep::unticked");
         Ok(())
     }

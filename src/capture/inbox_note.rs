@@ -8,6 +8,7 @@ use crate::format::candidate::{self, Candidate, CheckboxMark};
 use crate::format::harmless::without_comments;
 use crate::format::{invisible, lines};
 use crate::memory::wording;
+use crate::vault::{self, Operation};
 
 /// The text above the note's lines.
 const HEADER: &str = "# Inbox
@@ -73,22 +74,12 @@ fn insert(out: &mut Vec<u8>, at: usize, text: &str) {
 /// The note without the answered lines, which are found by their bytes: a person may have copied or reworded the
 /// question. With `kept`, its record says so.
 pub fn without_line(bytes: &[u8], answered: &[u8], kept: Option<&Candidate>) -> Vec<u8> {
-    let file = candidate::parse(bytes);
-    let drop: Vec<usize> =
-        file.lines.iter().filter(|line| line.text == answered).map(|line| line.line).collect();
-    let record = file.records.iter().find(|line| kept.is_some_and(|kept| line.candidate.id == kept.id));
-    let mut out = Vec::with_capacity(bytes.len());
-    for line in lines::lines(bytes) {
-        if drop.contains(&line.number) {
-            continue;
-        }
-        match (kept, record) {
-            (Some(kept), Some(record)) if record.line == line.number => {
-                out.extend(kept.to_line().into_bytes());
-            }
-            _ => out.extend_from_slice(line.text),
-        }
-        out.extend_from_slice(line.terminator);
+    let mut out = vault::apply(&[Operation::DeleteLine { line: answered.to_vec() }], bytes).0;
+    let Some(kept) = kept else { return out };
+    let record = candidate::parse(&out).records.into_iter().find(|line| line.candidate.id == kept.id);
+    let place = record.and_then(|record| lines::lines(&out).find(|line| line.number == record.line));
+    if let Some(place) = place.map(|line| line.start..line.start + line.text.len()) {
+        out.splice(place, kept.to_line().bytes());
     }
     out
 }
@@ -129,18 +120,6 @@ pub fn cleared_line(line: &[u8]) -> Vec<u8> {
     let mut cleared = line.to_vec();
     cleared[3] = b' ';
     cleared
-}
-
-/// The note with the box of this answered line empty again.
-pub fn with_cleared_box(bytes: &[u8], answered: &[u8]) -> Vec<u8> {
-    let file = candidate::parse(bytes);
-    let ours: Vec<usize> =
-        file.lines.iter().filter(|line| line.text == answered).map(|line| line.line).collect();
-    let mut out = bytes.to_vec();
-    for line in lines::lines(bytes).filter(|line| ours.contains(&line.number)) {
-        out[line.start + 3] = b' ';
-    }
-    out
 }
 
 /// Beginnings of a line that make it a list item, a task, a heading or a quotation.
@@ -289,7 +268,8 @@ mod tests {
         let note = with_questions(b"", &[one("cap_AAAAAAAAAAAA")]);
         let ticked = String::from_utf8(note.clone()).unwrap().replacen("- [ ]", "- [x]", 1);
         let line = one_line(ticked.as_bytes(), "cap_AAAAAAAAAAAA");
-        assert_eq!(with_cleared_box(ticked.as_bytes(), &line), note);
+        let cleared = Operation::ReplaceLine { line: line.clone(), with: cleared_line(&line) };
+        assert_eq!(vault::apply(&[cleared], ticked.as_bytes()).0, note);
         assert_eq!(cleared_line(&line), one_line(&note, "cap_AAAAAAAAAAAA"));
     }
 

@@ -25,7 +25,7 @@ pub mod sentences;
 #[cfg(test)]
 mod tests;
 
-use crate::format::candidate::Category;
+use crate::format::candidate::{Category, FactChange};
 
 pub use crate::format::candidate::{AUTO, HUMAN};
 
@@ -52,15 +52,11 @@ pub struct ExtractedFact {
     pub verdict: Option<DedupVerdict>,
 }
 
-/// A candidate's effect on a known fact, which is named by its words.
+/// Whether a candidate says something new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DedupVerdict {
-    /// It is a fact of its own.
-    Create,
     /// It is known already.
-    Skip,
-    /// It is added to the fact with these words.
-    Merge(String),
-    /// It replaces the fact with these words.
-    Supersede(String),
+    Known,
+    /// It is a fact of its own, or one with an effect on a known fact.
+    New(Option<FactChange>),
 }

@@ -10,7 +10,7 @@ use crate::capture::new_turns::PersonTurn;
 use crate::capture::sentences::is_verbatim;
 use crate::capture::{DedupVerdict, ExtractedFact};
 use crate::embed::BuiltinTable;
-use crate::format::candidate::{Candidate, CandidateRecord, CheckboxMark, FactChange, id_from_bits};
+use crate::format::candidate::{Candidate, CandidateRecord, CheckboxMark, id_from_bits};
 use crate::memory::normal;
 use crate::redact;
 
@@ -96,7 +96,7 @@ pub fn propose(
             again.extend(asked.id.clone());
             continue;
         }
-        let Some(change) = change(found, vector, &facts) else { continue };
+        let DedupVerdict::New(change) = verdict(found, vector, &facts) else { continue };
         let scores = scores(found, vector, turn, &facts);
         // Without a tick nobody changes what is said of others, or of nobody.
         let is_own = crate::memory::is_section(&section_of(&turn.author), &section)
@@ -135,25 +135,18 @@ fn says_the_same(found: &ExtractedFact, vector: &[f32], asked: &KnownItem) -> bo
     normal(&asked.text) == normal(&found.text) || dedup::cosine(&asked.vector, vector) >= dedup::SAME
 }
 
-/// Its effect on a known fact; `None` if it is known already.
-fn change(found: &ExtractedFact, vector: &[f32], facts: &[&KnownItem]) -> Option<Option<FactChange>> {
+fn verdict(found: &ExtractedFact, vector: &[f32], facts: &[&KnownItem]) -> DedupVerdict {
     if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
-        return None;
+        return DedupVerdict::Known;
     }
     let mut near = dedup::nearest(vector, facts.iter().map(|fact| fact.vector.as_slice()));
     let others = (0..facts.len()).filter(|place| dedup::contradicts(&found.text, &facts[*place].text));
     let others: Vec<usize> = others.filter(|place| !near.contains(place)).collect();
     near.extend(others);
     let near: Vec<&str> = near.into_iter().map(|place| facts[place].text.as_str()).collect();
-    let verdict = match &found.verdict {
+    match &found.verdict {
         Some(verdict) => dedup::allowed(found.category, verdict.restricted_to(&near)),
         None => dedup::verdict_by_words(found.category, &found.text, &near),
-    };
-    match verdict {
-        DedupVerdict::Skip => None,
-        DedupVerdict::Create => Some(None),
-        DedupVerdict::Merge(words) => Some(Some(FactChange::Joins(words))),
-        DedupVerdict::Supersede(words) => Some(Some(FactChange::Replaces(words))),
     }
 }
 
@@ -195,7 +188,7 @@ fn id(turn: &PersonTurn, found: &ExtractedFact) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::candidate::Category;
+    use crate::format::candidate::{Category, FactChange};
 
     fn turn(said: &str) -> PersonTurn {
         PersonTurn {

@@ -56,7 +56,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     ("brain", 3850),
     // What `undo` brings back of a "no" is a question, too.
-    ("capture", 1750),
+    ("capture", 1700),
     // `status` lists what is late.
     // `run` knows a vault that isn't mounted, and what can't be written is named.
     ("cli", 7250),
