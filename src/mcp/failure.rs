@@ -89,9 +89,7 @@ impl From<MemoryError> for ToolFailure {
         };
         let argument = match &error {
             MemoryError::Words(
-                WordsError::Section { .. }
-                | WordsError::Control { what: "section", .. }
-                | WordsError::Invisible { what: "section", .. },
+                WordsError::Section { .. } | WordsError::Character { what: "section", .. },
             ) => Some("key"),
             MemoryError::Words(_) => Some("content"),
             MemoryError::Path(_) | MemoryError::NotANote(_) => Some("path"),

@@ -7,9 +7,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::error::check;
-use crate::format::commitment::{
-    self, Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, Precision,
-};
+use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile};
 use crate::memory::wording;
 use crate::memory::{MemoryError, Origin, Result};
 use crate::reminders::rfc3339;
@@ -31,50 +29,6 @@ pub struct FollowUpNotes<'a> {
     pub are_several: bool,
     /// The [fingerprint](ListedFollowUp::fingerprint) that a follow-up must have to be changed, where that matters.
     pub was: Option<&'a str>,
-}
-
-/// A follow-up to add.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommitmentDraft {
-    /// The promise.
-    pub text: String,
-    /// When it is due; without it, it waits to be done by hand.
-    pub due: Option<Timestamp>,
-    /// The precision of its time, for the wording.
-    pub precision: Option<Precision>,
-    /// Its destination: `channel:ID`, `thread:ID`, `user:ID`.
-    pub scope: Option<String>,
-    /// The turn that it came from.
-    pub source: Option<String>,
-    /// The hash of the note as it was read; where the note is another by now, nothing is written.
-    pub expected: Option<String>,
-}
-
-impl CommitmentDraft {
-    /// A follow-up without a due time.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), due: None, precision: None, scope: None, source: None, expected: None }
-    }
-
-    fn commitment(&self, id: String, now: Timestamp) -> Commitment {
-        Commitment {
-            id,
-            status: CommitmentStatus::Pending,
-            precision: self.precision,
-            due: self.due,
-            scope: self.scope.clone(),
-            created: Some(Timestamp::from_second(now.as_second()).unwrap_or(now)),
-            source: self.source.clone(),
-            text: self.text.clone(),
-        }
-    }
-
-    /// The text of its block once it stands in a note, where a text can't begin or end a block.
-    fn normal_text(&self, now: Timestamp) -> String {
-        let block = self.commitment("c-1".to_owned(), now).to_block();
-        let read = commitment::parse(block.as_bytes()).blocks.pop();
-        wording::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
-    }
 }
 
 /// A follow-up that was added, or that was there already.
@@ -138,19 +92,26 @@ impl<'a> FollowUpNotes<'a> {
     }
 
     /// Adds a follow-up at the end of the note, with the next id of the local day. If one with the same words, due time
-    /// and place is waiting already, it is returned and not written again.
+    /// and place is waiting already, it is returned and not written again. `expected` is the hash of the note as it was
+    /// read: where the note is another by now, nothing is written.
     ///
     /// # Errors
     /// The text or its place can't be kept, the block would not read back, or the note can't be written.
-    pub fn add(&self, draft: &CommitmentDraft, now: Timestamp, origin: &Origin) -> Result<AddedCommitment> {
-        let draft = CommitmentDraft { text: wording::checked(&draft.text)?, ..draft.clone() };
+    pub fn add(
+        &self,
+        draft: &Commitment,
+        expected: Option<&str>,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<AddedCommitment> {
+        let created = Some(Timestamp::from_second(now.as_second()).unwrap_or(now));
+        let draft = Commitment { text: wording::checked(&draft.text)?, created, ..draft.clone() };
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
             return Err(MemoryError::BadPlace(crate::format::quote(scope)));
         }
-        let expected = draft.expected.as_deref();
         let bytes = self.editor.read_settled(&self.path)?;
         check(&self.path, &bytes, expected)?;
-        let standing = draft.normal_text(now);
+        let standing = standing_text(&draft);
         if let Some(listed) = self.waiting(&commitment::parse(&bytes), &draft, &standing) {
             return Ok(AddedCommitment { listed, existing: true });
         }
@@ -170,12 +131,7 @@ impl<'a> FollowUpNotes<'a> {
     }
 
     /// The follow-up that waits with the same words, due time and place.
-    fn waiting(
-        &self,
-        file: &CommitmentsFile,
-        draft: &CommitmentDraft,
-        standing: &str,
-    ) -> Option<ListedFollowUp> {
+    fn waiting(&self, file: &CommitmentsFile, draft: &Commitment, standing: &str) -> Option<ListedFollowUp> {
         let same = |commitment: &Commitment| {
             commitment.status == CommitmentStatus::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
@@ -194,7 +150,7 @@ impl<'a> FollowUpNotes<'a> {
 
     /// The id of a new follow-up: the next number of the day. Several machines may each add one before they see the
     /// other's note, so there the number is a hash of its words and its time.
-    fn new_id(&self, file: &CommitmentsFile, draft: &CommitmentDraft, now: Timestamp) -> String {
+    fn new_id(&self, file: &CommitmentsFile, draft: &Commitment, now: Timestamp) -> String {
         let day = self.zone.tz().to_datetime(now).date();
         if !self.are_several {
             return commitment::next_id(file, day);
@@ -211,12 +167,12 @@ impl<'a> FollowUpNotes<'a> {
     fn planned(
         &self,
         bytes: &[u8],
-        draft: &CommitmentDraft,
+        draft: &Commitment,
         now: Timestamp,
     ) -> Result<(Operation, ListedFollowUp)> {
         let file = commitment::parse(bytes);
         let id = self.new_id(&file, draft, now);
-        let commitment = draft.commitment(id.clone(), now);
+        let commitment = Commitment { id: id.clone(), ..draft.clone() };
         let blank_line = if bytes.is_empty() || bytes.ends_with(b"\n\n") || bytes.ends_with(b"\n\r\n") {
             ""
         } else {
@@ -365,6 +321,13 @@ fn listed(block: &CommitmentBlock, tz: &TimeZone) -> ListedFollowUp {
         text: commitment.text.clone(),
         line: block.line,
     }
+}
+
+/// The text of a draft's block once it stands in a note, where a text can't begin or end a block.
+fn standing_text(draft: &Commitment) -> String {
+    let block = Commitment { id: "c-1".to_owned(), ..draft.clone() }.to_block();
+    let read = commitment::parse(block.as_bytes()).blocks.pop();
+    wording::normal(read.as_ref().map_or(&draft.text, |block| &block.commitment.text))
 }
 
 fn changed(id: &str) -> MemoryError {

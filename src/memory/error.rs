@@ -188,7 +188,7 @@ impl MemoryError {
     fn code_and_hint(&self) -> (&'static str, Option<&'static str>) {
         let again = "read the note again: what stands there now is the person's will";
         let (code, hint) = match self {
-            Self::Words(error) => (error.code(), error.hint()),
+            Self::Words(error) => error.code_and_hint(),
             Self::NotANote(_) => ("not_a_note", "name a note, such as `MEMORY.md` or `daily/2026-12-01.md`"),
             Self::BadLines(..) => {
                 ("bad_lines", "give two numbers such as 3 and 7, or leave the lines out for the whole note")

@@ -46,7 +46,7 @@ use crate::words::words;
 
 pub use crate::vault::Origin;
 
-pub use self::commitments::{CommitmentDraft, FollowUpNotes};
+pub use self::commitments::FollowUpNotes;
 pub use self::edit::{ForgottenMemory, MemoryRef};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, hash_of};
@@ -115,15 +115,9 @@ impl MemoryNotes<'_> {
     /// The follow-ups.
     pub fn ledger(&self) -> FollowUpNotes<'_> {
         let path = note(&self.settings.paths.commitments);
+        let Self { vault, editor, zone, .. } = *self;
         let are_several = self.settings.machines.is_some();
-        FollowUpNotes {
-            vault: self.vault,
-            editor: self.editor,
-            path,
-            zone: self.zone,
-            are_several,
-            was: None,
-        }
+        FollowUpNotes { vault, editor, path, zone, are_several, was: None }
     }
 
     /// The day that a note of the day is about.

@@ -12,11 +12,12 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
-use crate::format::{commitment, memory};
+use crate::format::commitment::{self, Commitment};
+use crate::format::memory;
 use crate::memory::error::check;
 use crate::memory::item::{self, MemoryItem, is_section};
 use crate::memory::wording::{self, MemoryFields};
-use crate::memory::{CommitmentDraft, MemoryError, MemoryNotes, Origin, Result, Scope};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Result, Scope};
 use crate::vault::{self, EditPlan, NotePath, OPERATION, Operation, VaultError};
 
 /// The default section.
@@ -140,12 +141,13 @@ impl MemoryNotes<'_> {
     /// The text or its place can't be kept, or the note can't be written.
     pub fn save_commitment(
         &self,
-        draft: &CommitmentDraft,
+        draft: &Commitment,
+        expected: Option<&str>,
         now: Timestamp,
         origin: &Origin,
     ) -> Result<SavedMemory> {
         let ledger = self.ledger();
-        let added = ledger.add(draft, now, origin)?;
+        let added = ledger.add(draft, expected, now, origin)?;
         let bytes = self.bytes(&ledger.path)?;
         let file = commitment::parse(&bytes);
         let id = &added.listed.id;

@@ -15,6 +15,8 @@ use crate::words::words;
 pub const MOST_BYTES: usize = 64 * 1024;
 /// The most characters that a section's name has.
 const LONGEST_SECTION: usize = 200;
+/// The kind of a control character in an error.
+const CONTROL: &str = "a control";
 
 /// Text that can't be kept as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,25 +27,15 @@ pub enum WordsError {
     /// It is too long for a bullet.
     #[error("the text has {0} bytes; a memory has at most {MOST_BYTES}")]
     TooLong(usize),
-    /// A control character stands in it.
-    #[error("the {what} has a control character ({shown}) at character {at}")]
-    Control {
+    /// A control character or an invisible one stands in it.
+    #[error("the {what} has {kind} character ({}) at character {}", found.1.escape_unicode(), found.0 + 1)]
+    Character {
         /// `text` or `section`.
         what: &'static str,
-        /// The character, escaped.
-        shown: String,
-        /// Its position, from 1.
-        at: usize,
-    },
-    /// It holds an invisible character.
-    #[error("the {what} has an invisible character ({shown}) at character {at}")]
-    Invisible {
-        /// `text` or `section`.
-        what: &'static str,
-        /// The character, escaped.
-        shown: String,
-        /// Its position, from 1.
-        at: usize,
+        /// `a control` or `an invisible`.
+        kind: &'static str,
+        /// The character and its position, from 0.
+        found: (usize, char),
     },
     /// It can't be the name of a section.
     #[error("{shown} can't be a section's name: {reason}")]
@@ -64,29 +56,22 @@ pub enum WordsError {
 }
 
 impl WordsError {
-    /// A stable name for programs.
-    pub fn code(&self) -> &'static str {
+    /// A stable name for programs, and a remedy.
+    pub(super) fn code_and_hint(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Empty => "empty",
-            Self::TooLong { .. } => "too_long",
-            Self::Control { .. } => "control_character",
-            Self::Invisible { .. } => "invisible_character",
-            Self::Section { .. } => "bad_section",
-            Self::Share { .. } => "bad_field",
-        }
-    }
-
-    /// A remedy.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Empty => "give the words that are to be kept",
-            Self::TooLong { .. } => "keep the facts alone, or write a note and save a link to it",
-            Self::Control { .. } => "leave it out; line breaks and tabs are fine in a text",
-            Self::Invisible { .. } => {
-                "leave it out: what is kept is what a person sees, and it can hide words or turn their order"
+            Self::Empty => ("empty", "give the words that are to be kept"),
+            Self::TooLong { .. } => {
+                ("too_long", "keep the facts alone, or write a note and save a link to it")
             }
-            Self::Section { .. } => "give one line of words, such as `Preferences`",
-            Self::Share { .. } => "give a number such as 0.8",
+            Self::Character { kind: CONTROL, .. } => {
+                ("control_character", "leave it out; line breaks and tabs are fine in a text")
+            }
+            Self::Character { .. } => (
+                "invisible_character",
+                "leave it out: what is kept is what a person sees, and it can hide words or turn their order",
+            ),
+            Self::Section { .. } => ("bad_section", "give one line of words, such as `Preferences`"),
+            Self::Share { .. } => ("bad_field", "give a number such as 0.8"),
         }
     }
 }
@@ -221,19 +206,12 @@ pub fn section(name: &str) -> Result<String, WordsError> {
 
 fn no_controls(what: &'static str, text: &str, allowed: &[char]) -> Result<(), WordsError> {
     let found = text.chars().enumerate().find(|(_, c)| c.is_control() && !allowed.contains(c));
-    match found {
-        Some((at, c)) => Err(WordsError::Control { what, shown: c.escape_unicode().to_string(), at: at + 1 }),
-        None => Ok(()),
-    }
+    found.map_or(Ok(()), |found| Err(WordsError::Character { what, kind: CONTROL, found }))
 }
 
 fn check_visible(what: &'static str, text: &str) -> Result<(), WordsError> {
-    match invisible::first(text) {
-        Some((at, c)) => {
-            Err(WordsError::Invisible { what, shown: c.escape_unicode().to_string(), at: at + 1 })
-        }
-        None => Ok(()),
-    }
+    let found = invisible::first(text);
+    found.map_or(Ok(()), |found| Err(WordsError::Character { what, kind: "an invisible", found }))
 }
 
 /// A bullet with its last line's end: `lead` is the text before it (a time), `marks` the text behind it (fields, a

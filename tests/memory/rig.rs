@@ -3,7 +3,8 @@
 pub use crate::support::prelude::*;
 pub use vault_agent::memory::{MemoryError, Scope};
 
-use vault_agent::memory::{CommitmentDraft, MemoryNotes, NewMemory, Origin, SavedMemory};
+use vault_agent::format::commitment::Commitment;
+use vault_agent::memory::{MemoryNotes, NewMemory, Origin, SavedMemory};
 
 /// 2026-12-01 09:30 in London.
 pub const NOW: &str = "2026-12-01T09:30:00Z";
@@ -64,7 +65,8 @@ impl Rig {
     }
 
     pub fn promise(&self, text: &str) -> Result<SavedMemory, MemoryError> {
-        self.memory().save_commitment(&CommitmentDraft::new(text), now(), &origin())
+        let draft = Commitment { text: text.to_owned(), ..Commitment::default() };
+        self.memory().save_commitment(&draft, None, now(), &origin())
     }
 }
 

@@ -2,10 +2,8 @@
 
 use super::arguments::{parse_name, parse_scope, text_argument};
 use crate::cli::prelude::*;
-use crate::format::commitment::Precision;
-use crate::memory::{
-    CommitmentDraft, MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal,
-};
+use crate::format::commitment::{Commitment, Precision};
+use crate::memory::{MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal};
 use crate::when;
 
 #[derive(Debug, clap::Args)]
@@ -76,14 +74,15 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         MemoryKind::Commitment => {
             let due = args.due.as_deref().map(|phrase| when::parse_instant(phrase, now, &workspace.zone));
             let due = due.transpose()?;
-            let draft = CommitmentDraft {
+            let draft = Commitment {
+                text: text.to_string(),
                 due: due.as_ref().map(|due| due.at),
                 precision: args.precision,
                 scope: args.place.clone(),
                 source: args.source.clone(),
-                ..CommitmentDraft::new(text.as_str())
+                ..Commitment::default()
             };
-            let saved = memory.save_commitment(&draft, now, &origin)?;
+            let saved = memory.save_commitment(&draft, None, now, &origin)?;
             if let Some(due) = due {
                 context.ui.note(when::confirmation_of((due.local, due.at), now, &workspace.zone));
             }

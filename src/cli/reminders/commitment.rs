@@ -2,8 +2,8 @@
 
 use crate::cli::prelude::*;
 use crate::deliver::MessageScope;
-use crate::format::commitment;
-use crate::memory::commitments::{CommitmentDraft, ListedFollowUp};
+use crate::format::commitment::{self, Commitment};
+use crate::memory::commitments::ListedFollowUp;
 use crate::when;
 
 /// Adds, lists, changes and ends follow-ups.
@@ -64,14 +64,15 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
             let due = when::parse_instant(when, now, &workspace.zone)?;
-            let draft = CommitmentDraft {
+            let draft = Commitment {
+                text: text.clone(),
                 due: Some(due.at),
                 precision: *precision,
                 scope: scope.as_deref().map(parse_scope).transpose()?,
                 source: source.clone(),
-                ..CommitmentDraft::new(text.clone())
+                ..Commitment::default()
             };
-            let listed = ledger.add(&draft, now, &origin)?.listed;
+            let listed = ledger.add(&draft, None, now, &origin)?.listed;
             context.ui.note(when::confirmation_of((due.local, due.at), now, &workspace.zone));
             listed
         }

@@ -29,9 +29,10 @@ pub use read::{is_place, parse};
 
 words! {
     /// The state of a commitment.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum CommitmentStatus, name {
         /// To be told when it is due.
+        #[default]
         Pending = "pending",
         /// Told, or done.
         Delivered = "delivered",
@@ -68,7 +69,7 @@ impl Precision {
 }
 
 /// A follow-up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commitment {
     /// Its id: one word, by this program `c-YYYY-MM-DD-NNN`.
     pub id: String,

@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::reading::instant;
 use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
 use crate::embed::{Embedder, StaticModel};
-use crate::format::commitment::Precision;
+use crate::format::commitment::{Commitment, Precision};
 use crate::format::harmless::without_tasks;
 use crate::format::invisible;
 use crate::format::memory::plain;
 use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, MEMORY_KINDS, choice, line, text, whole};
 use crate::mcp::failure::ToolFailure;
 use crate::mcp::untrusted;
-use crate::memory::{CommitmentDraft, ListedMemory, MemoryKind, MemoryRef, NewMemory, SavedMemory};
+use crate::memory::{ListedMemory, MemoryKind, MemoryRef, NewMemory, SavedMemory};
 use crate::reminders::ReminderError;
 use crate::when::{self, WhenError};
 
@@ -113,16 +113,16 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
         MemoryKind::Daily => notes.save_note(&memory(None), now, &call.origin),
         MemoryKind::Commitment => {
             let precision = arguments.text("precision").map(Precision::parse).transpose();
-            let draft = CommitmentDraft {
+            let draft = Commitment {
+                text: content.to_owned(),
                 due,
                 precision: precision
                     .map_err(|error| ToolFailure::new("unknown_choice", error).of("precision"))?,
                 scope: arguments.text("commitment_scope").map(str::to_owned),
                 source: call.origin.conversation.clone().filter(|source| is_plain(source)),
-                expected: expected.map(str::to_owned),
-                ..CommitmentDraft::new(content)
+                ..Commitment::default()
             };
-            notes.save_commitment(&draft, now, &call.origin)
+            notes.save_commitment(&draft, expected, now, &call.origin)
         }
     };
     let saved = with_hint(saved?, content != given);
