@@ -38,5 +38,5 @@ pub use self::pass::{
     PassContext, PassError, PassMode, PassReport, PassSettings, PassState, PendingSend, pass,
 };
 pub use self::restored_items::{RestoredItem, Restoring};
-pub use self::send_answer::{AnswerOutcome, AnswerSender, send_answer};
+pub use self::send_answer::{AnswerOutcome, AnswerSender, decided, send_answer};
 pub use self::words::{NoteLinks, NotifyRules, compose, instants, link, phrase_check};

@@ -1,6 +1,7 @@
 //! Sends an answer or a routine's text, by the same steps as any notification.
 //!
-//! The caller is the channel that waits for the answer; the scheduler's pass never waits for it.
+//! The caller is the channel that waits for the answer; the scheduler's pass never waits for it. Among several machines
+//! it first waits until it is decided which of them answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +13,16 @@ use super::delivery_order::DeliveryOrder;
 use super::notifier::{MessageKind, MessageScope};
 use super::pass::{Pass, PassContext, PassMode, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
-use crate::machines::Machines;
+use crate::machines::protocol::SendRight;
+use crate::machines::{IntendedSend, Machines};
 use crate::sqlite::Result;
 use crate::vault::{Editor, Vault};
 
 /// How long one call may send chunks of an answer.
 const IN_ONE_GO: Duration = Duration::from_secs(60);
+
+/// The interval between checks of a claim.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The space that a question leaves free below it, in units.
 const ROOM_BELOW: usize = 100;
@@ -31,6 +36,29 @@ pub enum AnswerOutcome {
     Later(Timestamp),
     /// Every place refused it: why.
     Refused(String),
+}
+
+/// Tells the other machines all claims that one part of the program (`source`) wants, and waits until this one is
+/// decided; no longer than `waits` holds.
+pub async fn decided(
+    machines: &Machines,
+    clock: &dyn Clock,
+    (source, wanted): (&'static str, impl Iterator<Item = String>),
+    claim: &str,
+    waits: impl Fn() -> bool,
+) -> SendRight {
+    let wanted = wanted.map(|key| IntendedSend { key, due: None, within: None }).collect();
+    machines.set_intended_sends(source, wanted);
+    let mut changes = machines.rights_changes();
+    loop {
+        match machines.send_right(claim) {
+            SendRight::Wait if waits() => tokio::select! {
+                () = changes.changed() => {}
+                () = tokio::time::sleep(clock.sleep(LOOK)) => {}
+            },
+            right => return right,
+        }
+    }
 }
 
 /// Sends the unsent chunks of the answer or of the routine's text with this key, each once. The caller holds a routine's

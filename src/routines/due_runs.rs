@@ -7,8 +7,6 @@
 //! from the others before it asks a brain. If a machine dies within a run, the next voice starts the run again, so a
 //! message that was sent already may come twice.
 
-use std::time::Duration;
-
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -18,10 +16,9 @@ use super::routine_notes::{self, RoutineNote};
 use super::run_log;
 use super::run_material::{self, RunMaterial};
 use super::run_texts::{for_brain, target};
-use crate::deliver::Journal;
 use crate::deliver::delivery_journal::{RoutineProgress, RoutineRun, run_claim, run_key};
+use crate::deliver::{self, Journal};
 use crate::format::routine::{AnswerDelivery, Routine, RoutineSchedule};
-use crate::machines::IntendedSend;
 use crate::machines::protocol::SendRight;
 use crate::schedule::{Occurrence, Timetable, Zone};
 use crate::sqlite::DatabaseError;
@@ -211,20 +208,7 @@ pub fn due(
     Some(PlannedRun { occurrence, missed })
 }
 
-/// The interval between checks of a claim.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// The owner of a run.
-pub(super) enum RunOwner {
-    /// This machine's.
-    Ours,
-    /// Another machine ran it.
-    Others,
-    /// It isn't known yet: why.
-    Later(String),
-}
-
-/// Claims a run, and waits for the claim while this machine is the voice.
+/// Claims a run, and waits for the claim while this machine is the voice and `stop` isn't cancelled.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -233,30 +217,19 @@ pub(super) async fn claim_from_machines(
     journal: &Journal,
     run: &str,
     stop: &CancellationToken,
-) -> Result<RunOwner, DatabaseError> {
+) -> Result<SendRight, DatabaseError> {
     let machines = &workspace.machines;
-    let Some(claim) = run_claim(run).filter(|_| !machines.is_alone()) else { return Ok(RunOwner::Ours) };
+    let free = SendRight::Yes { ask: false, left: std::time::Duration::MAX };
+    let Some(claim) = run_claim(run).filter(|_| !machines.is_alone()) else { return Ok(free) };
     let open = journal.open_runs()?;
     let wanted = open.iter().filter_map(|run| run_claim(&run.key));
-    machines.set_intended_sends(
-        "routines",
-        wanted.map(|key| IntendedSend { key, due: None, within: None }).collect(),
-    );
-    let mut changes = machines.rights_changes();
-    loop {
-        match machines.send_right(&claim) {
-            SendRight::Yes { .. } => return Ok(RunOwner::Ours),
-            SendRight::Never => return Ok(RunOwner::Others),
-            SendRight::Wait if !machines.is_voice() => {
-                return Ok(RunOwner::Later("another machine is the voice".to_owned()));
-            }
-            SendRight::Wait => tokio::select! {
-                () = stop.cancelled() => return Ok(RunOwner::Later("the program is stopping".to_owned())),
-                () = changes.changed() => {}
-                () = tokio::time::sleep(workspace.clock.sleep(LOOK)) => {}
-            },
-        }
-    }
+    let is_voice = || machines.is_voice();
+    let decided = deliver::decided(machines, &*workspace.clock, ("routines", wanted), &claim, is_voice);
+    Ok(tokio::select! {
+        biased;
+        right = decided => right,
+        () = stop.cancelled() => SendRight::Wait,
+    })
 }
 
 /// A preview of a run.

@@ -38,23 +38,6 @@ pub struct SeenHits {
     pub hits: Vec<String>,
 }
 
-/// The context of a routine's search.
-#[derive(Clone, Copy)]
-pub struct RoutineSearch<'a> {
-    /// The vault.
-    pub workspace: &'a Workspace,
-    /// The routine's runs.
-    pub journal: &'a Journal,
-    /// The runs' calls of tools.
-    pub turns: &'a TurnJournal,
-    /// The routine.
-    pub name: &'a str,
-    /// The recorded progress of the routine.
-    pub progress: &'a RoutineProgress,
-    /// The hashes of the hits of its last run.
-    pub before: &'a [String],
-}
-
 impl SeenHits {
     /// Parses the journal's text. Older versions wrote only the hash of the memory.
     pub fn of(text: Option<&str>) -> Self {
@@ -65,14 +48,14 @@ impl SeenHits {
 }
 
 /// Whether the routine itself wrote the text of a hit: its tools saved it, or it stands in an appended passage.
-fn wrote_hit(context: &RoutineSearch<'_>, saved: &[Vec<String>], hit: &crate::search::Hit) -> bool {
+fn wrote_hit(workspace: &Workspace, name: &str, saved: &[Vec<String>], hit: &crate::search::Hit) -> bool {
     let said = words(&hit.text);
     let is_saved = saved
         .iter()
         .any(|text| *text == said || said.len() >= 3 && text.windows(said.len()).any(|part| part == said));
     let path = NotePath::new(&hit.path).ok();
-    let note = path.and_then(|path| context.workspace.vault.read(&path).ok()).unwrap_or_default();
-    is_saved || passages(&note, context.name).iter().any(|lines| lines.contains(&hit.line))
+    let note = path.and_then(|path| workspace.vault.read(&path).ok()).unwrap_or_default();
+    is_saved || passages(&note, name).iter().any(|lines| lines.contains(&hit.line))
 }
 
 /// The new hits for these words. The hashes of all hits go into `seen`.
@@ -80,15 +63,17 @@ fn wrote_hit(context: &RoutineSearch<'_>, saved: &[Vec<String>], hit: &crate::se
 /// # Errors
 /// A sentence on why the search can't be made.
 pub fn search(
-    context: &RoutineSearch<'_>,
+    (workspace, journal, turns): (&Workspace, &Journal, &TurnJournal),
+    (name, progress): (&str, &RoutineProgress),
     text: &str,
+    before: &[String],
     seen: &mut Vec<String>,
 ) -> Result<Option<RunSection>, String> {
     use crate::search::{Hit, Query, Role};
-    let since = context.progress.ran.unwrap_or(context.progress.since);
-    let recall = crate::search::Recall::of(context.workspace).map_err(|error| error.to_string())?;
+    let since = progress.ran.unwrap_or(progress.since);
+    let recall = crate::search::Recall::of(workspace).map_err(|error| error.to_string())?;
     let answer = recall.search(&Query::new(text).limit(MOST)).map_err(|error| error.to_string())?;
-    let paths = &context.workspace.settings.paths;
+    let paths = &workspace.settings.paths;
     let (routines, logs) = (paths.routines.trim_end_matches('/'), paths.logs.trim_end_matches('/'));
     let own_folders = [format!("{routines}/"), format!("{logs}/routines/")];
     let is_other = |hit: &&Hit| {
@@ -99,12 +84,13 @@ pub fn search(
     seen.extend(hits.iter().map(hash));
     seen.sort_unstable();
     seen.dedup();
-    let saved = saved_words(context, since)?;
+    let runs = journal.runs_since(name, since).map_err(|error| error.to_string())?;
+    let saved = saved_words(turns, &runs)?;
     let changes = hits.into_iter().filter(|hit| {
-        let changed = || changed(context.workspace, &hit.path);
+        let changed = || changed(workspace, &hit.path);
         hit.timestamp.or_else(changed).is_some_and(|at| at > since)
-            && context.before.binary_search(&hash(hit)).is_err()
-            && !wrote_hit(context, &saved, hit)
+            && before.binary_search(&hash(hit)).is_err()
+            && !wrote_hit(workspace, name, &saved, hit)
     });
     let lines = changes.take(MAX_LINES).map(|hit| format!("{} ({}:{})", hit.snippet, hit.path, hit.line));
     Ok(RunSection::new(format!("New for “{text}”"), lines.collect()))
@@ -121,8 +107,8 @@ fn hash(hit: &crate::search::Hit) -> String {
     whole.to_hex()[..16].to_owned()
 }
 
-/// The texts in the arguments of the tools of the routine's runs since then, as words.
-fn saved_words(context: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Vec<Vec<String>>, String> {
+/// The texts in the arguments of the tools of these runs, as words.
+fn saved_words(turns: &TurnJournal, runs: &[String]) -> Result<Vec<Vec<String>>, String> {
     fn texts(value: &serde_json::Value, found: &mut Vec<Vec<String>>) {
         match value {
             serde_json::Value::String(text) => found.push(words(text)),
@@ -132,9 +118,8 @@ fn saved_words(context: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Ve
         }
     }
     let mut found = Vec::new();
-    let runs = context.journal.runs_since(context.name, since).map_err(|error| error.to_string())?;
     for key in runs {
-        let tools = context.turns.tools(super::message_of(&key)).map_err(|error| error.to_string())?;
+        let tools = turns.tools(super::message_of(key)).map_err(|error| error.to_string())?;
         for row in tools {
             let arguments: serde_json::Value = serde_json::from_str(&row.call.arguments).unwrap_or_default();
             texts(&arguments, &mut found);

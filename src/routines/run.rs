@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::due_runs::{self, RunOwner};
+use super::due_runs;
 use super::routine_notes;
 use super::run_log::{RunConversation, RunLog, RunMemory, is_asked_for};
 use super::run_texts::{self, RunSection};
@@ -20,6 +20,7 @@ use crate::deliver::delivery_journal::{RoutineRun, RunState, run_claim, run_mess
 use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_answer};
 use crate::format::lines::LiveLines;
 use crate::format::routine::{self, AnswerDelivery, Condition, Routine};
+use crate::machines::protocol::SendRight;
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
 use crate::vault::{self, Actor, EditPlan, Operation, Origin};
 use crate::workspace::Workspace;
@@ -96,9 +97,13 @@ impl Runner {
         let lock = self.journal.lock(&format!("run-{:016x}.lock", message_of(key)))?;
         let Some(lock) = lock else { return Ok(RunProgress::Busy) };
         match due_runs::claim_from_machines(&self.parts.workspace, &self.journal, key, stop).await? {
-            RunOwner::Ours => {}
-            RunOwner::Later(why) => return Ok(RunProgress::Later(why)),
-            RunOwner::Others => {
+            SendRight::Yes { .. } => {}
+            SendRight::Wait => {
+                let is_end = stop.is_cancelled();
+                let why = if is_end { "the program is stopping" } else { "another machine is the voice" };
+                return Ok(RunProgress::Later(why.to_owned()));
+            }
+            SendRight::Never => {
                 if let Some(run) = self.journal.run(key)?.filter(|run| run.state != RunState::Done) {
                     self.drop_run(&run, "another machine ran it")?;
                 }

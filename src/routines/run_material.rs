@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
-use super::new_hits::{self, RoutineSearch, SeenHits};
+use super::new_hits::{self, SeenHits};
 use super::run_texts::RunSection;
 use crate::deliver::Journal;
 use crate::deliver::delivery_journal::RoutineProgress;
@@ -67,9 +67,8 @@ pub fn gather(
                 seen.memory = now.or(seen.memory);
             }
             Condition::Search(text) => {
-                let search =
-                    RoutineSearch { workspace, journal, turns, name, progress: known, before: &before.hits };
-                found.push(new_hits::search(&search, text, &mut seen.hits)?);
+                let parts = (workspace, journal, turns);
+                found.push(new_hits::search(parts, (name, known), text, &before.hits, &mut seen.hits)?);
             }
         }
         gathered.sections.extend(found.into_iter().flatten());

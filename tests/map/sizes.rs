@@ -107,7 +107,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
     ("reminders", 800),
     ("rerank", 250),
-    ("routines", 1500),
+    ("routines", 1450),
     ("schedule", 600),
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.

@@ -3,19 +3,15 @@
 //! A turn that another machine left unfinished is taken over once that machine's lease has ended. The channel's history
 //! is read first: if a reply of the bot stands there, the turn is answered.
 
-use std::time::Duration;
-
 use super::conversation::is_progress;
+use crate::deliver::decided;
 use crate::deliver::delivery_journal::{answer_key, claimed_turn, turn_claim};
 use crate::discord::api::ApiError;
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::shared::BotState;
-use crate::machines::IntendedSend;
 use crate::machines::protocol::SendRight;
 use crate::turn::{Halt, TurnRow, TurnState};
 
-/// The interval between checks of a claim.
-const LOOK: Duration = Duration::from_secs(1);
 /// The sentence that is added to a question that another machine left half answered: its tools may have run.
 const TAKEN_OVER: &str = "(From the program, not the person: another machine began to answer this and was cut off. The \
      effects of its tools are not known here. Look at the present state before anything is done again.)";
@@ -33,22 +29,9 @@ pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, H
     }
     let open = shared.turns.open_turns(None)?;
     let wanted = open.iter().map(|turn| turn_claim(turn.question.message));
-    machines.set_intended_sends(
-        "turns",
-        wanted.map(|key| IntendedSend { key, due: None, within: None }).collect(),
-    );
     let claim = turn_claim(turn.question.message);
-    let mut news = machines.rights_changes();
-    let was_begun_elsewhere = loop {
-        match machines.send_right(&claim) {
-            SendRight::Yes { ask, .. } => break ask,
-            SendRight::Never => return Ok(false),
-            SendRight::Wait => tokio::select! {
-                () = news.changed() => {}
-                () = tokio::time::sleep(shared.clock.sleep(LOOK)) => {}
-            },
-        }
-    };
+    let right = decided(machines, &*shared.clock, ("turns", wanted), &claim, || true).await;
+    let SendRight::Yes { ask: was_begun_elsewhere, .. } = right else { return Ok(false) };
     let key = answer_key(turn.question.message, turn.question.reply);
     if !was_begun_elsewhere || shared.answers.is_begun(&key)? {
         return Ok(true);
