@@ -95,7 +95,7 @@ impl From<MemoryError> for ToolFailure {
             MemoryError::Path(_) | MemoryError::NotANote(_) => Some("path"),
             MemoryError::BadLines { .. } => Some("lines"),
             MemoryError::Other { .. } | MemoryError::Several { .. } => Some("text"),
-            error if error.newer().is_some() => Some("expected"),
+            MemoryError::Newer { .. } => Some("expected"),
             MemoryError::BadPlace(_) => Some("commitment_scope"),
             _ => None,
         };
@@ -110,8 +110,8 @@ impl From<MemoryError> for ToolFailure {
 
 /// The part of a note that an error shows: memories that are near, or the note as it is now.
 fn shown(error: &MemoryError) -> Option<String> {
-    if let Some(newer) = error.newer() {
-        return Some(newer.text.clone());
+    if let MemoryError::Newer { text, .. } = error {
+        return Some(text.clone());
     }
     let lines: Vec<String> =
         error.nearest().iter().map(|one| format!("line {}: {}", one.line, one.text)).collect();

@@ -85,9 +85,16 @@ pub enum MemoryError {
         /// Those that say it.
         there: Vec<NearMatch>,
     },
-    /// The note isn't as it was read.
-    #[error(transparent)]
-    Newer(#[from] StaleRead),
+    /// The note has changed since it was read.
+    #[error("`{path}` was changed since it was read: its hash is {hash} now; nothing was written")]
+    Newer {
+        /// The note.
+        path: NotePath,
+        /// Its hash now.
+        hash: String,
+        /// Its present text; of a long note the beginning.
+        text: String,
+    },
     /// The line was taken out a moment ago, and another memory has moved up to its place.
     #[error("line {line} of `{path}` was removed just now ({shown}); another memory stands there now")]
     TakenBefore {
@@ -152,18 +159,6 @@ pub enum MemoryError {
     Edit(#[from] EditError),
 }
 
-/// The note has changed since it was read; nothing was written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` was changed since it was read: its hash is {hash} now; nothing was written")]
-pub struct StaleRead {
-    /// The note.
-    pub path: NotePath,
-    /// Its hash now.
-    pub hash: String,
-    /// Its present text; of a long note the beginning.
-    pub text: String,
-}
-
 impl MemoryError {
     /// The text was written into the note at `path` and was not there when it was read back.
     pub(super) fn vanished(path: &NotePath, text: &str) -> Self {
@@ -201,7 +196,7 @@ impl MemoryError {
                 ("no_such_memory", "read the note again, and give the words of a bullet as they stand there")
             }
             Self::Several { .. } => ("ambiguous", "give the line of the one that is meant as well"),
-            Self::Newer(_) => ("changed_since_read", "look at what stands there now, and give its hash"),
+            Self::Newer { .. } => ("changed_since_read", "look at what stands there now, and give its hash"),
             Self::TakenBefore { .. } => {
                 ("removed_before", "to remove that one as well, give its words with `--text`")
             }
@@ -245,11 +240,6 @@ impl MemoryError {
             _ => &[],
         }
     }
-
-    /// The note as it is now, if it has changed since it was read.
-    pub fn newer(&self) -> Option<&StaleRead> {
-        if let Self::Newer(newer) = self { Some(newer) } else { None }
-    }
 }
 
 fn vault_code(error: &VaultError) -> &'static str {
@@ -282,7 +272,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// They differ.
-pub(super) fn check(path: &NotePath, bytes: &[u8], expected: Option<&str>) -> Result<(), StaleRead> {
+pub(super) fn check(path: &NotePath, bytes: &[u8], expected: Option<&str>) -> Result<()> {
     let hash = hash_of(bytes);
     if expected.is_none_or(|expected| expected.trim().eq_ignore_ascii_case(&hash)) {
         return Ok(());
@@ -292,5 +282,5 @@ pub(super) fn check(path: &NotePath, bytes: &[u8], expected: Option<&str>) -> Re
     if text.len() < whole.len() {
         text.push_str("\n[…]\n");
     }
-    Err(StaleRead { path: path.clone(), hash, text })
+    Err(MemoryError::Newer { path: path.clone(), hash, text })
 }
