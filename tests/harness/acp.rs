@@ -12,11 +12,6 @@ fn acp(stand: &Stand) -> Acp {
 const HALF: &str = "{\"method\":\"session/update\",\"params\":{\"update\":\
     {\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"text\":\"see \\ud83d end\"}}}}\n";
 
-fn prompted(stand: &Stand, at: usize) -> String {
-    let prompt = stand.heard_of("session/prompt")[at]["prompt"].clone();
-    prompt.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or_default()).collect()
-}
-
 #[tokio::test]
 async fn a_question_is_answered_without_the_adapters_own_words() {
     let Some(stand) = stand("acp.py") else { return };
@@ -30,7 +25,8 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     let reply = ask(&acp(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", StopReason::End));
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (30, 20, 9));
-    assert_eq!(prompted(&stand, 0), "<instructions>\nBe brief.\n</instructions>What does Anna like, pray?");
+    let said = stand.prompted(("session/prompt", "prompt"), 0);
+    assert_eq!(said, "<instructions>\nBe brief.\n</instructions>What does Anna like, pray?");
     let argv = stand.heard()[0]["argv"].to_string();
     assert!(!argv.contains("pray") && !argv.contains(KEY), "{argv}");
     let able = &stand.heard_of("initialize")[0]["clientCapabilities"];
@@ -38,17 +34,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     assert_eq!(stand.heard_of("session/set_mode")[0]["modeId"], "default", "the mode that asks");
     stand.nothing_is_left().await;
 
-    let host = Record::default();
-    assert_eq!(ask(&acp(&stand), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
-    assert!(stand.memory().contains("likes cocoa"));
-    let told = host.told();
-    let [Told::Session(_), Told::Started(call), Told::May(asked), Told::Finished(result)] = &told[..] else {
-        panic!("{told:?}")
-    };
-    assert_eq!((call.name.as_str(), call), ("memory_save", asked));
-    assert!(
-        call.arguments.contains("likes cocoa") && result.text.contains("likes cocoa") && !result.is_error
-    );
+    calls_our_tool(&stand, &acp(&stand)).await;
     let half = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap();
     assert_eq!(half.text, "see \u{fffd} end");
 }
@@ -78,21 +64,7 @@ async fn a_session_is_gone_on_with_where_the_agent_can() {
     for (way, resumes) in [("", true), ("no-resume", false)] {
         let Some(mut stand) = stand("acp.py") else { return };
         stand.setup.command.push(way.into());
-        stand.script(&json!([[save("likes cocoa"), {"kill": 9}], [{"say": "It is."}], [{"say": "Again."}]]));
-        let host = Record::default();
-        let error = ask(&acp(&stand), &question("Tea?"), &host).await.unwrap_err();
-        assert_eq!(error.class, FailureClass::Crash);
-        assert_eq!(host.finished().len(), 1);
-        stand.nothing_is_left().await;
-        let session = host.sessions().remove(0);
-        let (again, asked) = (Record::default(), later("Tea?", "And now?"));
-        assert_eq!(go_on(&acp(&stand), &asked, &session, &again).await.unwrap().text, "It is.");
-        assert_eq!(again.sessions() == [session], resumes);
-        let said = prompted(&stand, 1);
-        assert_eq!((said == "And now?", said.contains(r#"{"user":"Tea?"}"#)), (resumes, !resumes), "{said}");
-        let lost = Record::default();
-        assert_eq!(go_on(&acp(&stand), &asked, "session-0", &lost).await.unwrap().text, "Again.");
-        assert!(prompted(&stand, 2).contains(r#"{"user":"Tea?"}"#));
+        goes_on(&stand, &acp(&stand), ("session/prompt", "prompt"), resumes).await;
     }
 }
 

@@ -10,32 +10,14 @@ async fn followed(name: &str) -> Rig {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nonsense_and_endless_lines_are_passed_over() {
-    let rig = followed("cc+garbage+long-line").await;
-    rig.server.script(vec![Reply::text("All the same.")]);
-    let answer = rig.ask(1, "?").await.unwrap();
-    assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("All the same.", "cc"));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_is_silent_is_ended() {
     let short = Duration::from_millis(1500);
+    let (silent, late) =
+        ("it said nothing for 1 s and was ended", "it did not answer within 0 minutes and was ended");
     for (wrong, timeouts, said) in [
-        (
-            "hang-start",
-            BrainTimeouts { first_byte: short, ..PATIENT },
-            "it said nothing for 1 s and was ended",
-        ),
-        (
-            "hang-after-tool",
-            BrainTimeouts { silence: short, ..PATIENT },
-            "it said nothing for 1 s and was ended",
-        ),
-        (
-            "hang-after-tool",
-            BrainTimeouts { overall: short, ..PATIENT },
-            "it did not answer within 0 minutes and was ended",
-        ),
+        ("hang-start", BrainTimeouts { first_byte: short, ..PATIENT }, silent),
+        ("hang-after-tool", BrainTimeouts { silence: short, ..PATIENT }, silent),
+        ("hang-after-tool", BrainTimeouts { overall: short, ..PATIENT }, late),
     ] {
         let mut rig = followed(&format!("cc+{wrong}")).await;
         rig.timeouts = timeouts;
@@ -50,13 +32,14 @@ async fn a_program_that_is_silent_is_ended() {
     }
 }
 
+/// Nonsense and endless lines are passed over, and a program or a grandchild that stays is ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_counts_though_its_program_or_a_grandchild_stays() {
-    for wrong in ["hold", "hang-end", "hold+hang-end"] {
+async fn an_answer_counts_whatever_stands_before_it_and_stays_after_it() {
+    for wrong in ["garbage+long-line", "hold", "hang-end", "hold+hang-end"] {
         let rig = followed(&format!("cc+{wrong}")).await;
         rig.server.script(vec![Reply::text("That is all.")]);
         let answer = rig.ask(1, "?").await.unwrap();
-        assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("That is all.", "cc"));
+        assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("That is all.", "cc"), "{wrong}");
         assert_eq!(rig.left(), Vec::<String>::new(), "{wrong}");
     }
 }

@@ -33,18 +33,7 @@ async fn a_question_is_answered_and_stands_on_no_command_line() {
 async fn a_tool_is_called_through_our_server_and_told_before_and_after() {
     let Some(stand) = stand("codex.py") else { return };
     stand.script(&json!([[save("likes cocoa"), {"say": "Saved."}]]));
-    let host = Record::default();
-    assert_eq!(ask(&codex(&stand), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
-    assert!(stand.memory().contains("likes cocoa"), "{}", stand.memory());
-    let told = host.told();
-    let [Told::Session(_), Told::Started(call), Told::May(asked), Told::Finished(result)] = &told[..] else {
-        panic!("{told:?}")
-    };
-    assert_eq!(asked, call, "it is known before it may happen");
-    assert_eq!((call.name.as_str(), &call.id), ("memory_save", &result.call_id));
-    assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["content"], "likes cocoa");
-    assert!(!result.is_error && result.text.contains("likes cocoa"), "{result:?}");
-    stand.nothing_is_left().await;
+    calls_our_tool(&stand, &codex(&stand)).await;
 }
 
 #[tokio::test]
@@ -74,38 +63,13 @@ async fn what_it_asks_and_nobody_knows_is_answered_too() {
 }
 
 #[tokio::test]
-async fn killed_after_a_tool_it_goes_on_with_its_session() {
+async fn killed_after_a_tool_it_goes_on_with_its_session_and_a_lost_one_is_made_again() {
     let Some(stand) = stand("codex.py") else { return };
-    stand.script(&json!([[save("likes cocoa"), {"kill": 9}], [{"usage": 30}, {"say": "It is saved."}]]));
-    let host = Record::default();
-    let error = ask(&codex(&stand), &question("Ben likes cocoa"), &host).await.unwrap_err();
-    assert_eq!(error.class, FailureClass::Crash, "{error}");
-    assert!(error.message.contains("signal 9"), "{error}");
-    assert_eq!(host.finished().len(), 1);
-    stand.nothing_is_left().await;
-
-    let session = host.sessions().remove(0);
-    let again = Record::default();
-    let reply = go_on(&codex(&stand), &later("Ben likes cocoa", "Is it?"), &session, &again).await.unwrap();
-    assert_eq!(reply.text, "It is saved.");
+    let reply = goes_on(&stand, &codex(&stand), ("turn/start", "input"), true).await;
     assert_eq!(reply.usage.input, 30, "what the thread had used before is no part of this turn");
-    assert_eq!(again.sessions(), [session]);
-    let input = json!([{"type": "text", "text": "Is it?", "text_elements": []}]);
+    let input = json!([{"type": "text", "text": "And now?", "text_elements": []}]);
     assert_eq!(stand.heard_of("turn/start")[1]["input"], input);
-    assert_eq!(stand.memory().matches("likes cocoa").count(), 1);
-}
-
-#[tokio::test]
-async fn a_lost_session_is_made_again_from_the_request() {
-    let Some(stand) = stand("codex.py") else { return };
-    stand.script(&json!([[{"say": "Yes again."}]]));
-    let host = Record::default();
-    let reply = go_on(&codex(&stand), &later("Tea?", "And now?"), "thread-0", &host).await.unwrap();
-    assert_eq!(reply.text, "Yes again.");
-    assert_ne!(host.sessions(), ["thread-0"]);
-    let said = stand.heard_of("turn/start")[0]["input"][0]["text"].as_str().unwrap().to_owned();
-    assert!(said.contains(r#"{"user":"Tea?"}"#) && said.ends_with("And now?"), "{said}");
-    assert!(stand.heard_of("thread/start")[0].get("threadId").is_none());
+    assert!(stand.heard_of("thread/start")[1].get("threadId").is_none());
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use crate::harness::rig::*;
 use crate::harness::stand::*;
 use vault_agent::brain::HarnessTask;
 use vault_agent::brain::harness::FOREIGN;
-use vault_agent::config::McpServer;
 
 /// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
 /// named.
@@ -86,17 +85,12 @@ async fn a_server_that_cannot_be_given_is_left_out() {
     assert!(!rig.dir().join("pids").exists());
 }
 
-/// A server for a stand-in.
-fn for_stand(stand: &Stand) -> Vec<McpServer> {
-    Settings::parse(&server("env", stand.temp.path(), "")).unwrap().mcp
-}
-
 /// What a program does with a server: the call is known, asked about and done by what it was given.
 async fn is_used(stand: &Stand, harness: &dyn Harness) {
     for allows in [true, false] {
         let call = json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}});
         stand.script(&json!([[call, {"say": "Done."}]]));
-        let servers = for_stand(stand);
+        let servers = Settings::parse(&server("env", stand.temp.path(), "")).unwrap().mcp;
         let request = question("go");
         let task = HarnessTask { servers: &servers, ..task(&request) };
         let host = Record { allows, ..Record::default() };

@@ -149,33 +149,11 @@ impl Rig {
 /// A call that adds a reminder, by the name that a brain of this kind knows it by.
 pub fn remind(kind: &str) -> Reply {
     let prefix = if kind == "claude-code" { "mcp__vault-agent__" } else { "" };
-    Reply::tool(format!("{prefix}reminder_add"), reminder())
-}
-
-pub fn reminder() -> Value {
-    json!({"when": "2030-01-01 10:00", "message": "drink tea"})
+    let reminder = json!({"when": "2030-01-01 10:00", "message": "drink tea"});
+    Reply::tool(format!("{prefix}reminder_add"), reminder)
 }
 
 /// All that a request says.
 pub fn words(asked: &Asked) -> String {
     String::from_utf8_lossy(&asked.bytes).into_owned()
-}
-
-/// Prints the median times of a turn of ours and of the bare program; the first of each warms the machine.
-pub async fn compare(name: &str, mut ours: impl AsyncFnMut(u64), mut bare: impl FnMut()) {
-    let (mut turns, mut alone) = (Vec::new(), Vec::new());
-    for message in 1..=20 {
-        let began = Instant::now();
-        ours(message).await;
-        turns.push(began.elapsed());
-        let began = Instant::now();
-        tokio::task::block_in_place(&mut bare);
-        alone.push(began.elapsed());
-    }
-    let median = |times: &mut Vec<Duration>| {
-        times.remove(0);
-        times.sort_unstable();
-        times[times.len() / 2]
-    };
-    println!("{name}: a turn takes {:?}, the bare program {:?}", median(&mut turns), median(&mut alone));
 }

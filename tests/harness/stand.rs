@@ -103,6 +103,12 @@ impl Stand {
         self.heard().into_iter().filter(of).map(|heard| heard["params"].clone()).collect()
     }
 
+    /// The words of what it was told in its question of this number, by the method and the field that hold them.
+    pub fn prompted(&self, (method, field): (&str, &str), at: usize) -> String {
+        let said = self.heard_of(method)[at][field].clone();
+        said.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or_default()).collect()
+    }
+
     /// Waits until no process of a run is left: the system may take a moment to forget what was killed.
     pub async fn nothing_is_left(&self) {
         let gone = async {
@@ -120,12 +126,6 @@ impl Stand {
             line.iter().any(|part| part == word) && line.get(1).is_none_or(|first| first != "__supervise")
         };
         self.processes().into_iter().filter(of).map(|(pid, _)| pid).collect()
-    }
-
-    /// The command line of a process of our runs with this word in it.
-    pub fn command_line(&self, word: &str) -> Vec<String> {
-        let of = |(_, line): &(String, Vec<String>)| line.iter().any(|part| part == word);
-        self.processes().into_iter().find(of).map(|(_, line)| line).unwrap_or_default()
     }
 
     fn alive(&self) -> Vec<String> {
@@ -311,4 +311,47 @@ pub async fn go_on(
     let task =
         HarnessTask { request, fresh: 1, session: Some(session), turn: Some("78"), keep: true, servers: &[] };
     harness.run(&task, host, CancellationToken::new()).await
+}
+
+/// Says that Ben likes cocoa, which it saves with our tool: the call is told before it may happen, and its end after.
+pub async fn calls_our_tool(stand: &Stand, harness: &dyn Harness) {
+    let host = Record::default();
+    assert_eq!(ask(harness, &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
+    assert!(stand.memory().contains("likes cocoa"), "{}", stand.memory());
+    let told = host.told();
+    let [Told::Session(_), Told::Started(call), Told::May(asked), Told::Finished(result)] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!(asked, call, "it is known before it may happen");
+    assert_eq!((call.name.as_str(), &call.id), ("memory_save", &result.call_id));
+    assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["content"], "likes cocoa");
+    assert!(!result.is_error && result.text.contains("likes cocoa"), "{result:?}");
+    stand.nothing_is_left().await;
+}
+
+/// Killed after a call of a tool it goes on with its session, where it can resume one, and one that is lost is made again
+/// from the request. `said` is the method and the field of what it is told. Gives the answer after the kill.
+pub async fn goes_on(stand: &Stand, harness: &dyn Harness, said: (&str, &str), resumes: bool) -> Reply {
+    stand.script(&json!([[save("likes cocoa"), {"kill": 9}], [{"usage": 30}, {"say": "It is saved."}],
+        [{"say": "Again."}]]));
+    let host = Record::default();
+    let error = ask(harness, &question("Tea?"), &host).await.unwrap_err();
+    assert_eq!(error.class, FailureClass::Crash, "{error}");
+    assert!(error.message.contains("signal 9"), "{error}");
+    assert_eq!(host.finished().len(), 1);
+    stand.nothing_is_left().await;
+    let session = host.sessions().remove(0);
+    let (again, asked) = (Record::default(), later("Tea?", "And now?"));
+    let reply = go_on(harness, &asked, &session, &again).await.unwrap();
+    assert_eq!(reply.text, "It is saved.");
+    assert_eq!(again.sessions() == [session], resumes);
+    let told = stand.prompted(said, 1);
+    assert_eq!((told == "And now?", told.contains(r#"{"user":"Tea?"}"#)), (resumes, !resumes), "{told}");
+    assert_eq!(stand.memory().matches("likes cocoa").count(), 1);
+    let lost = Record::default();
+    assert_eq!(go_on(harness, &asked, "session-0", &lost).await.unwrap().text, "Again.");
+    assert_ne!(lost.sessions(), ["session-0"]);
+    let told = stand.prompted(said, 2);
+    assert!(told.contains(r#"{"user":"Tea?"}"#) && told.ends_with("And now?"), "{told}");
+    reply
 }
