@@ -29,34 +29,29 @@ fn place(endpoints: Vec<String>, state: &Path) -> EtcdPlace {
     EtcdPlace { endpoints, prefix, user: None, authority: None, state }
 }
 
-/// Asks until the engine is reached: an election may be under way.
-async fn read(engine: &EtcdEngine) -> Entries {
-    let start = std::time::Instant::now();
-    while start.elapsed() < Duration::from_secs(60) {
-        match engine.read().await {
-            Ok(entries) => return entries,
-            Err(EngineError::Unreachable(_)) => {}
-            Err(error) => panic!("{error}"),
-        }
-    }
-    panic!("the cluster never answered");
-}
-
-/// Makes a change as the protocol does: what is unknown is read back before it is tried again.
-async fn swap(engine: &EtcdEngine, change: EntryChange) {
-    let start = std::time::Instant::now();
-    while start.elapsed() < Duration::from_secs(60) {
-        match engine.swap(std::slice::from_ref(&change)).await {
-            Ok(SwapOutcome::Done) => return,
-            Ok(SwapOutcome::Lost(stands)) => {
-                assert_eq!(stands.get(&change.key), change.value.as_ref(), "somebody else changed it");
-                return;
-            }
+/// Asks until the engine answers: an election may be under way. What is unknown is asked again, as the protocol does.
+async fn answered<T>(ask: impl AsyncFn() -> Result<T, EngineError>) -> T {
+    let start = Instant::now();
+    loop {
+        match ask().await {
+            Ok(answer) => return answer,
             Err(EngineError::Unreachable(_) | EngineError::Unknown(_)) => {}
             Err(error) => panic!("{error}"),
         }
+        assert!(start.elapsed() < Duration::from_secs(60), "the cluster never answered");
     }
-    panic!("the cluster never took it");
+}
+
+async fn read(engine: &EtcdEngine) -> Entries {
+    answered(async || engine.read().await).await
+}
+
+/// Makes a change.
+async fn swap(engine: &EtcdEngine, change: EntryChange) {
+    let changes = [change];
+    if let SwapOutcome::Lost(stands) = answered(async || engine.swap(&changes).await).await {
+        assert_eq!(stands.get(&changes[0].key), changes[0].value.as_ref(), "somebody else changed it");
+    }
 }
 
 fn claim(name: &str) -> EntryChange {

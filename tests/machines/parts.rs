@@ -177,25 +177,10 @@ impl Etcd {
         let url = |port: u16| format!("http://127.0.0.1:{port}");
         let cluster: Vec<String> = (0..3).map(|n| format!("n{n}={}", url(self.ports[n].1))).collect();
         let (client, peer) = (url(self.ports[at].0), url(self.ports[at].1));
-        let log = std::fs::File::create(self.folder.join(format!("n{at}.log"))).unwrap();
-        let child = Command::new("etcd")
-            .args(["--name", &format!("n{at}"), "--data-dir"])
-            .arg(self.folder.join(format!("n{at}")))
-            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
-            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-            .args([
-                "--initial-cluster",
-                &cluster.join(","),
-                "--initial-cluster-state",
-                "new",
-                "--unsafe-no-fsync",
-            ])
-            // A leader on a machine that is busy with other tests isn't dead.
-            .args(["--heartbeat-interval", "200", "--election-timeout", "2000"])
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let mut command = etcd(&format!("n{at}"), &self.folder, [&client, &peer], &cluster.join(","));
+        // A leader on a machine that is busy with other tests isn't dead.
+        command.args(["--heartbeat-interval", "200", "--election-timeout", "2000"]);
+        let child = command.spawn().unwrap();
         self.servers[at] = Some(Killed(child));
     }
 
@@ -220,20 +205,14 @@ impl Etcd {
     /// Runs `etcdctl` with all endpoints.
     pub fn etcdctl(&self, args: &[&str]) -> std::process::Output {
         let endpoints = self.endpoints().join(",");
-        let mut command = Command::new("etcdctl");
-        command.args(["--endpoints", &endpoints, "--command-timeout", "5s"]).env("ETCDCTL_API", "3");
-        command.args(args).output().unwrap()
+        etcdctl(&[&["--endpoints", &endpoints, "--command-timeout", "5s"], args].concat())
     }
 
     /// Keeps a snapshot of what stands in the cluster now.
     pub fn snapshot(&self) -> PathBuf {
         let file = self.folder.join("snapshot");
-        let mut command = Command::new("etcdctl");
-        command
-            .args(["--endpoints", &self.endpoints()[0], "snapshot", "save"])
-            .arg(&file)
-            .env("ETCDCTL_API", "3");
-        assert!(command.output().unwrap().status.success());
+        let args = ["--endpoints", &self.endpoints()[0], "snapshot", "save", file.to_str().unwrap()];
+        assert!(etcdctl(&args).status.success());
         file
     }
 
@@ -247,23 +226,30 @@ impl Etcd {
         for at in 0..3 {
             let data = self.folder.join(format!("n{at}"));
             std::fs::remove_dir_all(&data).unwrap();
-            let output = Command::new("etcdctl")
-                .args(["snapshot", "restore"])
-                .arg(snapshot)
-                .args(["--name", &format!("n{at}"), "--initial-cluster", &cluster.join(",")])
-                .args([
-                    "--initial-advertise-peer-urls",
-                    &format!("http://127.0.0.1:{}", self.ports[at].1),
-                    "--data-dir",
-                ])
-                .arg(&data)
-                .env("ETCDCTL_API", "3")
-                .output()
-                .unwrap();
+            let (name, peer) = (format!("n{at}"), format!("http://127.0.0.1:{}", self.ports[at].1));
+            let from = ["snapshot", "restore", snapshot.to_str().unwrap(), "--name", &name];
+            let to = ["--initial-advertise-peer-urls", &peer, "--data-dir", data.to_str().unwrap()];
+            let output = etcdctl(&[&from[..], &to, &["--initial-cluster", &cluster.join(",")]].concat());
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
         assert!(self.start_all(), "a restored etcd ended by itself");
     }
+}
+
+/// An etcd server of this name with its data in `folder`; not started.
+fn etcd(name: &str, folder: &Path, [client, peer]: [&String; 2], cluster: &str) -> Command {
+    let mut command = Command::new("etcd");
+    command.args(["--name", name, "--unsafe-no-fsync", "--data-dir"]).arg(folder.join(name));
+    command.args(["--listen-client-urls", client, "--advertise-client-urls", client]);
+    command.args(["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]);
+    command.args(["--initial-cluster", cluster, "--initial-cluster-state", "new"]);
+    let log = std::fs::File::create(folder.join(format!("{name}.log"))).unwrap();
+    command.stdout(Stdio::null()).stderr(log);
+    command
+}
+
+fn etcdctl(args: &[&str]) -> std::process::Output {
+    Command::new("etcdctl").args(args).env("ETCDCTL_API", "3").output().unwrap()
 }
 
 /// One real etcd server over TLS: it, and its address.
@@ -275,18 +261,8 @@ pub fn etcd_over_tls(folder: &Path) -> (Killed, String) {
     }
     let (client, peer) =
         (format!("https://127.0.0.1:{}", free_port()), format!("http://127.0.0.1:{}", free_port()));
-    let child = Command::new("etcd")
-        .args(["--name", "tls", "--unsafe-no-fsync", "--data-dir"])
-        .arg(folder.join("data"))
-        .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
-        .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-        .args(["--initial-cluster", &format!("tls={peer}"), "--cert-file"])
-        .arg(folder.join("cert"))
-        .arg("--key-file")
-        .arg(folder.join("key"))
-        .stdout(Stdio::null())
-        .stderr(std::fs::File::create(folder.join("log")).unwrap())
-        .spawn()
-        .unwrap();
+    let mut command = etcd("tls", folder, [&client, &peer], &format!("tls={peer}"));
+    command.arg("--cert-file").arg(folder.join("cert")).arg("--key-file").arg(folder.join("key"));
+    let child = command.spawn().unwrap();
     (Killed(child), client)
 }
