@@ -104,45 +104,40 @@ fn at(text: &str) -> DateTime {
 fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
     let rules = Rules::default();
     for (line, snoozed) in [
+        ("Pay 🔁 every month 📅 2026-12-01 ^b", "Pay ⏰ 2026-12-01 10:30 🔁 every month 📅 2026-12-01 ^b"),
+        ("Pay #x 📅2026-12-01 #y  ", "Pay #x ⏰ 2026-12-01 10:30 📅2026-12-01 #y  "),
+        ("Pay ⏰ 2026-12-01 09:30 📅 2026-12-02", "Pay ⏰ 2026-12-01 10:30 📅 2026-12-02"),
+        ("Pay [due:: 2026-12-01]", "Pay [reminder:: 2026-12-01T10:30]  [due:: 2026-12-01]"),
         (
-            "- [ ] Pay 🔁 every month 📅 2026-12-01 ^b",
-            "- [ ] Pay ⏰ 2026-12-01 10:30 🔁 every month 📅 2026-12-01 ^b",
+            "Pay (reminder:: 2026-11-01) [due:: 2026-12-01]",
+            "Pay (reminder:: 2026-12-01T10:30) [due:: 2026-12-01]",
         ),
-        ("- [ ] Pay #x 📅2026-12-01 #y  ", "- [ ] Pay #x ⏰ 2026-12-01 10:30 📅2026-12-01 #y  "),
-        ("- [ ] Pay ⏰ 2026-12-01 09:30 📅 2026-12-02", "- [ ] Pay ⏰ 2026-12-01 10:30 📅 2026-12-02"),
-        ("- [ ] Pay [due:: 2026-12-01]", "- [ ] Pay [reminder:: 2026-12-01T10:30]  [due:: 2026-12-01]"),
-        (
-            "- [ ] Pay (reminder:: 2026-11-01) [due:: 2026-12-01]",
-            "- [ ] Pay (reminder:: 2026-12-01T10:30) [due:: 2026-12-01]",
-        ),
-        ("- [ ] Call (@2026-11-01) Bob", "- [ ] Call (@2026-12-01 10:30) Bob"),
-        ("- [ ] Call (@[[2026-11-01]] 09:00)", "- [ ] Call (@[[2026-12-01]] 10:30)"),
-        ("- [ ] Call (@2026-07-13 09:00 🔁every monday)", "- [ ] Call (@2026-12-01 10:30 🔁every monday)"),
-        ("- [ ] Call @remind(2026-11-01)", "- [ ] Call @remind(2026-12-01 10:30)"),
-        (
-            "- [ ] Call @remind(2026-11-01) @repeat(weekly)",
-            "- [ ] Call @remind(2026-12-01 10:30) @repeat(weekly)",
-        ),
+        ("Call (@2026-11-01) Bob", "Call (@2026-12-01 10:30) Bob"),
+        ("Call (@[[2026-11-01]] 09:00)", "Call (@[[2026-12-01]] 10:30)"),
+        ("Call (@2026-07-13 09:00 🔁every monday)", "Call (@2026-12-01 10:30 🔁every monday)"),
+        ("Call @remind(2026-11-01)", "Call @remind(2026-12-01 10:30)"),
+        ("Call @remind(2026-11-01) @repeat(weekly)", "Call @remind(2026-12-01 10:30) @repeat(weekly)"),
         // A mark that moved would take its earlier times along.
         (
-            "- [ ] Call @remind(2026-11-01) @before(5m)",
-            "- [ ] Call @remind(2026-11-01) @snooze(2026-12-01 10:30) @before(5m)",
+            "Call @remind(2026-11-01) @before(5m)",
+            "Call @remind(2026-11-01) @snooze(2026-12-01 10:30) @before(5m)",
         ),
         (
-            "- [ ] Call @remind(2026-12-01 11:00) @Snooze( 2026-12-01 10:00 ) @before(5m)",
-            "- [ ] Call @remind(2026-12-01 11:00) @Snooze( 2026-12-01 10:30 ) @before(5m)",
+            "Call @remind(2026-12-01 11:00) @Snooze( 2026-12-01 10:00 ) @before(5m)",
+            "Call @remind(2026-12-01 11:00) @Snooze( 2026-12-01 10:30 ) @before(5m)",
         ),
-        ("- [ ] Card @{2026-11-01} @@{20:26}", "- [ ] Card @{2026-12-01} @@{10:30}"),
-        ("- [ ] Card @{2026-11-01} x", "- [ ] Card @{2026-12-01} @@{10:30} x"),
-        ("- [ ] Card @[[2026-11-01]]", "- [ ] Card @[[2026-12-01]] @@{10:30}"),
+        ("Card @{2026-11-01} @@{20:26}", "Card @{2026-12-01} @@{10:30}"),
+        ("Card @{2026-11-01} x", "Card @{2026-12-01} @@{10:30} x"),
+        ("Card @[[2026-11-01]]", "Card @[[2026-12-01]] @@{10:30}"),
     ] {
-        let read = TaskLine::read(line, &rules).unwrap();
+        let (line, snoozed) = (format!("- [ ] {line}"), format!("- [ ] {snoozed}"));
+        let read = TaskLine::read(&line, &rules).unwrap();
         let format = read.task(&rules).unwrap().format;
         let written = edit::snoozed(&read, format, &rules, at("2026-12-01T10:30")).unwrap();
         assert_eq!(written, snoozed);
         let task = task::read_line(&written, &rules).unwrap();
         assert!(task.notification_times.iter().any(|time| time.at == at("2026-12-01T10:30")), "{written}");
-        assert_eq!(task.words, task::read_line(line, &rules).unwrap().words);
+        assert_eq!(task.words, task::read_line(&line, &rules).unwrap().words);
     }
 }
 

@@ -153,42 +153,35 @@ fn commitments() {
     });
 }
 
+/// The bullets of each vector of a file.
+fn bullets(file: &str, read: impl Fn(&[u8]) -> Vec<Value>) {
+    each(file, |vector, input| (vector["bullets"].clone(), json!(read(input))));
+}
+
 #[test]
 fn memories() {
-    each("memory.json", |vector, input| {
-        let bullets: Value = memory::parse(input)
-            .bullets
-            .iter()
-            .map(|bullet| fields!(bullet => line, end_line, section, timestamp, text, fields))
-            .collect();
-        (vector["bullets"].clone(), bullets)
+    bullets("memory.json", |input| {
+        let bullets = memory::parse(input).bullets;
+        bullets.iter().map(|it| fields!(it => line, end_line, section, timestamp, text, fields)).collect()
     });
 }
 
 #[test]
 fn days() {
-    each("daily.json", |vector, input| {
-        let bullets: Value = daily::parse(input)
-            .bullets
-            .iter()
-            .map(|bullet| fields!(bullet => line, end_line, text; "time": bullet.time.map(clock)))
-            .collect();
-        (vector["bullets"].clone(), bullets)
+    bullets("daily.json", |input| {
+        let bullets = daily::parse(input).bullets;
+        bullets.iter().map(|it| fields!(it => line, end_line, text; "time": it.time.map(clock))).collect()
     });
 }
 
 #[test]
 fn pins() {
-    each("pinned.json", |vector, input| {
-        let bullets: Value = pinned::parse(input)
-            .iter()
-            .map(|bullet| {
-                let target = bullet.target.as_ref();
-                let target = target.map(|target| fields!(target => path, block_id, heading));
-                fields!(bullet => line, end_line, text; "target": target)
-            })
-            .collect();
-        (vector["bullets"].clone(), bullets)
+    bullets("pinned.json", |input| {
+        let target = |it: &pinned::PinnedBullet| {
+            it.target.as_ref().map(|target| fields!(target => path, block_id, heading))
+        };
+        let pins = pinned::parse(input);
+        pins.iter().map(|it| fields!(it => line, end_line, text; "target": target(it))).collect()
     });
 }
 
