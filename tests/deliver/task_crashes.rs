@@ -27,58 +27,24 @@ fn each_step_may_be_the_last_before_a_crash() {
     });
 }
 
-/// Notes as people of three kinds keep them: one of Tasks and its settings, one of Kanban and Reminder, one of TaskNotes and
-/// Dataview. Nothing here ends as our own files do.
-const VAULTS: [&[(&str, &str)]; 3] = [
-    &[
-        (
-            ".obsidian/plugins/obsidian-tasks-plugin/data.json",
-            r##"{"globalFilter":"#todo","setDoneDate":true,"recurrenceOnNextLine":true}"##,
-        ),
-        (
-            "Chores.md",
-            "---\ntags: [home]\n---\n# Chores\n\n- [ ] #todo Water plants 🔁 every 3 days ⏳ 2026-11-28 📅 2026-12-01 ^w\n\t- [ ] sub #todo 📅 2026-12-01\n- [ ] no filter 📅 2026-12-01\n- [x] #todo Old 🔁 every day 📅 2020-01-01 ✅ 2020-01-02\n- [-] #todo Given up 📅 2026-12-01 ❌ 2026-11-01\n- [/] #todo Half ⏫ 🛫 2026-12-01 #x\n\n```tasks\nnot done\n- [ ] #todo in a fence 📅 2026-12-01\n```\n\n%% - [ ] #todo hidden 📅 2026-12-01 %%\n> [!todo]+ Callout\n> - [ ] #todo In a callout 📅 2026-12-01 \n",
-        ),
-        (
-            "daily/2026-12-01.md",
-            "\u{feff}# Tuesday\r\n\r\n- [ ] #todo Überweisung 📅 2026-12-01  \r\n1. [ ] #todo numbered [[Bob|B]] `code 📅` 📅2026-12-01\r\n* [ ] #todo no newline at the end 📅 2026-12-01 17:00",
-        ),
-    ],
-    &[
-        (
-            "Board.md",
-            "---\n\nkanban-plugin: basic\n\n---\n\n## Doing\n\n- [ ] Ship it @{2026-12-01} @@{09:05}\n- [ ] Linked @[[2026-12-01]]\n- [ ] Two\n\tlines @{2026-12-01}\n\n\n***\n\n## Archive\n\n- [x] Gone @{2026-01-01}\n\n%% kanban:settings\n```\n{\"kanban-plugin\":\"basic\"}\n```\n%%",
-        ),
-        (
-            "Calls.md",
-            "* [ ] Call (@2026-12-01 09:00) Bob\n+ [ ] Dentist (@[[2026-12-01]] 14:00)\n- [ ] Pills (@2026-12-01 08:30 🔁every day)\n- [ ] Toast @remind(2026-12-01 3pm) @repeat(daily) @before(1h, 15m)\n- [ ] bad (@2026-13-01)\n\n\n",
-        ),
-    ],
-    &[
-        (
-            "Tasks/Cake.md",
-            "---\ntitle: \"Bake: a cake\"\ntags:\n  - task\nstatus: open # now\ndue: 2026-12-01T09:30\nreminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n---\n\n- [ ] flour\n",
-        ),
-        (
-            "Tasks/Weekly.md",
-            "---\ntags: [task]\nscheduled: 2026-12-01\nrecurrence: DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU\n---",
-        ),
-        (
-            "Projects/A.md",
-            "- [ ] Mail [due:: 2026-12-01]  [priority:: high]\n- [ ] (reminder:: 2026-12-01T10:00) Ring [repeat:: every week] [due:: 2026-12-02]\n- [ ] inline [created:: 2026-01-01]\nTask:: - [ ] no [due:: 2026-12-01]\n",
-        ),
-    ],
-];
+/// The notes of a person in `people/`, byte for byte; nothing there ends as our own files do.
+fn notes_of(person: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deliver/people").join(person);
+    let note = |file: PathBuf| {
+        (file.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned(), std::fs::read(&file).unwrap())
+    };
+    files_below(&folder).into_iter().map(note).collect()
+}
 
 #[test]
 fn three_peoples_vaults_stay_byte_for_byte() {
-    for (at, notes) in VAULTS.iter().enumerate() {
+    // Of Tasks and its settings, of Kanban and Reminder, of TaskNotes and Dataview.
+    for person in ["tasks", "boards", "notes"] {
         let vault = TestVault::new(
             "//- now: 2026-11-30T08:00:00Z\n//- /vault-agent.toml\n[reminders]\nalso = [\"tasks\", \"dataview\", \"reminder\", \"kanban\", \"tasknotes\"]\n",
         );
-        for (path, text) in *notes {
-            vault.write(path, text);
-        }
+        let notes = notes_of(person);
+        notes.iter().for_each(|(path, text)| vault.write(path, text));
         let mut told = 0;
         for now in
             ["2026-11-30T08:00:00Z", "2026-12-01T08:00:00Z", "2026-12-01T09:30:00Z", "2026-12-02T20:00:00Z"]
@@ -98,9 +64,9 @@ fn three_peoples_vaults_stay_byte_for_byte() {
             let _ = vault.run(&["remind", "add", "tomorrow 9am", "Own"]).ok();
             let _ = vault.run(&["memory", "save", "Bob likes tea"]);
         }
-        assert!(told >= 5, "vault {at}: {told} told");
-        for (path, text) in *notes {
-            assert_eq!(std::fs::read(vault.path(path)).unwrap(), text.as_bytes(), "{path}");
+        assert!(told >= 5, "{person}: {told} told");
+        for (path, text) in &notes {
+            assert_eq!(std::fs::read(vault.path(path)).unwrap(), *text, "{path}");
         }
         // Done and Snooze of each task change its own lines alone, and undo brings every byte back.
         let all = vault.json(&["remind", "list", "--all"]);
