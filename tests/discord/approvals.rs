@@ -282,14 +282,11 @@ async fn a_stop_ends_the_waiting_and_the_question() {
     rig.ask("fetch it");
     let question = rig.asked(1).await;
     rig.answer("stop", 1).await;
-    rig.wait("it says so", || asked_now(&rig).ends_with("**Stopped.**")).await;
+    let shown = || rig.questions_asked()[0]["content"].as_str().unwrap().ends_with("**Stopped.**");
+    rig.wait("it says so", shown).await;
     assert_eq!(lines(&rig)[0].state, Some(Ended::Stopped));
     let late = rig.press(&question, "Once").await;
     assert!(late.contains("over already (stopped)") && tool.ran().is_empty(), "{late}");
-}
-
-fn asked_now(rig: &Rig) -> String {
-    rig.questions_asked()[0]["content"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -308,7 +305,6 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
     let mut running = rig.run().await;
     let points =
         APPROVAL.iter().chain(&SENDING).chain(&["turn::before-tool-started", "turn::after-tool-started"]);
-    let mut crashes = 0;
     for (number, point) in points.enumerate() {
         traps.arm(point, 0);
         let step = format!("step{number}");
@@ -330,7 +326,6 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         })
         .await;
         assert!(traps.is_sprung(), "{point}");
-        crashes += 1;
         running.crash().await;
         traps.disarm();
         running = rig.run().await;
@@ -351,5 +346,4 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         // What was ticked in the note before it was sent need not be shown at all.
         assert!((1..=used).contains(&shown), "{point}: each question is shown once, not {shown} of {used}");
     }
-    println!("{crashes} crashes");
 }

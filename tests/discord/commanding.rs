@@ -233,7 +233,6 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn an_interaction_that_comes_twice_is_carried_out_once() {
     let (rig, _running) = Rig::running().await;
     rig.say("old");
@@ -247,7 +246,6 @@ async fn an_interaction_that_comes_twice_is_carried_out_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn a_second_press_says_what_the_first_said_and_changes_nothing() {
     let (rig, clock) = Rig::clocked().await;
     let _running = rig.run().await;
@@ -265,7 +263,6 @@ async fn a_second_press_says_what_the_first_said_and_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn a_list_says_what_it_leaves_out_and_a_reminder_is_removed_by_its_words() {
     let (rig, _running) = Rig::running().await;
     let msg = "word ".repeat(20);

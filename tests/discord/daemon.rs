@@ -2,13 +2,6 @@
 
 use crate::discord::rig::*;
 
-/// The memory in use, in kB.
-fn memory(daemon: &Daemon) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.0.id())).unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).unwrap_or_default()
-}
-
 async fn rig() -> Rig {
     let rig = Rig::new().await;
     rig.set("");
@@ -19,7 +12,7 @@ async fn rig() -> Rig {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_daemon_answers_commands_and_questions() {
     let rig = rig().await;
-    let daemon = Daemon::run(&rig).await;
+    let _daemon = rig.reading_daemon().await;
     let reply = rig.command("remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")]).await;
     let line = rig.text("Reminders.md");
     let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
@@ -31,7 +24,6 @@ async fn the_daemon_answers_commands_and_questions() {
     rig.wait_said(CHANNEL, 2).await;
     rig.wait("an answer from the notes", || rig.said(CHANNEL).iter().any(|s| s.contains("Friday at ten")))
         .await;
-    println!("the daemon with the bot holds {} kB", memory(&daemon));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -41,7 +33,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     rig.write("routines/morning.md", note);
     let block = "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n";
     rig.write("COMMITMENTS.md", block);
-    let daemon = Daemon::run(&rig).await;
+    let daemon = rig.reading_daemon().await;
     assert_eq!(rig.command("routine", &[("action", "list")]).await, "- `morning` (daily 08:00): off");
     let reply = rig.command("routine", &[("action", "enable"), ("name", "morning")]).await;
     assert_eq!(reply, "`morning` is enabled.");
@@ -59,7 +51,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     rig.wait("the routine's log", || std::fs::read_dir(&logs).is_ok_and(|mut files| files.next().is_some()))
         .await;
     drop(daemon);
-    let daemon = Daemon::start(&rig);
+    let daemon = rig.daemon();
     rig.fake.connected().await;
     assert_eq!(rig.said(CHANNEL).iter().filter(|said| said.contains("interview")).count(), 1);
     drop(daemon);
@@ -69,9 +61,8 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
 async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_once() {
     let rig = rig().await;
     let mut wanted: Vec<String> = vec![];
-    let begun = Instant::now();
     for round in 0..8u64 {
-        let daemon = Daemon::start(&rig);
+        let daemon = rig.daemon();
         rig.fake.connected().await;
         for n in 0..25 {
             rig.says(&mut wanted, format!("round {round} message {n}"));
@@ -83,12 +74,11 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
         drop(daemon);
         rig.fake.until("the session's end", LONG, |w| w.sessions.values().all(|s| s.tx.is_none())).await;
     }
-    let daemon = Daemon::start(&rig);
+    let daemon = rig.daemon();
     let first = rig.said(CHANNEL).first().cloned().unwrap();
     let from = wanted.iter().position(|text| *text == first).unwrap();
     rig.wait_said(CHANNEL, wanted.len() - from).await;
     assert_eq!(rig.said(CHANNEL), wanted[from..], "from message {from} on");
-    println!("{} messages over 8 kills in {:?}", wanted.len() - from, begun.elapsed());
     drop(daemon);
 }
 
@@ -145,7 +135,7 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     let out = rig.dir().join("out");
     let mut command = rig.program(&["run"]);
     command.env("DISCORD_TOKEN", "wrong").stdout(std::fs::File::create(&out).unwrap());
-    let daemon = Daemon(Killed(command.spawn().unwrap()));
+    let daemon = Killed(command.spawn().unwrap());
     rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told")))
         .await;
     let status = rig.state().join("status.json");
@@ -158,13 +148,12 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn changed_settings_let_a_running_answer_end() {
     let rig = Rig::new().await;
     rig.set(&rig.brains(&[("one", "chat")]));
     rig.server.script(vec![Reply::text("Kept.").after(Duration::from_secs(4))]);
     rig.server.respond(|_| Reply::text("Begun anew."));
-    let _daemon = Daemon::run(&rig).await;
+    let _daemon = rig.reading_daemon().await;
     rig.ask("well?");
     rig.server.wait_for(1).await;
     rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");

@@ -5,8 +5,6 @@ pub use crate::agent::rig::is_whole;
 use crate::discord::rig::*;
 use crate::harness::stand_in;
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
-
 /// A vault, its surroundings, and what its daemon is started with.
 pub struct House {
     pub rig: Rig,
@@ -15,7 +13,7 @@ pub struct House {
 
 /// A daemon, killed when it is dropped.
 pub struct HouseDaemon {
-    child: Killed,
+    pub child: Killed,
 }
 
 impl std::ops::Deref for House {
@@ -55,30 +53,15 @@ impl House {
         write_private(self.dir().join(file), &format!("{text}\n"));
     }
 
-    /// Sets a variable for what is started from now on; an empty value takes it away.
+    /// Sets a variable for what is started from now on.
     pub fn env(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
     pub fn cli(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(PROGRAM);
-        let here = self.dir();
-        command
-            .args(args)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", here)
-            .env("TZ", "UTC")
-            .env("LANG", "C.UTF-8")
-            .env("VAULT_AGENT_VAULT", self.root())
-            .env("VAULT_AGENT_STATE_DIR", self.state())
-            .env("VAULT_AGENT_CACHE_DIR", self.cache())
-            .env("DISCORD_TOKEN", &self.fake.world().token)
-            .envs(self.environment.iter().filter(|(_, value)| !value.is_empty()))
-            .stdin(Stdio::null());
-        for (name, _) in self.environment.iter().filter(|(_, value)| value.is_empty()) {
-            command.env_remove(name);
-        }
+        let mut command = support::program(self, args);
+        command.env("HOME", self.dir()).env("VAULT_AGENT_VAULT", self.root());
+        command.env("DISCORD_TOKEN", &self.fake.world().token).envs(&self.environment);
         command
     }
 
@@ -115,11 +98,6 @@ impl House {
 }
 
 impl HouseDaemon {
-    /// Whether it runs still.
-    pub fn is_alive(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
-    }
-
     /// `kill -9`, with all that came of it written down first; then waits until none of that is left.
     pub async fn kill(mut self, house: &House) -> usize {
         let pid = self.child.id();

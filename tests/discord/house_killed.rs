@@ -77,7 +77,7 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
         }
         for again in 0..3 {
             tokio::time::sleep(Duration::from_micros(random.below(900_000))).await;
-            assert!(daemon.is_alive(), "it ended by itself");
+            assert!(daemon.child.try_wait().unwrap().is_none(), "it ended by itself");
             with_children += usize::from(daemon.kill(&house).await > 0);
             done += 1;
             house.wait("the background is gone", || !is_running(&tag)).await;
@@ -87,21 +87,15 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
             }
         }
         house.wait(&name, || !house.replies(id).is_empty()).await;
-        let journal = house.turn_journal();
-        house
-            .wait("the turn is over", || {
-                journal.turn(id).unwrap().is_some_and(|turn| turn.state == TurnState::Done)
-            })
-            .await;
-        let tools = journal.tools(id).unwrap();
+        house.wait("the turn is over", || house.is_over(id)).await;
+        let tools = house.turn_journal().tools(id).unwrap();
         assert!(tools.len() <= 1, "{name}: {tools:?}");
         house.fake.connected().await;
     }
     let left = daemon.kill(&house).await;
     assert_eq!(left, 0, "between turns nothing runs beside the daemon");
-    let (reminders, calls) = (house.text("Reminders.md"), {
-        std::fs::read_to_string(house.dir().join("calls")).unwrap_or_default()
-    });
+    let calls = std::fs::read_to_string(house.dir().join("calls")).unwrap_or_default();
+    let told = house.text("Reminders.md") + &calls;
     let mut effects = 0;
     for (id, name) in &asked {
         let replies = house.replies(*id);
@@ -109,17 +103,11 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
         assert!(replies[0].starts_with(&format!("end {name} ")), "{name}: {replies:?}");
         let logged = house.said(CHANNEL).iter().filter(|said| **said == replies[0]).count();
         assert_eq!(logged, 1, "{name} in the log");
-        let effect = format!("effect {name}\"");
-        let count = reminders.matches(&effect).count() + calls.matches(&effect).count();
+        let count = told.matches(&format!("effect {name}\"")).count();
         assert!(count <= 1, "{name}: {count} times");
         effects += count;
     }
     assert!(effects > 0 && with_children > 0, "{effects} effects, {with_children} kills with children");
-    println!(
-        "{done} kills, {with_children} of them with processes at work, {} messages with one answer each, {effects} \
-         effects, 0 processes left",
-        asked.len()
-    );
 }
 
 /// Whether a process with this argument runs.

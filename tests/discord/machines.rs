@@ -16,7 +16,7 @@ fn now() -> Timestamp {
 struct Machine {
     rig: Rig,
     name: &'static str,
-    daemon: Option<Daemon>,
+    daemon: Option<Killed>,
 }
 
 impl Machine {
@@ -32,7 +32,7 @@ impl Machine {
     fn start(&mut self) {
         let mut command = self.rig.program(&["run"]);
         command.env("VAULT_AGENT_MACHINE", self.name).env("VAULT_AGENT_NOW", format!("{}@60", now()));
-        self.daemon = Some(Daemon(Killed(command.spawn().unwrap())));
+        self.daemon = Some(Killed(command.spawn().unwrap()));
     }
 
     fn kill(&mut self) {

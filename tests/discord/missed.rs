@@ -216,7 +216,6 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn a_channel_that_could_not_be_looked_up_is_read_soon() {
     let rig = Rig::new().await;
     let dm = rig.fake.world().dm(ALICE);

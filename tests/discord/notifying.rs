@@ -174,10 +174,8 @@ async fn with_the_rate_limiter_on_a_429_is_waited_for_with_the_same_nonce() {
     let mut fake = FakeDiscord::start().await;
     let address = fake.start_tls().await;
     let token = SecretString::from(fake.world().token.clone());
-    let api = {
-        let client = FakeDiscord::tls_client(address);
-        DiscordApi::with(Some(&token), client.clone(), client, None)
-    };
+    let client = super::fake::tls::client(address);
+    let api = DiscordApi::with(Some(&token), client.clone(), client, None);
     let bot = BotNotifier::new(api, Some(CHANNEL), vec![]);
     for (number, limit) in (0u32..).zip([Limit::User, Limit::Global, Limit::Shared]) {
         fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: 1.0 }, 1);
@@ -330,7 +328,6 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
         }
     }
     assert_eq!(told(&rig.fake, ROUNDS * COUNT), vec![1; ROUNDS * COUNT]);
-    println!("{} reminders, {kills} kills: each told exactly once ({:?})", ROUNDS * COUNT, begun.elapsed());
     assert!(kills > ROUNDS, "{kills} kills are no proof");
 }
 

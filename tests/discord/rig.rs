@@ -212,6 +212,20 @@ impl Rig {
         command
     }
 
+    /// The real program as a daemon.
+    pub fn daemon(&self) -> Killed {
+        Killed(self.program(&["run"]).spawn().unwrap())
+    }
+
+    /// Starts it, and waits until it has read the channel.
+    pub async fn reading_daemon(&self) -> Killed {
+        let before = self.rounds();
+        let daemon = self.daemon();
+        self.fake.connected().await;
+        self.wait("history read", || self.rounds() > before).await;
+        daemon
+    }
+
     pub fn api(&self) -> DiscordApi {
         let token = self.token.clone().unwrap_or_else(|| self.fake.world().token.clone());
         DiscordApi::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
@@ -479,24 +493,6 @@ impl Rig {
 
     pub async fn wait_said(&self, context: u64, count: usize) {
         self.wait(&format!("{count} logged messages"), || self.said(context).len() >= count).await;
-    }
-}
-
-/// The real program as a daemon, killed when it is dropped.
-pub struct Daemon(pub Killed);
-
-impl Daemon {
-    pub fn start(rig: &Rig) -> Self {
-        Self(Killed(rig.program(&["run"]).spawn().unwrap()))
-    }
-
-    /// Starts it, and waits until it has read the channel.
-    pub async fn run(rig: &Rig) -> Self {
-        let before = rig.rounds();
-        let daemon = Self::start(rig);
-        rig.fake.connected().await;
-        rig.wait("history read", || rig.rounds() > before).await;
-        daemon
     }
 }
 

@@ -317,7 +317,6 @@ async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() {
     for is_killed in [false, true] {
         let mut rig = Rig::with(&[("one", "chat")]).await;
@@ -335,19 +334,18 @@ async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() 
         rig.wait("a second attempt", || posts() == 2).await;
         tool.gate.add_permits(1);
         rig.wait_done(1).await;
+        let mut running = running;
         if is_killed {
             running.crash().await;
             rig.fake.heal();
-            let _running = rig.run().await;
-            rig.wait("it goes", || rig.answers() == ["Done."]).await;
-        } else {
-            rig.wait("it goes", || rig.answers() == ["Done."]).await;
+            running = rig.run().await;
         }
+        rig.wait("it goes", || rig.answers() == ["Done."]).await;
+        drop(running);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn an_answer_that_looks_like_progress_is_logged() {
     let rig = Rig::with(&[("one", "chat")]).await;
     rig.server.script(vec![Reply::text("-# ⏳ asking one")]);
@@ -357,12 +355,8 @@ async fn an_answer_that_looks_like_progress_is_logged() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn equal_chunks_of_an_answer_are_told_apart_without_nonces() {
-    let mut rig = Rig::new().await;
-    let clock = Arc::new(ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap()));
-    rig.clock = clock.clone();
-    rig.advance(&clock, SignedDuration::ZERO);
+    let (rig, clock) = Rig::clocked().await;
     rig.write("vault-agent.toml", rig.brains(&[("one", "chat")]));
     rig.fake.world().nonce_in_history = false;
     rig.fake.world().nonce_window = Duration::ZERO;

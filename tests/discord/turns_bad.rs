@@ -118,7 +118,6 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn without_the_permission_to_read_history_an_answer_is_no_reply() {
     let mut rig = Rig::with(&[("one", "chat")]).await;
     rig.times.progress_after = Duration::ZERO;
@@ -136,7 +135,6 @@ async fn without_the_permission_to_read_history_an_answer_is_no_reply() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn an_answer_that_discord_refuses_for_good_holds_no_other_one_up() {
     let rig = Rig::with(&[("one", "chat")]).await;
     rig.server.script(vec![Reply::text("Bad words."), Reply::text("Gone."), Reply::text("Fine.")]);
@@ -152,7 +150,6 @@ async fn an_answer_that_discord_refuses_for_good_holds_no_other_one_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-
 async fn an_answer_that_waits_for_permissions_can_be_stopped() {
     let rig = Rig::with(&[("one", "chat")]).await;
     rig.server.script(vec![Reply::text("Kept back."), Reply::text("Fine.")]);

@@ -3,7 +3,7 @@
 
 use crate::discord::rig::*;
 use vault_agent::format::approval::ApprovalState;
-use vault_agent::turn::{TurnJournal, facts};
+use vault_agent::turn::facts;
 
 use super::approvals::lines;
 use super::traps::{SENDING, STOP, TURN, Traps};
@@ -102,10 +102,9 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
     model(&rig, 0);
     let traps = Traps::set(&rig);
     let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
-    let (mut crashes, mut tools, mut number) = (0, 0, 0);
+    let (mut crashes, mut number) = (0, 0);
     let mut unsprung = vec![];
     let mut running = rig.run().await;
-    let journal = rig.turn_journal();
     for (point, left) in TURN.iter().map(|p| (*p, 0)).chain(SENDING.iter().flat_map(|p| [(*p, 0), (*p, 1)])) {
         for (long, with_tool) in [(false, false), (true, false), (false, true), (true, true)] {
             let needs_tool = point.contains("tool") || point.contains("round");
@@ -120,7 +119,7 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
                 (if long { "long" } else { "" }, if with_tool { "tool" } else { "" });
             let id = rig.ask(&format!("{name} dentist {long_word} {tool_word}"));
             questions.insert(id, (name, if long { 3 } else { 1 }));
-            let is_done = || journal.turn(id).unwrap().is_some_and(|turn| turn.state.is_final());
+            let is_done = || rig.is_over(id);
             rig.wait(&context, || traps.is_sprung() || is_done()).await;
             if traps.is_sprung() {
                 crashes += 1;
@@ -131,20 +130,14 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             traps.disarm();
             running = rig.run().await;
             rig.wait(&context, is_done).await;
-            tools += usize::from(with_tool);
             check(&rig, &questions, &context);
             let started = tool.started.lock().unwrap().clone();
-            let unique: std::collections::BTreeSet<_> =
+            let unique: BTreeSet<_> =
                 started.iter().map(|(caller, _)| (&caller.turn, caller.number)).collect();
             assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
         }
     }
     drop(running);
-    println!(
-        "{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}",
-        questions.len(),
-        tool.count()
-    );
     assert!(crashes >= questions.len() - 4, "{crashes} crashes of {}: {unsprung:?}", questions.len());
     let requests = rig.server.requests();
     let is_told = |results: &Vec<String>| results.iter().any(|result| result.contains("outcome is unknown"));
@@ -161,9 +154,8 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
     rig.set(&rig.brains(&[("one", "messages"), ("two", "chat"), ("three", "responses")]));
     model(&rig, 10);
     let mut random = Random(7);
-    let begun = Instant::now();
     let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
-    let mut daemon = Some(Daemon::run(&rig).await);
+    let mut daemon = Some(rig.reading_daemon().await);
     let mut killed = 0;
     while killed < kills || questions.len() < messages {
         for _ in 0..=random.below(2) {
@@ -188,7 +180,7 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
         if killed < kills {
             drop(daemon.take());
             killed += 1;
-            daemon = Some(Daemon::start(&rig));
+            daemon = Some(rig.daemon());
         }
     }
     let state = rig.turn_journal();
@@ -202,14 +194,9 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
         open = left();
     }
     drop(daemon);
-    println!("{} messages, {killed} kills in {:?}", questions.len(), begun.elapsed());
-    report(&rig, &state, &questions);
-}
-
-fn report(rig: &Rig, state: &TurnJournal, questions: &BTreeMap<u64, (String, usize)>) {
     // What came while a turn ran is answered with the last of it.
     let mut leaders = BTreeMap::new();
-    for (id, (name, chunks)) in questions {
+    for (id, (name, chunks)) in &questions {
         let turn = state.turn(*id).unwrap().unwrap_or_else(|| panic!("{name} was never accepted"));
         assert_eq!(turn.state, TurnState::Done, "{name}");
         if turn.joined.is_none() {
@@ -217,7 +204,7 @@ fn report(rig: &Rig, state: &TurnJournal, questions: &BTreeMap<u64, (String, usi
             leaders.insert(*id, (name.clone(), if from_memory { 0 } else { *chunks }));
         }
     }
-    check(rig, &leaders, "after all kills");
+    check(&rig, &leaders, "after all kills");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -245,7 +232,7 @@ async fn a_turn_keeps_the_settings_that_it_began_with() {
         Reply::text("As I began."),
     ]);
     rig.server.respond(|asked| Reply::text(format!("By {}.", asked.body["model"].as_str().unwrap())));
-    let daemon = Daemon::run(&rig).await;
+    let daemon = rig.reading_daemon().await;
     rig.ask("first?");
     rig.server.wait_for(1).await;
     rig.set(&rig.brains(&[("new", "messages")]));

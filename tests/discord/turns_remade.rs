@@ -35,7 +35,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         Reply::text("Still oolong."),
     ]);
     rig.server.respond(|_| Reply::text("As before."));
-    let daemon = Daemon::run(&rig).await;
+    let daemon = rig.reading_daemon().await;
     let mut asked = Vec::new();
     for text in
         ["What does Anna drink?", "And who says so?", "Look again: what does Anna drink?", "Thanks, and now?"]
@@ -94,7 +94,7 @@ async fn the_skills_nearest_to_a_question_are_told_again_too() {
     rig.set(&rig.brains(&[("one", "messages")]));
     skills(&rig, 25);
     rig.server.script(vec![Reply::text("First."), Reply::text("Second.")]);
-    let daemon = Daemon::run(&rig).await;
+    let daemon = rig.reading_daemon().await;
     for text in ["What is number 17?", "And number 21?"] {
         let id = rig.ask(text);
         rig.wait("its answer", || rig.is_over(id)).await;
@@ -212,7 +212,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
         }
         Reply::text("Turquoise.")
     });
-    let daemon = Daemon::start(&rig);
+    let daemon = rig.daemon();
     rig.fake.connected().await;
     let note = format!("summaries/{name}/d0-0001.md");
     rig.wait("a summary", || rig.path(&note).exists()).await;

@@ -145,6 +145,15 @@ fn log_in_full(path: &str, text: &str) -> String {
     full
 }
 
+/// The binary with the state of a vault and an emptied environment; not started.
+pub fn program(folder: &Folder, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+    command.args(args).stdin(Stdio::null()).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TZ", "UTC").env("LANG", "C.UTF-8");
+    command.env("VAULT_AGENT_STATE_DIR", folder.state()).env("VAULT_AGENT_CACHE_DIR", folder.cache());
+    command
+}
+
 /// The workspace of the folder where `vault`, `state` and `cache` are, as a process of its own opens it.
 pub fn workspace(folder: &Path, clock: Arc<dyn Clock>) -> Workspace {
     let dirs = Dirs { state: folder.join("state"), cache: folder.join("cache") };
@@ -250,22 +259,11 @@ impl TestVault {
 
     /// The binary with this vault, an emptied environment and the clock; not started.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
-        command
-            .env_clear()
-            .env("HOME", self.home())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("TZ", "UTC")
-            .env("LANG", "C.UTF-8")
-            .env("VAULT_AGENT_STATE_DIR", self.state())
-            .env("VAULT_AGENT_CACHE_DIR", self.cache())
-            .env("VAULT_AGENT_NOW", self.now.get().to_string())
-            // A debug build on a busy machine may need more than a host's patience.
-            .env("VAULT_AGENT_HOOK_PATIENCE_MS", "60000")
-            .envs(&self.environment)
-            .current_dir(self.root())
-            .args(args)
-            .stdin(Stdio::null());
+        let mut command = program(&self.folder, args);
+        command.env("HOME", self.home()).env("VAULT_AGENT_NOW", self.now.get().to_string());
+        // A debug build on a busy machine may need more than a host's patience.
+        command.env("VAULT_AGENT_HOOK_PATIENCE_MS", "60000");
+        command.envs(&self.environment).current_dir(self.root());
         command
     }
 

@@ -40,117 +40,75 @@ impl Request<'_> {
     }
 }
 
-/// The answer, and the path's template in the API's description.
-pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'static str>) {
+/// The answer.
+pub fn answer(world: &mut World, request: &Request<'_>) -> Answer {
     let segments: Vec<&str> = request.path.split('/').filter(|s| !s.is_empty()).collect();
     let id = |at: usize| segments.get(at).and_then(|s: &&str| s.parse::<u64>().ok()).unwrap_or_default();
     let open = matches!(segments.first(), Some(&("interactions" | "webhooks" | "gateway")));
     if !open && request.authorization != format!("Bot {}", world.token) {
-        return (Answer::new(401, json!({ "message": "401: Unauthorized", "code": 0 })), None);
+        return error(401, 0, "401: Unauthorized");
     }
     match (request.method, segments.as_slice()) {
-        ("GET", ["gateway"]) => (ok(json!({ "url": world.ws_url })), Some("/gateway")),
+        ("GET", ["gateway"]) => ok(json!({ "url": world.ws_url })),
         ("GET", ["users", "@me"]) => {
             let mut me = world.user(world.bot);
             me["mfa_enabled"] = json!(false);
             me["locale"] = json!("en-GB");
-            (ok(me), Some("/users/@me"))
+            ok(me)
         }
         ("GET", ["users", "@me", "guilds"]) => {
             let server = json!({
                 "id": world.guild.to_string(), "name": "Home", "icon": null, "banner": null, "owner": false,
                 "permissions": "0", "features": [],
             });
-            let servers = if world.invited { vec![server] } else { Vec::new() };
-            (ok(json!(servers)), Some("/users/@me/guilds"))
+            ok(json!(if world.invited { vec![server] } else { Vec::new() }))
         }
-        ("POST", ["users", "@me", "channels"]) => (create_dm(world, request), Some("/users/@me/channels")),
-        ("GET", ["oauth2", "applications", "@me"]) => {
-            (ok(application(world)), Some("/oauth2/applications/@me"))
+        ("POST", ["users", "@me", "channels"]) => create_dm(world, request),
+        ("GET", ["oauth2", "applications", "@me"]) => ok(application(world)),
+        ("GET", ["channels", _]) => {
+            reach(world, id(1)).err().unwrap_or_else(|| ok(world.channel_json(id(1))))
         }
-        ("GET", ["channels", _]) => (get_channel(world, id(1)), Some("/channels/{channel_id}")),
-        ("POST", ["channels", _, "typing"]) => {
-            let refused = reach(world, id(1)).err();
-            let answer = refused.unwrap_or_else(|| {
-                world.typing.push((id(1), std::time::Instant::now()));
-                Answer::new(204, Value::Null)
-            });
-            (answer, Some("/channels/{channel_id}/typing"))
-        }
-        ("POST", ["channels", _, "messages"]) => {
-            (create_message(world, id(1), request), Some("/channels/{channel_id}/messages"))
-        }
-        ("GET", ["channels", _, "messages"]) => {
-            (history(world, id(1), request), Some("/channels/{channel_id}/messages"))
-        }
-        ("GET", ["channels", _, "messages", _]) => {
-            (get_message(world, id(1), id(3)), Some("/channels/{channel_id}/messages/{message_id}"))
-        }
-        ("PATCH", ["channels", _, "messages", _]) => {
-            (edit_message(world, id(1), id(3), request), Some("/channels/{channel_id}/messages/{message_id}"))
-        }
-        ("DELETE", ["channels", _, "messages", _]) => {
-            let answer = match world.delete(id(1), id(3)) {
-                true => Answer::new(204, Value::Null),
-                false => error(404, 10008, "Unknown Message"),
-            };
-            (answer, Some("/channels/{channel_id}/messages/{message_id}"))
-        }
-        ("GET", ["channels", _, "threads", "archived", "public"]) => {
-            (archived_threads(world, id(1), request), Some("/channels/{channel_id}/threads/archived/public"))
-        }
-        (_, ["guilds", ..]) if id(1) != world.guild => (error(404, 10004, "Unknown Guild"), None),
-        (_, ["applications", _, "guilds", ..]) if id(3) != world.guild => {
-            (error(403, 50001, "Missing Access"), None)
-        }
+        ("POST", ["channels", _, "typing"]) => reach(world, id(1)).err().unwrap_or_else(|| {
+            world.typing.push((id(1), std::time::Instant::now()));
+            Answer::new(204, Value::Null)
+        }),
+        ("POST", ["channels", _, "messages"]) => create_message(world, id(1), request),
+        ("GET", ["channels", _, "messages"]) => history(world, id(1), request),
+        ("GET", ["channels", _, "messages", _]) => get_message(world, id(1), id(3)),
+        ("PATCH", ["channels", _, "messages", _]) => edit_message(world, id(1), id(3), request),
+        ("DELETE", ["channels", _, "messages", _]) => match world.delete(id(1), id(3)) {
+            true => Answer::new(204, Value::Null),
+            false => error(404, 10008, "Unknown Message"),
+        },
+        ("GET", ["channels", _, "threads", "archived", "public"]) => archived_threads(world, id(1), request),
+        (_, ["guilds", ..]) if id(1) != world.guild => error(404, 10004, "Unknown Guild"),
+        (_, ["applications", _, "guilds", ..]) if id(3) != world.guild => error(403, 50001, "Missing Access"),
         ("GET", ["guilds", _, "channels"]) => {
             let seen = |c: &&super::world::Channel| c.kind == Kind::Text && reach(world, c.id).is_ok();
-            let channels: Vec<u64> = world.channels.values().filter(seen).map(|c| c.id).collect();
-            let channels: Vec<Value> = channels.into_iter().map(|id| world.channel_json(id)).collect();
-            (ok(json!(channels)), Some("/guilds/{guild_id}/channels"))
+            let channels = world.channels.values().filter(seen).map(|c| world.channel_json(c.id));
+            ok(channels.collect())
         }
         ("GET", ["guilds", _, "threads", "active"]) => {
             let open = world.channels.values().filter(|c| c.kind == Kind::Thread && !c.archived);
-            let threads: Vec<u64> = open.map(|c| c.id).collect();
-            let threads: Vec<Value> = threads.into_iter().map(|t| world.channel_json(t)).collect();
-            let body = json!({ "threads": threads, "members": [], "has_more": false });
-            (ok(body), Some("/guilds/{guild_id}/threads/active"))
+            let threads: Vec<Value> = open.map(|c| world.channel_json(c.id)).collect();
+            ok(json!({ "threads": threads, "members": [], "has_more": false }))
         }
-        ("GET", ["guilds", _, "roles"]) => {
-            let roles = json!([
-                world.role(world.guild, "@everyone", None),
-                world.role(world.bot_role, "Vault", Some(world.bot)),
-                world.role(world.other_role, "Friends", None),
-            ]);
-            (ok(roles), Some("/guilds/{guild_id}/roles"))
+        ("GET", ["guilds", _, "roles"]) => ok(json!([
+            world.role(world.guild, "@everyone", None),
+            world.role(world.bot_role, "Vault", Some(world.bot)),
+            world.role(world.other_role, "Friends", None),
+        ])),
+        ("GET", ["guilds", _, "members", _]) => ok(world.member(id(3))),
+        ("GET", ["applications", _, "commands"] | ["applications", _, "guilds", _, "commands"]) => {
+            ok(json!(world.commands))
         }
-        ("GET", ["guilds", _, "members", _]) => {
-            (ok(world.member(id(3))), Some("/guilds/{guild_id}/members/{user_id}"))
+        ("PUT", ["applications", _, "commands"] | ["applications", _, "guilds", _, "commands"]) => {
+            put_commands(world, request)
         }
-        ("GET", ["applications", _, "guilds", _, "commands"]) => {
-            (ok(json!(world.commands)), Some("/applications/{application_id}/guilds/{guild_id}/commands"))
-        }
-        ("PUT", ["applications", _, "guilds", _, "commands"]) => {
-            (put_commands(world, request), Some("/applications/{application_id}/guilds/{guild_id}/commands"))
-        }
-        ("GET", ["applications", _, "commands"]) => {
-            (ok(json!(world.commands)), Some("/applications/{application_id}/commands"))
-        }
-        ("PUT", ["applications", _, "commands"]) => {
-            (put_commands(world, request), Some("/applications/{application_id}/commands"))
-        }
-        ("POST", ["interactions", _, token, "callback"]) => (
-            callback(world, id(1), token, request),
-            Some("/interactions/{interaction_id}/{interaction_token}/callback"),
-        ),
-        ("PATCH", ["webhooks", _, token, "messages", "@original"]) => (
-            edit_original(world, token, request),
-            Some("/webhooks/{webhook_id}/{webhook_token}/messages/@original"),
-        ),
-        ("POST", ["webhooks", _, token]) => {
-            (execute_webhook(world, id(1), token, request), Some("/webhooks/{webhook_id}/{webhook_token}"))
-        }
-        _ => (error(404, 0, "404: Not Found"), None),
+        ("POST", ["interactions", _, token, "callback"]) => callback(world, id(1), token, request),
+        ("PATCH", ["webhooks", _, token, "messages", "@original"]) => edit_original(world, token, request),
+        ("POST", ["webhooks", _, token]) => execute_webhook(world, id(1), token, request),
+        _ => error(404, 0, "404: Not Found"),
     }
 }
 
@@ -173,10 +131,6 @@ fn reach(world: &World, channel: u64) -> Result<Access, Answer> {
         Some(Access::Hidden) => Err(error(403, 50001, "Missing Access")),
         Some(access) => Ok(access),
     }
-}
-
-fn get_channel(world: &World, channel: u64) -> Answer {
-    reach(world, channel).err().unwrap_or_else(|| ok(world.channel_json(channel)))
 }
 
 fn create_dm(world: &mut World, request: &Request<'_>) -> Answer {

@@ -78,11 +78,6 @@ impl FakeDiscord {
         address
     }
 
-    /// A client that takes this server for `discord.com`.
-    pub fn tls_client(address: SocketAddr) -> reqwest::Client {
-        tls::client(address)
-    }
-
     pub fn world(&self) -> MutexGuard<'_, World> {
         self.shared.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -79,17 +79,14 @@ async fn handle(
 
 /// Asks the API, and checks request and answer against its description.
 fn ask(shared: &Shared, request: &api::Request<'_>) -> Answer {
-    let (answer, template) = {
-        let mut world = shared.world.lock().unwrap();
-        api::answer(&mut world, request)
-    };
-    let (Some(schema), Some(template)) = (&shared.schema, template) else { return answer };
+    let answer = api::answer(&mut shared.world.lock().unwrap(), request);
+    let Some(schema) = &shared.schema else { return answer };
     let mut found = vec![];
     if !request.body.is_null() {
-        found.extend(schema.request(request.method, template, request.body));
+        found.extend(schema.request(request.method, request.path, request.body));
     }
     if !answer.body.is_null() && answer.status < 300 {
-        found.extend(schema.answer(request.method, template, answer.status, &answer.body));
+        found.extend(schema.answer(request.method, request.path, answer.status, &answer.body));
     }
     shared.violations.lock().unwrap().extend(found);
     answer

@@ -28,16 +28,29 @@ impl Schema {
     }
 
     /// What is wrong with a request's body, if anything.
-    pub fn request(&self, method: &str, template: &str, body: &Value) -> Option<String> {
-        self.check(method, template, "requestBody/content/application~1json/schema", body)
+    pub fn request(&self, method: &str, path: &str, body: &Value) -> Option<String> {
+        self.check(method, path, "requestBody/content/application~1json/schema", body)
     }
 
     /// What is wrong with an answer's body, if anything.
-    pub fn answer(&self, method: &str, template: &str, status: u16, body: &Value) -> Option<String> {
-        self.check(method, template, &format!("responses/{status}/content/application~1json/schema"), body)
+    pub fn answer(&self, method: &str, path: &str, status: u16, body: &Value) -> Option<String> {
+        self.check(method, path, &format!("responses/{status}/content/application~1json/schema"), body)
     }
 
-    fn check(&self, method: &str, template: &str, part: &str, body: &Value) -> Option<String> {
+    /// The path as the description names it: the one with the fewest parts that stand for any.
+    fn template(&self, path: &str) -> Option<&'static str> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let is_any = |part: &str| part.starts_with('{');
+        let fits = |name: &&String| {
+            let mut pairs = name.split('/').zip(&parts);
+            name.split('/').count() == parts.len() && pairs.all(|(own, part)| own == *part || is_any(own))
+        };
+        let names = self.document["paths"].as_object()?.keys().filter(fits);
+        names.min_by_key(|name| name.split('/').filter(|part| is_any(part)).count()).map(String::as_str)
+    }
+
+    fn check(&self, method: &str, path: &str, part: &str, body: &Value) -> Option<String> {
+        let template = self.template(path)?;
         let pointer = format!("/paths/{}/{}/{part}", template.replace('/', "~1"), method.to_lowercase());
         let validator = self.validator(&pointer)?;
         let errors: Vec<String> = validator
