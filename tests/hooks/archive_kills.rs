@@ -108,7 +108,6 @@ fn a_long_transcript_takes_little_memory() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(kept(&vault).len(), 4800);
-    eprintln!("{size} bytes of transcript: {most} kB at most");
     assert!(most > 0 && most < 40_000, "{most} kB for {size} bytes");
 }
 

@@ -67,11 +67,7 @@ pub fn record(vault: &TestVault, entries: &[Value]) {
 
 /// A prompt in a transcript.
 pub fn user(time: &str, text: &str) -> Value {
-    json!({
-        "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/work/garden", "sessionId": SESSION,
-        "version": "2.1.300", "gitBranch": "main", "type": "user", "message": { "role": "user", "content": text },
-        "uuid": "u1", "timestamp": time,
-    })
+    entry("user", "u1", time, json!({ "role": "user", "content": text }))
 }
 
 /// What the assistant said, in a transcript.
@@ -86,18 +82,21 @@ pub fn used(id: &str, name: &str, arguments: Value) -> Value {
 
 /// A tool's failure, in a transcript.
 pub fn failed(id: &str) -> Value {
-    json!({
-        "isSidechain": false, "type": "user", "sessionId": SESSION, "uuid": "u2", "timestamp": "2026-12-01T09:29:55.000Z",
-        "message": { "role": "user", "content": [
-            { "type": "tool_result", "tool_use_id": id, "is_error": true, "content": "refused" },
-        ] },
-    })
+    let result = json!({ "type": "tool_result", "tool_use_id": id, "is_error": true, "content": "refused" });
+    entry("user", "u2", "2026-12-01T09:29:55.000Z", json!({ "role": "user", "content": [result] }))
 }
 
 fn assistant(content: Value) -> Value {
+    let message = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-4", "content": content,
+        "stop_reason": null, "usage": { "input_tokens": 1, "output_tokens": 1 },
+    });
+    entry("assistant", "a1", "2026-12-01T09:29:58.000Z", message)
+}
+
+fn entry(kind: &str, uuid: &str, time: &str, message: Value) -> Value {
     json!({
-        "isSidechain": false, "type": "assistant", "sessionId": SESSION, "uuid": "a1", "timestamp": "2026-12-01T09:29:58.000Z",
-        "message": { "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-4", "content": content,
-            "stop_reason": null, "usage": { "input_tokens": 1, "output_tokens": 1 } },
+        "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/work/garden", "sessionId": SESSION,
+        "version": "2.1.300", "gitBranch": "main", "type": kind, "message": message, "uuid": uuid, "timestamp": time,
     })
 }

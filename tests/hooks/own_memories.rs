@@ -102,7 +102,6 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     let folder = vault.path(&inside);
     let _daemon = vault.daemon();
     until("the daemon", || vault.run(&["--json", "status"]).json()["daemon"]["last_pass"].is_string());
-    let written = std::time::Instant::now();
     match std::env::var_os("VAULT_AGENT_CLAUDE") {
         #[cfg(feature = "assistant")]
         Some(claude) => real(&claude, &vault, &project, &folder),
@@ -113,7 +112,6 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     }
     let found = || vault.run(&["--json", "search", "aardvark"]).json()["hits"][0]["path"].clone();
     until("a hit", || found() == format!("{inside}/deploys.md"));
-    println!("found after {:?}, two processes of a debug build included", written.elapsed());
     let kept = || vault.run(&["--json", "history", &inside]).json().to_string();
     until("a snapshot", || kept().contains("deploys.md"));
     let before = notes(&folder);
