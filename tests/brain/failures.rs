@@ -24,13 +24,14 @@ async fn statuses_are_classed() {
         (302, "", FailureClass::Format),
         (
             429,
-            r#"{"error":{"code":"insufficient_quota","message":"test-key-0123456789 has no quota"}}"#,
+            r#"{"error":{"code":"insufficient_quota","message":"KEY has no quota"}}"#,
             FailureClass::Billing,
         ),
         (400, r#"{"error":{"message":"prompt is too long"}}"#, FailureClass::Format),
     ];
     for wire in WireFormat::ALL {
         for (status, body, class) in table {
+            let body = body.replace("KEY", KEY);
             let error = fails(wire, Reply::status(status).body(body), PATIENT).await;
             assert_eq!(error.class, class, "{wire:?}: {error}");
             assert!(error.message.contains(&format!("(status {status}")), "{wire:?}: {error}");
@@ -117,17 +118,13 @@ async fn errors_within_a_stream_are_classed() {
 #[tokio::test]
 async fn watchdogs_bite_and_the_server_notices() {
     let short = Duration::from_millis(200);
+    let silent = BrainTimeouts { silence: short, ..PATIENT };
+    let slow = BrainTimeouts { overall: short, ..PATIENT };
     let table = [
         (BrainTimeouts { first_byte: short, ..PATIENT }, Reply::hang()),
-        (
-            BrainTimeouts { silence: short, ..PATIENT },
-            Reply::text("Half an answer").fault(Fault::HangAfter(400)),
-        ),
-        (BrainTimeouts { silence: short, ..PATIENT }, Reply::text("Head alone").fault(Fault::HangAfter(0))),
-        (
-            BrainTimeouts { overall: short, ..PATIENT },
-            Reply::text("Slow ".repeat(500)).slow(40, Duration::from_millis(20)),
-        ),
+        (silent, Reply::text("Half an answer").fault(Fault::HangAfter(400))),
+        (silent, Reply::text("Head alone").fault(Fault::HangAfter(0))),
+        (slow, Reply::text("Slow ".repeat(500)).slow(40, Duration::from_millis(20))),
     ];
     for wire in WireFormat::ALL {
         for (timeouts, reply) in table.clone() {

@@ -32,10 +32,6 @@ impl Person {
             changed.await;
         }
     }
-
-    async fn wait_asked(&self, count: usize) {
-        self.until(|| (self.asked.lock().unwrap().len() >= count).then_some(())).await;
-    }
 }
 
 #[async_trait]
@@ -218,7 +214,8 @@ async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.say("b").await.ends_with("From memory."));
     // The question was handed on to somebody who waits; the person answers it now.
-    world.person.wait_asked(2).await;
+    let person = &world.person;
+    person.until(|| (person.asked.lock().unwrap().len() >= 2).then_some(())).await;
     world.person.answer(ApprovalVerdict::Yes);
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
     let journal = world.journal();

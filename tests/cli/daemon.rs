@@ -158,7 +158,7 @@ fn after_a_kill_nothing_comes_twice() {
     let first = Daemon::start(&vault, &["run"]);
     first.hear("Pay the rent");
     // The journal has it as sent as soon as the status counts it; the note is not still yet.
-    until_fired(&vault, 1);
+    until("the status", || report(&vault).contains("\"fired\":1"));
     first.kill();
     assert_eq!(vault.read("Reminders.md"), DUE);
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:31:00Z@20");
@@ -289,10 +289,6 @@ fn a_daemon_that_begins_with_broken_settings_goes_on_with_the_last_good_ones() {
 
 fn wait_for_status(vault: &TestVault) {
     crate::support::until("a pass", || report(vault).contains("\"last_pass\":\""));
-}
-
-fn until_fired(vault: &TestVault, count: u32) {
-    crate::support::until("the status", || report(vault).contains(&format!("\"fired\":{count}")));
 }
 
 fn report(vault: &TestVault) -> String {

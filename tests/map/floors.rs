@@ -41,7 +41,7 @@ fn a_room_uses_only_rooms_that_stand_above_it() {
     let known: BTreeSet<(String, String)> =
         KNOWN_UPWARD.iter().map(|(from, to, _)| ((*from).to_owned(), (*to).to_owned())).collect();
     let found: BTreeSet<(String, String)> = Modules::all()
-        .among_rooms()
+        .among_children(&[])
         .into_iter()
         .filter(|(from, to)| !FRONT_DOORS.contains(&from.as_str()) && place(to) > place(from))
         .collect();

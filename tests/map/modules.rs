@@ -63,11 +63,6 @@ impl Modules {
         Self { files, uses }
     }
 
-    /// The uses among the rooms: the first parts of the modules' paths.
-    pub fn among_rooms(&self) -> BTreeSet<(String, String)> {
-        self.among_children(&[])
-    }
-
     /// The uses among what stands directly in the folder `of`, each file and folder as one.
     pub fn among_children(&self, of: &[String]) -> BTreeSet<(String, String)> {
         let child = |module: &Module| module.strip_prefix(of)?.first().cloned();

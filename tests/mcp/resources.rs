@@ -2,10 +2,6 @@
 
 use crate::mcp::client::*;
 
-fn uris(list: &Value) -> Vec<String> {
-    list["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap().to_owned()).collect()
-}
-
 #[test]
 fn notes_are_listed_in_pages_and_read_byte_for_byte() {
     let vault =
@@ -22,7 +18,8 @@ fn notes_are_listed_in_pages_and_read_byte_for_byte() {
         assert!(page < 10, "the list ends");
         let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
         let list = client.result("resources/list", params);
-        all.extend(uris(&list));
+        let listed = list["resources"].as_array().unwrap().iter();
+        all.extend(listed.map(|one| one["uri"].as_str().unwrap().to_owned()));
         cursor = list["nextCursor"].clone();
         if cursor.is_null() {
             break;

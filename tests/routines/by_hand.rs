@@ -301,12 +301,12 @@ fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
         Reply::text(format!("line {count}"))
     });
     drop(vault.run(&["tick"]).ok());
-    let (mut kills, days) = (0, 12);
+    let days = 12;
     for day in 1..=days {
         vault.set_now(&format!("2026-12-{day:02}T08:00:00Z"));
         for round in 0..3u64 {
             let moment = Duration::from_millis(3 + (day * 31 + round * 47) % 110);
-            kills += usize::from(vault.spawn(&["tick"]).kill_after(moment));
+            vault.spawn(&["tick"]).kill_after(moment);
         }
         drop(vault.run(&["tick"]).ok());
     }
@@ -319,5 +319,4 @@ fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
     // Nothing of the vault or of the journals is left half-way.
     let turns = vault.json(&["turns"]);
     assert!(turns.as_array().unwrap().iter().all(|turn| turn["state"] == "done"), "{turns}");
-    println!("{kills} kills over {days} runs, each once");
 }

@@ -65,12 +65,6 @@ fn each_point_may_be_the_last_before_a_crash() {
         }
     }
     assert!(crashes > 40, "only {crashes} points");
-    println!("{crashes} points, each run once");
-}
-
-/// `VAULT_AGENT_KILLS` says how often; 200 for the bar.
-fn kills_wanted() -> usize {
-    std::env::var("VAULT_AGENT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
 }
 
 #[test]
@@ -81,12 +75,13 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
     rig.routine("week", "schedule: weekly mon 09:00\ndeliver: none", "What of the week?");
     rig.routine("hush", "schedule: \"0 13 * * *\"\nquiet: true", "Stay quiet");
     talkative(&rig);
-    let wanted = kills_wanted();
+    // `VAULT_AGENT_KILLS` says how often; 200 for the bar.
+    let wanted = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut below = move |end: usize| random.at(end);
     let mut kills = 0;
     let end = "2026-12-31T00:30:00Z".parse().unwrap();
-    let mut hour = rig.clock_now();
+    let mut hour = rig.clock.now();
     while hour < end {
         rig.clock.set(hour);
         // About 210 runs in the month; so many crashes each that the wanted number comes together.
@@ -123,7 +118,6 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
     for answer in rig.answers("book") {
         assert_eq!(book.matches(&format!("> {answer}\n")).count(), 1, "{answer}");
     }
-    println!("{kills} kills, 184 runs, each once; {} requests", rig.server.requests().len());
 }
 
 /// A rig with routines of these names, each of which calls the tool once and then says what it said.

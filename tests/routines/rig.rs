@@ -94,10 +94,6 @@ impl Rig {
         write_at(&self.path(path), text, self.clock.now());
     }
 
-    pub fn clock_now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
     /// A routine that is enabled, with these further lines in its head.
     pub fn routine(&self, name: &str, head: &str, prompt: &str) {
         self.write(&format!("routines/{name}.md"), &note(head, prompt));

@@ -286,7 +286,7 @@ mod power {
         _temp: tempfile::TempDir,
     }
 
-    fn ran(program: &str, options: &str, paths: &[&Path]) -> bool {
+    pub fn ran(program: &str, options: &str, paths: &[&Path]) -> bool {
         let mut command = Command::new(program);
         command.args(options.split_whitespace()).args(paths).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin");
         command.output().is_ok_and(|output| output.status.success())
@@ -309,10 +309,6 @@ mod power {
 
         fn plug_in(&self) -> bool {
             ran("mount", "-o loop", &[&self.image, &self.mount])
-        }
-
-        pub fn remount_read_only(&self) {
-            assert!(ran("mount", "-o remount,ro", &[&self.mount]), "remount");
         }
 
         /// Off and on again, after [`cut`]. A process in a mount namespace of its own (another test's box) may hold the
@@ -450,7 +446,7 @@ fn a_full_disk_and_a_read_only_one_are_clear_errors_and_the_file_is_as_it_was() 
         drop(filler);
         std::fs::remove_file(disk.mount.join("filler")).unwrap();
     }
-    disk.remount_read_only();
+    assert!(power::ran("mount", "-o remount,ro", &[&disk.mount]), "remount");
     for editor in [EditStrategy::Lease, EditStrategy::Swap].map(editor) {
         for path in [FILE, "new.md", "folder/new.md"] {
             let error = editor.edit(&note(path), &[append("x")], &why()).unwrap_err().to_string();
