@@ -292,6 +292,7 @@ pub fn message(kind: MessageKind, key: &str, text: &str) -> OutgoingMessage {
 }
 
 /// What a message tells of.
+#[cfg_attr(not(feature = "assistant"), allow(dead_code))]
 pub fn fact(kind: MessageKind, id: &str, local: &str, msg: &str) -> NotifiedItem {
     NotifiedItem {
         kind,

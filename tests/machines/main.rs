@@ -18,9 +18,11 @@ mod https;
 mod memory;
 mod model;
 mod parts;
+#[cfg(feature = "assistant")]
 mod proxy;
 #[cfg(feature = "assistant")]
 mod real;
 mod simulation;
+#[cfg(feature = "assistant")]
 mod sync_tool;
 mod world;

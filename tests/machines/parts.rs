@@ -124,6 +124,7 @@ impl Ssh {
     }
 
     /// Kills it with the sessions that it serves.
+    #[cfg(feature = "assistant")]
     pub fn kill(&mut self) {
         use rustix::process::{Pid, Signal, kill_process};
         let Some(server) = self.server.take() else { return };

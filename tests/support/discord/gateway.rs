@@ -114,7 +114,6 @@ fn identify(world: &mut World, data: &Value, tx: &mpsc::UnboundedSender<Out>) {
 }
 
 fn resume(world: &mut World, data: &Value, tx: &mpsc::UnboundedSender<Out>) {
-    world.resumes += 1;
     let after = data["seq"].as_u64().unwrap_or_default();
     let Some(session) = world.sessions.get_mut(data["session_id"].as_str().unwrap_or_default()) else {
         let _ = tx.send(Out::Text(json!({ "op": 9, "d": false }).to_string()));

@@ -58,7 +58,6 @@ async fn handle(
         at: std::time::Instant::now(),
         method: method.to_string(),
         path: path.clone(),
-        query: query.clone(),
         body: body.clone(),
         status,
     }));

@@ -19,7 +19,6 @@ pub struct Record {
     pub at: std::time::Instant,
     pub method: String,
     pub path: String,
-    pub query: String,
     pub body: Value,
     pub status: u16,
 }
@@ -118,7 +117,6 @@ pub struct World {
     pub invited: bool,
     pub intents: u64,
     pub identifies: usize,
-    pub resumes: usize,
     /// Messages a second and channel before a 429; none: no limit.
     pub rate: Option<(usize, Duration)>,
     pub sent_at: HashMap<u64, VecDeque<std::time::Instant>>,
