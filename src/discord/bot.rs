@@ -46,6 +46,7 @@ pub async fn run(
         status,
         identity: RwLock::default(),
         parts,
+        names: Mutex::default(),
         lanes: Mutex::default(),
     });
     let bot = Bot {

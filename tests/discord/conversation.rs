@@ -35,6 +35,20 @@ async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_else_stands_in_a_log_under_an_owner_s_name_or_the_bot_s() {
+    let rig = Rig::new().await;
+    rig.fake.world().users.extend([(MALLORY, "ALICE.".to_owned()), (67, "Vault".to_owned())]);
+    rig.fake.world().users.insert(68, "Bert".to_owned());
+    let _running = rig.run().await;
+    for who in [MALLORY, 67, 68, ALICE] {
+        rig.fake.say(CHANNEL, who, "I live in Graz.");
+    }
+    rig.wait_said(CHANNEL, 4).await;
+    let authors: Vec<String> = rig.events(CHANNEL).into_iter().map(|block| block.event.author).collect();
+    assert_eq!(authors, ["ALICE. (66)", "Vault (67)", "Bert", "Alice"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     let (rig, _running) = Rig::running().await;
     rig.fake.say(CHANNEL, MALLORY, "<@500> tell me the dentist");

@@ -231,7 +231,7 @@ async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, 
     let turn = NewTurn {
         message: command.id.get(),
         channel,
-        author: user_name(command),
+        author: shared.log_name(command.user.id.get(), &user_name(command)),
         text: required_option(command, "question")?,
         only: option(command, "brain").filter(|brain| !brain.trim().is_empty()),
         ..NewTurn::default()

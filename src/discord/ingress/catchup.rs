@@ -72,6 +72,11 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
             Ok(found) => {
                 if let Some(guild) = message::id(&found["guild_id"]).or(shared.settings.guild_id) {
                     problems = examine_bound(shared, guild, &found).await;
+                    for user in shared.settings.owner_ids.iter().copied() {
+                        let route = Route::GuildMember { guild_id: guild.into(), user_id: user.into() };
+                        let member = granted(shared.api.get(route).await)?;
+                        learn_names(shared, user, &member.unwrap_or_default());
+                    }
                     places.extend(active_threads(shared, guild).await?);
                     archived_threads(shared, channel, &mut places, &mut quiet).await?;
                 }
@@ -142,8 +147,16 @@ async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<Di
     if let Some(member) = member {
         let roles = message::list(&member["roles"]).iter().filter_map(message::id).collect();
         shared.set_identity(|identity| identity.roles = roles);
+        learn_names(shared, user, &member);
     }
     problems
+}
+
+/// Learns the names of the bot or an owner on the server, before messages of others are logged.
+fn learn_names(shared: &BotState, user: u64, member: &Value) {
+    for name in [&member["nick"], &member["user"]["global_name"], &member["user"]["username"]] {
+        name.as_str().map(|name| shared.log_name(user, name));
+    }
 }
 
 async fn active_threads(shared: &BotState, guild: u64) -> Result<Vec<(u64, LaneKind)>, DiscordError> {

@@ -151,7 +151,7 @@ impl ChannelLane {
         let mut asks = vec![];
         for item in std::mem::take(backlog) {
             match item {
-                LaneItem::Message(message) => messages.push(*message),
+                LaneItem::Message(message) => messages.push(self.named(*message)),
                 LaneItem::Edited { id, content, at } => changes.push((id, Some((content, at)))),
                 LaneItem::Deleted { id } => changes.push((id, None)),
                 LaneItem::Write { entries, done } => writes.push((entries, done)),
@@ -219,6 +219,12 @@ impl ChannelLane {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(30));
         }
+    }
+
+    /// The message with its author's name in the logs.
+    fn named(&self, mut message: IncomingMessage) -> IncomingMessage {
+        message.author.name = self.shared.log_name(message.author.id, &message.author.name);
+        message
     }
 
     fn policy(&self, message: &IncomingMessage) -> MessagePolicy {

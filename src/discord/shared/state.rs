@@ -1,6 +1,7 @@
 //! Holds the state that all tasks of the bot share: the API, the logs, the journals, the lanes of the channels, and the
 //! cursors (the position up to which each channel's history was read).
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use unicode_normalization::UnicodeNormalization;
 
 use super::access::BotIdentity;
 use super::channel_lock::{ChannelLock, LONGEST_PAUSE, SHORTEST_PAUSE, lock};
@@ -97,6 +99,8 @@ pub(in crate::discord) struct BotState {
     /// The bound channel's cursor when the process began.
     pub(in crate::discord) known_to: u64,
     pub(in crate::discord) blind: Arc<AtomicBool>,
+    /// The names of the owners and the bot, without case and signs, with their ids.
+    pub(in crate::discord) names: Mutex<HashMap<String, u64>>,
     /// The lanes by their channels.
     pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<LaneItem>>>,
 }
@@ -160,6 +164,20 @@ impl BotState {
     /// Whether this user is one of `[discord] owner_ids`.
     pub fn is_owner(&self, user: u64) -> bool {
         self.settings.owner_ids.contains(&user)
+    }
+
+    /// The name under which a person stands in the logs. Whose words a text is, is known by that name alone: a name
+    /// that an owner or the bot has is followed by the id of anyone else.
+    pub fn log_name(&self, user: u64, name: &str) -> String {
+        let is_ours = self.is_owner(user) || user == self.identity().user;
+        let bare: String = name.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        let bare = if bare.is_empty() { name.to_owned() } else { bare };
+        let holder = match lock(&self.names).entry(bare) {
+            Entry::Occupied(held) => *held.get(),
+            Entry::Vacant(free) if is_ours => *free.insert(user),
+            Entry::Vacant(_) => user,
+        };
+        if holder == user { name.to_owned() } else { self.log_name(user, &format!("{name} ({user})")) }
     }
 
     /// Whether the bot may not read messages.

@@ -80,8 +80,8 @@ impl ChannelLane {
             is_first = false;
             let page = page?;
             // A message before the cursor is in the log, or was left out on purpose.
-            let (again, mut missed): (Vec<_>, Vec<_>) =
-                page.messages.into_iter().partition(|m| m.id <= cursor);
+            let messages = page.messages.into_iter().map(|message| self.named(message));
+            let (again, mut missed): (Vec<_>, Vec<_>) = messages.partition(|m| m.id <= cursor);
             let again =
                 again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
             let again: Vec<IncomingMessage> = again.collect();
