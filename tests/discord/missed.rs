@@ -153,7 +153,7 @@ async fn what_is_said_without_text_is_no_empty_turn() {
     let layout = json!({ "content": "", "components": [{ "type": 17, "accent_color": null, "spoiler": false,
         "components": [{ "type": 10, "content": "Deployed" }] }] });
     let wanted = [
-        "Forwarded:\nsaid elsewhere",
+        "Forwarded:\n> said elsewhere",
         "Poll: Lunch?\n- Soup\n- Rice",
         "Sticker: Wave",
         "Build 7\nIt failed",

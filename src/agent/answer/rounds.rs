@@ -11,7 +11,7 @@ use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
 use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
-use crate::format::log::{EventKind, INJECTED};
+use crate::format::log::{EventKind, FORWARDED, INJECTED, LogEvent};
 use crate::search::results::injection::Injection;
 use crate::turn::turn_journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
@@ -142,10 +142,10 @@ impl TurnRun<'_> {
     }
 
     /// Whether the turn has read untrusted text before its call of this number: in a file attached to
-    /// its question, in its log's earlier turns, from memory, or from a tool.
+    /// its question or a message forwarded with it, in its log's earlier turns, from memory, or from a tool.
     pub(super) fn has_read_untrusted(&self, number: u32) -> Result<bool, Halt> {
         if self.parts.routine.as_ref().is_some_and(|routine| routine.tainted)
-            || self.questions.iter().any(|question| !question.files.is_empty())
+            || self.questions.iter().any(|asked| !asked.files.is_empty() || asked.text.contains(FORWARDED))
         {
             return Ok(true);
         }
@@ -157,11 +157,13 @@ impl TurnRun<'_> {
             *known.entry(tool.clone()).or_insert_with(is_foreign)
         };
         let author = &self.turn.question.author;
-        let is_asked = |id: &str| self.questions.iter().any(|question| question.id == id);
-        let events = self.blocks.iter().map(|block| &block.event);
-        let mut before = events.take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
-        let has_untrusted_event = before.any(|event| match event.kind {
-            EventKind::User => event.author != *author,
+        let is_asked =
+            |event: &LogEvent| self.questions.iter().any(|question| event.id.as_ref() == Some(&question.id));
+        // What stands between joined questions is in the request, too.
+        let last = self.blocks.iter().rposition(|block| is_asked(&block.event));
+        let before = self.blocks[..last.unwrap_or(self.blocks.len())].iter().map(|block| &block.event);
+        let has_untrusted_event = before.filter(|event| !is_asked(event)).any(|event| match event.kind {
+            EventKind::User => event.author != *author || event.content.contains(FORWARDED),
             EventKind::Tool => untrusted(&event.author) || self.names_others(&event.content),
             EventKind::Recall => self.recalls_others(&event.content),
             EventKind::Agent | EventKind::System => false,
@@ -201,7 +203,7 @@ impl TurnRun<'_> {
         };
         let is_own = |author: &str| author == self.turn.question.author || is_agent(author);
         let mut of_others = found.memories.iter().filter(|one| self.names_others(&one.path));
-        of_others.any(|one| !one.author.as_deref().is_some_and(is_own))
+        of_others.any(|one| !one.author.as_deref().is_some_and(is_own) || one.excerpt.contains(FORWARDED))
     }
 }
 

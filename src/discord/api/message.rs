@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::snowflake;
+use crate::format::log::FORWARDED;
 
 /// Discord's limit on the content of one message, in UTF-16 units (the stricter way to count).
 pub const CONTENT_LIMIT: usize = 2000;
@@ -223,7 +224,8 @@ fn forwarded(snapshot: &Value) -> String {
         parts.extend(list(&message["embeds"]).iter().map(embed));
         parts.push(components(&message["components"]));
     }
-    format!("Forwarded:\n{}", join(parts, "\n")).trim_end().to_owned()
+    let quoted: String = join(parts, "\n").lines().map(|line| format!("\n> {line}")).collect();
+    format!("{FORWARDED}{quoted}")
 }
 
 fn poll(poll: &Value) -> String {
@@ -349,7 +351,7 @@ mod tests {
         });
         insta::assert_snapshot!(extras(&message, true), @r"
         Forwarded:
-        what was said
+        > what was said
 
         Poll: Lunch?
         - 🍜 Soup

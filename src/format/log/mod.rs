@@ -37,6 +37,9 @@ pub use read::{
 /// The literal line before the JSON of what memory injects (agent specification §6.4.2).
 pub const INJECTED: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
 
+/// The line above the quotation of a forwarded message: below it stand another's words in a person's message.
+pub const FORWARDED: &str = "Forwarded:";
+
 words! {
     /// The source of an event.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
