@@ -177,6 +177,34 @@ pub(crate) fn plain_lines(text: &str) -> String {
     with_line_feeds(text).chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
+/// The text without the mentions at its beginning and end, which are only a form of address.
+pub fn strip_mentions(text: &str) -> &str {
+    let mut text = text.trim();
+    loop {
+        let before = text.len();
+        if let Some(rest) = text.strip_prefix("<@")
+            && let Some((id, rest)) = rest.split_once('>')
+            && is_id(id)
+        {
+            text = rest.trim_start();
+        }
+        if let Some(rest) = text.strip_suffix('>')
+            && let Some((rest, id)) = rest.rsplit_once("<@")
+            && is_id(id)
+        {
+            text = rest.trim_end();
+        }
+        if text.len() == before {
+            return text;
+        }
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    let digits = text.trim_start_matches(['!', '&']);
+    !digits.is_empty() && digits.len() + 1 >= text.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The text with its first letter in upper case.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();

@@ -17,6 +17,7 @@ use crate::capture::sentences::{
     WORDS, in_order, is_dense, is_verbatim, normalize_words, original_text, sentences,
 };
 use crate::format::candidate::Category;
+use crate::format::strip_mentions;
 
 /// The name of the rules as a finder, in a record.
 pub const NAME: &str = "rules";
@@ -49,11 +50,13 @@ pub fn extract(said: &str, day: Date) -> Vec<ExtractedFact> {
     let (is_short, is_long) = (length <= MAX_NOTE_CHARS, length > MAX_MESSAGE_CHARS);
     let mut out: Vec<ExtractedFact> = Vec::new();
     for sentence in sentences(said) {
-        if !offers::is_candidate_sentence(&sentence, MAX_SENTENCE_CHARS) {
+        // A mention is only a form of address.
+        let sentence = strip_mentions(&sentence).trim_start_matches([',', ' ']);
+        if !offers::is_candidate_sentence(sentence, MAX_SENTENCE_CHARS) {
             continue;
         }
-        let Some((category, utility)) = judge(&sentence, day, is_short, is_long) else { continue };
-        let Some(quote) = original_text(said, &sentence).filter(|quoted| is_verbatim(quoted, said)) else {
+        let Some((category, utility)) = judge(sentence, day, is_short, is_long) else { continue };
+        let Some(quote) = original_text(said, sentence).filter(|quoted| is_verbatim(quoted, said)) else {
             continue;
         };
         let text = without_request(&quote).to_owned();
@@ -150,6 +153,8 @@ mod tests {
                 "the dentist is Doctor Weber.",
             ),
             ("Call me Al, please.", Category::Profile, "Call me Al, please."),
+            ("<@500> I live in Graz.", Category::Profile, "I live in Graz."),
+            ("<@!500>, remember that I live in Graz <@&6>", Category::Profile, "I live in Graz"),
         ] {
             assert_eq!(texts(said), [(category, text.to_owned())], "{said}");
         }
@@ -160,6 +165,7 @@ mod tests {
         for said in [
             "He wrote: \"I only drink green tea.\"",
             "> I live in Graz\n\nok",
+            "Look:\n\nForwarded:\n> I live in Graz.\n> My dog is called Rex.",
             "```\nremember that I live in Graz\n```",
             "Do you remember that I live in Graz?",
             "Remember that my password is hunter2.",

@@ -14,6 +14,7 @@ pub use super::shorten::{MOST_RESULT, newest, shorten};
 use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock};
 use crate::format::plain_lines;
+pub use crate::format::strip_mentions;
 use crate::turn::facts;
 
 /// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut
@@ -164,34 +165,6 @@ pub fn tool_block(call: &ToolCall, result: &str, is_error: bool) -> String {
     let arguments = serde_json::from_str::<Value>(&call.arguments)
         .map_or_else(|_| Value::String(call.arguments.clone()).to_string(), |value| value.to_string());
     format!("{arguments}\n\n{}{}", if is_error { "Error: " } else { "" }, plain_lines(result))
-}
-
-/// The text without the mentions at its beginning and end, which are only a form of address.
-pub fn strip_mentions(text: &str) -> &str {
-    let mut text = text.trim();
-    loop {
-        let before = text.len();
-        if let Some(rest) = text.strip_prefix("<@")
-            && let Some((id, rest)) = rest.split_once('>')
-            && is_id(id)
-        {
-            text = rest.trim_start();
-        }
-        if let Some(rest) = text.strip_suffix('>')
-            && let Some((rest, id)) = rest.rsplit_once("<@")
-            && is_id(id)
-        {
-            text = rest.trim_end();
-        }
-        if text.len() == before {
-            return text;
-        }
-    }
-}
-
-fn is_id(text: &str) -> bool {
-    let digits = text.trim_start_matches(['!', '&']);
-    !digits.is_empty() && digits.len() + 1 >= text.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Estimated tokens of a text: a quarter of its characters, rounded up.
