@@ -145,7 +145,8 @@ impl SummaryWriter {
             let Some(names) = names else { break };
             let request = summary_request::request(&due.texts, depth, target, is_firm);
             let Some(said) = caller.ask(&names, &request, TIME, stop).await else { break };
-            if let Some(text) = summary_request::accept(&said.text, target) {
+            let masked = self.workspace.settings.hooks.redactor().apply(&said.text);
+            if let Some(text) = summary_request::accept(&masked, target) {
                 let by = format!("{}/{}", said.brain, said.model);
                 return SummaryText { text, brain: said.brain, by };
             }

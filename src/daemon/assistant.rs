@@ -10,7 +10,7 @@ use super::part::DaemonEvent;
 use crate::agent::tools::Approvals;
 use crate::agent::{AnswerEngine, CallPermits, EngineParts, VaultApprovals, Waiter};
 use crate::toolbox::toolbox;
-use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
+use crate::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal};
 use crate::workspace::Workspace;
 
 /// Answers with an engine of the current settings; a turn keeps the engine that it began with.
@@ -89,5 +89,10 @@ impl Responder for AssistantService {
     ) -> Result<TurnAnswer, Halt> {
         let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner).clone();
         engine.map_err(Halt::Later)?.answer(message, place, stop).await
+    }
+
+    fn spent(&self, message: u64) -> Result<Facts, Halt> {
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner).clone();
+        engine.map_err(Halt::Later)?.spent(message)
     }
 }

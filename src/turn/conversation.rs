@@ -96,6 +96,12 @@ pub trait Responder: Send + Sync {
         place: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<TurnAnswer, Halt>;
+
+    /// What the calls of the turn of `message` took so far, for a turn that ends without an answer.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    fn spent(&self, message: u64) -> Result<Facts, Halt>;
 }
 
 /// The log entries of a turn, for a log that a crash left without them: the memory result, then each finished tool

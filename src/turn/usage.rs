@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::{Facts, split};
-use crate::format::log::{self, EventKind};
+use crate::format::log::{self, EventKind, LogEvent};
 
 /// One answer of a log.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct LoggedAnswer {
     pub channel: String,
     /// Its usage.
     pub facts: Facts,
+    /// Whether it was given; else it is the usage of a question that was taken back.
+    pub given: bool,
 }
 
 /// The key by which usage is grouped.
@@ -71,12 +73,17 @@ pub fn answers(bytes: &[u8]) -> Vec<LoggedAnswer> {
     }
     let log = log::parse(bytes);
     let channel = log.header.map(|header| header.context_id).unwrap_or_default();
-    let events =
-        log.blocks.into_iter().map(|block| block.event).filter(|event| event.kind == EventKind::Agent);
+    // The new text of an edited message is a person's.
+    let is_ours = |event: &LogEvent| match event.kind {
+        EventKind::Agent => true,
+        EventKind::System => event.change().is_none(),
+        EventKind::User | EventKind::Tool | EventKind::Recall => false,
+    };
+    let events = log.blocks.into_iter().map(|block| block.event).filter(is_ours);
     events
-        .filter_map(|event| Some((event.at, split(&event.content).1?)))
-        .filter(|(_, facts)| !facts.is_partial())
-        .map(|(at, facts)| LoggedAnswer { at, channel: channel.clone(), facts })
+        .filter_map(|event| Some((event.at, event.kind == EventKind::Agent, split(&event.content).1?)))
+        .filter(|(_, _, facts)| !facts.is_partial())
+        .map(|(at, given, facts)| LoggedAnswer { at, channel: channel.clone(), facts, given })
         .collect()
 }
 
@@ -86,7 +93,7 @@ pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (
     let mut rows: BTreeMap<String, UsageSum> = BTreeMap::new();
     for answer in answers {
         let facts = &answer.facts;
-        let mut sum = UsageSum::of(facts);
+        let mut sum = UsageSum { answers: u64::from(answer.given), ..UsageSum::of(facts) };
         total.add(&sum);
         let key = match by {
             UsageGrouping::Brain => {

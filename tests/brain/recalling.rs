@@ -53,6 +53,19 @@ async fn its_lines_are_given_and_its_none_is_honoured() {
 }
 
 #[tokio::test]
+async fn a_secret_in_a_note_is_masked_before_any_brain_is_asked() {
+    let (mut world, small, big) = world("").await;
+    world.memory = "INJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"memories\":[{\"excerpt\":\"Anna's is \
+                    ghp_0123456789abcdefghijABCDEFGHIJ012345\"}]}";
+    small.script(vec![Reply::text("a\nb\nc\nd")]);
+    let text = told(&world, &big).await;
+    let given = world.journal().turn(1).unwrap().unwrap().recalled.unwrap().injection;
+    for text in [text, small.requests()[0].last_user(), given] {
+        assert!(text.contains("Anna's is [masked: ") && !text.contains("ghp_"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn whatever_else_it_does_ours_is_given() {
     let wrong = [
         Reply::hang(),

@@ -51,6 +51,10 @@ impl Responder for Never {
     async fn answer(&self, _: u64, _: &dyn Conversation, _: &CancellationToken) -> Result<TurnAnswer, Halt> {
         Err(Halt::Later("nothing can be read".into()))
     }
+
+    fn spent(&self, _: u64) -> Result<Facts, Halt> {
+        Ok(Facts::default())
+    }
 }
 
 pub struct Rig {

@@ -5,6 +5,7 @@ use tokio::sync::Semaphore;
 use vault_agent::agent::tools::Caller;
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::turn::turn_journal::ToolEnd;
+use vault_agent::turn::usage::{self, UsageGrouping};
 
 /// One tool, `look`, that may be made to wait.
 #[derive(Debug)]
@@ -252,6 +253,28 @@ async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_al
     rig.answer("there?", 3).await;
     assert_eq!(rig.answers(), ["Green.", "White.", "Still here."]);
     assert!(!rig.server.requests().pop().unwrap().body.to_string().contains("secret?"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
+    let mut rig = Rig::with(&[("one", "chat")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![look().usage(500, 0, 20), look().usage(300, 0, 10)]);
+    let _running = rig.run().await;
+    rig.ask("one?");
+    rig.wait("the tool", || tool.count() == 1).await;
+    rig.command("stop", &[]).await;
+    rig.wait_done(1).await;
+    let facts = rig.facts(CHANNEL).remove(0);
+    assert_eq!((facts.input, facts.output, facts.calls), (500, 20, 1));
+    let question = rig.ask("two?");
+    rig.wait("the tool", || tool.count() == 2).await;
+    rig.fake.delete(CHANNEL, question);
+    rig.wait("its remark", || rig.noted("No answer: the question was taken back.") == 1).await;
+    let logs = rig.log_files();
+    let answers = usage::answers(&std::fs::read(&logs[0]).unwrap());
+    let (total, _) = usage::add_up(&answers, UsageGrouping::Brain, &jiff::tz::TimeZone::UTC);
+    assert_eq!((total.answers, total.calls, total.input, total.output), (1, 2, 800, 30));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

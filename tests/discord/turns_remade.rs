@@ -208,7 +208,10 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     rig.write(&format!("logs/{name}.md"), log());
     rig.server.respond(|asked| {
         if asked.system().starts_with("You summarise a piece") {
-            return Reply::text("They agreed on a colour.\n\nExpand for details about: the mast.");
+            let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+            return Reply::text(format!(
+                "They agreed on a colour.\n{secret}\n\nExpand for details about: the mast."
+            ));
         }
         Reply::text("Turquoise.")
     });
@@ -218,6 +221,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     rig.wait("a summary", || rig.path(&note).exists()).await;
     let summary = rig.text(&note);
     assert!(summary.contains("\nbrain: one\n") && summary.contains("They agreed on a colour."), "{summary}");
+    assert!(summary.contains("[masked: ") && !summary.contains("ghp_"), "{summary}");
     let id = rig.ask("Which colour is the mast painted?");
     rig.wait("its answer", || rig.is_over(id)).await;
     drop(daemon);

@@ -26,7 +26,7 @@ use crate::turn::assemble::RequestQuestion;
 use crate::turn::past_context::PastSummary;
 use crate::turn::turn_journal::{RecallRow, TurnRow};
 use crate::turn::{
-    Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote, TurnState, history, route,
+    Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnNote, TurnState, history, route,
 };
 use crate::workspace::Workspace;
 
@@ -173,6 +173,11 @@ impl TurnRun<'_> {
         let without: Vec<&str> = own.into_iter().chain(known.iter().map(String::as_str)).collect();
         let mut looked =
             tokio::time::timeout(RECALL_TIME, self.parts.memory.context_for(&text, &without)).await;
+        if let Ok(Ok(given)) = &mut looked {
+            // As the log has it, so that the request can be made again.
+            given.injection =
+                self.parts.workspace.settings.hooks.redactor().apply(&given.injection).into_owned();
+        }
         if let Ok(Ok(given)) = &mut looked
             && !given.injection.is_empty()
             && let Some(chosen) = self.choose(&text, given, began).await
@@ -228,6 +233,12 @@ impl Responder for AnswerEngine {
                     .await
             }
         }
+    }
+
+    fn spent(&self, message: u64) -> Result<Facts, Halt> {
+        let mut calls = self.journal().calls(message)?;
+        calls.extend(self.journal().background_calls(message)?);
+        Ok(self.brains.call_facts(&calls, &self.journal().costs(message)?))
     }
 }
 

@@ -5,6 +5,7 @@
 //! events are written once. Written blocks never change: edits and deletions are further events. Appending reads
 //! nothing of the file, so its cost doesn't grow with the log.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -224,9 +225,14 @@ impl Logbook {
         self.lock().get(&id).is_some_and(|context| context.holds(message, BlockEvent::Message))
     }
 
+    /// A text without secrets, as it is logged.
+    pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redactor.apply(text)
+    }
+
     /// Whether a logged message's text of `at` differs from the log and is newer.
     pub fn differs(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
-        let text = self.redactor.apply(text);
+        let text = self.masked(text);
         self.lock().get(&id).is_some_and(|context| context.differs(message, at, &text))
     }
 

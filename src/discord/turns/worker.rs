@@ -189,7 +189,7 @@ impl Worker {
             (_, Some(Interruption::Changed)) => self.restart(message),
             (Err(Halt::Stopped), Some(Interruption::Stopped(who))) => self.stopped(turn, &who),
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
-            (Err(Halt::Gone), _) => self.advance(message, TurnState::Dropped, "the question was taken back"),
+            (Err(Halt::Gone), _) => self.taken_back(message),
             (Err(Halt::Stopped), None) => {
                 Err(Halt::Later("the answer was stopped, and no stop is recorded".to_owned()))
             }
@@ -236,8 +236,25 @@ impl Worker {
             return self.advance(message, TurnState::Dropped, "stopped while it waited to be sent");
         }
         let (brain, block) = (crate::config::MEMORY.to_owned(), turn.question.block_id().map(str::to_owned));
-        let facts = Facts { brain, turn: block, ..Facts::default() };
+        let facts = Facts { brain, turn: block, ..self.spent(message) };
         self.fix(turn, "Stopped.", &facts)
+    }
+
+    /// What a turn took, as far as that is known.
+    fn spent(&self, message: u64) -> Facts {
+        self.shared.responder.spent(message).unwrap_or_default()
+    }
+
+    /// Ends a turn without an answer; the log says what it took all the same.
+    fn taken_back(&self, message: u64) -> StepResult {
+        let why = "the question was taken back";
+        let spent = self.spent(message);
+        if spent.calls > 0 {
+            let facts = Facts { brain: crate::config::MEMORY.to_owned(), ..spent };
+            let (said, now) = (facts.append_to(&format!("No answer: {why}.")), self.shared.clock.now());
+            write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
+        }
+        self.advance(message, TurnState::Dropped, why)
     }
 
     fn restart(&self, message: u64) -> StepResult {
@@ -284,7 +301,8 @@ impl Worker {
             }
             Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
-                let said = format!("This answer could not be shown:\n{text}");
+                let facts = turn.facts.as_deref().and_then(Facts::parse).unwrap_or_default();
+                let said = facts.append_to(&format!("This answer could not be shown:\n{text}"));
                 let now = self.shared.clock.now();
                 write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
                 // The question was answered, so its turn ends, though the answer can't be shown.

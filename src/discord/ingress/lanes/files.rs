@@ -36,7 +36,7 @@ impl ChannelLane {
     }
 
     async fn keep(&self, message: u64, index: usize, file: &Attachment) -> Option<String> {
-        let name = format!("{message}-{}-{}", index + 1, safe(&file.name));
+        let name = format!("{message}-{}-{}", index + 1, safe(&self.shared.log.masked(&file.name)));
         if let Some(kept) = self.shared.log.kept_file(self.id, &name) {
             return Some(kept);
         }
