@@ -59,7 +59,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("capture", 1700),
     // `status` lists what is late.
     // `run` knows a vault that isn't mounted, and what can't be written is named.
-    ("cli", 7250),
+    // A schema that leads back to itself, and a pipe that nobody writes to, are refused before a call.
+    ("cli", 7300),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
     // The patterns of three tables are read here, and a list in a table's place is refused.

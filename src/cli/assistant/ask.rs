@@ -1,8 +1,10 @@
 //! `ask`: asks the assistant one question and prints the answer, checked against a JSON schema where one is
 //! given. Nothing is logged; only tools may write.
 
+use std::fs::OpenOptions;
 use std::io::{IsTerminal, Read};
 use std::ops::RangeInclusive;
+use std::os::unix::fs::OpenOptionsExt;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -29,6 +31,8 @@ use crate::turn::{NewTurn, Responder, TurnAnswer, TurnJournal, route};
 const MAX_QUESTION: u64 = 256;
 /// The largest picture, in bytes.
 const MAX_PICTURE_BYTES: u64 = 5 << 20;
+/// The largest schema, in bytes; of a longer file the rest isn't read.
+const MAX_SCHEMA_BYTES: u64 = 5 << 20;
 
 /// Asks the assistant one question and prints the answer: recall, call, print. Nothing of it is logged.
 ///
@@ -267,9 +271,7 @@ fn question(args: &Args) -> Result<String> {
 
 fn picture(path: &Path) -> Result<MessagePart> {
     let shown = path.display();
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(MAX_PICTURE_BYTES + 1).read_to_end(&mut bytes))
+    let bytes = read(path, MAX_PICTURE_BYTES)
         .map_err(|error| CommandError::usage(format!("can't read `{shown}`: {error}")))?;
     if bytes.len() as u64 > MAX_PICTURE_BYTES {
         return Err(CommandError::usage(format!("`{shown}` is larger than {} MB", MAX_PICTURE_BYTES >> 20)));
@@ -278,6 +280,15 @@ fn picture(path: &Path) -> Result<MessagePart> {
         let error = CommandError::usage(format!("`{shown}` is no picture that a brain takes"));
         error.hint("give a png, jpeg, gif or webp")
     })
+}
+
+/// The bytes of a file or pipe, at most one more than `most`. A pipe that nobody writes to is empty.
+fn read(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::empty())?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A compiled JSON schema.
@@ -300,9 +311,9 @@ impl Schema {
     fn read(path: &Path) -> Result<Self> {
         const NAME: &str = "schema:answer";
         let shown = path.display();
-        let text = std::fs::read_to_string(path)
+        let text = read(path, MAX_SCHEMA_BYTES)
             .map_err(|error| CommandError::usage(format!("can't read the schema `{shown}`: {error}")))?;
-        let value: Value = serde_json::from_str(&text)
+        let value: Value = serde_json::from_slice(&text)
             .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
         let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
         compiler.use_loader(Box::new(NoLoader));
@@ -310,6 +321,16 @@ impl Schema {
             |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
         compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
         let whole = compiler.compile(NAME, &mut compiled).map_err(wrong)?;
+        let mut places = Vec::new();
+        references(&value, &mut String::new(), &mut places);
+        for place in places {
+            // What only looks like a reference, such as an example, is none.
+            let Ok(part) = compiler.compile(&format!("{NAME}#{place}"), &mut compiled) else { continue };
+            if compiled.validate(&Value::Null, part).is_err_and(|error| is_cycle(&error)) {
+                let wrong = format!("the schema `{shown}` refers to itself at `{place}`, without an end");
+                return Err(CommandError::usage(wrong));
+            }
+        }
         Ok(Self { value, compiled, whole })
     }
 
@@ -318,6 +339,30 @@ impl Schema {
             serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
         self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
     }
+}
+
+/// Collects the JSON pointers of the references in a schema.
+fn references(value: &Value, place: &mut String, found: &mut Vec<String>) {
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => {
+            found.extend(fields.get("$ref").map(|_| place.clone()));
+            let name = |name: &str| name.replace('~', "~0").replace('/', "~1").replace('%', "%25");
+            fields.iter().map(|(field, value)| (name(field), value)).collect()
+        }
+        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => Vec::new(),
+    };
+    let length = place.len();
+    for (name, value) in inner {
+        place.extend(["/", &name]);
+        references(value, place, found);
+        place.truncate(length);
+    }
+}
+
+/// Whether a validation ended because a reference leads back to itself.
+fn is_cycle(error: &boon::ValidationError<'_, '_>) -> bool {
+    matches!(error.kind, boon::ErrorKind::RefCycle { .. }) || error.causes.iter().any(is_cycle)
 }
 
 /// The first cause of a validation error, with its place.
