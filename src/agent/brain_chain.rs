@@ -29,6 +29,8 @@ pub(super) struct Brains {
     health: HealthStore,
     permits: Arc<CallPermits>,
     clock: Arc<dyn Clock>,
+    /// How long a brain may be silent.
+    silence: Duration,
 }
 
 pub(super) struct ChainBrain {
@@ -106,7 +108,7 @@ impl Brains {
         let member = |prepared: PreparedBrain| ChainBrain { clients: prepared.clients(&context), prepared };
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let members = prepared.into_iter().map(member).collect();
-        Ok(Self { members, health, permits, clock })
+        Ok(Self { members, health, permits, clock, silence: timeouts.silence })
     }
 
     /// The brains with these names, in this order.
@@ -169,7 +171,7 @@ impl Brains {
     }
 
     /// Makes one call, and records its result in the health file. Gives its duration in milliseconds and its usage,
-    /// also where it brought no answer, or none within `most`.
+    /// also where it brought no answer, or none within `most`. That says nothing of a brain that had little time.
     pub async fn ask(
         &self,
         call: BrainCall<'_>,
@@ -179,9 +181,11 @@ impl Brains {
     ) -> (Result<Reply, BrainError>, u64, Usage) {
         let began = Instant::now();
         let mut progress = CallProgress::default();
+        let mut asked = None;
         let asking = async {
             let permits = self.permits(call.member);
             let _permit = permits.acquire().await;
+            asked = Some(Instant::now());
             let result = call.client()?.call(request, &mut progress, stop.child_token()).await;
             self.remember(call, &result);
             result
@@ -189,7 +193,12 @@ impl Brains {
         let answered = match most {
             None => asking.await,
             Some(most) => tokio::time::timeout(most, asking).await.unwrap_or_else(|_| {
-                Err(BrainError::new(FailureClass::Timeout, "it took longer than there was time"))
+                let late = BrainError::new(FailureClass::Timeout, "it took longer than there was time");
+                let late = Err(late);
+                if asked.is_some_and(|at| at.elapsed() >= self.silence) {
+                    self.remember(call, &late);
+                }
+                late
             }),
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -137,3 +137,17 @@ async fn where_no_brain_says_so_the_answer_tells_what_was_done() {
     assert_eq!(ran(&report), 2);
     assert!(!report["answer"].as_str().unwrap().contains("Done before"), "{report}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_brain_that_was_not_asked_because_another_used_the_tokens_is_not_the_one_that_answered() {
+    let used = json!({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 300_000}});
+    let server = ModelServer::of(vec![Reply::raw("text/event-stream", format!("data: {used}\n\n"))]).await;
+    let vault = vault(&server, "chat", "");
+    let next = vault.read("vault-agent.toml").split_once("[[brain]]").unwrap().1.replace("one", "two");
+    vault.write("vault-agent.toml", format!("{}[[brain]]{next}", vault.read("vault-agent.toml")));
+    let run = ask(&vault, "Go on.");
+    run.exits(1);
+    let report = run.json();
+    assert_eq!((&report["brain"], server.requests().len()), (&Value::Null, 1), "{report}");
+    run.warns("I stopped here: this turn used up its 200000 tokens.");
+}

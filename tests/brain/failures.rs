@@ -136,6 +136,27 @@ async fn watchdogs_bite_and_the_server_notices() {
     }
 }
 
+/// A server or a proxy that hangs says that it is there, and nothing else.
+#[tokio::test]
+async fn signs_of_life_alone_are_silence() {
+    let signs = [
+        (WireFormat::Chat, json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]})),
+        (WireFormat::Chat, json!({"id": "x", "choices": []})),
+        (WireFormat::Messages, json!({"type": "ping"})),
+        (
+            WireFormat::Responses,
+            json!({"type": "response.in_progress", "response": {"status": "in_progress"}}),
+        ),
+    ];
+    let timeouts = BrainTimeouts { silence: Duration::from_millis(300), ..PATIENT };
+    for (wire, sign) in signs {
+        let event = format!("data: {sign}\n\n");
+        let reply = Reply::raw("text/event-stream", event.repeat(2000));
+        let error = fails(wire, reply.slow(event.len(), Duration::from_millis(20)), timeouts).await;
+        assert_eq!(error.class, FailureClass::Timeout, "{sign}: {error}");
+    }
+}
+
 #[tokio::test]
 async fn slow_is_not_silent() {
     let patient = BrainTimeouts { silence: Duration::from_secs(20), ..PATIENT };

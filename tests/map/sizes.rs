@@ -52,7 +52,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
     // A request that no brain answered is made again from the journal; one that can't be made again says why.
     // What others said, in logs and in memories, counts as read.
-    ("agent", 5350),
+    // A brain that was still being asked at a turn's end has failed, too.
+    ("agent", 5450),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     ("brain", 3850),
     // What `undo` brings back of a "no" is a question, too.

@@ -36,6 +36,13 @@ impl TurnRun<'_> {
             FailoverWalk { unattended: self.turn.question.routine().is_some(), ..FailoverWalk::default() };
         while let Some(call) = self.brains.next(chain, &walk) {
             let name = call.member.prepared.name();
+            if let Some(why) = self.used_up(self.turn.question.message)? {
+                let calls = self.journal().calls(self.turn.question.message)?;
+                if !calls.iter().any(|made| made.brain == name && made.class.is_none()) {
+                    // It had no part in the turn: memory answers.
+                    return Ok(Err(why));
+                }
+            }
             match self.ask_one(call).await? {
                 Ok((text, model)) => return Ok(Ok(ChainAnswer { text, brain: name.to_owned(), model })),
                 Err(error) if error.cancelled => return Err(Halt::Stopped),
@@ -43,6 +50,9 @@ impl TurnRun<'_> {
                     let class = error.class.name();
                     tracing::warn!(brain = name, class, "a brain did not answer: {error}");
                     walk.record(call, error);
+                    if self.time_limit.left().is_zero() {
+                        return Ok(Err(self.no_brain_in_time()));
+                    }
                 }
             }
         }
@@ -94,7 +104,8 @@ impl TurnRun<'_> {
             self.journal().record_call_start(message, &brain.name, self.now())?;
             fail::fail_point!("turn::after-called");
             self.conversation.progress(&format!("asking {}", brain.name));
-            let (answered, ms, used) = self.brains.ask(call, &request, self.stop, None).await;
+            let left = self.time_limit.left();
+            let (answered, ms, used) = self.brains.ask(call, &request, self.stop, Some(left)).await;
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let row = call_row(brain, &answered, ms, used);
             match answered {
@@ -156,10 +167,15 @@ impl AnswerEngine {
     }
 
     /// The answer from memory after the turn's time limit.
-    pub(super) async fn answer_after_timeout(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
+    pub(super) async fn answer_after_timeout(&self, message: u64) -> Result<TurnAnswer, Halt> {
         let turn = self.journal().turn(message)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message)?;
-        self.memory_answer(&turn, &joined, &turn.question.text, Some(why)).await
+        let why = self.no_brain_in_time();
+        self.memory_answer(&turn, &joined, &turn.question.text, Some(&why)).await
+    }
+
+    fn no_brain_in_time(&self) -> String {
+        format!("No brain answered within {} minutes.", self.settings().turn_minutes)
     }
 
     pub(in crate::agent) fn finish(

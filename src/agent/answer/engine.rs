@@ -227,11 +227,7 @@ impl Responder for AnswerEngine {
         match ended {
             Some(answered) => answered,
             None if stop.is_cancelled() => Err(Halt::Stopped),
-            None => {
-                let minutes = self.settings().turn_minutes;
-                self.answer_after_timeout(message, &format!("No brain answered within {minutes} minutes."))
-                    .await
-            }
+            None => self.answer_after_timeout(message).await,
         }
     }
 

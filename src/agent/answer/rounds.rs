@@ -209,15 +209,20 @@ impl TurnRun<'_> {
 
 impl AnswerEngine {
     /// The sentence that ends a turn whose tokens or rounds are used up.
-    pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
+    pub(super) fn used_up(&self, message: u64) -> Result<Option<String>, Halt> {
         let used = self.journal().tokens(message)?;
         let most = self.turn_tokens();
         if used >= most {
-            return Ok(Some(self.stop_text(message, fixed_texts::tokens_used_up(most))));
+            return Ok(Some(fixed_texts::tokens_used_up(most)));
         }
         let rounds = self.journal().rounds(message)?.len();
         let most = self.settings().max_rounds;
-        Ok((rounds > most as usize).then(|| self.stop_text(message, fixed_texts::rounds_used_up(most))))
+        Ok((rounds > most as usize).then(|| fixed_texts::rounds_used_up(most)))
+    }
+
+    /// The same, with the completed calls.
+    pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
+        Ok(self.used_up(message)?.map(|why| self.stop_text(message, why)))
     }
 
     /// Limits the answer to a request of a routine to the rest of its budget; the sentence that ends the run where the

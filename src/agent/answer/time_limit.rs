@@ -9,24 +9,31 @@ use tokio_util::sync::CancellationToken;
 /// The time to close a question to a person.
 const QUESTION_END_TIME: Duration = Duration::from_secs(2);
 
-/// The number of open questions to people in a turn.
-#[derive(Debug)]
-pub(super) struct OpenQuestions(watch::Sender<u32>);
+/// The time to record a call of a brain that the time limit ends.
+const CALL_END_TIME: Duration = Duration::from_secs(1);
+
+/// The number of open questions to people in a turn, and the time limit.
+#[derive(Debug, Default)]
+pub(super) struct OpenQuestions {
+    open: watch::Sender<u32>,
+    /// When the time is over, if no question is open.
+    end: watch::Sender<Option<Instant>>,
+}
 
 /// A pause of the turn's clock, while a person is asked. It ends when this is dropped.
 pub(super) struct ClockPause<'a>(&'a OpenQuestions);
 
-impl Default for OpenQuestions {
-    fn default() -> Self {
-        Self(watch::Sender::new(0))
-    }
-}
-
 impl OpenQuestions {
     /// Stops the clock until the returned value is dropped.
     pub fn pause(&self) -> ClockPause<'_> {
-        self.0.send_modify(|open| *open += 1);
+        self.open.send_modify(|open| *open += 1);
         ClockPause(self)
+    }
+
+    /// How long a call of a brain that begins now may take, where no question is open.
+    pub fn left(&self) -> Duration {
+        let end = *self.end.borrow();
+        end.map_or(Duration::MAX, |end| (end - Instant::now()).saturating_sub(CALL_END_TIME))
     }
 
     /// Runs `work` until `stop` or the time limit, pauses not counted; none if `work` did not finish. A question that
@@ -37,12 +44,13 @@ impl OpenQuestions {
         stop: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let mut open = self.0.subscribe();
+        let mut open = self.open.subscribe();
         let mut left = limit;
         tokio::pin!(work);
         loop {
             let paused = *open.borrow_and_update() > 0;
             let since = Instant::now();
+            self.end.send_replace(Some(since + left));
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {
@@ -65,7 +73,7 @@ impl OpenQuestions {
 
 impl Drop for ClockPause<'_> {
     fn drop(&mut self) {
-        self.0.0.send_modify(|open| *open -= 1);
+        self.0.open.send_modify(|open| *open -= 1);
     }
 }
 
@@ -89,6 +97,7 @@ mod tests {
             tokio::time::sleep(30 * MINUTE).await;
             drop(second);
             tokio::time::sleep(3 * MINUTE).await;
+            assert_eq!(time_limit.left(), MINUTE - CALL_END_TIME);
         };
         assert_eq!(time_limit.limit(10 * MINUTE, &stop, asked).await, Some(()));
         let asked = async {

@@ -136,7 +136,6 @@ impl WireBrain {
                 Ok(Some(Err(_))) => return Err(no_text()),
                 Ok(Some(Ok(event))) => event,
             };
-            heard = Instant::now();
             let data = event.data.trim();
             if data == "[DONE]" {
                 decoder.done();
@@ -145,10 +144,16 @@ impl WireBrain {
                 let read = lenient_json::from_slice(whole.as_bytes());
                 let read = read.map_err(|_| unreadable("an event is no JSON"));
                 let mut told = *progress;
-                let took = read.and_then(|value: Value| decoder.event(&event.event, &value, &mut told));
-                match took {
+                let took = read.and_then(|value: Value| {
+                    decoder.event(&event.event, &value, &mut told)?;
+                    Ok(brings_something(&event.event, &value))
+                });
+                let is_news = match took {
                     Err(_) if decoder.is_whole() => break,
                     took => took?,
+                };
+                if is_news || told != *progress {
+                    heard = Instant::now();
                 }
                 *progress = told;
             }
@@ -193,6 +198,27 @@ impl WireBrain {
         scrub_reply(&mut reply, self.key());
         reply.bound_calls();
         Ok(reply)
+    }
+}
+
+/// Whether an event brings a part of the answer. A server or a proxy that hangs sends signs of life alone, for ever.
+fn brings_something(name: &str, data: &Value) -> bool {
+    fn says(value: &Value) -> bool {
+        match value {
+            Value::String(text) => !text.is_empty(),
+            Value::Array(all) => all.iter().any(says),
+            Value::Object(all) => {
+                all.iter().any(|(key, value)| !matches!(key.as_str(), "role" | "type") && says(value))
+            }
+            _ => false,
+        }
+    }
+    let kind = data["type"].as_str().unwrap_or(name);
+    let part = if data["choices"].is_array() { &data["choices"] } else { &data["delta"] };
+    match kind {
+        "ping" | "keepalive" | "response.in_progress" | "response.queued" => false,
+        _ if part.is_null() => data["type"].is_string(),
+        _ => says(part),
     }
 }
 
