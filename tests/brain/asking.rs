@@ -132,6 +132,7 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
     let report = ask(&vault, &["--schema", schema, "Which colour?"]).ok().json();
     assert_eq!(report["answer"], r#"{"colour": "green"}"#);
     assert_eq!(server.requests().len(), 2);
+    assert_eq!(report["attempts"].as_array().unwrap().len(), 2, "{report}");
     let run = ask(&vault, &["--schema", schema, "Which colour?"]);
     run.exits(1);
     assert_eq!(server.requests().len(), 4);

@@ -186,8 +186,11 @@ impl Session<'_> {
         // Calls that chose among memories: no attempts at an answer, but they cost.
         let mut selection_calls: Vec<CallRow> = Vec::new();
         let mut tools = Vec::new();
+        let mut tried = Vec::new();
         for message in turns.clone() {
-            calls.extend(journal.calls(message)?);
+            let made = journal.calls(message)?;
+            tried.extend(attempts(&made));
+            calls.extend(made);
             selection_calls.extend(journal.background_calls(message)?);
             tools.extend(journal.tools(message)?);
         }
@@ -201,7 +204,7 @@ impl Session<'_> {
             "answer": text,
             "brain": answered,
             "model": answered.map(|_| answer.facts.model.as_str()),
-            "attempts": attempts(&calls),
+            "attempts": tried,
             "skipped": self.skipped(&calls, answered.is_some()),
             "usage": {
                 "input": sum(|call| call.usage.input),
@@ -252,7 +255,7 @@ impl Session<'_> {
     }
 }
 
-/// Groups calls into attempts: the tool rounds of one brain are one attempt.
+/// Groups the calls of one turn into attempts: the tool rounds of one brain are one attempt.
 fn attempts(calls: &[CallRow]) -> Vec<Value> {
     let rounds = calls.chunk_by(|call, next| call.class.is_none() && call.brain == next.brain);
     let attempt = |rounds: &[CallRow]| {
