@@ -28,6 +28,9 @@ use crate::workspace::Workspace;
 /// A clock that goes back by more was wrong before.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
+/// The least time between two records of a check.
+const CHECK_RECORD: SignedDuration = SignedDuration::from_mins(10);
+
 /// The result of one check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimReport {
@@ -58,10 +61,15 @@ pub fn claim_due_runs(
     let enabled: Vec<&RoutineNote> =
         notes.iter().filter(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled)).collect();
     let names: Vec<&str> = enabled.iter().map(|note| note.name.as_str()).collect();
-    let mut gone = journal.gone_routines(&names)?;
-    gone.retain(|gone| notes.iter().all(|note| note.name != gone.name));
+    let mut gone = journal.gone_routines(&[])?;
+    // A routine whose name has another schedule now may have another name.
+    gone.retain(|gone| !notes.iter().any(|note| note.name == gone.name && note.has_schedule(&gone.schedule)));
+    let checked = journal.last_routine_check()?.filter(|at| *at <= now);
     if !dry {
         journal.only_enabled(&names)?;
+        if checked.is_none_or(|at| at.duration_until(now) >= CHECK_RECORD) {
+            journal.record_routine_check(now)?;
+        }
     }
     let open_runs: Vec<String> = journal.open_runs()?.into_iter().map(|run| run.routine).collect();
     for note in enabled {
@@ -78,7 +86,7 @@ pub fn claim_due_runs(
                 let renamed =
                     gone.iter().filter(|gone| gone.schedule == schedule).filter_map(|gone| gone.handled);
                 let answered = run_log::last_answered(workspace, &note.name);
-                let changed = if known.is_some() { Some(now) } else { note.changed };
+                let changed = if known.is_some() { Some(now) } else { note.appeared(checked) };
                 let since = counted_from(changed, answered.max(renamed.max()), now);
                 if dry {
                     RoutineProgress::since(since)

@@ -1,7 +1,7 @@
 //! Reads the notes of `routines/`, enables or disables a routine, and lists all routines with their next and last runs.
 //! No brain is asked.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::run_texts::target;
@@ -12,6 +12,9 @@ use crate::format::{Finding, nearest};
 use crate::schedule::Timetable;
 use crate::vault::{Actor, ChangeReason, EditError, EditPlan, NotePath, VaultError};
 use crate::workspace::{ReadError, Workspace};
+
+/// The longest delay with which a sync tool brings a note that was just written on another machine.
+const SYNC_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// A note of the folder of routines.
 #[derive(Debug, Clone)]
@@ -28,6 +31,21 @@ pub struct RoutineNote {
     pub routine: Option<Routine>,
     /// The problems of its head.
     pub findings: Vec<Finding>,
+}
+
+impl RoutineNote {
+    /// Whether this is its schedule, or may be.
+    pub(super) fn has_schedule(&self, schedule: &str) -> bool {
+        self.routine.as_ref().is_none_or(|routine| routine.schedule.to_string() == schedule)
+    }
+
+    /// When a note that no check saw so far came here. By its file's time, unless that is older than the last check by
+    /// more than a sync tool's delay: a copy keeps the time of its original.
+    pub(super) fn appeared(&self, checked: Option<Timestamp>) -> Option<Timestamp> {
+        let is_copy =
+            |at: &Timestamp| self.changed.is_some_and(|changed| changed.duration_until(*at) > SYNC_DELAY);
+        checked.filter(is_copy).or(self.changed)
+    }
 }
 
 /// A routine could not be turned on or off; its note is as it was.

@@ -97,6 +97,28 @@ fn a_renamed_routine_goes_on_where_it_was() {
     assert_eq!(rig.at("2026-12-01T10:00:00Z").step().outcomes(), Vec::<String>::new());
     assert_eq!(rig.at("2026-12-02T08:00:00Z").step().outcomes(), ["dawn@2026-12-02T08:00: sent"]);
     assert_eq!(rig.told()[1..], ["Nothing much."]);
+    // Also where another one has its name by the next look.
+    std::fs::rename(rig.path("routines/dawn.md"), rig.path("routines/weekday.md")).unwrap();
+    rig.routine("dawn", "schedule: monthly 1 06:00", "What is new?");
+    assert_eq!(rig.at("2026-12-02T08:06:00Z").step().outcomes(), Vec::<String>::new());
+    assert_eq!(rig.at("2026-12-03T08:00:00Z").step().outcomes(), ["weekday@2026-12-03T08:00: sent"]);
+}
+
+/// As `cp -p`, an archive or a sync tool leaves it.
+#[test]
+fn a_copied_note_of_an_old_time_counts_from_when_it_came() {
+    let rig = Rig::answering("2026-12-01T14:50:00Z", "Nothing much.");
+    rig.step();
+    let old = |at: &str| at.parse().unwrap();
+    let text = note("schedule: daily 08:00", "What is new?");
+    write_at(&rig.path("routines/old.md"), &text, old("2023-01-01T07:00:00Z"));
+    // Enabled on another machine this morning.
+    write_at(&rig.path("routines/late.md"), &text, old("2026-12-01T07:30:00Z"));
+    rig.at("2026-12-01T15:00:00Z").step();
+    assert_eq!(rig.told().len(), 1);
+    assert!(rig.told()[0].starts_with("late (due 08:00"), "{:?}", rig.told());
+    let outcomes = rig.at("2026-12-02T08:00:00Z").step().outcomes();
+    assert_eq!(outcomes, ["late@2026-12-02T08:00: sent", "old@2026-12-02T08:00: sent"]);
 }
 
 #[test]

@@ -126,6 +126,24 @@ impl Journal {
         Ok(self.known(name, schedule)?.unwrap_or_else(|| RoutineProgress::since(since)))
     }
 
+    /// The last recorded check of routines.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn last_routine_check(&self) -> Result<Option<Timestamp>> {
+        // The row without a name.
+        self.db.row("SELECT since_ms FROM routines WHERE name = ''", [], |row| needed(row, 0))
+    }
+
+    /// Records a check of routines.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn record_routine_check(&self, now: Timestamp) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO routines (name, schedule, since_ms) VALUES ('', '', ?1)";
+        self.db.execute(sql, [now.as_millisecond()]).map(drop)
+    }
+
     /// The progress of a routine with this schedule.
     ///
     /// # Errors
