@@ -58,12 +58,15 @@ impl Workspace {
         DeliveryOrder { primary, fallback: console, others }
     }
 
-    /// Why this machine leaves notifications to the others of `[machines]`: a notifier can't be made.
+    /// Why this machine leaves notifications to the others of `[machines]`: a notifier can't be made, or used.
     pub fn reason_for_not_telling(&self) -> Option<String> {
         self.settings.machines.as_ref()?;
         let console: Arc<dyn Notifier> = Arc::new(Console::stderr(self.zone.tz().clone()));
         let mut all = self.settings.notify.all().into_iter();
-        all.find_map(|kind| Some(not_telling(kind, &self.notifier(kind, &console).err()?)))
+        all.find_map(|kind| match self.notifier(kind, &console) {
+            Ok(notifier) => Some(not_telling(kind, &notifier.obstacle()?)),
+            Err(error) => Some(not_telling(kind, &error)),
+        })
     }
 
     /// The notifier of one kind, by the settings.
@@ -77,7 +80,7 @@ impl Workspace {
     ) -> Result<Arc<dyn Notifier>, ConfigError> {
         match kind {
             NotifyKind::Console => Ok(Arc::clone(console)),
-            NotifyKind::Desktop => Ok(Arc::new(Desktop)),
+            NotifyKind::Desktop => Ok(Arc::new(Desktop { has_others: self.settings.machines.is_some() })),
             NotifyKind::Discord => discord(self),
             NotifyKind::Ntfy | NotifyKind::Email | NotifyKind::Webhook => self.remote_notifier(kind),
         }
@@ -136,7 +139,7 @@ impl Notifier for Unusable {
     }
 }
 
-fn not_telling(kind: NotifyKind, error: &ConfigError) -> String {
+fn not_telling(kind: NotifyKind, error: &dyn std::fmt::Display) -> String {
     format!("this machine doesn't tell by `{kind}`: {error}")
 }
 

@@ -186,7 +186,14 @@ pub(super) fn notifiers(workspace: &Workspace) -> Vec<Check> {
     let others = kinds.into_iter().filter(|kind| !matches!(kind, NotifyKind::Discord | NotifyKind::Console));
     others
         .map(|kind| match workspace.notifier(kind, &console) {
-            Ok(_) => Check::ok("notify", format!("`{kind}` has all that it needs")),
+            Ok(notifier) => match notifier.obstacle() {
+                None => Check::ok("notify", format!("`{kind}` has all that it needs")),
+                Some(why) => Check::warn(
+                    "notify",
+                    format!("`{kind}` is left to other machines: {why}"),
+                    "set another `[notify] kind` if none of them has it",
+                ),
+            },
             Err(error) => {
                 let fix = error.suggestion.as_deref().unwrap_or("see [notify] in vault-agent.toml");
                 let others = workspace.settings.machines.as_ref().map_or("", |_| ", so other machines tell");

@@ -59,3 +59,22 @@ fn without_a_program_the_console_is_told_and_doctor_says_what_to_install() {
     assert_eq!(vault.read("Reminders.md"), "");
     contains_all(vault.run(&["doctor"]).stdout, &["libnotify"]);
 }
+
+/// The others of several machines show what this one can't: it leaves it to them, and says so.
+#[test]
+fn a_machine_without_a_desktop_tells_nothing_by_it_among_others() {
+    let bin = tempfile::tempdir().unwrap();
+    let mut vault = vault(bin.path());
+    let machines = "[machines]\nengine = \"git\"\nremote = \"file:///nowhere\"\n";
+    vault.write("vault-agent.toml", format!("{}{machines}", vault.read("vault-agent.toml")));
+    let words = "this machine doesn't tell by `desktop`: there is neither";
+    let _ = vault.run(&["status"]).ok().says(words);
+    program(bin.path(), "gdbus", "");
+    let status = vault.run(&["status"]).ok().stdout;
+    assert!(!status.contains("doesn't tell"), "{status}");
+    for (name, value) in [("DBUS_SESSION_BUS_ADDRESS", ""), ("XDG_RUNTIME_DIR", "/nowhere")] {
+        vault.env(name, value);
+    }
+    let _ = vault.run(&["status"]).ok().says("this machine doesn't tell by `desktop`: there is no desktop");
+    let _ = vault.run(&["doctor"]).says("`desktop` is left to other machines: there is no desktop");
+}

@@ -82,7 +82,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Nobody else stands in a log under an owner's name.
     ("discord", 4850),
     // It names the state of a vault that was moved, and why the history is not pushed.
-    ("doctor", 1100),
+    // A notifier that is left to other machines is named.
+    ("doctor", 1150),
     ("embed", 1250),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question

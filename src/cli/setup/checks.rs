@@ -145,7 +145,9 @@ pub(super) async fn test_notifier(
     clock: &Arc<dyn Clock>,
 ) -> Result<&'static str, String> {
     let (notifier, well): (Arc<dyn Notifier>, _) = match trial.kind {
-        NotifyKind::Console | NotifyKind::Desktop => (Arc::new(Desktop), "a notification was shown"),
+        NotifyKind::Console | NotifyKind::Desktop => {
+            (Arc::new(Desktop::default()), "a notification was shown")
+        }
         NotifyKind::Discord => (discord_notifier(trial).await?, "a test message is in the channel"),
         NotifyKind::Ntfy => (notifier(trial, clock)?, "a test message is in the topic"),
         NotifyKind::Email => (notifier(trial, clock)?, "the mail server took a test message"),

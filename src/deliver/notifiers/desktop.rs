@@ -15,7 +15,10 @@ use crate::deliver::words::compose;
 
 /// Shows notifications on the desktop.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Desktop;
+pub struct Desktop {
+    /// Whether other machines can show what this one can't, so that no message falls back to the console.
+    pub has_others: bool,
+}
 
 /// The body without the opening word that the summary says already, escaped: freedesktop servers
 /// may read markup in it.
@@ -33,9 +36,17 @@ impl Notifier for Desktop {
         "desktop"
     }
 
+    fn obstacle(&self) -> Option<&str> {
+        let has_program = || programs("", "").iter().any(|(program, _)| is_in_path(program));
+        self.has_others.then(|| no_session().or_else(|| (!has_program()).then_some(NO_PROGRAM)))?
+    }
+
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
+        if let Some(reason) = self.obstacle() {
+            return SendOutcome::Retry { after: None, reason: reason.to_owned() };
+        }
         if let Some(reason) = no_session() {
-            return SendOutcome::Refused { reason };
+            return SendOutcome::Refused { reason: reason.to_owned() };
         }
         for (program, arguments) in programs(&compose::title(message), &body(message)) {
             match show(program, &arguments).await {
@@ -101,19 +112,24 @@ async fn show(program: &str, arguments: &[String]) -> Result<bool, String> {
     Err(format!("the desktop doesn't take notifications: `{program}`: {said}"))
 }
 
+fn is_in_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// Why there is no desktop to show anything on, if so.
 #[cfg(all(unix, not(target_os = "macos")))]
-fn no_session() -> Option<String> {
+fn no_session() -> Option<&'static str> {
     let named = std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
     let socket = std::env::var_os("XDG_RUNTIME_DIR").map(|dir| std::path::Path::new(&dir).join("bus"));
     if named || socket.is_some_and(|path| path.exists()) {
         return None;
     }
-    Some("there is no desktop session here: set `[notify] kind = \"console\"` or `\"discord\"`".to_owned())
+    Some("there is no desktop session here: set `[notify] kind = \"console\"` or `\"discord\"`")
 }
 
 #[cfg(not(all(unix, not(target_os = "macos"))))]
-fn no_session() -> Option<String> {
+fn no_session() -> Option<&'static str> {
     None
 }
 
