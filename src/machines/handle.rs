@@ -291,9 +291,14 @@ impl Machines {
         }
     }
 
-    /// The channel has accepted the message with this key.
-    pub fn mark_sent(&self, key: &str) {
-        self.change(|protocol, _| protocol.mark_sent(key));
+    /// The channel has accepted the message with this key; `line` is the hash of the line that it tells, if it does.
+    pub fn mark_sent(&self, key: &str, line: Option<String>) {
+        self.change(|protocol, _| protocol.mark_sent(key, line));
+    }
+
+    /// The hash of the line that was told with this key, as the machine that told it has recorded it.
+    pub fn told_line(&self, key: &str) -> Option<String> {
+        self.member()?.state().protocol.told_line(key)
     }
 
     /// A line was removed from this machine's notes, or got another time, within a day of its occurrence: no machine

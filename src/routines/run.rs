@@ -115,7 +115,9 @@ impl Runner {
             };
             let later = match run.state {
                 RunState::Done => {
-                    run_claim(key).iter().for_each(|claim| self.parts.workspace.machines.mark_sent(claim));
+                    run_claim(key)
+                        .iter()
+                        .for_each(|claim| self.parts.workspace.machines.mark_sent(claim, None));
                     let _ = std::fs::remove_file(&lock.path);
                     return Ok(RunProgress::Done(run.outcome.unwrap_or_default()));
                 }

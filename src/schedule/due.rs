@@ -70,6 +70,13 @@ impl<'z> DueInstant<'z> {
         self.fold(&series, first, latest)
     }
 
+    /// Whether one of its occurrences has this local time.
+    pub fn has_occurrence(&self, reminder: &Reminder, local: civil::DateTime) -> bool {
+        let series = reminder.into();
+        let index = index_at(&series, |at| at <= local, local);
+        index.and_then(|index| series.step(index)).is_some_and(|step| step.local == local)
+    }
+
     /// The first occurrence of it after this instant.
     pub fn next(&self, reminder: &Reminder) -> Option<Occurrence> {
         self.occurrences(reminder).next()

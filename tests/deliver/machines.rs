@@ -192,6 +192,62 @@ fn the_voice_rewrites_the_line_of_a_teller_that_is_away_as_it_would_have() {
     assert_eq!(several.told().len(), 1);
 }
 
+/// An edit that the teller's copy didn't have yet, and then its copy again.
+#[test]
+fn the_voice_leaves_words_that_nobody_was_told() {
+    const NOTES: [&str; 2] = ["Reminders.md", "COMMITMENTS.md"];
+    let promise = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nAsk Kyle.\n".to_owned();
+    let told = [tea(), promise];
+    let edited = [told[0].replace("Tea", "Tea with Ida"), told[1].replace("Kyle.", "Kyle about the bill.")];
+    let mut several = Several::new(2, "09:28:00", "");
+    let write = |several: &Several, at: usize, texts: &[String; 2]| {
+        NOTES.iter().zip(texts).for_each(|(note, text)| several.all[at].folder.write(note, text));
+    };
+    write(&several, 0, &told);
+    write(&several, 1, &edited);
+    through_the_minute(&mut several);
+    assert_eq!(several.settle(), 2);
+    write(&several, 0, &edited);
+    for now in ["09:35:00", "09:39:00", "09:45:00", "09:55:00"] {
+        several.at(now).look(1);
+        several.look(1);
+    }
+    let read = NOTES.map(|note| several.all[1].folder.read(note));
+    assert_eq!((read, several.told().len()), (edited, 2));
+    assert!(several.told().iter().all(|text| !text.contains("Ida") && !text.contains("bill")));
+}
+
+/// A line that a person copied, or that a merge left beside its next one.
+#[test]
+fn an_id_that_stands_twice_in_one_copy_is_told_once() {
+    let later = line("2026-12-01", "10:30", "none", "Call Bob", &id('A'));
+    let daily = tea().replace("recur=none", "recur=daily");
+    for first in [tea(), daily.clone()] {
+        let mut several = Several::new(2, "09:28:00", &first);
+        several.all[0].write(first + &later);
+        for now in ["09:29:00", "09:29:20", "09:30:00", "09:40:00", "10:29:00", "10:30:00"] {
+            let told = several.at(now).settle();
+            assert_eq!(told, usize::from(now >= "09:30:00") + usize::from(now >= "10:30:00"), "{now}");
+        }
+    }
+    // The last ones come at the same minute: the words of the second were told to nobody.
+    let reworded = |text: &str| text.replace("Tea", "Tea with Ida");
+    let merges = [(daily.clone(), 1), (reworded(&daily), 1), (reworded(&tea()), 2)];
+    for ((merge, told), text) in merges.into_iter().zip([daily.clone(), daily, tea()]) {
+        let mut several = Several::new(2, "09:29:00", &text);
+        several.all[0].tick();
+        several.ask(0);
+        several.at("09:30:00").all[0].tick();
+        several.look(0);
+        let next = several.all[0].read();
+        several.all[1].write(if next.is_empty() { text + &merge } else { next + &merge });
+        for now in ["09:31:00", "09:32:00", "09:45:00"] {
+            several.at(now).look(1);
+        }
+        assert_eq!(several.told().len(), told, "{merge}: {:?}", several.told());
+    }
+}
+
 /// While the engine is out of reach nobody can be seen: that says nothing of the teller.
 #[test]
 fn a_teller_is_not_away_because_the_engine_was() {

@@ -164,6 +164,7 @@ fn month_of_claims(seed: u64) -> String {
             state: ClaimState::Sent,
             within: None,
             order: None,
+            line: None,
             at: at + number % 3,
             rest: serde_json::Map::new(),
         };

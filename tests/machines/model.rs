@@ -130,7 +130,7 @@ impl Machines {
         machine.sending[number] = true;
         if !dies {
             machine.sent[number] = true;
-            machine.protocol.mark_sent(&key(number));
+            machine.protocol.mark_sent(&key(number), None);
         }
         Some(())
     }
@@ -212,7 +212,7 @@ impl Model for Machines {
                 for key in protocol.left_open() {
                     let number = (0..2).find(|number| self::key(*number) == key);
                     if number.is_some_and(|number| next.machines[at].sent[number]) {
-                        next.machines[at].protocol.mark_sent(&key);
+                        next.machines[at].protocol.mark_sent(&key, None);
                     }
                 }
             }

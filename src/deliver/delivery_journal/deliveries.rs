@@ -107,7 +107,7 @@ impl Journal {
         let (subject, local) = parts(key);
         let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, place, teller, attempted_ms, delivered)
             VALUES (?1, ?2, ?3, 'sent', ?4, ?5, ?6, ?7, ?8, ?9)
-            ON CONFLICT (key) DO UPDATE SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL,
+            ON CONFLICT (key) DO UPDATE SET state = 'sent', line = ?4, message = NULL, retry_ms = NULL, error = NULL,
             settings = NULL, place = ?6, teller = ?7, attempted_ms = ?8, delivered = ?9
             WHERE state IN ('due', 'sending', 'failed')";
         let (line, fact, at) = (line.bytes(), to_json(fact), at.as_millisecond());

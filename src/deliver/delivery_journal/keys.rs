@@ -53,6 +53,17 @@ impl LineHash {
     pub(in crate::deliver) fn bytes(&self) -> &[u8] {
         &self.0
     }
+
+    /// The hash as text, for a claim.
+    pub(in crate::deliver) fn text(&self) -> String {
+        data_encoding::BASE32_NOPAD.encode(&self.0)
+    }
+
+    /// The hash that this text spells.
+    pub(in crate::deliver) fn parse(text: &str) -> Option<Self> {
+        let bytes = data_encoding::BASE32_NOPAD.decode(text.as_bytes()).ok()?;
+        bytes.try_into().ok().map(Self)
+    }
 }
 
 /// The key of the answer to a message; a reply quotes the message in the chat.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::notes::PassNotes;
-use super::planned::{PassPlan, PendingSend};
+use super::planned::{PassPlan, PendingSend, recipient};
 use super::{Pass, PassReport, messages, plan};
 use crate::deliver::delivery_journal::{JournalMessage, LineHash, NewMessage, Recipient, voice_claim};
 use crate::deliver::notifier::{MessageKind, MessageLookup, NotifiedItem, OutgoingMessage, nonce};
@@ -139,13 +139,19 @@ impl DeliveriesByRight {
     }
 }
 
-/// Records which machine sent a delivery, where that is known.
+/// Records which machine sent a delivery, where that is known, and the hash of the line that it told: this machine's
+/// copy may have other words, which nobody was told.
 pub(super) fn record_sender(pass: Pass<'_>, delivery: &KeyedFact, place: &str) -> Result<()> {
-    let Some((sender, at)) = pass.machines.sender_of(&claim_key(&delivery.0, place)) else {
+    let claim = claim_key(&delivery.0, place);
+    let Some((sender, at)) = pass.machines.sender_of(&claim) else {
         return Ok(());
     };
+    let (key, line, fact) = delivery.clone();
+    // A task's line isn't rewritten.
+    let told = pass.machines.told_line(&claim).filter(|_| fact.kind != MessageKind::Task);
+    let told = told.and_then(|told| LineHash::parse(&told));
     let other = Some(sender.as_str()).filter(|name| pass.machines.is_other(name));
-    pass.journal.record_other_machine(delivery, place, other, at, None)
+    pass.journal.record_other_machine(&(key, told.unwrap_or(line), fact), place, other, at, None)
 }
 
 /// Whether no further notifier waits for its copy: the machine that sent the counting message may have died before it
@@ -203,7 +209,7 @@ async fn ask_for_digests(
         settled.extend(deliveries.iter().map(|one| one.0.clone()));
         let Some(id) = found else { continue };
         for delivery in deliveries {
-            pass.machines.mark_sent(&claim_key(&delivery.0, place));
+            pass.machines.mark_sent(&claim_key(&delivery.0, place), None);
             if !message.to.is_copy() {
                 pass.journal.record_other_machine(delivery, place, None, pass.now, Some(&id))?;
             }
@@ -267,13 +273,20 @@ pub(super) fn mark_left_open(pass: Pass<'_>) -> Result<()> {
     for (key, fact, copy) in pass.journal.sent_here()? {
         let to = match copy {
             Some(name) => Recipient::Copy(name),
-            None => messages::recipient(pass.settings, &fact),
+            None => recipient(pass.settings, &fact),
         };
         let claim = pass.delivery_order.name(&to).map(|place| claim_key(&key, place));
         if let Some(claim) = claim.filter(|claim| open.contains(claim)) {
-            pass.machines.mark_sent(&claim);
+            mark_told(pass, &key, &claim)?;
         }
     }
+    Ok(())
+}
+
+/// Marks a claim as sent whose delivery the journal knows to be sent.
+pub(super) fn mark_told(pass: Pass<'_>, key: &str, claim: &str) -> Result<()> {
+    let row = pass.journal.row(key)?;
+    pass.machines.mark_sent(claim, row.map(|row| row.line.text()));
     Ok(())
 }
 
@@ -282,6 +295,8 @@ pub(super) fn mark_left_open(pass: Pass<'_>) -> Result<()> {
 #[derive(Debug, Default)]
 pub(super) struct MessageClaims {
     claims: Vec<String>,
+    /// The hashes of the lines, in the order of the claims; none for a message without lines.
+    lines: Vec<LineHash>,
     /// Whether only the voice may send it.
     of_voice: bool,
 }
@@ -294,11 +309,13 @@ impl MessageClaims {
         }
         if message.facts.is_empty() {
             let of_voice = message.kind == MessageKind::Approval;
-            return Ok(Self { claims: voice_claim(&message.key).into_iter().collect(), of_voice });
+            let claims = voice_claim(&message.key).into_iter().collect();
+            return Ok(Self { claims, of_voice, ..Self::default() });
         }
         let Some(place) = pass.delivery_order.name(&message.to) else { return Ok(Self::default()) };
         let carried = pass.journal.deliveries_in(&message.key)?;
-        Ok(Self { claims: carried.iter().map(|(key, ..)| claim_key(key, place)).collect(), of_voice: false })
+        let (claims, lines) = carried.iter().map(|(key, line, _)| (claim_key(key, place), *line)).unzip();
+        Ok(Self { claims, lines, of_voice: false })
     }
 
     /// How long all claims are held from now on: the send must have ended by then. None if the send may not begin.
@@ -360,6 +377,8 @@ impl MessageClaims {
 
     /// Marks the claims as sent: the place took all of the message.
     pub fn mark_sent(&self, pass: Pass<'_>) {
-        self.claims.iter().for_each(|claim| pass.machines.mark_sent(claim));
+        for (at, claim) in self.claims.iter().enumerate() {
+            pass.machines.mark_sent(claim, self.lines.get(at).map(LineHash::text));
+        }
     }
 }

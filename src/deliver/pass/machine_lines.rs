@@ -9,11 +9,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::notes::PassNotes;
-use super::planned::{DAY, PassPlan, PendingSend, UnsentOccurrence};
-use super::{Pass, PassMode, PassReport, PassState, messages, plan};
+use super::planned::{DAY, PassPlan, PendingSend, UnsentOccurrence, counting_claim, recipient};
+use super::{Pass, PassMode, PassReport, PassState, plan};
 use crate::deliver::delivery_journal::{DeliveryRow, DeliveryState};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
 use crate::machines::protocol::{SenderMark, claim_key};
@@ -48,7 +48,11 @@ impl<'c> WriteOrder<'c> {
         let settles = plan.settles.iter().map(|settle| (&settle.key, &settle.row.fact));
         let delivered = plan.delivered.iter().map(|settle| (&settle.key, &settle.row.fact));
         let fires = plan.fires.iter().map(|fire| (&fire.key, &fire.fact));
-        let standing = settles.chain(delivered).chain(fires);
+        // A copy with other words may lag, or a person's words stay in it for ever.
+        let is_new = |at: Timestamp| at.duration_until(now).abs() <= PATIENCE;
+        let changed = plan.changed.iter().filter(|changed| changed.row.attempted.is_some_and(is_new));
+        let changed = changed.map(|changed| (&changed.key, &changed.row.fact));
+        let standing = settles.chain(delivered).chain(fires).chain(changed);
         let awaited = standing.filter_map(|(key, fact)| order.awaits(key, fact));
         let awaited: BTreeSet<(u64, String)> = awaited.collect();
         let first = awaited.first().map(|(order, _)| *order);
@@ -66,19 +70,13 @@ impl<'c> WriteOrder<'c> {
 
     /// The order and the claim of a line that another machine sent and is to rewrite.
     fn awaits(&self, key: &str, fact: &NotifiedItem) -> Option<(u64, String)> {
-        let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
+        let claim = counting_claim(self.pass, key, fact).filter(|_| fact.kind != MessageKind::Task)?;
         match self.pass.machines.sender_mark(&claim) {
             SenderMark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
                 Some((order.unwrap_or(0), claim))
             }
             _ => None,
         }
-    }
-
-    /// The claim for the notifier that counts.
-    fn claim(&self, key: &str, fact: &NotifiedItem) -> Option<String> {
-        let to = messages::recipient(self.pass.settings, fact);
-        Some(claim_key(key, self.pass.delivery_order.name(&to)?))
     }
 
     /// Whether this machine rewrites the lines of another one: the voice does, when that machine is away.
@@ -92,7 +90,7 @@ impl<'c> WriteOrder<'c> {
         if machines.is_alone() {
             return Some(true);
         }
-        let claim = self.claim(key, &row.fact);
+        let claim = counting_claim(self.pass, key, &row.fact);
         let (teller, order) = match claim.map_or(SenderMark::None, |claim| machines.sender_mark(&claim)) {
             SenderMark::Open => {
                 let since = row.attempted.map(|at| at.duration_until(self.pass.now).abs());
@@ -168,7 +166,7 @@ pub(super) fn check_lines(
 }
 
 fn occurrence(pass: Pass<'_>, fire: &PendingSend) -> UnsentOccurrence {
-    let counting = pass.delivery_order.name(&messages::recipient(pass.settings, &fire.fact));
+    let counting = pass.delivery_order.name(&recipient(pass.settings, &fire.fact));
     let copies = pass.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1);
     let claims = counting.into_iter().chain(copies).map(|place| claim_key(&fire.key, place)).collect();
     UnsentOccurrence { kind: fire.fact.kind, due: fire.fact.due, claims, missing_since: None }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp, civil};
 
+use super::Pass;
 use super::plan::Phrases;
-use super::planned::PendingSend;
-use super::{Pass, PassSettings};
+use super::planned::{PendingSend, recipient};
 use crate::deliver::delivery_journal::{CopyState, LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
 use crate::deliver::words::{compose, phrase_check};
@@ -64,15 +64,6 @@ pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -
         out.extend(messages(pass, parts, phrases));
     }
     Ok(out)
-}
-
-/// The recipient of the counting message.
-pub(super) fn recipient(settings: &PassSettings, fact: &NotifiedItem) -> Recipient {
-    let first = settings.notify_rules.kinds.first();
-    match settings.notify_rules.kinds(&fact.msg).first() {
-        Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
-        _ => Recipient::Primary,
-    }
 }
 
 /// The key of the message to `to` with all of `deliveries`.

@@ -73,9 +73,9 @@ pub(crate) fn text_hash(commitment: &Commitment) -> LineHash {
 }
 
 fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Result<()> {
-    let mut counts: HashMap<&str, u32> = HashMap::new();
-    for block in &note.parsed.blocks {
-        *counts.entry(&block.commitment.id).or_default() += 1;
+    let mut namesakes: HashMap<(&str, Option<Timestamp>), HashSet<LineHash>> = HashMap::new();
+    for commitment in note.parsed.blocks.iter().map(|block| &block.commitment) {
+        namesakes.entry((&commitment.id, commitment.due)).or_default().insert(text_hash(commitment));
     }
     for block in &note.parsed.blocks {
         let commitment = &block.commitment;
@@ -85,7 +85,8 @@ fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Re
         // The second is the one that journals of earlier versions know it by.
         let hashes = [hash, LineHash::of(&note.bytes[block.range.clone()])];
         let utc = due.to_zoned(TimeZone::UTC).datetime();
-        let disputed = counts[commitment.id.as_str()] > 1;
+        // Copies are one, and another time has another key.
+        let disputed = namesakes[&(commitment.id.as_str(), commitment.due)].len() > 1;
         let marks = marks(pass.journal, &commitment.id, utc, &hashes, disputed)?;
         let key = delivery_journal::key(&commitment.id, utc, marks.as_ref());
         match readiness(pass, pass.journal.row(&key)?) {
@@ -93,12 +94,16 @@ fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Re
                 plan.waiting.extend(at);
                 plan.open.insert(key);
             }
-            // The present words were not sent to anyone.
-            Readiness::Sent(row) if row.fact.msg != commitment.text.trim() => {
+            // The present words were not sent to anyone. Of what another machine sent the hash is known.
+            Readiness::Sent(row)
+                if row.fact.msg != commitment.text.trim()
+                    || row.sender_machine.is_some() && !hashes.contains(&row.line) =>
+            {
                 plan.changed.push(ChangedAfterSend {
                     kind: MessageKind::Commitment,
                     line: block.line,
                     key,
+                    row,
                     without_id: false,
                 });
             }

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::Pass;
-use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
+use super::{Pass, PassSettings};
+use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, Journal, LineHash, Recipient};
 use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
 use crate::format::ReminderId;
+use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 
 /// The work of one pass.
@@ -36,6 +37,8 @@ pub(super) struct ChangedAfterSend {
     /// The line in the note, from 1.
     pub line: usize,
     pub key: String,
+    /// What was sent.
+    pub row: Box<DeliveryRow>,
     /// Whether its line has no id, so that it is known by the journal alone.
     pub without_id: bool,
 }
@@ -121,6 +124,27 @@ pub(super) fn marks(
     let plain = journal.row(&delivery_journal::key(id, local, None))?;
     let was_first = plain.is_some_and(|row| hashes.contains(&row.line));
     Ok(hashes.first().copied().filter(|_| !was_first))
+}
+
+/// The recipient of the counting message.
+pub(super) fn recipient(settings: &PassSettings, fact: &NotifiedItem) -> Recipient {
+    let first = settings.notify_rules.kinds.first();
+    match settings.notify_rules.kinds(&fact.msg).first() {
+        Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
+        _ => Recipient::Primary,
+    }
+}
+
+/// The claim for the notifier that counts.
+pub(super) fn counting_claim(pass: Pass<'_>, key: &str, fact: &NotifiedItem) -> Option<String> {
+    let to = recipient(pass.settings, fact);
+    Some(claim_key(key, pass.delivery_order.name(&to)?))
+}
+
+/// Whether a machine told this very line under this key.
+pub(super) fn is_line_told(pass: Pass<'_>, key: &str, fact: &NotifiedItem, line: LineHash) -> bool {
+    let told = counting_claim(pass, key, fact).and_then(|claim| pass.machines.told_line(&claim));
+    told.is_some_and(|told| told == line.text())
 }
 
 /// Among several machines: a line that vanishes or is rescheduled this long before or after its occurrence is sent by

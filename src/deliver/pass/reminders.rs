@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
 use super::notes::ReminderNote;
 use super::planned::{
-    ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks,
-    readiness,
+    ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, is_line_told,
+    late_seconds, marks, readiness,
 };
 use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, LineHash};
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
@@ -52,7 +52,7 @@ impl Planner<'_> {
         for ((line, due), mut identity) in due.into_iter().zip(identities) {
             let hash = meaning(&line.reminder);
             let namesakes = line.reminder.id.and_then(|id| disputed.get(&id));
-            let is_disputed = namesakes.is_some();
+            let is_disputed = namesakes.is_some_and(|all| self.is_disputed(&line.reminder, &due, all));
             identity.elsewhere |= namesakes.is_some_and(|all| self.is_old_copy(&line.reminder, all));
             let (due, key, readiness) = self.verdict(&line.reminder, due, &identity, hash, is_disputed)?;
             match readiness {
@@ -77,6 +77,7 @@ impl Planner<'_> {
                         kind: MessageKind::Reminder,
                         line: line.line,
                         key,
+                        row,
                         without_id: line.reminder.id.is_none(),
                     });
                 }
@@ -173,6 +174,18 @@ impl Planner<'_> {
             })
     }
 
+    /// Whether another line with the same id may come at the same time, so that one key would be that of both. What comes
+    /// at another time has another key by that: a key should depend on no other line, which another machine may lack.
+    fn is_disputed(&self, reminder: &Reminder, due: &DueReminder, namesakes: &[&Reminder]) -> bool {
+        let are_one = |other: &Reminder| {
+            meaning(other) == meaning(reminder)
+                || self.is_old_copy(reminder, &[other])
+                || self.is_old_copy(other, &[reminder])
+        };
+        let is_at = |other: &Reminder| self.moment.has_occurrence(other, due.occurrence.local);
+        namesakes.iter().any(|other| is_at(other) && !are_one(other))
+    }
+
     /// The ids of due lines that another line has too, with other words or another time, and all lines that have them.
     fn disputed(&self, due: &[(&ReminderLine, DueReminder)]) -> HashMap<ReminderId, Vec<&Reminder>> {
         let mut all: HashMap<ReminderId, Vec<&Reminder>> =
@@ -195,17 +208,30 @@ impl Planner<'_> {
     ) -> Result<(DueReminder, String, Readiness)> {
         let journal = self.pass.journal;
         let id = identity.id.as_str();
-        // Ids are random: what was told under this one was this reminder, whatever a merge made of its words.
-        let is_told = |row: DeliveryRow| !matches!(row.state, DeliveryState::Due | DeliveryState::Failed);
+        // Ids are random: what was told under this one was this reminder, whatever a merge made of its words. What another
+        // machine told is the line with its words, since only this copy may have the other.
+        let is_told = |row: DeliveryRow| {
+            let is_it = row.sender_machine.is_none() || row.line == hash;
+            is_it && !matches!(row.state, DeliveryState::Due | DeliveryState::Failed)
+        };
         let plain = delivery_journal::key(id, due.occurrence.local, None);
-        let disputed = disputed && !journal.row(&plain)?.is_some_and(is_told);
+        let disputed = disputed && !journal.row(&plain)?.is_some_and(is_told) && {
+            let fact = reminder_fact(reminder, identity.id, &due, self.pass.now);
+            !is_line_told(self.pass, &plain, &fact, hash)
+        };
         let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
         let key = |local| delivery_journal::key(id, local, marks.as_ref());
         let mut due = due;
         if reminder.recur != Recur::None {
             let own = reminder.date.to_datetime(reminder.time);
             let subject = delivery_journal::subject(id, marks.as_ref());
-            if let Some(sent) = journal.latest_sent(&subject, own, due.occurrence.local)? {
+            let mut sent = journal.latest_sent(&subject, own, due.occurrence.local)?;
+            // Another line with this id may have been sent in between.
+            while let Some(at) = sent.filter(|at| !self.moment.has_occurrence(reminder, *at)) {
+                let before = at.saturating_sub(SignedDuration::from_mins(1));
+                sent = journal.latest_sent(&subject, own, before)?;
+            }
+            if let Some(sent) = sent {
                 match self.moment.due_after(reminder, sent) {
                     Some(later) => due = later,
                     None => {

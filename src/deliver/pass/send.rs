@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machine_claims::MessageClaims;
+use super::machine_claims::{self, MessageClaims};
 use super::{Pass, PassReport};
 use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
@@ -241,7 +241,7 @@ impl<'c> Sender<'c> {
         }
         let told = self.pass.journal.end_told(message, place.notifier.name())?;
         for (key, fact) in &told {
-            self.pass.machines.mark_sent(&claim_key(key, claimed));
+            machine_claims::mark_told(self.pass, key, &claim_key(key, claimed))?;
             self.report_fired(message, fact);
         }
         let is_told = !told.is_empty();

@@ -43,7 +43,7 @@ pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, H
         }
         return Ok(true);
     }
-    machines.mark_sent(&claim);
+    machines.mark_sent(&claim, None);
     Ok(false)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn mark_left_open(shared: &BotState) {
     };
     for claim in open {
         if claimed_turn(&claim).is_some_and(is_over) {
-            shared.answers.machines.mark_sent(&claim);
+            shared.answers.machines.mark_sent(&claim, None);
         }
     }
 }
@@ -76,5 +76,7 @@ pub(super) fn mark_left_open(shared: &BotState) {
 /// Marks the questions that were joined to an answered one as answered.
 pub(super) fn answered(shared: &BotState, message: u64) {
     let joined = shared.turns.joined_to(message).unwrap_or_default();
-    joined.iter().for_each(|turn| shared.answers.machines.mark_sent(&turn_claim(turn.question.message)));
+    joined
+        .iter()
+        .for_each(|turn| shared.answers.machines.mark_sent(&turn_claim(turn.question.message), None));
 }

@@ -82,7 +82,7 @@ impl Protocol {
     /// Whether this machine may send the message with this key, at this reading of its clock. To be called directly
     /// before each send.
     pub fn send_right(&self, key: &str, clock: Duration) -> SendRight {
-        if self.told.contains(key) {
+        if self.told.contains_key(key) {
             return SendRight::Never;
         }
         if let Some(held) = self.held.get(key) {
@@ -99,7 +99,7 @@ impl Protocol {
 
     /// The sender of the message with this key, as far as the entries tell it.
     pub fn sender_mark(&self, key: &str) -> SenderMark {
-        if self.told.contains(key) || self.known.read_at().is_none() {
+        if self.told.contains_key(key) || self.known.read_at().is_none() {
             return SenderMark::Open;
         }
         match self.known.claim(key) {
@@ -122,9 +122,15 @@ impl Protocol {
         self.known.value(key).is_some() && self.known.claim(key).is_none()
     }
 
-    /// The channel has accepted the message: its claim is to be marked as sent, whatever its value is now.
-    pub fn mark_sent(&mut self, key: &str) {
-        self.told.insert(key.to_owned());
+    /// The channel has accepted the message with the words of `line` (a hash), where it is of a line: its claim is to be
+    /// marked as sent, whatever its value is now.
+    pub fn mark_sent(&mut self, key: &str, line: Option<String>) {
+        self.told.insert(key.to_owned(), line);
+    }
+
+    /// The hash of the line whose words were told, where the message with this key is marked as sent and says so.
+    pub fn told_line(&self, key: &str) -> Option<String> {
+        Claim::read(self.known.value(key)?).filter(|claim| claim.state == ClaimState::Sent)?.line
     }
 
     /// Whether a message waits to be marked as sent, or as not to be sent.
@@ -160,7 +166,7 @@ impl Protocol {
     /// their messages were sent.
     pub fn left_open(&self) -> Vec<String> {
         let open = self.known.own_open();
-        let open = open.filter(|key| !self.held.contains_key(*key) && !self.told.contains(*key));
+        let open = open.filter(|key| !self.held.contains_key(*key) && !self.told.contains_key(*key));
         open.map(str::to_owned).collect()
     }
 
@@ -175,13 +181,14 @@ impl Protocol {
         let ChangeDraft { now, nonce, attempt } = draft;
         let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
         let (order, counted) = self.next_order();
-        let keys: Vec<(String, ClaimState)> = self
+        let went = self.went.iter().filter(|key| !self.told.contains_key(*key));
+        let keys: Vec<(String, ClaimState, Option<String>)> = self
             .told
             .iter()
-            .map(|key| (key.clone(), ClaimState::Sent))
-            .chain(self.went.difference(&self.told).map(|key| (key.clone(), ClaimState::Dropped)))
+            .map(|(key, line)| (key.clone(), ClaimState::Sent, line.clone()))
+            .chain(went.map(|key| (key.clone(), ClaimState::Dropped, None)))
             .collect();
-        for (key, state) in keys {
+        for (key, state, line) in keys {
             if attempt.changes.len() >= MOST {
                 break;
             }
@@ -200,7 +207,7 @@ impl Protocol {
             let epoch = standing.as_ref().map_or(1, |claim| claim.epoch);
             let until = standing.as_ref().map_or(0, |claim| claim.until);
             let order = order.filter(|_| state == ClaimState::Sent);
-            let claim = Claim { state, order, ..self.claim(*now, nonce(), epoch, until, standing) };
+            let claim = Claim { state, order, line, ..self.claim(*now, nonce(), epoch, until, standing) };
             attempt.push(key.clone(), value, Some(claim.write()), ChangePurpose::Settle);
             if order.is_some() && !attempt.has(ORDER) {
                 attempt.push(ORDER, self.known.value(ORDER), counted.clone(), ChangePurpose::Plain);
@@ -303,7 +310,7 @@ impl Protocol {
     /// known now.
     pub(super) fn claim_at(&self, wanted: &ClaimRequest, clock: Duration) -> Option<Duration> {
         let key = &wanted.key;
-        if self.told.contains(key) || self.went.contains(key) {
+        if self.told.contains_key(key) || self.went.contains(key) {
             return None;
         }
         let voice = || self.voice_epoch(clock);

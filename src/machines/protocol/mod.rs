@@ -205,8 +205,8 @@ pub struct Protocol {
     handing: Option<Duration>,
     /// The highest epoch of the lease that was ever seen.
     highest: u64,
-    /// Sent, and to be marked so.
-    told: BTreeSet<String>,
+    /// Sent, and to be marked so, each with [`Claim::line`].
+    told: BTreeMap<String, Option<String>>,
     /// Lines that went, and are to be marked so.
     went: BTreeSet<String>,
     /// Lines that came back, with the clock when they did.

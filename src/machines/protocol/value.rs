@@ -58,6 +58,9 @@ pub struct Claim {
     /// A sent one: one more than that of all that were marked before, see [`SendOrder`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub order: Option<u64>,
+    /// A sent one: the hash of the line whose words were told. A copy with other words isn't rewritten.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<String>,
     /// When it was written by the holder's wall clock, in seconds since 1970: for people and for pruning.
     pub at: i64,
     /// Fields of other versions.
@@ -167,7 +170,8 @@ impl SharedValue for Claim {
     fn is_bounded(&self) -> bool {
         let names = is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce);
         let is_within = self.within.as_ref().is_none_or(|key| !key.is_empty() && is_text(key));
-        names && is_within && self.epoch <= MAX_EPOCH && is_length(self.until)
+        let is_line = self.line.as_ref().is_none_or(|hash| is_name(hash));
+        names && is_within && is_line && self.epoch <= MAX_EPOCH && is_length(self.until)
     }
 }
 

@@ -161,7 +161,7 @@ impl World {
                 protocol.record_entries(entries, clock);
                 let sent = &self.machines[by].sent;
                 let mine = protocol_left(&self.machines[by].protocol, sent);
-                mine.iter().for_each(|key| self.machines[by].protocol.mark_sent(key));
+                mine.iter().for_each(|key| self.machines[by].protocol.mark_sent(key, None));
             }
             Outcome::Swap(attempt, answer @ Err(EngineError::Unreachable(_))) => {
                 protocol.record_outcome(attempt, answer, clock);
@@ -221,7 +221,7 @@ impl World {
         self.machines[by].busy.remove(key);
         if known {
             self.machines[by].sent.insert(key.to_owned());
-            self.machines[by].protocol.mark_sent(key);
+            self.machines[by].protocol.mark_sent(key, None);
             if let Some(line) = self.by_key.get(key).copied() {
                 self.spread(by, line, false);
             }
