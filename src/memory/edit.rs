@@ -28,6 +28,8 @@ pub struct MemoryRef<'a> {
     pub text: &'a str,
     /// One of its lines, where several say the same.
     pub line: Option<usize>,
+    /// Whether a memory that only reads the same, as [`wording::normal`] compares, isn't meant.
+    pub exact: bool,
     /// The heading that it stands under, if only a memory there is meant; empty for none.
     pub section: Option<&'a str>,
     /// The hash of the note as it was read; where the note is another by now, nothing is written.
@@ -148,7 +150,7 @@ impl MemoryNotes<'_> {
         let text = meant.text.trim();
         let exactly = |item: &MemoryItem| item.shown(bytes).trim() == text || item.text.trim() == text;
         let says = wording::normal(text);
-        let in_words = |item: &MemoryItem| !says.is_empty() && item.normal() == says;
+        let in_words = |item: &MemoryItem| !meant.exact && !says.is_empty() && item.normal() == says;
         let own = |item: &MemoryItem| {
             meant.section.is_none_or(|section| item.section.as_deref().unwrap_or_default() == section)
         };
@@ -245,6 +247,9 @@ impl MemoryNotes<'_> {
         item: &MemoryItem,
         new: &str,
     ) -> Result<(Vec<u8>, MemoryItem, String)> {
+        if std::str::from_utf8(&now[item.range.clone()]).is_err() {
+            return Err(MemoryError::NotText(path.clone(), item.line));
+        }
         let was = item.shown(now);
         let bullet = rewritten(item, &was, new)?;
         let after = item::with_bullet(now, item, &bullet);
@@ -270,8 +275,9 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     let new = new.strip_prefix("- ").unwrap_or(new);
     let new = new.strip_prefix(lead.as_str()).unwrap_or(new);
     let mut text = item.scope().alone_in(&wording::checked(new)?).to_string();
-    if lead.is_empty() && text.starts_with('[') && text.chars().nth(2) == Some(']') {
-        // A memory is no task.
+    let is_task = |text: &str| text.starts_with('[') && text.chars().nth(2) == Some(']');
+    if lead.is_empty() && is_task(&text) && !is_task(&item.text) {
+        // A memory becomes no task.
         text.insert(0, '\\');
     }
     let (old, id) = memory::split_block_id(&item.text);

@@ -111,6 +111,9 @@ pub enum MemoryError {
     /// At its place the text would not read back as it is meant, for this reason.
     #[error("`{0}` would not read back with it: {1}")]
     Unreadable(NotePath, String),
+    /// It has bytes that an edit would not keep.
+    #[error("line {1} of `{0}` has bytes that are no text in UTF-8")]
+    NotText(NotePath, usize),
     /// The named line was written and deleted again.
     #[error(
         "{0} was written, but was not there any more when the note was read again: someone has removed it"
@@ -209,6 +212,7 @@ impl MemoryError {
             Self::Unreadable(..) => {
                 ("would_not_read_back", "close the code block or the comment in the note first")
             }
+            Self::NotText(..) => ("not_utf8", "edit it in the note: here those bytes would be lost"),
             Self::WorkingOff => ("working_memory_off", "set `user_namespace = \"user\"` under `[memory]`"),
             Self::Edit(error) if error.is_transient() => (edit_code(error), "try again in a minute"),
             Self::Scope(_) => return ("bad_scope", None),

@@ -137,7 +137,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("vector_loops", 150),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
-    ("web", 4700),
+    // What was said back is what is saved, a deleted state ends all sessions, and a form is refused with what was typed.
+    ("web", 4750),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
     ("workspace", 250),

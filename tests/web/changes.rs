@@ -1,5 +1,6 @@
 //! Changes by forms, as a client without scripts sends them.
 
+use crate::forms::forms;
 use crate::sample::*;
 
 #[test]
@@ -40,4 +41,36 @@ fn a_routine_runs_at_once_and_a_pause_is_resumed_at_once() {
     assert!(visitor.get("/routines").text().contains("until it is resumed"));
     visitor.submit(&visitor.form("/routines", "resume", "")).is(303);
     assert!(!says() && settings().contains("#paused_until = \"resumed\""), "{}", settings());
+}
+
+/// Words that were typed about a fact stand in no other fact's form, and a fact that only reads the same is another one.
+#[test]
+fn a_refused_form_about_a_fact_is_about_no_other() {
+    let note = "# M\n## S\n- Ann likes tea\n- Bob is allergic to nuts\n- x\n";
+    let (vault, _served, visitor) = Served::over(listening(&format!("//- /MEMORY.md\n{note}")));
+    let [edit, forget] = ["edit", "forget"].map(|action| visitor.form("/memory", action, "Ann likes tea"));
+    let edit = edit.with("text", "Ann likes green tea");
+    for now in ["", "- ann likes Tea.\n", "- Ann likes\n  tea\n", "- Ann likes tea [since:: 2026-01-01]\n"] {
+        let now = note.replace("- Ann likes tea\n", now);
+        vault.write("MEMORY.md", &now);
+        let page = visitor.submit(&edit).is(409).text();
+        assert!(page.contains("<pre>Ann likes green tea</pre>"), "{page}");
+        assert!(!forms(&page).iter().any(|form| form.get("text") == edit.get("text")), "{page}");
+        visitor.submit(&forget).is(409);
+        assert_eq!(vault.read("MEMORY.md"), now);
+    }
+}
+
+#[test]
+fn an_edited_fact_stays_a_task_and_loses_no_byte() {
+    let (vault, _served, visitor) =
+        Served::over(listening("//- /MEMORY.md\n- [ ] buy paint 📅 2026-12-03\n- plain\n"));
+    let edit = |holding: &str, text: &str| visitor.form("/memory", "edit", holding).with("text", text);
+    visitor.submit(&edit("paint", "[ ] buy white paint 📅 2026-12-03")).is(303);
+    visitor.submit(&edit("plain", "[ ] no task")).is(303);
+    assert_eq!(vault.read("MEMORY.md"), "- [ ] buy white paint 📅 2026-12-03\n- \\[ ] no task\n");
+    let odd = b"- one\xff two\n";
+    vault.write("MEMORY.md", odd);
+    contains_all(visitor.submit(&visitor.form("/memory", "edit", "two")).is(409).text(), &["UTF-8"]);
+    assert_eq!(std::fs::read(vault.path("MEMORY.md")).unwrap(), odd);
 }

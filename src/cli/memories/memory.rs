@@ -162,7 +162,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Edit { path, text, new, line, expected } => {
             let expected = expected.as_deref();
-            let meant = MemoryRef { path, text, line: *line, expected, section: None };
+            let meant = MemoryRef { path, text, line: *line, expected, ..MemoryRef::default() };
             let edited = memory.edit(&meant, &text_argument(new)?, &origin)?;
             print_saved(context, &edited, &edited.saved, "changed in")
         }

@@ -278,7 +278,7 @@ fn meant<'a>(call: &McpCall<'a>) -> MemoryRef<'a> {
         text: arguments.text("text").unwrap_or_default(),
         line: arguments.whole("line").and_then(|line| usize::try_from(line).ok()),
         expected: arguments.text("expected"),
-        section: None,
+        ..MemoryRef::default()
     }
 }
 

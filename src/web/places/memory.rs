@@ -161,7 +161,7 @@ fn fact(
     let line = one.line.to_string();
     let section = one.section.as_deref().unwrap_or_default();
     let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str()), ("section", section)];
-    let typed = visit.typed_of("edit", &[("path", path), ("line", &line)], "text");
+    let typed = visit.typed_of("edit", &values, "text");
     html! {
         li {
             details.more id={ "fact-" (&hash.to_hex()[..16]) "-" (count) } open[typed.is_some()] {
@@ -207,8 +207,8 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let (path, text) = (form.get("path"), form.get("text"));
     let no_line = || PageError::bad("that is no line");
     let line = form.non_blank("line").map(|line| line.parse::<usize>().map_err(|_| no_line())).transpose()?;
-    let meant =
-        || MemoryRef { path, text: form.get("was"), line, section: form.first("section"), expected: None };
+    let section = form.first("section");
+    let meant = || MemoryRef { path, text: form.get("was"), line, section, exact: true, expected: None };
     let is_fact = path.is_empty() || path == memory.long_path().as_str();
     let back = if is_fact { "/memory" } else { "/memory?kind=days" };
     let (to, said) = match form.get("do") {
