@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, html};
 use super::answer::PageError;
 use super::parts::sentence;
 use super::places::PLACES;
-use super::visit::Visit;
+use super::visit::{FormData, Visit};
 
 /// The fields that a person types into.
 const TYPED: [&str; 8] = ["when", "message", "recur", "text", "section", "scope", "until", "question"];
@@ -18,7 +18,6 @@ const TYPED: [&str; 8] = ["when", "message", "recur", "text", "section", "scope"
 /// A page for a valid session.
 pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     let here = visit.path.split('/').nth(1).unwrap_or_default();
-    let refused = visit.refused.as_ref().map(|(_, problem)| problem);
     frame(
         title,
         &html! {
@@ -29,7 +28,10 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
             }
         },
         &html! {
-            @if let Some(problem) = refused { (refusal(problem)) (typed(visit, body)) }
+            @if let Some((form, problem)) = &visit.refused {
+                // Of a form, not of the settings: it stays while the page follows changes.
+                div id=[form.first("form").map(|_| "refused")] { (refusal(problem)) (typed(form, body)) }
+            }
             @if let Some(said) = &visit.outcome { p.said role="status" { (said) } }
             @if let Some(words) = visit.workspace.reason_for_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
             (body)
@@ -38,13 +40,9 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
 }
 
 /// The typed values of a refused form, if the page has no place for it any more.
-fn typed(visit: &Visit<'_>, body: &Markup) -> Markup {
-    let form = visit.refused.as_ref().map(|(form, _)| form);
-    let lost: Vec<&str> = form
-        .into_iter()
-        .flat_map(|form| TYPED.iter().filter_map(|name| form.non_blank(name)))
-        .filter(|value| !body.0.contains(&html! { (value) }.into_string()))
-        .collect();
+fn typed(form: &FormData, body: &Markup) -> Markup {
+    let typed = TYPED.iter().filter_map(|name| form.non_blank(name));
+    let lost: Vec<&str> = typed.filter(|value| !body.0.contains(&html! { (value) }.into_string())).collect();
     html! {
         @if !lost.is_empty() {
             p.hint { "What you typed:" }

@@ -74,3 +74,32 @@ fn an_edited_fact_stays_a_task_and_loses_no_byte() {
     contains_all(visitor.submit(&visitor.form("/memory", "edit", "two")).is(409).text(), &["UTF-8"]);
     assert_eq!(std::fs::read(vault.path("MEMORY.md")).unwrap(), odd);
 }
+
+#[test]
+fn a_refusal_stays_while_notes_change() {
+    let Some((sample, served, tab)) = Sample::new().in_browser() else { return };
+    let id = served.visitor_of(&tab).json("/history")[0]["id"].as_str().unwrap().to_owned();
+    tab.go(&format!("/history/{id}?plan=undo"));
+    tab.eval("(document.querySelector('main form input[name=id]').value = 'none', true)");
+    tab.press("Take it back", "");
+    tab.wait("div.refused");
+    sample.vault.write("New.md", "new\n");
+    tab.wait_text("#live", "Something changed meanwhile");
+    assert_eq!(tab.count("div.refused"), 1, "{}", tab.main());
+}
+
+/// A browser has six connections to a host; tabs that aren't seen take none of them.
+#[test]
+fn many_open_tabs_leave_room_for_the_next() {
+    let Some((vault, _served, tab)) = Tab::over(with_call()) else { return };
+    for _ in 0..8 {
+        tab.second();
+        tab.go("/calendar");
+        tab.wait("h1");
+    }
+    tab.go("/?write=tomorrow+9am%3A+Mum");
+    tab.press("Add", "");
+    tab.wait(".said");
+    vault.write("Reminders.md", "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"From the editor\"\n");
+    tab.wait_for("From the editor");
+}

@@ -3,8 +3,8 @@
 (() => {
   const live = document.getElementById("live");
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
-  // The answer to a form that was refused holds what was typed; loaded anew it would be gone.
-  let typed = document.querySelector("#main > .refused") !== null && document.querySelector("#main form[method=post]") !== null;
+  // The answer to a form that was refused holds why, and what was typed; loaded anew both would be gone.
+  let typed = document.getElementById("refused") !== null;
   let waiting = null, busy = false, again = false;
 
   const clean = new URL(location.href);
@@ -33,10 +33,11 @@
       if (!answer.ok) return;
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       const main = document.getElementById("main");
-      if (!next || typed) return;
+      if (!next) return;
       const said = main.querySelector(":scope > .said");
       if (said) next.querySelector("h1")?.after(said.cloneNode(true));
       if (plain(next) === plain(main)) return;
+      if (typed) { say("Something changed meanwhile; what you typed is kept. Reload to see it."); return; }
       const open = new Set([...main.querySelectorAll("details[open]")].map(key));
       const active = document.activeElement, focus = active !== main && main.contains(active) ? key(active) : "";
       main.replaceChildren(...next.childNodes);
@@ -49,20 +50,30 @@
     }
   };
   const changed = () => {
-    if (typed) { say("Something changed meanwhile; what you typed is kept. Reload to see it."); return; }
     clearTimeout(waiting);
     waiting = setTimeout(swap, 80);
   };
   if (document.querySelector("header nav a")) {
-    const events = new EventSource("/events");
-    let lost = false;
-    events.addEventListener("open", () => { if (lost) { lost = false; say("vault-agent is back."); changed(); } });
-    events.addEventListener("error", () => { lost = true; say("vault-agent is gone; this page may be old."); });
-    events.addEventListener("notes", changed);
-    events.addEventListener("state", changed);
-    events.addEventListener("vault", (event) => {
-      say(event.data === "true" ? "The vault is back." : "The vault's folder can't be reached.");
-      changed();
-    });
+    let events = null, lost = false, away = false;
+    // A browser has six connections to a host: a tab that isn't seen holds none, and looks when it is seen again.
+    const follow = () => {
+      if (document.hidden) { events?.close(); events = null; away = true; return; }
+      if (events) return;
+      events = new EventSource("/events");
+      events.addEventListener("open", () => {
+        if (lost) say("vault-agent is back.");
+        if (lost || away) changed();
+        lost = away = false;
+      });
+      events.addEventListener("error", () => { lost = true; say("vault-agent is gone; this page may be old."); });
+      events.addEventListener("notes", changed);
+      events.addEventListener("state", changed);
+      events.addEventListener("vault", (event) => {
+        say(event.data === "true" ? "The vault is back." : "The vault's folder can't be reached.");
+        changed();
+      });
+    };
+    document.addEventListener("visibilitychange", follow);
+    follow();
   }
 })();
