@@ -29,6 +29,10 @@ impl Visit<'_> {
     pub(super) fn act_on_line(&self, form: &FormData) -> Result<Option<String>> {
         let (id, what) = (form.get("id"), form.get("do"));
         let memory = self.workspace.memory();
+        let changes = [new_words(form), form.non_blank("when"), form.non_blank("recur")];
+        if what == "edit" && changes == [None; 3] {
+            return Err(ReminderError::NothingToChange.into());
+        }
         if is_task_id(id) {
             return self.act_on_task(id, what, form);
         }
@@ -60,7 +64,7 @@ impl Visit<'_> {
                     let words = "how a task of another plugin comes again is changed in its note";
                     return Err(PageError::bad(words));
                 }
-                let rewrite = TaskRewrite { to: to.map(|to| to.local), words: form.non_blank("message") };
+                let rewrite = TaskRewrite { to: to.map(|to| to.local), words: new_words(form) };
                 (TaskAction::Rewrite(rewrite), "Changed")
             }
             "remove" => (TaskAction::Remove, "Removed"),
@@ -93,10 +97,7 @@ impl Visit<'_> {
                 let due =
                     form.non_blank("when").map(|text| when::parse_instant(text, self.now, &workspace.zone));
                 let due = due.transpose().map_err(ReminderError::from)?.map(|due| due.at);
-                if let (None, None) = (form.non_blank("message"), due) {
-                    return Err(ReminderError::NothingToChange.into());
-                }
-                let changed = ledger.change(&one.id, (form.non_blank("message"), due), &origin)?;
+                let changed = ledger.change(&one.id, (new_words(form), due), &origin)?;
                 format!("Changed: {}", changed.text)
             }
             _ => return Ok(None),
@@ -130,7 +131,8 @@ impl Visit<'_> {
         }))
     }
 
-    fn when(&self, text: &str) -> Result<when::Meaning> {
+    /// The meaning of a time as it is typed.
+    pub(super) fn when(&self, text: &str) -> Result<when::Meaning> {
         when::read(text, self.now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
     }
 
@@ -220,18 +222,28 @@ impl Visit<'_> {
     }
 
     fn edit(&self, id: &str, form: &FormData) -> Result<String> {
-        self.unchanged(id, form)?;
+        let old = self.unchanged(id, form)?;
         let meaning = form.non_blank("when").map(|text| self.when(text)).transpose()?;
-        let mut recur =
-            form.non_blank("recur").map(|text| Recur::parse(text).map_err(PageError::bad)).transpose()?;
+        let mut recur = recurrence(form)?.filter(|recur| *recur != old.recur);
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
             recur = Some(meaning.recurring(recur).map_err(PageError::bad)?);
         }
-        let msg = form.non_blank("message").map(checked_message).transpose()?;
+        let msg = new_words(form).map(checked_message).transpose()?;
         let changes = ReminderChanges { local: meaning.map(|meaning| meaning.local), recur, msg };
         let written = self.book(form).change(id, &changes, self.origin())?;
         Ok(format!("Changed: {}", in_words(self, &written.line_text)))
     }
+}
+
+/// The words of a form; none where they are as the form had them.
+fn new_words(form: &FormData) -> Option<&str> {
+    let was = form.non_blank("message_was");
+    form.non_blank("message").filter(|words| was != Some(*words))
+}
+
+/// How it comes again, if the form says so.
+pub(super) fn recurrence(form: &FormData) -> Result<Option<Recur>> {
+    form.non_blank("recur").map(|text| Recur::parse(text).map_err(PageError::bad)).transpose()
 }
 
 /// A reminder's line in words for a person.

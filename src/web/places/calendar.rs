@@ -267,7 +267,13 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
             @if is_known {
                 (parts::form(visit, action, "edit", &html! {
                     (hidden)
-                    (line("edit", "message", "Text", &entry.msg))
+                    (parts::hidden_values(&[("message_was", &entry.msg)]))
+                    @if entry.kind == EntryKind::FollowUp {
+                        // An input would take its line breaks away.
+                        label { span { "Text" } textarea name="message" rows="2" { (typed("edit", "message").unwrap_or(&entry.msg)) } }
+                    } @else {
+                        (line("edit", "message", "Text", &entry.msg))
+                    }
                     (line("edit", "when", "When (empty: as it is)", ""))
                     @if is_own { (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
                 }, "Save"))

@@ -12,15 +12,15 @@ use crate::brain::failover::{self, Availability};
 use crate::brain::health::HealthStore;
 use crate::capture::Inbox;
 use crate::conflicts::ConflictCopy;
-use crate::format::reminder::RemindersFile;
+use crate::format::reminder::{Recur, RemindersFile};
 use crate::format::{Finding, candidate};
 use crate::instance::DaemonLock;
 use crate::reminders::{ReminderDraft, ReminderError, checked_message};
 use crate::routines::message_of;
 use crate::turn::TurnJournal;
-use crate::web::line_actions::in_words;
+use crate::web::line_actions::{in_words, minute, recurrence};
 use crate::web::{markdown, questions};
-use crate::when::{self, WhenError};
+use crate::when::{self, Meaning, WhenError};
 
 /// So far ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -111,7 +111,10 @@ fn waiting(today: &TodayView) -> Markup {
 
 /// The line to write into: what was understood is said back before it is saved; what is no reminder can be asked.
 fn written(visit: &Visit<'_>) -> Markup {
-    let text = visit.query("write").unwrap_or_default();
+    // A reminder that was refused is said back anew.
+    let typed = |name| visit.typed("add", name);
+    let again = typed("when").map(|when| format!("{when}: {}", typed("message").unwrap_or_default()));
+    let text = again.as_deref().or_else(|| visit.query("write")).unwrap_or_default();
     html! {
         form method="get" action="/" {
             div.row {
@@ -135,10 +138,12 @@ fn meant(visit: &Visit<'_>, text: &str) -> Markup {
     let question = html! { input type="hidden" name="question" value=(text); };
     let may_ask = said.as_ref().is_none_or(|said| said.is_behind);
     html! {
-        @if let Some(ParsedReminder { said, msg, when, .. }) = said {
+        @if let Some(ParsedReminder { said, msg, when, meaning, .. }) = said {
             (parts::plan("Add this reminder?", &[format!("{said}: {msg}")], &parts::planned_form(visit, "/", "add", &html! {
                 input type="hidden" name="when" value=(when);
                 input type="hidden" name="message" value=(msg);
+                input type="hidden" name="at" value=(minute(meaning.local));
+                @if meaning.recur != Recur::None { input type="hidden" name="recur" value=(meaning.recur); }
             }, "Add")))
         }
         @if may_ask {
@@ -157,6 +162,8 @@ struct ParsedReminder {
     msg: String,
     /// The time as it was written.
     when: String,
+    /// The time as it was understood.
+    meaning: Meaning,
     /// Whether the time stands behind the message, as it may in a question.
     is_behind: bool,
 }
@@ -180,7 +187,7 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
             Ok(meaning) => {
                 let msg = checked_message(msg)?;
                 let said = when::confirmation_with(meaning.local, meaning.recur, now, zone);
-                return Ok(ParsedReminder { said, msg, when: when.to_owned(), is_behind });
+                return Ok(ParsedReminder { said, msg, when: when.to_owned(), meaning, is_behind });
             }
             Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
             Err(_) => {}
@@ -261,18 +268,21 @@ fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
 
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     match form.get("do") {
-        "add" => add(visit, form.get("when"), form.get("message")),
+        "add" => add(visit, form),
         "ask" => ask(visit, form.get("form"), form.get("question")),
         other => Err(PageError::no_such_action(other)),
     }
 }
 
-fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<MadeChange> {
-    let workspace = visit.workspace;
-    let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
-    let msg = checked_message(message)?;
-    let draft = ReminderDraft { local: meaning.local, recur: meaning.recur, msg };
-    let written = workspace.vault_reminders().add(&draft, visit.origin())?;
+fn add(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    let meaning = match form.non_blank("at") {
+        // What was said back is saved, whatever its words mean by now.
+        Some(at) => visit.when(at).map_err(|found| PageError { status: 409, ..found })?,
+        None => visit.when(form.get("when"))?,
+    };
+    let recur = meaning.recurring(recurrence(form)?).map_err(PageError::bad)?;
+    let draft = ReminderDraft { local: meaning.local, recur, msg: checked_message(form.get("message"))? };
+    let written = visit.workspace.vault_reminders().add(&draft, visit.origin())?;
     Ok(MadeChange::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
 }
 
