@@ -65,6 +65,9 @@ impl DatabaseError {
     /// The remedy, as a sentence.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::Sqlite { source, .. } if is_of_disk(source) => {
+                Some("make room on its disk, if it is full; is the disk there, and may it be written to?")
+            }
             Self::Sqlite { kind, .. } | Self::Newer { kind, .. } | Self::Value { kind, .. } => kind.hint,
             Self::File { .. } => None,
         }
@@ -267,6 +270,10 @@ fn prepare(
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn is_of_disk(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
 }
 
 fn is_no_database(error: &DatabaseError) -> bool {

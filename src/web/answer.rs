@@ -13,6 +13,7 @@ use crate::history::HistoryError;
 use crate::memory::MemoryError;
 use crate::reminders::ReminderError;
 use crate::routines::EnableError;
+use crate::sqlite::DatabaseError;
 use crate::tasks::TaskError;
 use crate::vault::{EditError, PathError, VaultError};
 
@@ -140,6 +141,8 @@ fn of(error: &(dyn Error + 'static)) -> PageError {
         one @ InboxError::NoSuch { .. } => PageError::not_found(one),
         one => PageError::changed(one as &InboxError),
         one => of_history(one),
+        one => PageError::failed(one).hints(DatabaseError::hint(one)),
+        crate::workspace::ReadError::Journal(error) => of(error),
         EnableError::Read(error) => of_vault(error),
         EnableError::Write(error) => of(error),
         one @ EnableError::Unknown { .. } => PageError::not_found(one),

@@ -58,7 +58,8 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
     if is_read && let Some(file) = layout::asset(path) {
         return Ok(file);
     }
-    if is_read && path == "/in" {
+    // A HEAD, as link checkers send, uses no code up.
+    if parts.method == Method::GET && path == "/in" {
         return enter(&shared, &called, &parts);
     }
     let cookie = entry::cookie(&called, shared.port, &parts.headers);
@@ -158,7 +159,7 @@ fn at_place(
             problem(&visit, &PageError::bad("that is no page of the list: pages count from 1"))
         }
         None => see(place, &visit, StatusCode::OK),
-        Some(form) => change(shared, place, visit, form).unwrap_or_else(PageError::into_json),
+        Some(form) => change(place, visit, form),
     }
 }
 
@@ -169,55 +170,56 @@ fn see(place: &PagePlace, visit: &Visit<'_>, status: StatusCode) -> Response {
     }
 }
 
-/// Makes a change once, even if its form is sent again.
-fn change(shared: &PageShared, place: &PagePlace, visit: Visit<'_>, form: FormData) -> Result<Response> {
-    let id = form.get("form").to_owned();
-    if !is_form_id(&id) {
-        let found = PageError::bad("the form has no id: reload the page, and send it again");
-        return Ok(problem(&visit, &found));
-    }
-    let _alone = shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
-    match shared.store.claim(&id, &visit.session.id, &form.words(), visit.now)? {
-        FormIdState::New => {}
-        FormIdState::Other => {
-            let found = PageError::changed("this form was sent before, with other words")
-                .hint("what it did then stands; what you typed is kept here, to be sent once more");
-            return Ok(refused(place, visit, form, found));
-        }
-        FormIdState::Done(to, said) => return Ok(gone_to(&visit, &MadeChange { to, sentence: said }, &id)),
-        FormIdState::Open => {
-            let words =
-                "this was sent before, and vault-agent was ended while it worked: it may be done or not";
-            let found = PageError::changed(words)
-                .hint("look at what stands there now; if it isn't done, send it anew from a fresh page");
-            return Ok(problem(&visit, &found));
-        }
-    }
-    fail::fail_point!("web::claimed");
-    match (place.act)(&visit, &form) {
-        Ok(done) => {
-            fail::fail_point!("web::done");
-            shared.store.finish(&id, &done.to, &done.sentence)?;
-            Ok(gone_to(&visit, &done, &id))
-        }
-        Err(found) => {
-            shared.store.release(&id)?;
-            Ok(refused(place, visit, form, found))
-        }
-    }
-}
-
-/// The page of a form that was refused, with what was typed.
-fn refused(place: &PagePlace, mut visit: Visit<'_>, form: FormData, found: PageError) -> Response {
-    if visit.wants_json {
-        return problem(&visit, &found);
-    }
+/// The answer to a change: where it is seen, or why it wasn't made, with what was typed.
+fn change(place: &PagePlace, mut visit: Visit<'_>, form: FormData) -> Response {
+    let found = match changed(place, &visit, &form) {
+        Ok(done) => return gone_to(&visit, &done, form.get("form")),
+        Err(found) if visit.wants_json => return problem(&visit, &found),
+        Err(found) => found,
+    };
     let status = found.code();
     visit.refused = Some((form, found));
     see(place, &visit, status)
 }
 
-/// The answer to a change: where it is seen.
+/// Makes a change once, even if its form is sent again.
+fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    let (id, store) = (form.get("form"), &visit.shared.store);
+    if !is_form_id(id) {
+        return Err(PageError::bad("the form has no id: reload the page, and send it again"));
+    }
+    let _alone = visit.shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
+    match store.claim(id, &visit.session.id, &form.words(), visit.now)? {
+        FormIdState::New => {}
+        FormIdState::Other => {
+            return Err(PageError::changed("this form was sent before, with other words")
+                .hint("what it did then stands; what you typed is kept here, to be sent once more"));
+        }
+        FormIdState::Done(to, said) => return Ok(MadeChange { to, sentence: said }),
+        FormIdState::Open => {
+            let words =
+                "this was sent before, and vault-agent was ended while it worked: it may be done or not";
+            return Err(PageError::changed(words)
+                .hint("look at what stands there now; if it isn't done, send it anew from a fresh page"));
+        }
+    }
+    fail::fail_point!("web::claimed");
+    let made = (place.act)(visit, form);
+    let Ok(done) = &made else {
+        // A form that can't be released may not be sent again, and says so then.
+        let _ = store.release(id);
+        return made;
+    };
+    fail::fail_point!("web::done");
+    match store.finish(id, &done.to, &done.sentence) {
+        Ok(()) => made,
+        Err(why) => {
+            Err(PageError::failed(format!("{} This is done, but {why}", done.sentence)).hints(why.hint()))
+        }
+    }
+}
+
+/// The answer to a change that is made: where it is seen.
 fn gone_to(visit: &Visit<'_>, done: &MadeChange, id: &str) -> Response {
     if visit.wants_json {
         return json(StatusCode::OK, &serde_json::json!({ "said": done.sentence, "to": done.to }));

@@ -4,7 +4,9 @@
 //! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change and gets the outcome
 //! after it, so a form that is sent again changes nothing, also after a crash. Deleting the file ends all sessions.
 
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::params;
@@ -83,7 +85,9 @@ pub(super) enum FormIdState {
 /// The sessions and form ids of one vault.
 #[derive(Debug)]
 pub struct PageStore {
-    db: Database,
+    path: PathBuf,
+    /// The open file, and its device and inode.
+    open: Mutex<Option<(Arc<Database>, Option<(u64, u64)>)>>,
 }
 
 impl PageStore {
@@ -92,14 +96,27 @@ impl PageStore {
     /// # Errors
     /// It can't be read or written.
     pub fn open(state: &Path) -> Result<Self> {
-        Ok(Self { db: Database::open(&KIND, state.join(FILE_NAME))? })
+        let store = Self { path: state.join(FILE_NAME), open: Mutex::default() };
+        store.db().map(|_| store)
+    }
+
+    /// The file at its path: one that was deleted holds no session, although it is still open here.
+    fn db(&self) -> Result<Arc<Database>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = || std::fs::metadata(&self.path).ok().map(|file| (file.dev(), file.ino()));
+        if let Some((db, _)) = open.as_ref().filter(|(_, known)| *known == there()) {
+            return Ok(Arc::clone(db));
+        }
+        let db = Arc::new(Database::open(&KIND, self.path.clone())?);
+        *open = Some((Arc::clone(&db), there()));
+        Ok(db)
     }
 
     /// Begins a session; `cookie` is its secret.
     pub(super) fn begin(&self, cookie: &str, browser: &str, now: Timestamp) -> Result<()> {
         let hash = secret::hash(cookie);
         let browser: String = browser.chars().filter(|c| !c.is_control()).take(200).collect();
-        self.db.write(|it| {
+        self.db()?.write(|it| {
             it.execute("DELETE FROM sessions WHERE began_ms < ?1", [ms(now - SESSION)])?;
             let id = &hash[..8];
             it.execute("INSERT INTO sessions VALUES (?1, ?2, ?3, ?4)", params![hash, id, ms(now), browser])?;
@@ -110,7 +127,7 @@ impl PageStore {
     /// The session that a cookie belongs to.
     pub(super) fn session(&self, cookie: &str, now: Timestamp) -> Result<Option<PageSession>> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE hash = ?1 AND began_ms > ?2";
-        self.db.row(sql, params![secret::hash(cookie), ms(now - SESSION)], session)
+        self.db()?.row(sql, params![secret::hash(cookie), ms(now - SESSION)], session)
     }
 
     /// All sessions that go on, the newest first.
@@ -119,7 +136,7 @@ impl PageStore {
     /// The file can't be read.
     pub fn sessions(&self, now: Timestamp) -> Result<Vec<PageSession>> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE began_ms > ?1 ORDER BY began_ms DESC, id";
-        self.db.rows(sql, [ms(now - SESSION)], session)
+        self.db()?.rows(sql, [ms(now - SESSION)], session)
     }
 
     /// Ends a session. Returns whether there was one of this name.
@@ -127,12 +144,12 @@ impl PageStore {
     /// # Errors
     /// The file can't be written.
     pub fn end(&self, id: &str) -> Result<bool> {
-        Ok(self.db.execute("DELETE FROM sessions WHERE id = ?1", [id])? > 0)
+        Ok(self.db()?.execute("DELETE FROM sessions WHERE id = ?1", [id])? > 0)
     }
 
     /// Claims a form's id, unless it was sent before; `words` is a hash of what the form says.
     pub(super) fn claim(&self, id: &str, session: &str, words: &str, now: Timestamp) -> Result<FormIdState> {
-        self.db.write(|it| {
+        self.db()?.write(|it| {
             it.execute("DELETE FROM forms WHERE at_ms < ?1", [ms(now - FORMS)])?;
             let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms, words) VALUES (?1, ?2, ?3, ?4)";
             if it.execute(sql, params![id, session, ms(now), words])? == 1 {
@@ -151,18 +168,18 @@ impl PageStore {
     /// Stores the outcome of a form.
     pub(super) fn finish(&self, id: &str, to: &str, said: &str) -> Result<()> {
         let sql = "UPDATE forms SET goes_to = ?2, said = ?3 WHERE id = ?1";
-        self.db.execute(sql, [id, to, said]).map(drop)
+        self.db()?.execute(sql, [id, to, said]).map(drop)
     }
 
     /// Releases a form's id, because nothing was changed.
     pub(super) fn release(&self, id: &str) -> Result<()> {
-        self.db.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(drop)
+        self.db()?.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(drop)
     }
 
     /// The outcome of a form of this session, in words once there is one; `None` if the form is unknown.
     pub(super) fn outcome(&self, id: &str, session: &str) -> Result<Option<Option<String>>> {
         let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2";
-        self.db.row(sql, [id, session], |row| row.get(0))
+        self.db()?.row(sql, [id, session], |row| row.get(0))
     }
 }
 
@@ -230,6 +247,14 @@ mod tests {
         let store = PageStore::open(temp.path()).unwrap();
         assert!(store.end(&found.id).unwrap() && !store.end(&found.id).unwrap());
         assert!(store.session("0123456789", now).unwrap().is_none());
+        // A deleted file ends the sessions of whoever has it open, too, and takes new ones.
+        store.begin("9876543210", "a browser", now).unwrap();
+        std::fs::remove_file(temp.path().join(FILE_NAME)).unwrap();
+        assert!(store.session("9876543210", now).unwrap().is_none());
+        store.begin("1111111111", "a browser", now).unwrap();
+        let others = PageStore::open(temp.path()).unwrap().sessions(now).unwrap();
+        assert_eq!(others, store.sessions(now).unwrap());
+        assert_eq!(others.len(), 1);
     }
 
     #[test]

@@ -124,6 +124,29 @@ fn an_edited_fact_stays_a_task_and_loses_no_byte() {
     assert_eq!(std::fs::read(vault.path("MEMORY.md")).unwrap(), odd);
 }
 
+/// The state of the page can't be written, as on a full disk: a browser gets a page, and what was typed.
+#[test]
+fn what_was_typed_stays_where_the_state_of_the_page_can_not_be_written() {
+    let (vault, _served, visitor) = Served::over(listening("//- /MEMORY.md\n- tea\n"));
+    let form = visitor.form("/memory", "add", "").with("text", "the lamp is broken");
+    let state = rusqlite::Connection::open(vault.state().join("page.sqlite")).unwrap();
+    state.execute_batch("DROP TABLE forms").unwrap();
+    let page = visitor.submit(&form).is(500).text();
+    contains_all(page, &["<html", "role=\"alert\"", "deleting the file", "the lamp is broken</textarea>"]);
+    assert_eq!(vault.read("MEMORY.md"), "- tea\n");
+}
+
+/// A file of the page's state that is deleted ends all sessions at once.
+#[test]
+fn a_deleted_state_ends_the_sessions() {
+    let (vault, _served, visitor) = Served::over(with_call());
+    let before = vault.read("Reminders.md");
+    std::fs::remove_file(vault.state().join("page.sqlite")).unwrap();
+    visitor.get("/").is(401);
+    assert_eq!(visitor.send(&visitor.change("/", &[("do", "add")])).status, 401);
+    assert_eq!(vault.read("Reminders.md"), before);
+}
+
 #[test]
 fn a_refusal_stays_while_notes_change() {
     let Some((sample, served, tab)) = Sample::new().in_browser() else { return };

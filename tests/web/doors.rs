@@ -14,6 +14,8 @@ fn a_code_lets_one_browser_in_once() {
     let served = Served::start(&vault);
     let code = served.url.split("code=").nth(1).unwrap();
     assert!(code.len() >= 22, "128 bits: {code}");
+    let head = Request::new("HEAD", path_of(&served.url)).header("Host", &served.address.to_string());
+    assert_eq!(head.send(served.address).unwrap().status, 401, "it uses nothing up");
     let reply = Request::new("GET", path_of(&served.url)).header("Host", &served.address.to_string());
     let reply = reply.send(served.address).unwrap().is(303);
     let cookie = reply.header("set-cookie").to_owned();
