@@ -77,7 +77,8 @@ impl LiveUpdates {
                 };
                 is_let_in().then(|| (Ok::<_, Infallible>(event(&changed)), (receiver, stop, is_let_in)))
             });
-        Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
+        let events = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE));
+        ([("cache-control", "no-store")], events).into_response()
     }
 
     /// Polls the files of the state directory while pages are open, until `stop`.

@@ -49,6 +49,7 @@ pub enum WebError {
 pub struct PageServer {
     shared: Arc<PageShared>,
     address: SocketAddr,
+    serving: tokio::task::JoinHandle<()>,
 }
 
 impl PageServer {
@@ -87,8 +88,14 @@ impl PageServer {
         });
         tokio::spawn(live.follow_state(state, stop.clone()));
         let router = Router::new().fallback(request::handle).with_state(Arc::clone(&shared));
-        tokio::spawn(serve(listener, router, stop));
-        Ok(Self { shared, address })
+        let serving = tokio::spawn(serve(listener, router, stop));
+        Ok(Self { shared, address, serving })
+    }
+
+    /// Ends it, and waits until its address is free.
+    pub async fn end(mut self) {
+        self.shared.stop.cancel();
+        let _ = (&mut self.serving).await;
     }
 
     /// The address that it listens on.

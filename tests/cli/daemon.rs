@@ -378,7 +378,16 @@ fn doctor_says_whether_the_page_listens_and_a_stop_holds() {
     let daemon = Daemon::start(&vault, &["run", "-v"]);
     crate::support::until("the failure", || page("can't listen"));
     drop(taken);
-    crate::support::until("the page", || page("listens on http"));
+    // Also where note after note is saved.
+    crate::support::until("the page", || {
+        vault.write("busy.md", format!("{:?}", Instant::now()));
+        page("listens on http")
+    });
+    // Other names close it for no moment.
+    vault.write("vault-agent.toml", format!("{settings}trusted_hosts = [\"a.example\"]\n"));
+    daemon.hear("the changed settings are in force");
+    let _ = vault.run(&["web", "--json"]).ok();
+    assert!(page("listens on http"));
     let _ = vault.run(&["web", "--stop"]).ok();
     assert!(page("closed"));
     let _ = vault.run(&["pause", "--until", "14:00"]).ok();

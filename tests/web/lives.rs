@@ -244,6 +244,9 @@ fn a_finding_is_mended_by_its_button() {
     assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));
     remove();
     drop(vault.run(&["history"]).ok());
+    let accept = visitor.form("/health", "accept", "");
+    std::fs::remove_file(vault.path("49.md")).unwrap();
+    contains_all(visitor.submit(&accept).is(409).text(), &["other files are gone"]);
     visitor.submit(&visitor.form("/health", "accept", "")).is(303);
     assert!(!vault.has("7.md"));
     assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));

@@ -56,9 +56,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             &serde_json::json!({ "stopped": was_open }),
             if was_open { "the page is closed" } else { "the page was not open" },
         ),
-        Some(ControlReply::Refused(why)) => {
-            Err(CommandError::problem(why).hint("look at `[web]` in vault-agent.toml"))
-        }
+        Some(ControlReply::Refused(why)) => Err(CommandError::problem(why).hint(
+            "another `vault-agent web` may have the address: end it, or look at `[web]` in vault-agent.toml",
+        )),
         None if DaemonLock::holder(&workspace.dirs.state).is_some() => {
             Err(CommandError::problem("the daemon runs and does not answer about the page")
                 .hint("it may be an older version: start it again"))

@@ -4,6 +4,7 @@
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
+use tokio::time::Instant;
 
 use super::prelude::*;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
@@ -22,6 +23,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let is_wanted = workspace.settings.web.enabled;
     let mut page = PageState { page: None, is_wanted, live: LiveUpdates::default(), board, permits };
     page.open_if_wanted(&workspace).await;
+    let mut next_try = Instant::now();
     loop {
         tokio::select! {
             biased;
@@ -38,9 +40,10 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             {
                 tracing::debug!(%error, "a command was not answered");
             },
-            () = tokio::time::sleep(workspace.clock.sleep(RETRY)), if page.is_wanted && page.page.is_none() => {
+            () = tokio::time::sleep_until(next_try), if page.is_wanted && page.page.is_none() => {
                 // `status` says why not.
                 let _ = page.open(&workspace).await;
+                next_try = Instant::now() + workspace.clock.sleep(RETRY);
             }
         }
     }
@@ -94,12 +97,11 @@ impl PageState {
         }
     }
 
-    fn close(&mut self) -> bool {
-        let was_open = self.page.take().is_some();
-        if was_open {
-            self.board.set_part("page", "closed; `vault-agent web` opens it");
-        }
-        was_open
+    async fn close(&mut self) -> bool {
+        let Some(page) = self.page.take() else { return false };
+        page.end().await;
+        self.board.set_part("page", "closed; `vault-agent web` opens it");
+        true
     }
 
     /// Applies new settings: with another address the listener is replaced, all else is passed on to the page. A page
@@ -110,7 +112,7 @@ impl PageState {
             self.is_wanted = after.enabled;
         }
         if !self.is_wanted || (before.listen, &before.trusted_hosts) != (after.listen, &after.trusted_hosts) {
-            self.close();
+            self.close().await;
         }
         self.open_if_wanted(new).await;
         if let Some(page) = &self.page {
@@ -133,7 +135,7 @@ impl PageState {
         let reply = match serde_json::from_str::<ControlRequest>(&line) {
             Ok(ControlRequest::Stop) => {
                 self.is_wanted = false;
-                ControlReply::Stopped(self.close())
+                ControlReply::Stopped(self.close().await)
             }
             Ok(asked) => match self.open(workspace).await {
                 Ok(page) => page

@@ -130,6 +130,7 @@ impl TurnJournal {
 
     /// The latest turns, newest first.
     pub fn latest(&self, most: usize) -> Result<Vec<TurnRow>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.db.rows(&format!("{SELECT} ORDER BY number DESC LIMIT ?1"), [most], turn_of)
     }
 

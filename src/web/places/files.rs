@@ -27,7 +27,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
             None => Err(PageError::not_found(format!("there is no `{path}`"))),
         },
         Err(error @ VaultError::Escapes(_)) => Err(PageError::not_found(error)),
-        Err(error) => Err(PageError::failed(error)),
+        Err(error) => Err(error.into()),
     }
 }
 

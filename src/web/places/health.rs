@@ -15,6 +15,7 @@ use crate::deliver::{Console, Notifier, send_test};
 use crate::doctor::{self, Check, CheckExtent, ExtraCheck, Repair, Severity, StatusReport, ago};
 use crate::format::quote;
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
+use crate::listen::secret;
 use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::search::IndexError;
 use crate::web::store::{self, PageSession};
@@ -107,6 +108,7 @@ fn name_of(check: &str) -> &str {
 /// The buttons that do what a finding asks for, where a form can.
 fn mending(visit: &Visit<'_>, check: &Check) -> Markup {
     let button = |action: &str, what: &str, words: &str| parts::button(visit, action, what, &[], words);
+    let gone = gone(visit).unwrap_or_default();
     match &check.mend {
         None => html! {},
         Some(Repair::Reindex) => button("/health", "reindex", "Make the index anew"),
@@ -120,10 +122,16 @@ fn mending(visit: &Visit<'_>, check: &Check) -> Markup {
         },
         Some(Repair::Gone) => html! {
             (parts::confirmed(visit, "/health", "bring-back", &[], "Bring them back", "They come back as the last snapshot has them."))
-            (parts::confirmed(visit, "/health", "accept", &[], "They are meant to be gone", "History records it, and keeps what they said."))
+            (parts::confirmed(visit, "/health", "accept", &[("gone", &gone)], "They are meant to be gone", "History records it, and keeps what they said."))
         },
         Some(Repair::Verify) => html! { a href="/health?verify=history" { "Verify the whole history" } },
     }
+}
+
+/// A hash of the files that are gone and wait for a person's word.
+fn gone(visit: &Visit<'_>) -> Result<String> {
+    let held = open(visit)?.held()?;
+    Ok(secret::hash(&held.map(|held| held.deleted).unwrap_or_default().join("\n")))
 }
 
 fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String> {
@@ -261,6 +269,11 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
         "bring-back" => bring_back(visit)?,
         "accept" => {
             let history = open(visit)?;
+            workspace.snapshot_all(&history, Deletions::Hold)?;
+            let gone = gone(visit)?;
+            if form.first("gone").is_some_and(|shown| shown != gone) {
+                return Err(PageError::changed("other files are gone by now than this form was about"));
+            }
             let snapshot = workspace.snapshot_all(&history, Deletions::Accept)?;
             format!("Recorded: {} files are gone", snapshot.deleted)
         }
