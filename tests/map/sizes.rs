@@ -55,7 +55,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A brain that was still being asked at a turn's end has failed, too.
     ("agent", 5450),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
-    ("brain", 3850),
+    // Signs of life are told from a part of an answer.
+    ("brain", 3900),
     // What `undo` brings back of a "no" is a question, too.
     ("capture", 1700),
     // `status` lists what is late.
@@ -77,7 +78,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A place that refuses an answer for good ends it; a button acts once.
     // A task that stands ticked in another note wasn't moved from there.
     // The words that another machine told are known by their hash, and a key depends on no line of one copy alone.
-    ("deliver", 5700),
+    ("deliver", 5750),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
     // Nobody else stands in a log under an owner's name.
@@ -113,7 +114,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
     ("reminders", 800),
     ("rerank", 250),
-    ("routines", 1450),
+    // A copied note is told from a new one.
+    ("routines", 1500),
     ("schedule", 600),
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
