@@ -175,7 +175,7 @@ fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
         text: "likes tea",
         line: Some(5),
         section: Some(section),
-        expected: None,
+        ..MemoryRef::default()
     };
     let error = rig.memory().forget_by_words(&under("Anna"), &origin()).unwrap_err();
     assert!(matches!(error, MemoryError::Other { .. }), "{error}");
