@@ -159,8 +159,8 @@ impl<'a> FollowUpNotes<'a> {
         let hash = blake3::derive_key("vault-agent 2026-11-29 number of a follow-up", said.as_bytes());
         let number = 100_000 + u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) % 900_000;
         let is_taken = |id: &String| file.find(id).is_some() || file.other_ids.contains(id);
-        let ids = (number..).map(|number| format!("c-{day}-{number}"));
-        ids.skip_while(is_taken).next().expect("a file has fewer follow-ups than there are numbers")
+        let mut ids = (number..).map(|number| format!("c-{day}-{number}"));
+        ids.find(|id| !is_taken(id)).expect("a file has fewer follow-ups than there are numbers")
     }
 
     /// The operation that adds a draft to these bytes, and the draft as it then reads.

@@ -86,9 +86,11 @@ pub(super) enum FormIdState {
 #[derive(Debug)]
 pub struct PageStore {
     path: PathBuf,
-    /// The open file, and its device and inode.
-    open: Mutex<Option<(Arc<Database>, Option<(u64, u64)>)>>,
+    open: Mutex<Option<OpenFile>>,
 }
+
+/// The open file, and its device and inode.
+type OpenFile = (Arc<Database>, Option<(u64, u64)>);
 
 impl PageStore {
     /// Opens the store in the state directory, making it where it is missing.
@@ -107,9 +109,8 @@ impl PageStore {
         if let Some((db, _)) = open.as_ref().filter(|(_, known)| *known == there()) {
             return Ok(Arc::clone(db));
         }
-        let db = Arc::new(Database::open(&KIND, self.path.clone())?);
-        *open = Some((Arc::clone(&db), there()));
-        Ok(db)
+        let (db, _) = open.insert((Arc::new(Database::open(&KIND, self.path.clone())?), there()));
+        Ok(Arc::clone(db))
     }
 
     /// Begins a session; `cookie` is its secret.
