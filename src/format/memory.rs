@@ -159,7 +159,7 @@ impl Reader {
     fn finish(mut self, end: usize) -> MemoryFile {
         self.end_section(end);
         for bullet in &mut self.file.bullets {
-            bullet.fields = inline_fields(&bullet.text).into_iter().map(|(_, field)| field).collect();
+            bullet.fields = fields(&bullet.text);
         }
         self.file
     }
@@ -221,6 +221,11 @@ fn timestamp(text: &[u8]) -> Option<(String, &[u8])> {
         .ok()
         .filter(|stamp| STAMP.as_ref().is_some_and(|it| it.is_match(stamp)))?;
     Some((stamp.to_owned(), rest.strip_prefix(b"] ")?))
+}
+
+/// The inline fields of a text, in order.
+pub(crate) fn fields(text: &str) -> Vec<(String, String)> {
+    inline_fields(text).into_iter().map(|(_, field)| field).collect()
 }
 
 /// The places and contents of `[key:: value]` in a text.

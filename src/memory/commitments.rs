@@ -32,9 +32,10 @@ pub struct FollowUpNotes<'a> {
 }
 
 /// A follow-up that was added, or that was there already.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddedCommitment {
     /// As it stands in the note.
+    #[serde(flatten)]
     pub listed: ListedFollowUp,
     /// Whether it waited there already, and nothing was written.
     pub existing: bool,
@@ -135,7 +136,7 @@ impl<'a> FollowUpNotes<'a> {
         let same = |commitment: &Commitment| {
             commitment.status == CommitmentStatus::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
-                && wording::normal(&commitment.text) == standing
+                && wording::say_the_same(&commitment.text, standing)
         };
         let found = file.blocks.iter().find(|block| same(&block.commitment))?;
         Some(listed(found, self.zone.tz()))
@@ -327,7 +328,7 @@ fn listed(block: &CommitmentBlock, tz: &TimeZone) -> ListedFollowUp {
 fn standing_text(draft: &Commitment) -> String {
     let block = Commitment { id: "c-1".to_owned(), ..draft.clone() }.to_block();
     let read = commitment::parse(block.as_bytes()).blocks.pop();
-    wording::normal(read.as_ref().map_or(&draft.text, |block| &block.commitment.text))
+    read.map_or_else(|| draft.text.clone(), |block| block.commitment.text)
 }
 
 fn changed(id: &str) -> MemoryError {

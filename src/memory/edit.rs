@@ -150,20 +150,17 @@ impl MemoryNotes<'_> {
         let text = meant.text.trim();
         let exactly = |item: &MemoryItem| item.shown(bytes).trim() == text || item.text.trim() == text;
         let says = wording::normal(text);
-        let in_words = |item: &MemoryItem| !meant.exact && !says.is_empty() && item.normal() == says;
         let own = |item: &MemoryItem| {
             meant.section.is_none_or(|section| item.section.as_deref().unwrap_or_default() == section)
         };
         let here = || items.iter().filter(|item| own(item));
         let mut found: Vec<&MemoryItem> = here().filter(|item| exactly(item)).collect();
-        if found.is_empty() || meant.line.is_some() {
-            found = here().filter(|item| exactly(item) || in_words(item)).collect();
+        if found.is_empty() && !meant.exact {
+            found = here().filter(|item| item.is_meant_by(text, &says)).collect();
         }
-        if let Some(line) = meant.line {
-            found.sort_by_key(|item| {
-                if item.line > line { item.line - line } else { line.saturating_sub(item.end_line) }
-            });
-            found.truncate(1);
+        let is_named = |item: &&MemoryItem| meant.line.is_some_and(|line| item.holds(line));
+        if let Some(item) = found.iter().copied().find(is_named) {
+            found = vec![item];
         }
         let shown = || crate::format::quote(&wording::summary(text));
         match found.as_slice() {
@@ -183,8 +180,8 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// The memory that a call means: with `expect`, the memory with these words (or exact lines) that is nearest to the
-    /// line; without it, the memory at the line.
+    /// The memory that a call means: with `expect`, the memory with these words (or exact lines), of several the one
+    /// that holds the line; without it, the memory at the line.
     pub(super) fn item_meant(
         &self,
         path: &NotePath,
@@ -208,7 +205,7 @@ impl MemoryNotes<'_> {
     /// The memory that holds a line.
     pub(super) fn item_at(&self, path: &NotePath, bytes: &[u8], line: usize) -> Result<MemoryItem> {
         let items = item::parse(bytes, self.is_day(path));
-        let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
+        let found = items.into_iter().find(|item| item.holds(line));
         found.ok_or_else(|| {
             let total = crate::format::lines(bytes).count();
             let path = path.clone();
@@ -284,12 +281,9 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     if let Some(id) = id.filter(|_| memory::split_block_id(&text).1.is_none()) {
         text = format!("{} ^{id}", text.trim_end());
     }
-    let fields = |text: &str| {
-        let read = memory::parse(memory::render_item(text).as_bytes()).bullets.pop();
-        read.map(|bullet| bullet.fields).unwrap_or_default()
-    };
-    let given = fields(&text);
-    let kept = fields(old).into_iter().filter(|(key, _)| !given.iter().any(|(known, _)| known == key));
+    let given = memory::fields(&text);
+    let kept =
+        memory::fields(old).into_iter().filter(|(key, _)| !given.iter().any(|(known, _)| known == key));
     let mut marks: Vec<String> = kept.map(|(key, value)| format!("[{key}:: {value}]")).collect();
     let own = crate::memory::Scope::of_text(&text);
     marks.extend(

@@ -30,11 +30,14 @@ pub(super) struct MemoryItem {
     pub text: String,
     /// The scopes that its tags mark; none is global.
     pub scopes: Vec<Scope>,
-    /// Its inline fields, without those that weigh it.
-    pub fields: Vec<(String, String)>,
 }
 
 impl MemoryItem {
+    /// Whether a line is one of its lines.
+    pub fn holds(&self, line: usize) -> bool {
+        (self.line..=self.end_line).contains(&line)
+    }
+
     /// Its words, as [`wording::normal`] compares them.
     pub fn normal(&self) -> String {
         wording::normal(&self.text)
@@ -47,8 +50,23 @@ impl MemoryItem {
 
     /// Whether two memories have the same scope marks.
     pub fn same_scopes(&self, other: &Self) -> bool {
-        self.scopes.len() == other.scopes.len()
-            && self.scopes.iter().all(|scope| other.scopes.contains(scope))
+        Scope::are_same(&self.scopes, &other.scopes)
+    }
+
+    /// Whether this is it, word for word.
+    pub fn is(&self, item: &Self) -> bool {
+        item.text == self.text && item.stamp == self.stamp && item.time == self.time
+    }
+
+    /// Whether a text in the normal form `says` means it by its words: what the text names of fields and scopes is its
+    /// own, too.
+    pub fn is_meant_by(&self, text: &str, says: &str) -> bool {
+        let agrees = || {
+            let (fields, scopes) = (wording::fields(text), Scope::of_text(text));
+            (fields.is_empty() || fields == wording::fields(&self.text))
+                && (scopes.is_empty() || Scope::are_same(&scopes, &self.scopes))
+        };
+        !says.is_empty() && self.normal() == says && agrees()
     }
 
     /// Whether it stands in this section, or in any where none is named.
@@ -74,7 +92,6 @@ pub(super) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
         stamp: bullet.timestamp,
         time: None,
         text: bullet.text,
-        fields: bullet.fields.into_iter().filter(|(name, _)| !wording::is_weight(name)).collect(),
     };
     if !is_day {
         return bullets.map(item).collect();
@@ -103,6 +120,6 @@ pub(super) fn with_bullet(bytes: &[u8], item: &MemoryItem, bullet: &str) -> Vec<
 /// The reason of a write that removes a memory, with the line that was named as a trailer.
 pub(super) fn with_removed_lines(why: ChangeReason, item: &MemoryItem, line: usize) -> ChangeReason {
     // Asked for by its words the line may be any other: then it is where it stood.
-    let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
+    let line = if item.holds(line) { line } else { item.line };
     why.trailer(crate::memory::TOOK_LINE, line.to_string())
 }

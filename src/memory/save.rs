@@ -71,25 +71,6 @@ pub struct SavedMemory {
     pub notes: Vec<String>,
 }
 
-/// A bullet that is to stand in a note.
-pub(super) struct BulletToAdd {
-    pub item: MemoryItem,
-    /// Its words, as [`wording::normal`] compares them.
-    pub says: String,
-}
-
-impl BulletToAdd {
-    /// Whether this is it, word for word.
-    fn is(&self, item: &MemoryItem) -> bool {
-        item.text == self.item.text && item.stamp == self.item.stamp && item.time == self.item.time
-    }
-
-    /// Whether a memory has its words, scopes and fields; the fields that weigh a memory may differ.
-    fn says_the_same(&self, item: &MemoryItem) -> bool {
-        item.same_scopes(&self.item) && item.fields == self.item.fields && item.normal() == self.says
-    }
-}
-
 impl MemoryNotes<'_> {
     /// Saves a lasting fact under a section of `MEMORY.md`. If it exists already, in the same scope and section (in any
     /// section, if none is given), it is returned and not written again.
@@ -106,8 +87,8 @@ impl MemoryNotes<'_> {
         };
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
         let why = origin.why(format!("saved: {}", wording::summary(&text)));
-        let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
-            item.is_in(section.as_deref()) && wanted.says_the_same(item)
+        let is_known = |item: &MemoryItem, wanted: &MemoryItem| {
+            item.is_in(section.as_deref()) && wording::say_the_same(&item.text, &wanted.text)
         };
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, place, memory.expected, &why, is_known)?;
@@ -126,8 +107,8 @@ impl MemoryNotes<'_> {
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
         let bullet = wording::bullet(&format!("{} ", time.strftime("%H:%M")), &text, &marks);
         let why = origin.why(format!("noted: {}", wording::summary(&text)));
-        let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
-            item.time == wanted.item.time && wanted.says_the_same(item)
+        let is_known = |item: &MemoryItem, wanted: &MemoryItem| {
+            item.time == wanted.time && wording::say_the_same(&item.text, &wanted.text)
         };
         let path = self.daily_path(local.date());
         let saved = self.add_bullet(&path, &bullet, None, memory.expected, &why, is_known)?;
@@ -175,13 +156,13 @@ impl MemoryNotes<'_> {
         place: Option<&str>,
         expected: Option<&str>,
         why: &vault::ChangeReason,
-        is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
+        is_known: impl Fn(&MemoryItem, &MemoryItem) -> bool,
     ) -> Result<SavedMemory> {
         let is_day = self.date_of(path).is_some();
         let unreadable = || MemoryError::unreadable(path);
         let mut parsed = item::parse(bullet.as_bytes(), is_day);
-        let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
-        let wanted = &BulletToAdd { says: item.normal(), item };
+        let (Some(wanted), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
+        let wanted = &wanted;
         // Worked out on the newest bytes, again on each attempt.
         let existing = self.editor.try_edit_with(path, why, |bytes| -> Result<_> {
             check(path, bytes, expected)?;
@@ -203,15 +184,15 @@ impl MemoryNotes<'_> {
     fn read_back(
         &self,
         path: &NotePath,
-        wanted: &BulletToAdd,
+        wanted: &MemoryItem,
         existing: bool,
-        is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
+        is_known: impl Fn(&MemoryItem, &MemoryItem) -> bool,
     ) -> Result<SavedMemory> {
         let bytes = self.bytes(path)?;
         let items = item::parse(&bytes, self.date_of(path).is_some());
         let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
         let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
-        let item = found.ok_or_else(|| MemoryError::vanished(path, &wanted.item.text))?;
+        let item = found.ok_or_else(|| MemoryError::vanished(path, &wanted.text))?;
         Ok(saved(path, item, &bytes, existing))
     }
 }
@@ -299,7 +280,7 @@ impl MemoryNotes<'_> {
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
         let is_known =
-            |known: &MemoryItem, wanted: &BulletToAdd| known.is_in(section.as_deref()) && wanted.is(known);
+            |known: &MemoryItem, wanted: &MemoryItem| known.is_in(section.as_deref()) && wanted.is(known);
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
@@ -312,10 +293,10 @@ impl MemoryNotes<'_> {
     fn promoted_before(&self, from: NotePath, expect: &str, link: &str) -> Result<Option<PromotedMemory>> {
         let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
         let (body, _) = memory::split_block_id(expect.trim());
-        let says = [wording::normal(body), wording::normal(&format!("{body} {link}"))];
-        let found = item::parse(&bytes, false)
-            .into_iter()
-            .find(|item| item.text.contains(link) && says.contains(&item.normal()));
+        let says = [body.to_owned(), format!("{body} {link}")].map(|text| (wording::normal(&text), text));
+        let is_it = |item: &MemoryItem| says.iter().any(|(says, text)| item.is_meant_by(text, says));
+        let found =
+            item::parse(&bytes, false).into_iter().find(|item| item.text.contains(link) && is_it(item));
         let was = expect.trim().to_owned();
         Ok(found.map(|item| PromotedMemory {
             saved: saved(&path, &item, &bytes, true),

@@ -133,6 +133,11 @@ impl Scope {
     pub fn of_text(text: &str) -> Vec<Self> {
         Self::of_tags(tags::tags(text, &tags::code_spans(text)).iter().map(String::as_str))
     }
+
+    /// Whether these are the same scopes, in any order.
+    pub(super) fn are_same(one: &[Self], other: &[Self]) -> bool {
+        one.len() == other.len() && one.iter().all(|scope| other.contains(scope))
+    }
 }
 
 impl fmt::Display for Scope {

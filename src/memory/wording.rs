@@ -234,9 +234,20 @@ pub(super) fn marks(text: &str, fields: &MemoryFields, scope: &Scope) -> Result<
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether an inline field of this name is one of [`MemoryFields`].
-pub(super) fn is_weight(name: &str) -> bool {
-    ["importance", "confidence", "tier", "temporal"].contains(&name)
+/// The inline fields of a text, without those that weigh it ([`MemoryFields`]).
+pub(super) fn fields(text: &str) -> Vec<(String, String)> {
+    let mut fields = memory::fields(text);
+    fields.retain(|(name, _)| !["importance", "confidence", "tier", "temporal"].contains(&name.as_str()));
+    fields
+}
+
+/// Whether two texts have the same words, fields and scopes; the fields that weigh a memory may differ. Without words a
+/// text is the same only to the letter.
+pub(super) fn say_the_same(one: &str, other: &str) -> bool {
+    let words = normal(one);
+    let alike =
+        || fields(one) == fields(other) && Scope::are_same(&Scope::of_text(one), &Scope::of_text(other));
+    one == other || (!words.is_empty() && words == normal(other) && alike())
 }
 
 /// The normal form of a text, by which two texts are compared: without fields, block id, tags of scopes and a full stop

@@ -317,6 +317,16 @@ fn check_shows_lines_that_look_meant() {
 }
 
 #[test]
+fn follow_ups_that_differ_in_a_field_or_scope_are_two() {
+    let vault = TestVault::new("");
+    for text in ["Call [phone:: 1]", "Call [phone:: 2]", "Call #project/a", "Call", "^a", "[tier:: core]"] {
+        for existing in [false, true] {
+            assert_eq!(vault.json(&["commitment", "add", "17:00", text])["existing"], existing, "{text}");
+        }
+    }
+}
+
+#[test]
 fn commitments_are_added_listed_and_ended() {
     let vault = TestVault::new("//- /COMMITMENTS.md\n# Follow-ups");
     let soft = ["--scope", "channel:42", "--precision", "soft"];
@@ -352,6 +362,8 @@ fn commitments_are_added_listed_and_ended() {
     ---
     fake
     ");
+    let again = vault.run(&[&["commitment", "add", "2026-12-01 09:50", "ask Kyle."][..], &soft].concat());
+    again.ok().says("c-2026-12-01-001").warns("nothing written: it waits in `COMMITMENTS.md`, line 3");
     assert_eq!(vault.json(&["commitment", "list"]).as_array().unwrap().len(), 2);
     let _ = vault.run(&["commitment", "cancel", "c-2026-12-01-002"]).ok();
     let done = vault.json(&["commitment", "done", "c-2026-12-01-001"]);

@@ -174,14 +174,25 @@ fn a_memory_is_its_scopes_own() {
 
 #[test]
 fn a_note_of_the_day_is_promoted_whole() {
-    let (vault, mut client) =
-        Client::over("//- /daily/2026-11-30.md\n- 09:00 Met Bob\n- 14:02 Ann moves\n  to Leeds\n");
+    let (vault, mut client) = Client::over(
+        "//- /daily/2026-11-30.md\n- 09:00 Met Bob\n- 14:02 Ann moves\n  to Leeds\n- 15:00 tea\n",
+    );
     let promoted =
         client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
     let what = promoted.structured();
     assert_eq!(pick(what, "path section removed"), json!(["MEMORY.md", "Ann", true]));
-    assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n");
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n- 15:00 tea\n");
+    let again =
+        client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
+    again.says("It stood there already").says("Line 2 is another now").says("- 15:00 tea");
+    drop(
+        client.does(
+            "memory_promote",
+            json!({"date": "2026-11-30", "line": 2, "text": "tea", "section": "Tea"}),
+        ),
+    );
     let memory = vault.read("MEMORY.md");
+    let memory = memory.split_once("\n## Tea").unwrap().0;
     assert_eq!(memory, "## Ann\n- [2026-11-30 14:02] Ann moves\n  to Leeds\n  [[daily/2026-11-30]]\n");
     client.refuses("memory_promote", json!({"date": "2026-11-30", "line": 9}), "no_such_line");
     client.refuses("memory_promote", json!({"date": "2026-02-30", "line": 1}), "bad_date");

@@ -174,6 +174,7 @@ fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
         path: "MEMORY.md",
         text: "likes tea",
         line: Some(5),
+        exact: false,
         section: Some(section),
         ..MemoryRef::default()
     };

@@ -89,6 +89,31 @@ fn follow_ups_that_two_machines_add_apart_have_two_ids() {
 }
 
 #[test]
+fn memories_that_differ_in_a_time_or_scope_alone_are_promoted_both() {
+    let day = "- 09:00 took pill\n- 20:30 plan b #project/a\n- 20:40 plan b\n- 21:00 took pill\n";
+    let vault = TestVault::new(&format!("//- /daily/2026-11-30.md\n{day}"));
+    for text in ["took pill", "plan b #project/a", "plan b", "took pill"] {
+        let promoted = vault.json(&["memory", "promote", "2026-11-30", "1", "--text", text]);
+        assert_eq!(pick(&promoted, "existing removed"), json!([false, true]), "{promoted}");
+    }
+    insta::assert_snapshot!(vault.read("MEMORY.md"), @"
+    ## Notes
+    - [2026-11-30 09:00] took pill [[daily/2026-11-30]]
+    - [2026-11-30 20:30] plan b #project/a [[daily/2026-11-30]]
+    - [2026-11-30 20:40] plan b [[daily/2026-11-30]]
+    - [2026-11-30 21:00] took pill [[daily/2026-11-30]]
+    ");
+}
+
+#[test]
+fn what_has_no_words_is_the_same_to_the_letter_alone() {
+    let vault = TestVault::new("//- /MEMORY.md\n- ^a1\n");
+    for existing in [false, true] {
+        assert_eq!(vault.json(&["memory", "save", "[importance:: 0.5]"])["existing"], existing);
+    }
+}
+
+#[test]
 fn what_is_known_is_answered() {
     let vault = TestVault::new(VAULT);
     let before = vault.read("MEMORY.md");
@@ -313,6 +338,23 @@ fn one_undo_takes_a_promotion_back_from_both_notes() {
     assert!(vault.read("MEMORY.md").contains("kept before"));
     drop(vault.run(&["undo"]).ok());
     assert_eq!(vault.read("MEMORY.md"), memory);
+#[test]
+fn exact_words_mean_no_other_memory_whatever_the_line() {
+    let (rent, day) = ("## Rent\n- Rent [amount:: 950]\n- x\n- Rent [amount:: 980]\n", "daily/2026-11-30.md");
+    let pills = "- 06:00 new\n- 08:00 took pill\n- 09:00 walk\n- 20:00 took pill\n";
+    let vault = TestVault::new(&format!("//- /MEMORY.md\n{rent}//- /{day}\n{pills}"));
+    let forget =
+        |path: &str, line: &str, text: &str| vault.run(&["memory", "forget", path, line, "--text", text]);
+    forget(day, "3", "took pill").exits(1).warns("line 2: `took pill`").warns("line 4: `took pill`");
+    vault.run(&["memory", "edit", day, "took pill", "x", "--line", "1"]).exits(1).warns("line 4");
+    assert_eq!(vault.read(day), pills);
+    forget(day, "4", "took pill").ok().says("- 20:00 took pill");
+    forget("MEMORY.md", "2", "Rent [amount:: 980]").ok().says("- Rent [amount:: 980]");
+    // The same again is about a memory that is gone.
+    forget("MEMORY.md", "2", "Rent [amount:: 980]").exits(1).warns("line 2: `Rent [amount:: 950]`");
+    assert_eq!(vault.read("MEMORY.md"), "## Rent\n- Rent [amount:: 950]\n- x\n");
+}
+
 }
 
 #[test]
@@ -321,15 +363,16 @@ fn what_is_asked_for_twice_is_done_to_one_bullet() {
         "//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n//- /Pinned.md\n- tea\n- tea with milk\n",
     );
     assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "1"])["existing"], false);
-    let again = vault.json(&["memory", "promote", "2026-11-30", "1"]);
-    assert_eq!(pick(&again, "existing text"), json!([true, "- [2026-11-30] one [[daily/2026-11-30]]"]));
-    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n- three\n");
+    // A line is the one that stands there now.
+    let next = vault.json(&["memory", "promote", "2026-11-30", "1"]);
+    assert_eq!(pick(&next, "existing text"), json!([false, "- [2026-11-30] two [[daily/2026-11-30]]"]));
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- three\n");
     // By its words, from a reading that is out of date by now.
     let third = vault.json(&["memory", "promote", "2026-11-30", "3", "--text", "three"]);
     assert_eq!(third["text"], "- [2026-11-30] three [[daily/2026-11-30]]");
     assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "3", "--text", "three"])["existing"], true);
     vault.run(&["memory", "promote", "2026-11-30", "1", "--text", "four"]).exits(1);
-    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
+    assert_eq!(vault.read("daily/2026-11-30.md"), "");
 
     assert_eq!(vault.json(&["memory", "forget", "MEMORY.md", "1"])["text"], "- a");
     insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "1"]).shown(), @"

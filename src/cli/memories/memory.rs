@@ -126,8 +126,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Promote { date, line, text, section } => {
             let day = parse_day(date, &workspace)?;
-            let meant = text.clone().or_else(|| workspace.removed_line(&memory.daily_path(day), *line));
-            let promoted = memory.promote(day, *line, meant.as_deref(), section.as_deref(), &origin)?;
+            let promoted = memory.promote(day, *line, text.as_deref(), section.as_deref(), &origin)?;
             print_saved(context, &promoted, &promoted.saved, "promoted to")?;
             if promoted.removed {
                 return Ok(Status::Fine);

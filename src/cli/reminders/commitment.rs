@@ -72,9 +72,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 source: source.clone(),
                 ..Commitment::default()
             };
-            let listed = ledger.add(&draft, None, now, &origin)?.listed;
+            let added = ledger.add(&draft, None, now, &origin)?;
             context.ui.note(when::confirmation_of((due.local, due.at), now, &workspace.zone));
-            listed
+            if added.existing {
+                let (path, line) = (&ledger.path, added.listed.line);
+                context.ui.note(format!("nothing written: it waits in `{path}`, line {line}"));
+            }
+            return context.answer(&added, row(&added.listed));
         }
         Args::List { all } => {
             let none = format!("no follow-ups wait in `{}`", ledger.path);

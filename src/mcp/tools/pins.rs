@@ -54,9 +54,11 @@ fn promote(call: &McpCall<'_>) -> ToolOutcome {
     })?;
     let line = usize::try_from(arguments.whole("line").unwrap_or(1)).unwrap_or(usize::MAX);
     let notes = call.workspace.memory();
+    let day = notes.daily_path(date);
     // A call that is made again, because its answer was lost, is about the same bullet.
     let meant = arguments.text("text").map(str::to_owned);
-    let meant = meant.or_else(|| call.workspace.removed_line(&notes.daily_path(date), line));
+    let again = if meant.is_none() { call.workspace.removed_line(&day, line) } else { None };
+    let meant = meant.or_else(|| again.clone());
     let promoted = notes.promote(date, line, meant.as_deref(), arguments.text("section"), &call.origin)?;
     let left = if promoted.removed {
         format!("It is out of {}.", promoted.from)
@@ -64,7 +66,14 @@ fn promote(call: &McpCall<'_>) -> ToolOutcome {
         format!("The line in {} was changed by someone just now and stays.", promoted.from)
     };
     let word = if promoted.saved.existing { "It stood there already" } else { "Promoted" };
-    let words = format!("{word}, {}\n{left}", place_and_text(&promoted.saved));
+    let next = again.and_then(|_| notes.get(day.as_str(), Some((line, line))).ok());
+    let next = next.filter(|_| promoted.saved.existing).map(|next| {
+        format!(
+            "\nLine {line} is another now; give its words as `text` to promote it: {}",
+            next.text.trim_end()
+        )
+    });
+    let words = format!("{word}, {}\n{left}{}", place_and_text(&promoted.saved), next.unwrap_or_default());
     let output =
         Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
     Ok(ToolAnswer::new(words, &output))
