@@ -58,7 +58,10 @@ impl MemoryNotes<'_> {
         if target.is_some() && wanted.target.as_ref() != target {
             return Err(MemoryError::BadLink(target.map(ToString::to_string).unwrap_or_default()));
         }
-        let same = |pin: &Pin| pin.text == wanted.text || (target.is_some() && pin.target.as_ref() == target);
+        // A block, and a link without words, is pinned once; beside a note each has words of its own.
+        let by_target = target.filter(|target| target.block_id.is_some() || words.is_empty());
+        let same =
+            |pin: &Pin| pin.text == wanted.text || (by_target.is_some() && pin.target.as_ref() == by_target);
         let why = origin.why(format!("pinned: {}", summary(&bullet)));
         let append = [Operation::Append { text: bullet.clone().into_bytes() }];
         let existing = self.editor.try_edit_with(&path, &why, |bytes| -> Result<_> {

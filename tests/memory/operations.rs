@@ -218,6 +218,13 @@ fn shelves_are_listed_by_scope() {
     ");
     insta::assert_snapshot!(vault.json(&["memory", "list", "daily", "--scope", "project:Move"]), @r#"[{"date":"2026-11-30","memories":[{"end_line":4,"line":3,"scope":"project:move","text":"Met Anna about the flat [importance:: 0.8] #project/move\nShe will call","timestamp":"14:02"}],"path":"daily/2026-11-30.md"}]"#);
     assert_eq!(vault.json(&["memory", "list", "--scope", "project:none"]), json!([]));
+    for kind in ["long", "pins", "commitment"] {
+        let said = vault.run(&["memory", "list", kind, "--date", "bogus"]);
+        said.exits(2)
+            .warns(format!("`--date` means nothing with `memory list {kind}`"))
+            .warns("memory list daily");
+    }
+    vault.run(&["memory", "list", "daily", "--date", "bogus"]).exits(2);
     let both = vault.json(&["memory", "list", "--scope", "project:none,global"]);
     assert_eq!(both.as_array().unwrap().len(), 2);
     insta::assert_snapshot!(vault.run(&["memory", "list", "shelf"]).shown(), @"
@@ -292,6 +299,14 @@ fn pins_are_added_and_removed() {
     assert_eq!(line["text"], "- prefers tea [[MEMORY]]");
     assert_eq!(vault.json(&["memory", "pin", "--line", "MEMORY.md:5"])["existing"], true);
     assert_eq!(vault.json(&["memory", "list", "pins"]).as_array().unwrap().len(), 2);
+    for (words, existing) in [("gate 4711", false), ("alarm 9999", false), ("alarm 9999", true)] {
+        let pinned = vault.json(&["memory", "pin", words, "--link", "MEMORY"]);
+        assert_eq!(pick(&pinned, "existing text"), json!([existing, format!("- {words} [[MEMORY]]")]));
+    }
+    assert_eq!(vault.json(&["memory", "pin", "--link", "MEMORY"])["existing"], true);
+    for words in ["gate", "alarm"] {
+        drop(vault.json(&["memory", "unpin", words]));
+    }
     assert_eq!(vault.json(&["memory", "unpin", "Mum"])["text"], pinned["text"]);
     insta::assert_snapshot!(vault.run(&["memory", "unpin", "Mum"]).shown(), @"
     --- exit 1
@@ -324,21 +339,6 @@ fn a_memory_is_forgotten_by_what_it_says() {
 }
 
 #[test]
-fn one_undo_takes_a_promotion_back_from_both_notes() {
-    let vault = TestVault::new(VAULT);
-    let (memory, day) = (vault.read("MEMORY.md"), vault.read("daily/2026-11-30.md"));
-    drop(vault.json(&["memory", "save", "kept before"]));
-    drop(vault.json(&["memory", "promote", "2026-11-30", "3"]));
-    drop(vault.json(&["memory", "save", "kept after"]));
-    insta::assert_snapshot!(vault.run(&["undo", "2"]).ok().stdout, @"
-    undid: saved: kept after
-    undid: promoted: Met Anna about the flat [importance:: 0.8] #project/move
-    ");
-    assert_eq!(vault.read("daily/2026-11-30.md"), day);
-    assert!(vault.read("MEMORY.md").contains("kept before"));
-    drop(vault.run(&["undo"]).ok());
-    assert_eq!(vault.read("MEMORY.md"), memory);
-#[test]
 fn exact_words_mean_no_other_memory_whatever_the_line() {
     let (rent, day) = ("## Rent\n- Rent [amount:: 950]\n- x\n- Rent [amount:: 980]\n", "daily/2026-11-30.md");
     let pills = "- 06:00 new\n- 08:00 took pill\n- 09:00 walk\n- 20:00 took pill\n";
@@ -355,6 +355,21 @@ fn exact_words_mean_no_other_memory_whatever_the_line() {
     assert_eq!(vault.read("MEMORY.md"), "## Rent\n- Rent [amount:: 950]\n- x\n");
 }
 
+#[test]
+fn one_undo_takes_a_promotion_back_from_both_notes() {
+    let vault = TestVault::new(VAULT);
+    let (memory, day) = (vault.read("MEMORY.md"), vault.read("daily/2026-11-30.md"));
+    drop(vault.json(&["memory", "save", "kept before"]));
+    drop(vault.json(&["memory", "promote", "2026-11-30", "3"]));
+    drop(vault.json(&["memory", "save", "kept after"]));
+    insta::assert_snapshot!(vault.run(&["undo", "2"]).ok().stdout, @"
+    undid: saved: kept after
+    undid: promoted: Met Anna about the flat [importance:: 0.8] #project/move
+    ");
+    assert_eq!(vault.read("daily/2026-11-30.md"), day);
+    assert!(vault.read("MEMORY.md").contains("kept before"));
+    drop(vault.run(&["undo"]).ok());
+    assert_eq!(vault.read("MEMORY.md"), memory);
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub enum Args {
         /// Only what belongs to these scopes: `global`, `here`, `project:ID` and so on, with commas between them.
         #[arg(long, value_name = "S", value_delimiter = ',')]
         scope: Vec<String>,
-        /// Only this day's note: `2026-12-01`, `today` or `yesterday`.
+        /// Only this day's note, with `daily`: `2026-12-01`, `today` or `yesterday`.
         #[arg(long, value_name = "DATE")]
         date: Option<String>,
         /// Also follow-ups that are delivered or cancelled.
@@ -191,6 +191,10 @@ fn list(
     date: Option<&str>,
     all: bool,
 ) -> CommandResult {
+    if date.is_some() && kind != MemoryKind::Daily.to_string() {
+        return Err(CommandError::usage(format!("`--date` means nothing with `memory list {kind}`"))
+            .hint("list a day with `memory list daily --date DATE`, or leave it out"));
+    }
     let memory = workspace.memory();
     let here = scopes.iter().any(|text| text == "here");
     let mut scopes = scopes.iter().map(|text| parse_scope(Some(text))).collect::<Result<Vec<_>, _>>()?;
