@@ -42,6 +42,33 @@ fn a_file_in_the_place_of_a_folder_is_named() {
 }
 
 #[test]
+fn what_a_restore_missed_is_brought_back_by_the_next() {
+    let room = Room::of(&[("a.md", "a\n"), ("n/d/b.md", "bee\n"), ("n/x.md", "one\n")]);
+    room.tick();
+    let scopes = ["n".to_owned()];
+    let restore = || {
+        let point = room.history.before_last_change(&scopes).unwrap().unwrap();
+        room.history.restore(&room.editor, &point, &scopes, false).unwrap()
+    };
+    std::fs::remove_dir_all(room.root().join("n/d")).unwrap();
+    std::fs::remove_file(room.root().join("n/x.md")).unwrap();
+    room.write("n/d", "obstacle\n");
+    let first = restore();
+    assert_eq!((first.restored, first.skipped.len()), (vec!["n/x.md".to_owned()], 1));
+    assert!(
+        room.subjects()[0].starts_with("restore: restored: 1 of 2 files as of "),
+        "{:?}",
+        room.subjects()
+    );
+    let last = room.history.newest().unwrap().message.notes().collect::<Vec<_>>();
+    assert_eq!(last, ["n/x.md"]);
+    std::fs::remove_file(room.root().join("n/d")).unwrap();
+    assert_eq!(restore().restored, ["n/d/b.md"]);
+    assert_eq!(room.read("n/d/b.md"), "bee\n");
+    room.is_settled();
+}
+
+#[test]
 fn a_note_that_is_another_by_now_is_not_replaced() {
     let room = Room::of(&[("a.md", "one\n")]);
     room.save("a.md", "two\n");

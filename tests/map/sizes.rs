@@ -96,7 +96,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
-    ("history", 5300),
+    // A commit names what it holds of a restore, and the next restore finds what was missed.
+    ("history", 5350),
     // A setting of ours is told from the file as it was.
     ("hooks", 3450),
     // A daemon whose state directory was deleted is told from one that has another.

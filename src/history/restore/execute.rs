@@ -327,7 +327,8 @@ impl History {
     }
 
     /// The snapshot that is restored by default. It is the newest one, if `scopes` have lost files since; otherwise,
-    /// for a single path, the snapshot before its last change. `None` if nothing was lost and there are several paths.
+    /// for a single path, the snapshot before its last change that had something there. `None` if nothing was lost and
+    /// there are several paths.
     ///
     /// # Errors
     /// The path was never in a snapshot, or the history can't be read.
@@ -338,10 +339,20 @@ impl History {
             return Ok(Some(newest));
         }
         let [scope] = scopes else { return Ok(None) };
-        let filter = LogFilter { path: Some(scope.clone()), limit: Some(1), ..LogFilter::default() };
-        let last = self.records(&filter)?.into_iter().next();
-        let last = last.ok_or_else(|| HistoryError::NotInSnapshot(scope.clone(), newest.short()))?;
-        last.commit.parent.map_or(Ok(newest), |parent| self.point(&parent.to_string())).map(Some)
+        let filter = LogFilter { path: Some(scope.clone()), ..LogFilter::default() };
+        let (mut last, mut found) = (None, None);
+        self.log(&filter, |record| {
+            let parent = record.commit.parent.map(|parent| self.point(&parent.to_string())).transpose()?;
+            let parent = parent.unwrap_or_else(|| newest.clone());
+            if let Err(HistoryError::NotInSnapshot(..)) = self.plan_restore(&parent, scopes, false) {
+                last.get_or_insert(parent);
+                return Ok(ControlFlow::Continue(()));
+            }
+            found = Some(parent);
+            Ok(ControlFlow::Break(()))
+        })?;
+        let before = found.or(last);
+        before.ok_or_else(|| HistoryError::NotInSnapshot(scope.clone(), newest.short())).map(Some)
     }
 }
 

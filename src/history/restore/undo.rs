@@ -179,7 +179,7 @@ impl History {
                 changes.push((step.path, step.after));
             }
         }
-        let message = noted.message();
+        let message = noted.message(noted.steps.iter().map(|step| step.path.as_str()));
         let began = noted.began.as_second();
         let is_said = commits.is_committed(&message, usize::MAX, |it| it.time.as_second() >= began)?;
         if !changes.is_empty() || !is_said && !noted.is_rolling_back() {

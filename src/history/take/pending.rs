@@ -75,9 +75,14 @@ impl PendingRestore {
             .trailer(OPERATION, format!("restore-{}", self.began.as_nanosecond()))
     }
 
-    /// The message of a commit that holds what the restore, or the undo, wrote.
-    pub(crate) fn message(&self) -> CommitMessage {
+    /// The message of a commit that holds what the restore, or the undo, wrote to these paths.
+    pub(crate) fn message<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> CommitMessage {
+        let paths: Vec<&str> = paths.into_iter().collect();
+        let some = format!("restored: {} of ", paths.len());
         let why = match &self.undoing {
+            None if paths.len() < self.steps.len() => {
+                ChangeReason { subject: self.subject.replacen("restored: ", &some, 1), ..self.why() }
+            }
             None => self.why(),
             Some(undoing) => {
                 let mut why = ChangeReason::new(Actor::Restore, self.subject.clone());
@@ -86,7 +91,7 @@ impl PendingRestore {
                 if undoing.undoes.is_empty() { why.trailer(BOOKKEEPING, "undo") } else { why }
             }
         };
-        CommitMessage::new(&why, self.steps.iter().map(|step| step.path.as_str()))
+        CommitMessage::new(&why, paths)
     }
 }
 

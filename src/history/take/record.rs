@@ -60,7 +60,7 @@ impl History {
             let earlier = vec![(path.to_string(), before)];
             let restore = pending::load(self.dir())?;
             match restore.filter(|restore| restore.targets().get(path.as_str()) == Some(&before)) {
-                Some(restore) => commits.commit(&earlier, &restore.message())?,
+                Some(restore) => commits.commit(&earlier, &restore.message([path.as_str()]))?,
                 None => commits.commit_changes_of_people(earlier)?,
             }
         }

@@ -158,7 +158,9 @@ impl Committer<'_> {
             .chain(scan.deleted.into_iter().map(|path| (path, None)))
             .partition(|(path, state)| targets.get(path.as_str()) == Some(state));
         match restored.as_ref().filter(|_| !ours.is_empty()) {
-            Some(restore) if restore.undoing.is_none() => self.commit(&ours, &restore.message())?,
+            Some(restore) if restore.undoing.is_none() => {
+                self.commit(&ours, &restore.message(ours.iter().map(|(path, _)| path.as_str())))?;
+            }
             _ => {}
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
