@@ -84,6 +84,14 @@ impl IndexError {
         Self::Cache { path: path.to_owned(), source }
     }
 
+    /// The same with the whole path of what failed in the cache at `root`.
+    pub fn in_cache(self, root: &Path) -> Self {
+        match self {
+            Self::Cache { path, source } => Self::Cache { path: root.join(path), source },
+            error => error,
+        }
+    }
+
     /// Whether the cache itself is damaged, so that building it anew helps.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TypeMismatch, Unknown};

@@ -31,8 +31,8 @@ pub struct Index {
     pub(in crate::search) root: PathBuf,
     pub(in crate::search) clock: Arc<dyn Clock>,
     pub(in crate::search) store: RwLock<Arc<cache::Store>>,
-    /// Without a cache: what was read last, and the listing that it belongs to.
-    pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<Corpus>)>>,
+    /// Without a cache: what was read last, the listing that it belongs to, and what of it could not be read.
+    pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<Corpus>, Vec<(String, String)>)>>,
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     /// Ends a running update early, without half of a change.
@@ -119,7 +119,10 @@ impl Index {
     ) -> Result<T, IndexError> {
         let work = |store: &cache::Store| {
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(store)));
-            done.unwrap_or_else(|panic| Err(IndexError::Torn(format!("it failed inside: {}", said(&*panic)))))
+            let done = done.unwrap_or_else(|panic| {
+                Err(IndexError::Torn(format!("it failed inside: {}", said(&*panic))))
+            });
+            done.map_err(|error| error.in_cache(&self.root))
         };
         let store = self.store()?;
         match work(&store) {

@@ -360,6 +360,43 @@ fn as_ordinary_user(vault: &TestVault) -> Option<impl Fn(&[&str]) -> Command> {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
+    let vault = TestVault::new("//- a.md\ngoose\n//- shut.md\ngoose\n");
+    let Some(command) = as_ordinary_user(&vault) else { return };
+    let one = "`shut.md` was not searched: it can't be read: Permission denied (os error 13)";
+    // When the index is made, once it is committed, and where nothing is found.
+    set_mode(vault.path("shut.md"), 0o0);
+    let search = |query: &str, complete: bool, hits: usize| {
+        for asks in ["search", "recall"] {
+            let run = Run::of(&mut command(&["--json", asks, query])).ok().json();
+            let warnings = if complete { Value::Null } else { json!([one]) };
+            assert_eq!(pick(&run["freshness"], "complete warnings"), json!([complete, warnings]), "{run}");
+            assert!(asks == "recall" || run["hits"].as_array().unwrap().len() == hits, "{run}");
+        }
+    };
+    search("what of the goose", false, 1);
+    search("what of the goose", false, 1);
+    let none = Run::of(&mut command(&["search", "zebra"])).ok();
+    none.warns(one).warns("nothing found");
+    Run::of(&mut command(&["recall", "what of the goose"])).ok().warns(one);
+    // Beside a daemon.
+    let mut daemon = command(&["run"]);
+    let _daemon = Killed(daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    until("the daemon to vouch", || {
+        let run = Run::of(&mut command(&["--json", "search", "goose"])).json();
+        run["freshness"]["checked_by"] == "daemon"
+    });
+    search("what of the goose", false, 1);
+    set_mode(vault.path("shut.md"), 0o644);
+    search("what of the goose", true, 2);
+    // Without a cache.
+    set_mode(vault.path("shut.md"), 0o0);
+    let mut bare = command(&["--json", "search", "goose"]);
+    let run = Run::of(bare.env("VAULT_AGENT_CACHE_DIR", vault.path("a.md").join("cache"))).ok().json();
+    assert_eq!(run["freshness"]["complete"], false, "{run}");
+}
+
+#[test]
 fn a_folder_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     let vault = TestVault::new("//- a.md\ngoose\n//- shut/b.md\ngoose\n//- open/in/c.md\ngoose\n");
     let Some(command) = as_ordinary_user(&vault) else { return };

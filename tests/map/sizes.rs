@@ -121,7 +121,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
     // A question over many blocks keeps to threads that share it out, and what every block of a note has is bounded.
-    ("search", 10450),
+    // So is each note that can't be read, which is tried again with each question.
+    ("search", 10500),
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.

@@ -68,7 +68,7 @@ enum Stage {
     Dirty,
     /// It is being committed.
     Working,
-    /// It is a folder that can't be read: others look at it themselves, and say so.
+    /// It is a folder or file that can't be read: others look at it themselves, and say so.
     Unread,
 }
 

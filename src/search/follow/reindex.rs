@@ -5,9 +5,11 @@
 //! after 40 MB of files, so memory grows only with the number of notes.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::search::follow::ChangedFile;
+use crate::search::follow::scan::{Listing, in_order};
+use crate::search::follow::{ChangedFile, UnreadPath};
 use crate::search::store::{Delta, DeltaBuilder, Store, commit};
 use crate::search::{Index, IndexError};
 use crate::vault::{NotePath, Stat};
@@ -46,6 +48,7 @@ struct Work<'a> {
     next: AtomicUsize,
     progress: &'a (dyn Fn(Progress) + Sync),
     stop: &'a AtomicBool,
+    unread: &'a Mutex<Vec<UnreadPath>>,
 }
 
 impl Index {
@@ -73,20 +76,29 @@ impl Index {
             let _ = self.mend(&IndexError::Torn("read-only".to_owned()));
             self.reopen()?;
         }
-        self.healing(|store| self.reindex_into(store, progress, stop, true))
+        self.healing(|store| Ok(self.reindex_into(store, progress, stop, true)?.0))
     }
 
+    /// As [`Index::reindex`], in a store that can be written; also the files that could not be read.
     pub(in crate::search) fn reindex_into(
         &self,
         store: &Store,
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
         wait: bool,
-    ) -> Result<Reindexed, IndexError> {
+    ) -> Result<(Reindexed, Vec<UnreadPath>), IndexError> {
         let writing = store.lock_to_write(wait)?;
-        let files = self.list()?.files;
-        let root = store.segments();
-        let work = Work { index: self, root: &root, files, next: AtomicUsize::new(0), progress, stop };
+        let Listing { files, unread, .. } = self.list()?;
+        let (root, unread) = (store.segments(), Mutex::new(unread));
+        let work = Work {
+            index: self,
+            root: &root,
+            files,
+            next: AtomicUsize::new(0),
+            progress,
+            stop,
+            unread: &unread,
+        };
         let deltas = work.run()?;
         fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         let now = self.clock.now().as_second();
@@ -101,7 +113,7 @@ impl Index {
             made.bytes += file.look.size;
             made.blocks += u64::from(file.place.unwrap_or_default().count);
         }
-        Ok(made)
+        Ok((made, in_order(unread)))
     }
 }
 
@@ -139,7 +151,7 @@ impl Work<'_> {
                     return Err(IndexError::Interrupted);
                 }
                 let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
-                let change = self.index.look(suspect, now);
+                let change = self.index.look(suspect, now, self.unread);
                 change.map_or(Ok(()), |change| open.add(change))?;
                 if open.bytes > SEGMENT {
                     made.push(std::mem::replace(&mut open, new()).finish()?);

@@ -2,11 +2,12 @@
 //!
 //! A file counts as unchanged if its size, inode, modification time and change time are the same. A file system's clock
 //! may be as coarse as two seconds, so a write directly after a reading may leave the times as they were. Therefore the
-//! change time of a file that was read so early is recorded as unknown, and the next scan compares its bytes. Nothing
-//! here writes.
+//! change time of a file that was read so early is recorded as unknown, and the next scan compares its bytes. So it is
+//! with a file that could not be read. Nothing here writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rusqlite::Connection;
@@ -204,21 +205,46 @@ impl Index {
         self.vault.absolute(path).ancestors().take(names).any(Path::is_symlink)
     }
 
-    /// Looks at the suspects' bytes, on all cores where there are many.
-    pub(super) fn inspect(&self, suspects: Vec<ChangedFile>) -> Vec<Change> {
+    /// Looks at the suspects' bytes, on all cores where there are many. Unreadable files go into `unread`.
+    pub(super) fn inspect(&self, suspects: Vec<ChangedFile>, unread: &mut Vec<UnreadPath>) -> Vec<Change> {
         let (suspects, now) = (suspects.into_par_iter().with_min_len(WORTH_A_CORE), self.now_ns());
-        suspects.filter_map(|suspect| self.look(suspect, now)).collect()
+        let found = Mutex::default();
+        let changes = suspects.filter_map(|suspect| self.look(suspect, now, &found)).collect();
+        unread.extend(in_order(found));
+        changes
     }
 
-    /// The result of one suspect; `None` without a change. `now` is in nanoseconds since 1970.
-    pub(super) fn look(&self, suspect: ChangedFile, now: i64) -> Option<Change> {
+    /// The result of one suspect; `None` without a change. `now` is in nanoseconds since 1970. If it can't be read, that
+    /// goes into `unread`.
+    pub(super) fn look(
+        &self,
+        suspect: ChangedFile,
+        now: i64,
+        unread: &Mutex<Vec<UnreadPath>>,
+    ) -> Option<Change> {
         let ChangedFile { path, known, stat } = suspect;
         let Some(stat) = stat else { return known.map(Change::Removed) };
         // A change time that later scans may trust, else 0.
         let is_old = now.saturating_sub(stat.ctime_ns.max(stat.mtime_ns)) > GRAIN;
-        let look = FileStat { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
+        let mut look = FileStat { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
         let note = NotePath::new(&path).ok()?;
-        let Some(bytes) = self.read_file(&note, &stat) else { return known.map(Change::Removed) };
+        let bytes = match self.reason_to_leave(&note, &stat) {
+            Some(why) => Err(why),
+            None => match self.vault.read(&note) {
+                Err(error) if error.is_not_found() => return known.map(Change::Removed),
+                Err(error) => {
+                    look.ctime = 0;
+                    let why = match error {
+                        VaultError::Io(_, source) => source.to_string(),
+                        error => error.to_string(),
+                    };
+                    let why = SkipReason::Unreadable(why).to_string();
+                    unread.lock().unwrap_or_else(PoisonError::into_inner).push((path.clone(), why.clone()));
+                    Err(why)
+                }
+                Ok(bytes) => Ok(bytes),
+            },
+        };
         let hash = bytes.as_ref().map_or([0; 32], |bytes| *blake3::hash(bytes).as_bytes());
         if let Some(known) = known.as_ref().filter(|known| bytes.is_ok() && known.hash == hash) {
             let touched = FileRow { look, ..known.clone() };
@@ -230,30 +256,35 @@ impl Index {
         };
         let findings = note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
         let findings = Some(findings.collect::<Vec<_>>().join("\n")).filter(|findings| !findings.is_empty());
-        let (is_new, place) = (known.is_none(), known.and_then(|known| known.place));
-        Some(Change::Content { file: FileRow { path, look, hash, skipped, findings, place }, is_new, note })
+        let (is_new, place) = (known.is_none(), known.as_ref().and_then(|known| known.place));
+        let file = FileRow { path, look, hash, skipped, findings, place };
+        (known.as_ref() != Some(&file)).then_some(Change::Content { file, is_new, note })
     }
 
-    /// Reads a file within the limits, or says why it is left out; none where it is gone.
-    fn read_file(&self, path: &NotePath, stat: &Stat) -> Option<Result<Vec<u8>, String>> {
+    /// Why a file is left out without a look at its bytes, if it is.
+    fn reason_to_leave(&self, path: &NotePath, stat: &Stat) -> Option<String> {
         let (most, megabytes) = (self.options.max_file_bytes, |bytes: u64| bytes as f64 / 1e6);
-        Some(Err(if stat.is_placeholder {
-            VaultError::Placeholder(path.clone()).to_string()
+        if stat.is_placeholder {
+            Some(VaultError::Placeholder(path.clone()).to_string())
         } else if conflict::is_conflict_copy(path.file_name()) {
-            "it is a conflict copy; merge it with its original, then remove it".to_owned()
+            Some("it is a conflict copy; merge it with its original, then remove it".to_owned())
         } else if stat.size > most {
-            format!(
+            Some(format!(
                 "it has {:.1} MB, more than the {:.1} MB of `[index] max_file_bytes`",
                 megabytes(stat.size),
                 megabytes(most)
-            )
+            ))
         } else {
-            return match self.vault.read(path) {
-                Err(error) if error.is_not_found() => None,
-                read => Some(read.map_err(|error| error.to_string())),
-            };
-        }))
+            None
+        }
     }
+}
+
+/// What several threads found unreadable, by path.
+pub(super) fn in_order(unread: Mutex<Vec<UnreadPath>>) -> Vec<UnreadPath> {
+    let mut unread = unread.into_inner().unwrap_or_else(PoisonError::into_inner);
+    unread.sort_unstable();
+    unread
 }
 
 /// Whether the file system says of a file what the index recorded.

@@ -28,7 +28,7 @@ impl Index {
             let mut unread = Vec::new();
             let suspects = self.scan(&store.conn()?, &mut unread)?;
             let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
-            self.apply(store, &paths, true)?;
+            add_unread(&mut unread, self.apply(store, &paths, true)?);
             Ok(unread)
         })
     }
@@ -58,8 +58,7 @@ impl Index {
             return Ok(unread);
         }
         if paths.len() > BATCH && !catalog::begins(&store.conn()?, "")? {
-            self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
-            return Ok(unread);
+            return Ok(self.reindex_into(store, &|_| {}, &self.stopping, wait)?.1);
         }
         for paths in paths.chunks(BATCH) {
             if self.stopping.load(Ordering::Relaxed) {
@@ -68,7 +67,7 @@ impl Index {
             let _writing = store.lock_to_write(wait)?;
             let conn = store.conn()?;
             let suspects = self.suspects_at(&conn, paths, &mut unread)?;
-            let changes = self.inspect(suspects);
+            let changes = self.inspect(suspects, &mut unread);
             self.refuse_vanishing(&conn, &changes)?;
             let delta = Delta::build(changes, Some(&store.segments()), &self.basis)?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
@@ -134,10 +133,13 @@ impl Index {
             (conn, corpus) = store.snapshot()?;
             suspects = match applied {
                 // Changes during the write are for the next query.
-                Ok(_) => Ok(Vec::new()),
+                Ok(missed) => {
+                    add_unread(&mut unread, missed);
+                    Ok(Vec::new())
+                }
                 Err(IndexError::Busy) => self.scan(&conn, &mut unread),
                 Err(error) if error.is_full_or_read_only() => {
-                    warnings.push(error.to_string());
+                    warnings.push(error.in_cache(&self.root).to_string());
                     self.scan(&conn, &mut unread)
                 }
                 Err(error) => Err(error),
@@ -175,7 +177,9 @@ impl Index {
             ));
             suspects.truncate(DIRECT);
         }
-        self.overlay(corpus, suspects, freshness)
+        let (corpus, unread) = self.overlay(corpus, suspects, freshness)?;
+        freshness.misses(unread);
+        Ok(corpus)
     }
 
     /// The whole vault, none of which is committed; what was read last where nothing has changed since.
@@ -187,28 +191,41 @@ impl Index {
     ) -> Result<Arc<Corpus>, IndexError> {
         let of = *blake3::hash(format!("{suspects:?}").as_bytes()).as_bytes();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, corpus)) = read.as_ref().filter(|(known, _)| *known == of) {
-            freshness.read_directly = suspects.len();
-            return Ok(Arc::clone(corpus));
-        }
-        let corpus = self.overlay(corpus, suspects, freshness)?;
-        *read = Some((of, Arc::clone(&corpus)));
+        let (corpus, unread) = match read.take().filter(|(known, ..)| *known == of) {
+            Some((_, corpus, unread)) => {
+                freshness.read_directly = suspects.len();
+                (corpus, unread)
+            }
+            None => self.overlay(corpus, suspects, freshness)?,
+        };
+        freshness.misses(unread.clone());
+        *read = Some((of, Arc::clone(&corpus), unread));
         Ok(corpus)
     }
 
+    /// `corpus` with the suspects, and those of them that could not be read.
     fn overlay(
         &self,
         corpus: Arc<Corpus>,
         suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
-    ) -> Result<Arc<Corpus>, IndexError> {
-        let mut changes = self.inspect(suspects);
+    ) -> Result<(Arc<Corpus>, Vec<UnreadPath>), IndexError> {
+        let mut unread = Vec::new();
+        let mut changes = self.inspect(suspects, &mut unread);
         changes.retain(|change| !matches!(change, Change::Touched(_)));
         if changes.is_empty() {
-            return Ok(corpus);
+            return Ok((corpus, unread));
         }
         freshness.read_directly += changes.len();
         let delta = Delta::build(changes, None, &self.basis)?;
-        Ok(Arc::new(delta.overlay(&corpus)?))
+        Ok((Arc::new(delta.overlay(&corpus)?), unread))
     }
+}
+
+/// Adds those of `more` that are not in a folder that is unread already.
+fn add_unread(unread: &mut Vec<UnreadPath>, mut more: Vec<UnreadPath>) {
+    let is_in =
+        |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    more.retain(|(path, _)| !unread.iter().any(|(folder, _)| is_in(path, folder)));
+    unread.append(&mut more);
 }
