@@ -87,6 +87,15 @@ impl Ui {
         result_line(&text);
     }
 
+    /// Prints a document: byte for byte, but to a terminal as [`Ui::line`] does.
+    pub fn document_of_notes(self, text: &str) {
+        if std::io::stdout().is_terminal() {
+            self.document(escape_control(&text.replace("\r\n", "\n")).as_bytes());
+        } else {
+            self.document(text.as_bytes());
+        }
+    }
+
     /// Prints a document, byte for byte.
     pub fn document(self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();

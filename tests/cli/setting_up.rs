@@ -288,6 +288,20 @@ fn hits_on_a_terminal_open_their_notes() {
 }
 
 #[test]
+fn an_export_does_nothing_to_a_terminal_and_gives_a_file_every_byte() {
+    let vault = TestVault::new("//- /MEMORY.md\n- word \u{1b}]0;title\u{7} \u{9b}31m\n");
+    for format in ["markdown", "jsonl", "ics"] {
+        let args = ["export", "--format", format];
+        let (raw, _) = Pty::raw(&vault.command(&args));
+        assert!(
+            (format == "ics" || raw.contains("word")) && !raw.contains(['\u{1b}', '\u{7}', '\u{9b}']),
+            "{format}: {raw:?}"
+        );
+    }
+    assert!(vault.run(&["export"]).ok().stdout.contains("\u{1b}]0;title\u{7} \u{9b}31m"));
+}
+
+#[test]
 fn a_notification_on_a_terminal_opens_its_note() {
     let due = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n";
     let stage = || TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{due}"));

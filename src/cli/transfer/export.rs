@@ -57,7 +57,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some(_) if args.format == Format::Okf => {}
         Some(file) => write(file, &text, workspace.vault.root())?,
         None if !context.ui.json => {
-            context.ui.document(text.as_bytes());
+            context.ui.document_of_notes(&text);
             return Ok(Status::Fine);
         }
         None => {}
