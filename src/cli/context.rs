@@ -95,7 +95,7 @@ impl Context {
         if let Some(dir) = &self.vault {
             return Ok(dir.clone());
         }
-        let here = std::env::current_dir()?;
+        let here = current_dir()?;
         config::find_vault(&here).ok_or_else(|| {
             CommandError::usage(format!("no vault at or above `{}`", here.display()))
                 .hint("name one with `--vault DIR`, or make one: `vault-agent setup` asks, `vault-agent run --vault DIR` doesn't")
@@ -208,6 +208,17 @@ pub(super) fn note_line(text: &str) -> Result<(&str, usize)> {
     let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
     place.filter(|(path, line)| !path.is_empty() && *line > 0).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
+    })
+}
+
+/// The current folder.
+///
+/// # Errors
+/// It can't be used: it was deleted, or is not ours to read.
+pub(super) fn current_dir() -> Result<PathBuf> {
+    std::env::current_dir().map_err(|error| {
+        CommandError::problem(format!("the current folder can't be used: {error}"))
+            .hint("go to another folder, or name the vault with `--vault DIR`")
     })
 }
 

@@ -22,6 +22,9 @@ pub struct TemplateReport {
     pub created: Vec<String>,
     /// Files that were there already and stayed as they are.
     pub kept: Vec<String>,
+    /// Files that could not be made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
 }
 
 impl TemplateReport {
@@ -35,13 +38,13 @@ impl TemplateReport {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let dir = match (&args.dir, context.named_vault()) {
         (Some(dir), _) | (None, Some(dir)) => dir.clone(),
-        (None, None) => std::env::current_dir()?,
+        (None, None) => current_dir()?,
     };
     let (workspace, written) = write_template(context, &dir, None)?;
     print_zone(context, &workspace, written.has_settings());
     let created = written.created.iter().map(|path| format!("created {path}"));
     let lines = created.chain(written.kept.iter().map(|path| format!("kept    {path}")));
-    let done = context.report(&written, lines, true);
+    let done = context.report(&written, lines, written.failed.is_empty());
     let Workspace { vault, settings, zone, clock, .. } = &workspace;
     if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
         context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
@@ -72,6 +75,10 @@ pub fn write_template(
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
     let settings = initial.map(|(_, settings)| settings);
     let written = workspace.as_one_commit(&why, || write_missing(dir, &workspace, &zone, settings, &why))?;
+    if !written.failed.is_empty() {
+        written.failed.iter().for_each(|file| context.ui.note(format!("not made: {file}")));
+        context.ui.note("make way for them, and run `vault-agent init` again: it adds what is missing");
+    }
     Ok((workspace.reload()?.unwrap_or(workspace), written))
 }
 
@@ -99,7 +106,8 @@ pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Resul
     Ok(workspace)
 }
 
-/// Writes the missing files, each where the settings have its like.
+/// Writes the missing files, each where the settings have its like; one that can't be made is named, and doesn't stop
+/// the others, unless it is the settings.
 fn write_missing(
     dir: &Path,
     workspace: &Workspace,
@@ -117,6 +125,7 @@ fn write_missing(
         match workspace.editor.create(&NotePath::new(&path)?, text.as_bytes(), why) {
             Ok(_) => written.created.push(path),
             Err(EditError::Exists(_)) => written.kept.push(path),
+            Err(error) if *usual != FILE_NAME => written.failed.push(format!("{path}: {error}")),
             Err(error) => {
                 return Err(CommandError::problem(format!("can't write into `{}`: {error}", dir.display()))
                     .hint("give yourself the right to write there, or name another folder"));

@@ -150,7 +150,9 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
     if error.use_stderr() {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
-        Ui::begin(json).json_error(first.strip_prefix("error: ").unwrap_or(first), &[]);
+        let tips = text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).map(str::to_owned);
+        let hints: Vec<String> = tips.collect();
+        Ui::begin(json).json_error(first.strip_prefix("error: ").unwrap_or(first), &hints);
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
@@ -163,13 +165,20 @@ fn parse(args: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
     let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
     let dashed = if has_dashed_text { with_dashed_values } else { std::convert::identity };
     let cli = |matches: clap::ArgMatches| Ok((Cli::from_arg_matches(&matches)?, matches));
-    let read = |tree: clap::Command| dashed(tree).try_get_matches_from(args).and_then(cli);
+    let read_from =
+        |tree: clap::Command, args: &[OsString]| dashed(tree).try_get_matches_from(args).and_then(cli);
+    let read = |tree: clap::Command| read_from(tree, args);
     let often = commands::OFTEN.iter().find(|(name, _)| args.iter().any(|arg| arg == name));
     let matches = often.and_then(|(name, with_args)| {
         let tree = GlobalArgs::augment_args(clap::Command::new("vault-agent"));
         read(tree.subcommand(with_args(clap::Command::new(*name)))).ok()
     });
-    matches.map_or_else(|| read(Cli::command()), Ok)
+    matches.map_or_else(|| read(Cli::command()), Ok).or_else(|error| {
+        // Of an argument that takes several values, such text is a value only behind `--`.
+        let (texts, others): (Vec<_>, Vec<_>) = args.iter().cloned().partition(|arg| is_dashed_text(arg));
+        let args = [others, vec!["--".into()], texts].concat();
+        has_dashed_text.then(|| read_from(Cli::command(), &args).ok()).flatten().ok_or(error)
+    })
 }
 
 /// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white

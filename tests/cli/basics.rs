@@ -169,6 +169,25 @@ fn completions_and_manual_name_the_commands() {
 }
 
 #[test]
+fn a_folder_that_is_gone_is_named_with_what_to_do() {
+    let vault = TestVault::new("");
+    let gone = vault.home().join("gone");
+    for args in [&["status"][..], &["init"], &["search", "x"]] {
+        std::fs::create_dir(&gone).unwrap();
+        // The shell stands in a folder that it removes.
+        let mut shell = Command::new("sh");
+        let plain = vault.command(args);
+        shell
+            .args(["-c", "/bin/rmdir \"$PWD\"; exec \"$0\" \"$@\""])
+            .arg(plain.get_program())
+            .args(plain.get_args());
+        shell.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let run = Run::of(shell.env_remove("VAULT_AGENT_VAULT").current_dir(&gone));
+        run.exits(1).warns("the current folder can't be used: ").warns("`--vault DIR`");
+    }
+}
+
+#[test]
 fn a_text_may_begin_with_a_dash() {
     let vault = TestVault::new("//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n");
     for (args, saved) in [
@@ -183,6 +202,14 @@ fn a_text_may_begin_with_a_dash() {
         assert!(run.stdout.contains(saved), "{args:?}: {run:?}");
     }
     assert!(vault.run(&["memory", "working"]).ok().stdout.contains("- x"));
+    vault.write("Light.md", "light theme\n");
+    vault.write("Dark.md", "dark theme\n");
+    for args in [&["search", "-light theme", "-n", "3"][..], &["search", "theme", "-light yellow"]] {
+        let hits = vault.json(args)["hits"].clone();
+        assert_eq!((hits.as_array().unwrap().len(), &hits[0]["path"]), (1, &json!("Dark.md")), "{args:?}");
+    }
+    let said = vault.run(&["search", "--json", "-light"]);
+    assert!(said.exits(2).json()["hints"][0].as_str().unwrap().contains("'-- -l'"), "{said:?}");
     // What looks like an option is one, and a misspelt one is no text.
     for args in [&["memory", "save", "--sectoin", "A", "x"][..], &["remind", "list", "-x"]] {
         let run = vault.run(args);

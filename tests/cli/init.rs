@@ -65,10 +65,14 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_named() {
+fn what_cannot_be_written_is_named_and_the_rest_is_made() {
     let vault = TestVault::new("//- /sub/.obsidian\nno folder\n");
     let said = vault.run(&["init", "sub"]);
-    said.exits(1).warns("can't write into `sub`: ").warns("or name another folder");
+    said.exits(1)
+        .says("created Welcome.md")
+        .warns("not made: .obsidian/app.json: ")
+        .warns("make way for them");
+    assert!(vault.has("sub/MEMORY.md"));
 }
 
 #[test]

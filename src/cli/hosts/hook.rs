@@ -106,7 +106,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 CommandError::problem(format!("can't open the vault `{}`: {error}", vault.display()))
             })?;
             let (program, vault_text) = (utf8(&std::env::current_exe()?)?, utf8(&vault)?);
-            let here = std::env::current_dir()?;
+            let here = current_dir()?;
             let project = (at.project || at.local).then(|| memories::project(&here));
             let config = config_dir().unwrap_or_default();
             let server = host_settings::server_name(&vault_text, &config, project).filter(|_| !no_mcp);
@@ -253,7 +253,7 @@ fn settings_path(at: &SettingsPlace) -> Result<PathBuf> {
     }
     if at.project || at.local {
         let name = if at.project { "settings.json" } else { "settings.local.json" };
-        return Ok(std::env::current_dir()?.join(".claude").join(name));
+        return Ok(current_dir()?.join(".claude").join(name));
     }
     Ok(config_dir()?.join("settings.json"))
 }

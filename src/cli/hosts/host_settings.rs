@@ -34,7 +34,7 @@ pub(super) fn install(
     wanted: Option<bool>,
     dry_run: bool,
 ) -> Result<Option<Value>> {
-    let here = std::env::current_dir()?;
+    let here = current_dir()?;
     let project = memories::project(&here);
     let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
     if !wanted.unwrap_or_else(|| !is_home && context.ui.can_ask() && is_project(project)) {
@@ -152,7 +152,7 @@ pub(super) fn follow_codex(context: &Context, dry_run: bool) -> Result<()> {
 /// # Errors
 /// The host's settings can't be changed.
 pub(super) fn uninstall(context: &Context, dry_run: bool) -> Result<()> {
-    let here = std::env::current_dir()?;
+    let here = current_dir()?;
     let path = settings_of(memories::project(&here));
     let Ok(file) = SettingsFile::read(&path) else { return Ok(()) };
     let Some(folder) = memories::our_folder(file.text()) else { return Ok(()) };

@@ -41,7 +41,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// Runs `mcp`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Workspace::open(&context.vault_dir()?, Arc::clone(&context.clock))?;
-    let here = std::env::current_dir()?;
+    let here = current_dir()?;
     let place = mcp::ServerScopes::of(&here, |name| std::env::var(name).ok());
     let shared = Arc::new(SharedState::new(workspace, exposed_tools(args), place));
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -18,7 +18,7 @@ pub(super) fn text_argument(text: &str) -> Result<String> {
 pub(super) fn parse_scope(text: Option<&str>) -> Result<Scope> {
     let env = |name: &str| std::env::var(name).ok();
     match text {
-        Some("here") => Ok(derive(&std::env::current_dir()?, env)),
+        Some("here") => Ok(derive(&current_dir()?, env)),
         Some(text) => Ok(text.parse().map_err(MemoryError::from)?),
         // In no folder, only the environment counts.
         None => Ok(derive(std::path::Path::new("/"), env)),

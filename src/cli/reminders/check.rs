@@ -263,7 +263,7 @@ fn finding(
 /// the vault's.
 pub(in crate::cli) fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath> {
     let root = workspace.vault.root();
-    let here = std::env::current_dir()?.join(file);
+    let here = current_dir()?.join(file);
     let relative = match here.canonicalize() {
         Ok(full) => full.strip_prefix(root).map(Path::to_path_buf).map_err(|_| {
             CommandError::usage(format!("`{}` is not in the vault `{}`", file.display(), root.display()))

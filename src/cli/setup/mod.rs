@@ -194,7 +194,7 @@ impl SetupAnswerSource {
 fn machine(context: &Context) -> Result<MachineFacts> {
     let home = etcetera::home_dir().ok().filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| CommandError::problem("no home directory is known").hint("set `HOME`"))?;
-    let here = std::env::current_dir()?;
+    let here = current_dir()?;
     let named = context.named_vault().map(|vault| here.join(vault));
     let variables = [
         DISCORD_TOKEN_VARIABLE,
@@ -246,7 +246,7 @@ fn write(context: &Context, plan: &SetupPlan) -> CommandResult {
     context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
     let runs = plan.service && service::install_for(context, &plan.root)?;
     print_next_steps(context, plan, runs);
-    Ok(Status::of(runs == plan.service))
+    Ok(Status::of(runs == plan.service && written.failed.is_empty()))
 }
 
 /// Writes a file that only its owner can read, whole or not at all.
