@@ -18,6 +18,9 @@ use crate::search::store::{Corpus, RowInputs, cache};
 use crate::vault::Vault;
 use crate::workspace::Workspace;
 
+/// The hash of a listing, the corpus of its files, and the paths and reasons of those that could not be read.
+type ReadDirectly = ([u8; 32], Arc<Corpus>, Vec<(String, String)>);
+
 /// The index of a vault.
 #[derive(Debug)]
 pub struct Index {
@@ -31,8 +34,8 @@ pub struct Index {
     pub(in crate::search) root: PathBuf,
     pub(in crate::search) clock: Arc<dyn Clock>,
     pub(in crate::search) store: RwLock<Arc<cache::Store>>,
-    /// Without a cache: what was read last, the listing that it belongs to, and what of it could not be read.
-    pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<Corpus>, Vec<(String, String)>)>>,
+    /// Without a cache, what was read last.
+    pub(in crate::search) read: Mutex<Option<ReadDirectly>>,
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     /// Ends a running update early, without half of a change.
