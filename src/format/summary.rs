@@ -1,14 +1,26 @@
 //! Parses and writes `summaries/<log>/d0-0001.md`: a summary of some events of a log, with the ids and the hash of
 //! these events.
 //!
-//! ```text --- id: sum_3f2a9c0d1e4b5a67 kind: leaf depth: 0 covers: [^01JGXYZ0000000000000000000,
-//! ^01JGXYZ0000000000000000009] sources: ["[[logs/discord-channel/7/20260130T142355Z_0001]]"] sha256:
-//! 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 sources_sha256:
-//! e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 text_sha256:
-//! 5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03 tokens: 412 brain: claude at: 2026-11-22T09:30:00Z
-//! type: Summary generated: { by: claude/claude-sonnet-4-6, at: 2026-11-22T09:30:00Z } --- What was said.
+//! ```text
+//! ---
+//! id: sum_3f2a9c0d1e4b5a67
+//! kind: leaf
+//! depth: 0
+//! covers: [^01JGXYZ0000000000000000000, ^01JGXYZ0000000000000000009]
+//! sources: ["[[logs/discord-channel/7/20260130T142355Z_0001]]"]
+//! sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+//! sources_sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+//! text_sha256: 5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
+//! tokens: 412
+//! brain: claude
+//! at: 2026-11-22T09:30:00Z
+//! type: Summary
+//! generated: { by: claude/claude-sonnet-4-6, at: 2026-11-22T09:30:00Z }
+//! ---
+//! What was said.
 //!
-//! Expand for details about: the mast, the dentist. ```
+//! Expand for details about: the mast, the dentist.
+//! ```
 //!
 //! A *leaf* summarises events; a *condensed* summary combines the summaries that its `sources` name. `covers` names the
 //! first and the last event. `sha256` is the hash of the log's bytes from the beginning of the first event to the end
