@@ -1,4 +1,4 @@
-//! Finds the vault, and the directories of its state and cache.
+//! Finds the vault, the directories of its state and cache, and whether a program can be run.
 
 use std::path::{Path, PathBuf};
 
@@ -186,6 +186,19 @@ pub fn is_vault(dir: &Path) -> bool {
 /// The nearest directory from `start` upwards that holds `vault-agent.toml` or `.obsidian`.
 pub fn find_vault(start: &Path) -> Option<PathBuf> {
     start.ancestors().find(|dir| is_vault(dir)).map(Path::to_owned)
+}
+
+/// Whether a program can be run: by its path, or by its name along `PATH`.
+pub fn is_executable(program: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let runs = |path: &Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return runs(Path::new(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))
 }
 
 #[cfg(test)]

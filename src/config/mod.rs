@@ -29,7 +29,7 @@ mod tables;
 
 pub use self::add_allowed::with_allowed;
 pub(crate) use self::dirs::create_private;
-pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault, resolved};
+pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_executable, is_vault, resolved};
 pub use self::error::ConfigError;
 pub(crate) use self::error::nearest;
 pub use self::path_patterns::{PathPatterns, with_literal_brackets};

@@ -2,10 +2,10 @@
 //! servers (`[[mcp]]`); and the brains, skills and servers that routines name. No brain is asked, and no server started
 //! or called.
 
-use super::{Check, Repair, is_executable};
+use super::{Check, Repair};
 use crate::agent::skills::Skills;
 use crate::agent::{self, brain_clients};
-use crate::config::{BashMode, BrainKind, McpServer, ToolGroup, address_problem, secret};
+use crate::config::{BashMode, BrainKind, McpServer, ToolGroup, address_problem, is_executable, secret};
 use crate::format::Finding;
 use crate::reminders::PlacedFinding;
 use crate::workspace::Workspace;

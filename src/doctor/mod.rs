@@ -156,16 +156,3 @@ fn settings(workspace: &Workspace) -> Vec<Check> {
 pub fn settings_failure(error: &ConfigError) -> Check {
     Check::unusable("settings", error, "mend the line that is named")
 }
-
-/// Whether a program can be run: by its path, or by its name along `PATH`.
-pub(crate) fn is_executable(program: &str) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    let runs = |path: &std::path::Path| {
-        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    if program.contains('/') {
-        return runs(std::path::Path::new(program));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))
-}

@@ -10,11 +10,10 @@ use secrecy::SecretString;
 
 use crate::cli::prelude::*;
 use crate::clock::Clock;
-use crate::config::{self, FILE_NAME, NotifyKind, Settings};
+use crate::config::{self, FILE_NAME, NotifyKind, Settings, is_executable};
 use crate::deliver::{Desktop, NoteLinks, Notifier, NotifierContext, send_test};
 #[cfg(feature = "assistant")]
 use crate::discord::{DiscordApi, examine};
-use crate::doctor::is_executable;
 use crate::notifiers::{authority, remote_notifier};
 use crate::setup::{NotifierTrial, VaultFolder};
 

@@ -15,9 +15,8 @@ use crate::cli::daemon::service;
 use crate::cli::prelude::*;
 use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, FILE_NAME, NTFY_TOKEN_VARIABLE,
-    SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, json_file,
+    SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, is_executable, json_file,
 };
-use crate::doctor::is_executable;
 #[cfg(feature = "assistant")]
 use crate::setup::{BrainTrial, DiscordBot, DiscordChannel};
 use crate::setup::{

@@ -3,13 +3,15 @@
 //! The program is `notify-send`, else `gdbus` (both speak to the freedesktop service over D-Bus), or `osascript` on
 //! macOS; so this program needs no D-Bus library. A notification centre can't be asked for earlier messages, so the
 //! guarantee after a crash is "at least once". Without a desktop session, or without any of the programs, the notifier
-//! refuses, and the message falls back to the console. Text reaches a program as an argument of its own, never as code.
+//! refuses, and the message falls back to the console; among several machines it leaves the message to the others. Text
+//! reaches a program as an argument of its own, never as code.
 
 use std::process::Stdio;
 
 use async_trait::async_trait;
 use tokio::process::Command;
 
+use crate::config::is_executable;
 use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
 use crate::deliver::words::compose;
 
@@ -37,7 +39,7 @@ impl Notifier for Desktop {
     }
 
     fn obstacle(&self) -> Option<&str> {
-        let has_program = || programs("", "").iter().any(|(program, _)| is_in_path(program));
+        let has_program = || programs("", "").iter().any(|(program, _)| is_executable(program));
         self.has_others.then(|| no_session().or_else(|| (!has_program()).then_some(NO_PROGRAM)))?
     }
 
@@ -110,11 +112,6 @@ async fn show(program: &str, arguments: &[String]) -> Result<bool, String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
     Err(format!("the desktop doesn't take notifications: `{program}`: {said}"))
-}
-
-fn is_in_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Why there is no desktop to show anything on, if so.
