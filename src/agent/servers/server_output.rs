@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 use crate::agent::skills::HiddenSecrets;
 use crate::config::McpServer;
@@ -96,6 +98,17 @@ fn part(block: &ContentBlock) -> String {
     }
 }
 
+/// Replaces the blocks of a call's result that have an unknown type or a wrong shape by a sentence, so that the other
+/// blocks can be read.
+pub fn replace_unknown_content(message: &mut Value) {
+    let content = message.pointer_mut("/result/content").and_then(Value::as_array_mut);
+    for block in content.into_iter().flatten() {
+        if ContentBlock::deserialize(&*block).is_err() {
+            *block = json!({"type": "text", "text": "[content of a new kind: not shown]"});
+        }
+    }
+}
+
 /// The text, or its beginning, between two marks; the second mark occurs nowhere in the text.
 pub fn marked(server: &str, text: &str) -> String {
     let length = text.chars().count();
@@ -118,8 +131,6 @@ pub fn shorten_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn server() -> McpServer {

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::server_output::ServerEnd;
+use super::server_output::{ServerEnd, replace_unknown_content};
 use crate::agent::locked_folder::{LockedFolder, sweep};
 use crate::brain::process::{Child, Program, Supervision};
 use crate::brain::scrub;
@@ -97,11 +97,12 @@ impl Transport<RoleClient> for StdioTransport {
             let child = self.child.as_mut()?;
             let error = match child.next().await {
                 // A line that is no message of the protocol is ignored.
-                Ok(Some(value)) => {
+                Ok(Some(mut value)) => {
                     let answers = value.get("id").filter(|_| value.get("method").is_none());
                     if answers.is_some_and(|id| !self.waiting.remove(&id.to_string())) {
                         continue;
                     }
+                    replace_unknown_content(&mut value);
                     match serde_json::from_value(value) {
                         Ok(message) => return Some(message),
                         Err(_) => continue,
@@ -289,7 +290,8 @@ impl Transport<RoleClient> for HttpTransport {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let message = self.messages.recv().await?;
+            let mut message = self.messages.recv().await?;
+            replace_unknown_content(&mut message);
             if let Ok(message) = serde_json::from_value(message) {
                 return Some(message);
             }

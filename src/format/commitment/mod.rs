@@ -186,6 +186,20 @@ pub fn next_id(file: &CommitmentsFile, local_date: Date) -> String {
     format!("{prefix}{:03}", last.saturating_add(1))
 }
 
+/// A free id of a day whose number is a hash of the follow-up's words, its time and its place: `c-YYYY-MM-DD-NNNNNN`.
+/// Two notes that are merged later give two follow-ups two ids.
+///
+/// # Panics
+/// All numbers are taken.
+pub fn hashed_id(file: &CommitmentsFile, local_date: Date, new: &Commitment) -> String {
+    let said = format!("{:?} {:?} {}", new.due, new.scope, new.text);
+    let hash = blake3::derive_key("vault-agent 2026-11-29 number of a follow-up", said.as_bytes());
+    let number = 100_000 + u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) % 900_000;
+    let is_taken = |id: &String| file.find(id).is_some() || file.other_ids.contains(id);
+    let mut ids = (number..).map(|number| format!("c-{local_date}-{number}"));
+    ids.find(|id| !is_taken(id)).expect("a file has fewer follow-ups than there are numbers")
+}
+
 impl Commitment {
     /// The block, ending in a newline. Append it after an empty line, or Obsidian takes the line above it
     /// for a heading.

@@ -246,7 +246,9 @@ fn merge_commitments(before: &[u8], items: &[&ImportItem]) -> MergedNote {
         let id = if ids.contains(&safe.id) {
             let made = safe.created.map(|at| TimeZone::UTC.to_datetime(at).date());
             let of_id = || safe.id.strip_prefix("c-")?.get(..10)?.parse::<Date>().ok();
-            commitment::next_id(&file, made.or_else(of_id).unwrap_or(Date::constant(1970, 1, 1)))
+            // Two machines may each import before they see the other's note.
+            let day = made.or_else(of_id).unwrap_or(Date::constant(1970, 1, 1));
+            commitment::hashed_id(&file, day, &safe)
         } else {
             safe.id.clone()
         };
