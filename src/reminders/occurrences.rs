@@ -32,7 +32,7 @@ impl VaultReminders<'_> {
     }
 
     /// Moves a recurring reminder past an occurrence that is due and was not sent, else removes the line in which the
-    /// last one was snoozed; `None` if there is no such one.
+    /// last one was snoozed, which has another id; `None` if there is no such one.
     ///
     /// # Errors
     /// As [`Self::skip_next`].
@@ -49,10 +49,7 @@ impl VaultReminders<'_> {
         let snoozed = id_of_line(&self.path, &line.reminder, |_| false);
         match (Self { was: None, ..self.clone() }).remove(snoozed.as_str(), origin) {
             Err(ReminderError::NoSuchId { .. }) => Ok(None),
-            removed => removed.map(|_| {
-                let line_text = String::from_utf8_lossy(&line.text).into_owned();
-                Some(WrittenReminder { id: id.to_owned(), line_text })
-            }),
+            removed => removed.map(Some),
         }
     }
 

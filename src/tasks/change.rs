@@ -162,13 +162,19 @@ fn next_dates(
     let drops =
         rules.done.drop_scheduled && (when(FieldKind::Due).is_some() || when(FieldKind::Start).is_some());
     let snoozed = line.snoozed_from(format).is_some();
+    let alarm = when(FieldKind::Reminder).filter(|_| !snoozed).map(along);
+    // Behind `when done` the dates may move back; an alarm that is over would hide the day, or come at once.
+    let is_over = |alarm: &TaskTime| alarm.at(rules.default_time) <= now && next.date > today;
+    let remark = alarm
+        .filter(is_over)
+        .map(|alarm| format!("its `⏰` would be {}, which is over; it has none", alarm.date));
     let dates = vec![
         (FieldKind::Start, when(FieldKind::Start).map(along)),
         (FieldKind::Scheduled, when(FieldKind::Scheduled).filter(|_| !drops).map(along)),
         (FieldKind::Due, when(FieldKind::Due).map(along)),
-        (FieldKind::Reminder, when(FieldKind::Reminder).filter(|_| !snoozed).map(along)),
+        (FieldKind::Reminder, alarm.filter(|alarm| !is_over(alarm))),
     ];
-    Ok(Some((dates, drift(next, line.value(rule)))))
+    Ok(Some((dates, drift(next, line.value(rule)).or(remark))))
 }
 
 /// That a rule goes on from an earlier day of the month from now on.

@@ -55,7 +55,7 @@ fn a_told_reminder_that_is_snoozed_is_found_by_its_id_again() {
             let line = run(&["snooze", "--until", "tomorrow 9am"]);
             assert!(line.contains("date=2026-12-02 time=09:00 recur=none"), "{line}");
             assert_eq!(snoozed(), 1, "{recur}");
-            run(&["done"]);
+            assert_eq!(run(&["done"]), line, "the line that goes");
             assert_eq!(snoozed(), 0, "{recur}");
         }
         run(&["snooze", "--minutes", "10"]);

@@ -367,3 +367,28 @@ fn a_line_that_comes_again_beside_the_one_it_became_gets_an_id_of_its_own() {
     assert_eq!(ids.len(), 2);
     assert!(ids[0].starts_with("id=rid_") && ids[1].starts_with("id=rid_") && ids[0] != ids[1], "{ids:?}");
 }
+
+#[test]
+fn an_old_copy_of_one_of_two_lines_with_one_id_is_not_told_again() {
+    let weekly = |msg: &str| line("2026-12-01", "09:30", "weekly", msg, &id('A'));
+    let mut world = World::new("2026-12-01T09:30:00Z", &(weekly("Bins") + &weekly("Plants")));
+    world.tick();
+    world.at("2026-12-08T09:30:00Z").tick();
+    assert_eq!(world.place.texts().len(), 4);
+    world.write(world.read() + &weekly("Bins"));
+    world.at("2026-12-08T09:40:00Z").tick();
+    assert_eq!(world.place.texts().len(), 4, "{:?}", world.place.texts());
+    world.write(world.read() + &weekly("Bins"));
+    world.at("2026-12-15T09:30:00Z").tick();
+    assert_eq!(world.place.texts().len(), 6, "{:?}", world.place.texts());
+}
+
+#[test]
+fn lines_of_one_meaning_get_no_ids_and_are_told_as_one() {
+    let weekly = "- [ ] date=2026-12-01 time=09:30 recur=weekly msg=\"Bins\"";
+    let mut world = World::new("2026-11-30T09:30:00Z", &format!("{weekly}\n{weekly} \n"));
+    world.tick();
+    assert!(!world.read().contains("id="), "{}", world.read());
+    world.at("2026-12-01T09:30:00Z").tick();
+    assert_eq!(world.place.texts().len(), 1);
+}

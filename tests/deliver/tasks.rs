@@ -215,6 +215,23 @@ fn a_tag_is_no_new_task_and_other_words_are() {
 }
 
 #[test]
+fn a_line_of_the_same_words_at_another_time_is_another_one() {
+    let mut world = world(&[TaskFormat::Tasks]);
+    let others = "- [x] Pills ⏰ 2026-11-30 09:00 ✅ 2026-11-30\n- [ ] Pills ⏰ 2026-12-01 21:00\n";
+    world.folder.write("Home.md", format!("{others}- [ ] Pills ⏰ 2026-12-01 09:00\n"));
+    world.tick();
+    assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
+    for (home, other) in
+        [("- [ ] Pills #health ⏰ 2026-12-01 09:00\n", ""), ("", "- [ ] Pills #health ⏰ 2026-12-01 09:00\n")]
+    {
+        world.folder.write("Home.md", format!("{others}{home}"));
+        world.folder.write("Other.md", other);
+        world.later(SignedDuration::from_mins(1)).tick();
+        assert_eq!(told(&world).len(), 1, "{:?}", told(&world));
+    }
+}
+
+#[test]
 fn the_global_filter_and_the_folders_are_kept_to() {
     let mut world = world(&[TaskFormat::Tasks]);
     world.settings.tasks.as_mut().unwrap().from = vec!["Work/**".to_owned()];

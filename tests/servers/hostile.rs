@@ -49,7 +49,12 @@ async fn what_a_server_does_is_told() {
         ("big", &["It had 10000000 characters"], false, 1),
         ("huge", &["its answer is longer than 32 MiB"], true, 2),
         ("picture", &["[picture image/png, 30 KB: not shown]\nseen"], false, 1),
-        ("new_kind", &["[content of a new kind: not shown]\nseen\n[content of a new kind: not shown]"], false, 1),
+        (
+            "new_kind",
+            &["[content of a new kind: not shown]\nseen\n[content of a new kind: not shown]"],
+            false,
+            1,
+        ),
         ("error", &["the page is gone"], true, 1),
         ("refuse", &["q is missing"], true, 1),
         // What it may not ask for it doesn't get.

@@ -249,6 +249,9 @@ impl Remind<'_> {
             WrittenReminder { id: id.to_owned(), line_text }
         });
         self.context.answer(&written, &written.line_text)?;
+        if written.id != id {
+            self.context.ui.note("that was its snoozed line; it is gone");
+        }
         if let Some(next) = schedule::next_occurrence(&self.workspace.zone, &line.reminder, self.now) {
             let said = self.confirmation(next.local, line.reminder.recur);
             self.context.ui.note(format!("it comes again {said}"));

@@ -24,6 +24,11 @@ pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
     LineHash::of(fields(reminder).as_bytes())
 }
 
+/// A reminder that comes again, without what its steps change.
+fn undated(reminder: &Reminder) -> Reminder {
+    Reminder { date: Date::MIN, day: None, block_id: None, ..reminder.clone() }
+}
+
 /// Plans the reminders of a note.
 pub(super) struct Planner<'a> {
     pub pass: Pass<'a>,
@@ -165,7 +170,6 @@ impl Planner<'_> {
     /// Whether one of these is this line after a recurrence step, or before it: the line is then an old copy of itself.
     fn is_old_copy(&self, reminder: &Reminder, namesakes: &[&Reminder]) -> bool {
         let next = |of: &Reminder| self.moment.next(of).map(|next| (next.local, next.day));
-        let undated = |of: &Reminder| Reminder { date: Date::MIN, day: None, block_id: None, ..of.clone() };
         reminder.recur != Recur::None
             && namesakes.iter().any(|other| {
                 other.date > reminder.date
@@ -219,7 +223,12 @@ impl Planner<'_> {
             let fact = reminder_fact(reminder, identity.id, &due, self.pass.now);
             !is_line_told(self.pass, &plain, &fact, hash)
         };
-        let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
+        // An old copy of a line that comes again is still that line.
+        let hashes = match reminder.recur {
+            Recur::None => vec![hash],
+            _ => vec![meaning(&undated(reminder)), hash],
+        };
+        let marks = marks(journal, id, due.occurrence.local, &hashes, disputed)?;
         let key = |local| delivery_journal::key(id, local, marks.as_ref());
         let mut due = due;
         if reminder.recur != Recur::None {

@@ -267,15 +267,15 @@ impl LineRewriter<'_> {
 
     /// Gives an id to each line that has none, was the same five seconds ago and ends in a newline.
     fn give_ids(&mut self, note: &ReminderNote, settled: &[PendingRewrite<LineRewrite>]) -> Result<()> {
-        let mut times: HashMap<&[u8], u32> = HashMap::new();
+        let mut times: HashMap<LineHash, u32> = HashMap::new();
         for line in note.without_id() {
-            *times.entry(&line.text).or_default() += 1;
+            *times.entry(meaning(&line.reminder)).or_default() += 1;
         }
         let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| settle.target.line.as_slice()).collect();
-        // Identical lines without an id can't be told apart; they fire as one.
+        // Lines of one meaning without an id can't be told apart; they fire as one.
         let mut lines: Vec<&ReminderLine> = note
             .without_id()
-            .filter(|line| line.terminated && times[line.text.as_slice()] == 1)
+            .filter(|line| line.terminated && times[&meaning(&line.reminder)] == 1)
             .filter(|line| !rewritten.contains(line.text.as_slice()))
             .collect();
         if self.pass.mode == PassMode::Daemon {

@@ -317,13 +317,13 @@ impl MovedTasks<'_> {
         let same = self.pass.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
         let is_moved = |told: &NotifiedTask| {
             let note = told.fact.note.as_deref().filter(|note| *note != due.path);
-            self.is_free(told) && !note.is_some_and(|note| is_in_note(&self.pass, note, &told.fact.id))
+            self.is_free(told) && !note.is_some_and(|note| is_in_note(&self.pass, note, &told.fact))
         };
         if let Some(gone) = same.into_iter().find(is_moved) {
             return Ok(Some(gone));
         }
         let tagged = |told: &NotifiedTask| {
-            self.is_free(told) && is_tagged(told, due) && !is_in_note(&self.pass, &due.path, &told.fact.id)
+            self.is_free(told) && is_tagged(told, due) && !is_in_note(&self.pass, &due.path, &told.fact)
         };
         let at_the_time = self.pass.journal.notified_tasks_at(due.notification_time.at)?;
         Ok(at_the_time.into_iter().find(tagged))
@@ -353,17 +353,23 @@ fn split_tags(text: &str) -> (Vec<&str>, HashSet<&str>) {
     )
 }
 
-/// Whether the note still has a line with the words of this id, open or done: then the new line is another task. If
-/// that isn't known, it counts as another, too.
-fn is_in_note(context: &PassContext<'_>, path: &str, id: &str) -> bool {
+/// Whether the note still has the notified line, open or done: its words with its time, or with its day where it has no
+/// time of day. Then the new line is another task. If that isn't known, it counts as another, too.
+fn is_in_note(context: &PassContext<'_>, path: &str, told: &NotifiedItem) -> bool {
     let Some(settings) = &context.settings.tasks else { return true };
     let rules = crate::tasks::rules(context.vault, settings);
     let bytes =
         crate::vault::NotePath::new(path).ok().and_then(|path| context.vault.read_or_empty(&path).ok());
     let (Ok(rules), Some(bytes)) = (rules, bytes) else { return true };
-    let has_words = |text: &[u8]| {
-        let line = std::str::from_utf8(text).ok().and_then(|text| TaskLine::read(text, &rules));
-        line.is_some_and(|line| words_of(&task_id(path, &line.words())) == words_of(id))
+    let is_then = |time: &NotificationTime| {
+        time.at == told.local || (!time.timed && time.at.date() == told.local.date())
     };
-    lines::LiveLines::new(&bytes).any(|line| has_words(line.text))
+    let is_it = |text: &[u8]| {
+        let line = std::str::from_utf8(text).ok().and_then(|text| TaskLine::read(text, &rules));
+        line.and_then(|line| line.task(&rules)).is_some_and(|task| {
+            words_of(&task_id(path, &task.words)) == words_of(&told.id)
+                && task.notification_times.iter().any(is_then)
+        })
+    };
+    lines::LiveLines::new(&bytes).any(|line| is_it(line.text))
 }

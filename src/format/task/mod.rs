@@ -24,7 +24,8 @@ pub mod rrule;
 use std::ops::Range;
 
 use jiff::civil::{DateTime, Time};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
 
 use super::lines;
@@ -199,7 +200,7 @@ impl<'a> TaskLine<'a> {
         let mut notification_times: Vec<NotificationTime> = Vec::new();
         for format in rules.on.iter().copied().filter(|format| rules.keeps(*format, &self.item)) {
             let Some(when) = self.notification_field(format).and_then(|field| field.when) else { continue };
-            notification_times.extend(self.notification_times(format, when, rules.default_time));
+            notification_times.extend(self.notification_times(format, when, rules));
         }
         notification_times.sort_unstable_by_key(|time| (time.at, time.lead, time.format));
         notification_times.dedup_by_key(|time| time.at);
@@ -210,21 +211,16 @@ impl<'a> TaskLine<'a> {
     }
 
     /// The time itself, what comes before it, and a snooze beside them.
-    fn notification_times(
-        &self,
-        format: TaskFormat,
-        when: TaskTime,
-        default_time: Time,
-    ) -> Vec<NotificationTime> {
-        let at = when.at(default_time);
+    fn notification_times(&self, format: TaskFormat, when: TaskTime, rules: &Rules) -> Vec<NotificationTime> {
+        let at = when.at(rules.default_time);
         let timed = when.time.is_some();
         let leads = self.field(format, FieldKind::Before).map(|field| marker::leads(self.value(field)));
         let before = leads.into_iter().flatten().filter_map(|lead| {
-            let at = at.checked_sub(jiff::Span::new().minutes(i64::from(lead))).ok()?;
+            let at = rules.moved(at, SignedDuration::from_mins(-i64::from(lead)))?;
             Some(NotificationTime { at, timed, lead, format })
         });
         let snooze = self.field(format, FieldKind::Snooze).and_then(|field| field.when).map(|when| {
-            let to = when.at(default_time);
+            let to = when.at(rules.default_time);
             let lead = u32::try_from(to.duration_until(at).as_mins()).unwrap_or(0);
             NotificationTime { at: to, timed: true, lead, format }
         });
@@ -262,6 +258,33 @@ defaults! {
 }
 
 impl Rules {
+    /// The local time that means this instant, or a little later: local times that come twice mean the first of the two,
+    /// so for the second one it is the end of that hour.
+    fn local_time(&self, at: Timestamp) -> DateTime {
+        let local = self.zone.to_datetime(at);
+        match self.zone.to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Fold { before, after } if self.zone.to_offset(at) == after => {
+                let change = self.zone.preceding(at.saturating_add(1.second()).unwrap_or(at)).next();
+                let end = change
+                    .and_then(|change| change.timestamp().checked_add(after.duration_until(before)).ok());
+                end.map_or(local, |end| self.zone.to_datetime(end))
+            }
+            _ => local,
+        }
+    }
+
+    /// A local time moved by whole days on the calendar, and by what is left over in time; a day has 24 hours in `by`.
+    fn moved(&self, from: DateTime, by: SignedDuration) -> Option<DateTime> {
+        let days = by.as_hours() / 24;
+        let day = from.checked_add(days.days()).ok()?;
+        let rest = by - SignedDuration::from_hours(days * 24);
+        if rest.is_zero() {
+            return Some(day);
+        }
+        let at = self.zone.to_ambiguous_timestamp(day).compatible().ok()?;
+        Some(self.local_time(at.checked_add(rest).ok()?))
+    }
+
     /// Whether a line counts for a form: for Tasks, the line must have its global filter.
     pub(super) fn keeps(&self, format: TaskFormat, item: &ListItem<'_>) -> bool {
         !matches!(format, TaskFormat::Tasks | TaskFormat::Dataview)

@@ -75,7 +75,7 @@ fn notification_time(
                 "scheduled" => scheduled?,
                 _ => return None,
             };
-            let at = base.at(Time::midnight()).checked_add(offset(text("offset")?)?).ok()?;
+            let at = rules.moved(base.at(Time::midnight()), offset(text("offset")?)?)?;
             let lead = at.duration_until(base.at(Time::midnight())).as_mins();
             let lead = u32::try_from(lead).unwrap_or(0);
             Some(NotificationTime { lead, ..own(at, true) })
@@ -95,7 +95,7 @@ fn offset(text: &str) -> Option<SignedDuration> {
 /// A date or a date and time; with an offset it is an instant, told in the vault's zone.
 fn read_when(text: &str, rules: &Rules) -> Option<TaskTime> {
     let text = text.trim();
-    let instant = text.parse::<Timestamp>().ok().map(|at| rules.zone.to_datetime(at));
+    let instant = text.parse::<Timestamp>().ok().map(|at| rules.local_time(at));
     let (_, date_length) = field::date(text)?;
     let at = instant.or_else(|| text.parse::<DateTime>().ok())?;
     let time = Time::new(at.hour(), at.minute(), 0, 0).ok().filter(|_| text.len() > date_length);

@@ -216,10 +216,14 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
         return delete(call);
     }
     let skipped = workspace.vault_reminders().skip_unsent(id, workspace.clock.now(), call.origin.clone())?;
-    let line_text =
-        skipped.map_or_else(|| String::from_utf8_lossy(&line.text).into_owned(), |it| it.line_text);
     let path = workspace.settings.paths.reminders.clone();
-    let text = format!("it comes again, so it stays in {path}:\n{line_text}");
+    let gone = skipped
+        .as_ref()
+        .filter(|it| it.id != id)
+        .map(|it| format!("\nits snoozed line is gone:\n{}", it.line_text));
+    let stays = skipped.filter(|it| it.id == id).map(|it| it.line_text);
+    let line_text = stays.unwrap_or_else(|| String::from_utf8_lossy(&line.text).into_owned());
+    let text = format!("it comes again, so it stays in {path}:\n{line_text}{}", gone.unwrap_or_default());
     let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
     Ok(ToolAnswer::new(text, &output))
 }
