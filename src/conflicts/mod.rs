@@ -121,7 +121,7 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
     let states = states(history, &copy.note, &note_before)?;
-    let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), &copy_before);
+    let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), (&note_before, &copy_before));
     let base = chosen.map(|at| known_to_copy(&states[at..], &copy_before));
     let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
     let merged =
@@ -192,21 +192,24 @@ pub fn execute(
     run(copy, step, format!("removed {copy}, which is merged into {note}"))
 }
 
-/// The index, among a note's `states` (newest first), of the base of the merge with `copy`; none if no state shares a
-/// line with `copy`.
+/// The index, among a note's `states` (newest first), of the base of the merge of `note` with `copy`; none if no state
+/// shares a line with `copy`.
 ///
-/// Sync tools don't name the base. It is the state from which the copy differs in the fewest lines, and the oldest of
-/// several such; see [`known_to_copy`].
-fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Option<usize> {
-    let copy = lines(copy);
+/// Sync tools don't name the base. It is the state from which the two differ in the fewest lines together, and the
+/// oldest of several such; see [`known_to_copy`]. Either of them may be what was written here: a tool keeps the note
+/// that is older, and that may be this machine's.
+fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, (note, copy): (&[u8], &[u8])) -> Option<usize> {
+    let (note, copy) = (lines(note), lines(copy));
     let mut best: Option<(usize, usize)> = None;
     for (at, state) in states.enumerate() {
         let state = lines(state);
-        let differ = differences(&state, &copy);
-        let distance: usize = differ.map(|op| op.old_range().len() + op.new_range().len()).sum();
-        let has_common = distance < state.len() + copy.len();
-        if has_common && best.is_none_or(|(least, _)| distance <= least) {
-            best = Some((distance, at));
+        let distance = |other: &[&[u8]]| -> usize {
+            differences(&state, other).map(|op| op.old_range().len() + op.new_range().len()).sum()
+        };
+        let to_copy = distance(&copy);
+        let both = to_copy + distance(&note);
+        if to_copy < state.len() + copy.len() && best.is_none_or(|(least, _)| both <= least) {
+            best = Some((both, at));
         }
     }
     best.map(|(_, at)| at)
@@ -267,17 +270,20 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 mod tests {
     use super::*;
 
-    fn chosen(states: &[&str], copy: &str) -> Option<usize> {
-        choose_base(states.iter().map(|state| state.as_bytes()), copy.as_bytes())
+    fn chosen(states: &[&str], note: &str, copy: &str) -> Option<usize> {
+        choose_base(states.iter().map(|state| state.as_bytes()), (note.as_bytes(), copy.as_bytes()))
     }
 
     #[test]
     fn the_closest_state_and_of_several_the_oldest() {
-        assert_eq!(chosen(&["a\nb\nc\n", "a\nb\n", "a\n"], "a\nb\nx\n"), Some(1));
-        assert_eq!(chosen(&["a\nd\n", "a\n"], "a\nb\n"), Some(1));
-        assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\n"), Some(1), "as far from both");
-        assert_eq!(chosen(&["x\n"], "a\n"), None);
-        assert_eq!(chosen(&[], "a\n"), None);
+        assert_eq!(chosen(&["a\nb\nc\n", "a\nb\n", "a\n"], "a\nb\nc\nd\n", "a\nb\nx\n"), Some(1));
+        assert_eq!(chosen(&["a\nd\n", "a\n"], "a\nd\ne\n", "a\nb\n"), Some(1));
+        assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\ne\n", "a\n"), Some(1), "as far from both");
+        // The copy is what was written here, one line after the other.
+        assert_eq!(chosen(&["a\nb\nc\n", "a\nb\n", "a\n", "z\n"], "x\na\n", "a\nb\nc\n"), Some(2));
+        assert_eq!(chosen(&["a\nB\n", "a\nb\n"], "x\na\nb\n", "a\nB\n"), Some(1));
+        assert_eq!(chosen(&["x\n"], "a\n", "a\n"), None);
+        assert_eq!(chosen(&[], "a\n", "a\n"), None);
     }
 
     /// States, newest first: whether a person made it here, and its text.

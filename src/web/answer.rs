@@ -180,6 +180,7 @@ fn of_memory(error: &MemoryError) -> PageError {
 fn status_of_vault(error: &VaultError) -> u16 {
     match error {
         VaultError::NotFound(_) | VaultError::NotAFile { .. } => 404,
+        VaultError::Io(_, why) if why.kind() == std::io::ErrorKind::InvalidFilename => 404,
         VaultError::Escapes(_) | VaultError::Loop(_) => 403,
         VaultError::TooLarge { .. } | VaultError::Placeholder(_) => 409,
         VaultError::Gone(_) | VaultError::NotAFolder(_) | VaultError::Io { .. } | VaultError::Root { .. } => {

@@ -10,6 +10,7 @@ use hyper_util::service::TowerToHyperService;
 use jiff::Timestamp;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::entry::LoginCodes;
@@ -23,6 +24,8 @@ use crate::workspace::Workspace;
 
 /// A request's headers have to be there so soon after the connection, or the answer before.
 const HEADERS: Duration = Duration::from_secs(10);
+/// Connections that are answered at once; further ones wait, so that they don't take the files of the other parts.
+const MOST_CONNECTIONS: usize = 128;
 /// After a connection that could not be taken.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -54,7 +57,8 @@ pub struct PageServer {
 
 impl PageServer {
     /// Listens on the address of the settings. With `reloads` the settings are read again at each request, for a
-    /// process in which no other part does that.
+    /// process in which no other part does that. `is_first` says that this process served no page before: questions
+    /// that are open then are those of an earlier process, and end.
     ///
     /// # Errors
     /// The address is taken, or the state directory can't be used.
@@ -63,12 +67,16 @@ impl PageServer {
         live: LiveUpdates,
         reloads: bool,
         permits: Arc<CallPermits>,
+        is_first: bool,
     ) -> Result<Self, WebError> {
         let web = &workspace.settings.web;
         let failed = |source| WebError::Listen { address: web.listen, source };
         let store = PageStore::open(&workspace.dirs.state)?;
-        questions::end_open(&workspace);
         let listener = TcpListener::bind(web.listen).await.map_err(failed)?;
+        // Before, another process may serve the page, and still ask.
+        if is_first {
+            questions::end_open(&workspace);
+        }
         let address = listener.local_addr().map_err(failed)?;
         let state = Arc::new(workspace.dirs.state.clone());
         let stop = CancellationToken::new();
@@ -129,19 +137,27 @@ impl PageServer {
 
 /// Takes connections until `stop`; those that are open then end their request first.
 async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => return,
-            accepted = listener.accept() => accepted,
+            accepted = async {
+                let place = Arc::clone(&places).acquire_owned().await;
+                (place, listener.accept().await)
+            } => accepted,
         };
         match accepted {
-            Ok((stream, _)) => {
+            (place, Ok((stream, _))) => {
                 // Small answers shall not wait for an acknowledgement.
                 let _ = stream.set_nodelay(true);
-                drop(tokio::spawn(converse(stream, router.clone(), stop.clone())));
+                let conversation = converse(stream, router.clone(), stop.clone());
+                drop(tokio::spawn(async move {
+                    let _place = place;
+                    conversation.await;
+                }));
             }
-            Err(error) => {
+            (_, Err(error)) => {
                 // Too many files are open, or the connection ended already: the next one may do.
                 tracing::warn!(%error, "a connection was not taken");
                 tokio::time::sleep(AGAIN).await;

@@ -158,6 +158,27 @@ fn a_question_whose_process_was_killed_has_an_end() {
 }
 
 #[test]
+fn a_question_goes_on_where_the_page_is_closed_and_opened_again() {
+    let sample = Sample::still();
+    sample.server.script(vec![Reply::hang()]);
+    let mut command = sample.vault.command(&["run"]);
+    let _daemon = Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let socket = vault_agent::web::control_socket::socket(&sample.vault.state());
+    until("the daemon", || socket.exists());
+    let open = || {
+        let opened = sample.vault.json(&["web", "--print"]);
+        let url = opened["url"].as_str().expect("an address");
+        Visitor::enter(address(url), url)
+    };
+    let visitor = open();
+    let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
+    let to = visitor.submit(&form).is(303).header("location").to_owned();
+    until("the model", || !sample.server.requests().is_empty());
+    let _ = sample.vault.run(&["web", "--stop"]).ok().says("closed");
+    assert_eq!(open().json(&to)["state"], "called");
+}
+
+#[test]
 fn health_says_what_doctor_says_and_ends_a_session() {
     let (vault, _served, visitor) = Served::over(listening(
         "//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n- [ ] date=someday time=09:30 recur=none msg=\"Odd\"\n",

@@ -54,6 +54,11 @@ fn a_time_may_stand_behind_the_words_and_two_meanings_are_both_said() {
     let page = written("next friday call bob");
     assert!(page.contains("can be") && !page.contains("Add this reminder?"), "{page}");
     assert!(!written("tomorrow 9am: call mum").contains("Ask the assistant?"));
+    // Nothing else is made of a time that is over.
+    for past in ["today 08:00: call mum", "2026-12-01 08:15: call mum", "call mum yesterday 8:00"] {
+        let page = written(past);
+        assert!(page.contains("is in the past") && !page.contains("Add this reminder?"), "{past}: {page}");
+    }
     // A question as long as may be asked arrives.
     assert!(written(&"why ".repeat(4_000)).contains("Ask the assistant?"));
 }

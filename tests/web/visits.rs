@@ -45,12 +45,30 @@ fn an_open_page_follows_the_notes_and_takes_nothing_from_whoever_reads_or_types(
     tab.wait_for("has a new line");
     assert_eq!(tab.count("details.ask[open]"), 1, "{}", tab.main());
     assert_eq!(tab.eval("document.activeElement.textContent"), "Forget");
+    vault.write("MEMORY.md", vault.read("MEMORY.md").replacen("\n- ", "\n- has a line above\n- ", 1));
+    tab.wait_for("has a line above");
+    assert_eq!(tab.eval("document.activeElement.textContent"), "Forget");
     // What is being typed stays.
     tab.go("/");
     tab.fill("input[name=write]", "tomorrow 8am: half a sent");
     vault.write("Reminders.md", "");
     tab.wait_text("#live", "what you typed is kept");
     assert_eq!(tab.value("input[name=write]"), "tomorrow 8am: half a sent");
+    // Also where the browser brought it back.
+    tab.go("/calendar");
+    tab.back();
+    tab.wait("input[name=write]");
+    if tab.value("input[name=write]").is_empty() {
+        tab.fill("input[name=write]", "tomorrow 8am: half a sent");
+    }
+    vault.write("Reminders.md", "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Once more\"\n");
+    tab.wait_text("#live", "what you typed is kept");
+    assert_eq!(tab.value("input[name=write]"), "tomorrow 8am: half a sent");
+    // Once it is cleared the change is shown.
+    for _ in 0..30 {
+        tab.send("input[name=write]", "\u{e003}");
+    }
+    tab.wait_for("Once more");
     // And that the program is gone is said.
     served.kill();
     tab.wait_text("#live", "gone");

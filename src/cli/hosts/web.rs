@@ -80,7 +80,7 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
-        let page = PageServer::start(Arc::clone(&workspace), live, true, Arc::default()).await?;
+        let page = PageServer::start(Arc::clone(&workspace), live, true, Arc::default(), true).await?;
         print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",

@@ -21,7 +21,8 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let socket = control_socket::socket(&workspace.dirs.state);
     let listener = super::question_socket::bind(&socket)?;
     let is_wanted = workspace.settings.web.enabled;
-    let mut page = PageState { page: None, is_wanted, live: LiveUpdates::default(), board, permits };
+    let live = LiveUpdates::default();
+    let mut page = PageState { page: None, has_served: false, is_wanted, live, board, permits };
     page.open_if_wanted(&workspace).await;
     let mut next_try = Instant::now();
     loop {
@@ -65,6 +66,8 @@ pub(crate) fn tell(live: &LiveUpdates, event: &DaemonEvent) {
 
 struct PageState {
     page: Option<PageServer>,
+    /// Whether this process served it before.
+    has_served: bool,
     /// Whether it is to listen: the settings or a command said so last.
     is_wanted: bool,
     live: LiveUpdates,
@@ -75,10 +78,10 @@ struct PageState {
 impl PageState {
     async fn open(&mut self, workspace: &Arc<Workspace>) -> Result<&PageServer, String> {
         if self.page.is_none() {
-            let page =
-                PageServer::start(Arc::clone(workspace), self.live.clone(), false, Arc::clone(&self.permits))
-                    .await;
+            let (live, permits) = (self.live.clone(), Arc::clone(&self.permits));
+            let page = PageServer::start(Arc::clone(workspace), live, false, permits, !self.has_served).await;
             let page = page.map_err(|error| error.to_string());
+            self.has_served |= page.is_ok();
             match &page {
                 Ok(page) => self.board.set_part("page", format!("listens on http://{}", page.address())),
                 Err(error) => self.board.set_part("page", error.clone()),

@@ -3,26 +3,37 @@
 (() => {
   const live = document.getElementById("live");
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
+  let waiting = null, busy = false, again = false, stale = false, leaving = false;
+
+  // Whether a field holds something else than the page brought: typed, or put back by the browser.
+  const isTyped = (field) => {
+    if (field.type === "hidden" || !field.form) return false;
+    if (field.options) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((it) => it.defaultSelected));
+    return /^(checkbox|radio)$/.test(field.type) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+  };
   // The answer to a form that was refused holds why, and what was typed; loaded anew both would be gone.
-  let typed = document.getElementById("refused") !== null;
-  let waiting = null, busy = false, again = false;
+  const hasTyped = () => document.getElementById("refused") !== null
+    || [...document.querySelectorAll("input, select, textarea")].some(isTyped);
 
   const clean = new URL(location.href);
   if (clean.searchParams.has("said")) {
     clean.searchParams.delete("said");
     history.replaceState(null, "", clean);
   }
-  document.addEventListener("input", (event) => { if (event.target.closest("form")) typed = true; });
+  document.addEventListener("input", () => { if (stale && !hasTyped()) changed(); });
   document.addEventListener("submit", (event) => {
-    typed = false;
+    leaving = true;
     for (const button of event.target.querySelectorAll("button")) setTimeout(() => { button.disabled = true; });
   });
   // A page out of the browser's memory has forms that may be used up.
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  addEventListener("pageshow", (event) => { if (event.persisted && (leaving || !hasTyped())) location.reload(); });
 
   const plain = (node) => node.innerHTML.replace(/(name="form" value="|[?&;]form=)[^"&]*/g, "$1").replaceAll(' open=""', "");
   // What an element is, before and after it was exchanged.
-  const key = (node) => node.id || node.tagName + plain(node) + plain(node.parentElement);
+  const key = (node) => {
+    const place = node.parentElement.closest("details[id], li") ?? node.parentElement;
+    return node.id || [node.tagName, node.name, node.textContent, place.id || place.textContent].join("\n");
+  };
 
   const swap = async () => {
     if (busy) { again = true; return; }
@@ -36,13 +47,15 @@
       if (!next) return;
       const said = main.querySelector(":scope > .said");
       if (said) next.querySelector("h1")?.after(said.cloneNode(true));
-      if (plain(next) === plain(main)) return;
-      if (typed) { say("Something changed meanwhile; what you typed is kept. Reload to see it."); return; }
+      stale = plain(next) !== plain(main);
+      if (!stale || leaving) return;
+      if (hasTyped()) { say("Something changed meanwhile; what you typed is kept. Send or clear it to see the change."); return; }
       const open = new Set([...main.querySelectorAll("details[open]")].map(key));
       const active = document.activeElement, focus = active !== main && main.contains(active) ? key(active) : "";
       main.replaceChildren(...next.childNodes);
       for (const it of main.querySelectorAll("details")) if (open.has(key(it))) it.open = true;
       if (focus) [...main.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")].find((it) => key(it) === focus)?.focus();
+      stale = false;
       say("Brought up to date.");
     } catch { /* The next event tries again. */ } finally {
       busy = false;

@@ -189,8 +189,10 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
                 let said = when::confirmation_with(meaning.local, meaning.recur, now, zone);
                 return Ok(ParsedReminder { said, msg, when: when.to_owned(), meaning, is_behind });
             }
+            Err(WhenError::NotUnderstood { .. }) => {}
             Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
-            Err(_) => {}
+            // A part of a time that is over would be another time.
+            Err(error) => return Err(ReminderError::from(error).into()),
         }
     }
     Err(match why {
