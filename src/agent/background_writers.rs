@@ -6,9 +6,10 @@
 //! refused too, if no brain answers, and for conversations older than a week. A summary covers the log as it was read;
 //! the next run finds later changes.
 //!
-//! Working memory is written when a window ends, after a summary, and after a coding agent's host has compacted a
-//! session. The prompt is `data/working_memory.txt`. The new text replaces the previous one, expires after some days
-//! and has a budget ([`crate::memory::working`]). It isn't written while the setting `memory.user_namespace` is absent.
+//! Working memory is written when a conversation's window ends (`/new`), after a summary, and after a coding agent's
+//! host has compacted a session. The prompt is `data/working_memory.txt`. The new text replaces the previous one,
+//! expires after some days and has a budget ([`crate::memory::working`]). It isn't written while the setting
+//! `memory.user_namespace` is absent.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Calls the configured brains: holds a client and a permit to call for each, and records each call's result in the
-//! health file.
+//! Calls the configured brains. Each brain has its clients and a limit of calls at a time. Records the results in the
+//! health file, except the timeout of a call that had less time than a brain may be silent.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Computes the budgets of a day, the assistant's and each brain's own, and how much of them is used; and adds up the
+//! Computes the day's budgets (the assistant's, and one for each brain) and how much of each is used. Also adds up the
 //! cost of all answers in the vault's logs (`usage`).
 //!
 //! The turn journal holds the cost of every call. At 80 % of a limit a notice is queued, once a day; at 100 % a person

@@ -1,8 +1,8 @@
-//! Classifies a provider's failure: makes a [`BrainError`] of status, headers and text. Pure.
+//! Classifies a provider's failure: makes a [`BrainError`] from status, headers and text. Pure.
 //!
 //! The order of the checks matters: providers report an empty account with the statuses 400, 403 and 429, so the
-//! error's words are checked before its status. Only the error's own fields are read, never a whole body, because
-//! servers echo the request, and a question about a bank balance is no empty account.
+//! error's words are checked before its status. Only the error's own fields are read, never a whole body: servers echo
+//! the request, and the words of a question about a bank balance would look like an empty account.
 
 use std::sync::LazyLock;
 use std::time::Duration;

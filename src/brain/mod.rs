@@ -2,7 +2,7 @@
 //!
 //! This room knows no settings, no vault and no journal: the caller passes everything as values. A call is made once;
 //! the caller decides about retries.
-//! - [`request`], [`call_result`]: plain values of no provider;
+//! - [`request`], [`call_result`]: plain values, the same for all providers;
 //! - [`wire`]: encodes and decodes three HTTP formats; a provider's items are kept as raw JSON and echoed unchanged
 //!   within a turn;
 //! - [`programs`]: brains that are programs with a loop of their own;

@@ -1,9 +1,9 @@
 //! Removes keys from errors and answers, because gateways echo headers and keys, and such texts are shown to people and
 //! kept on disk.
 //!
-//! From an error known secrets are removed first, then the finds of [`crate::redact`]'s rules, by kind, then every word
-//! that looks like a key: it is better to hide a harmless word than to show a key. From an answer, which may be an echo
-//! with status 200, only the server's own key is removed.
+//! An error loses the known secrets first, then the secrets that [`crate::redact`] finds, then every word that looks
+//! like a key: it is better to hide a harmless word than to show a key. An answer may be an echo with status 200; it
+//! loses only the key that the server was called with.
 
 use serde_json::Value;
 

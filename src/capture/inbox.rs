@@ -4,11 +4,11 @@
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a candidate takes two edits with one
 //! [`OPERATION`], which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source,
 //! then the line is removed from the inbox. After a crash between the two, the next run finds the fact in `MEMORY.md`
-//! and only removes the line. The operation's name is made of the line's id, so both edits still belong to one
+//! and only removes the line. The operation's name is made from the line's id, so both edits still belong to one
 //! operation.
 //!
-//! Before an answer is carried out, its box is emptied by an edit that `undo` passes over. So `undo` restores an open
-//! question, not an answer that would be carried out again.
+//! Before an answer is carried out, its box is emptied by an edit that `undo` skips. So `undo` restores an open
+//! question; with a ticked box the answer would be carried out again.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -9,7 +9,7 @@
 //! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note.
 //!
 //! Finding and judging are pure. The note is the whole state of the questions, so that a "no" lasts as long as the
-//! vault. Each question has a quote that stands in its block.
+//! vault. Each question has a quote that occurs in the log block that it names.
 
 mod admission;
 #[cfg(feature = "assistant")]

@@ -1,7 +1,7 @@
 //! Prints the figures of capture: `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
 //!
-//! The file holds one JSON array a line: the output of `inbox scan --dry-run --json` for one vault. The third argument
-//! of `benches/capture/locomo.py` names the file that the script writes it to.
+//! The file holds one JSON array a line: the output of `inbox scan --dry-run --json` for one vault.
+//! `benches/capture/locomo.py` writes such a file: its third argument is the path.
 
 use serde_json::Value;
 

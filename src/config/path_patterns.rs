@@ -2,8 +2,8 @@
 //!
 //! A pattern names files or folders; a folder stands for all that is in it. Without a `/` it is found at any depth,
 //! else it begins at the vault's root. `*` and `?` stand for characters of a name, `**` for any folders, `{a,b}` for
-//! one of several, `[ab]` for one character; brackets and braces also stand for themselves. Case and accents are
-//! ignored.
+//! one of several, `[ab]` for one character. A pattern with brackets or braces also matches names that contain these
+//! characters literally. Case and accents are ignored.
 
 use std::fmt;
 

@@ -9,9 +9,9 @@
 //! - [`assistant`]: the assistant that the Discord part answers with.
 //!
 //! Errors have two tiers. A fault of a note, a message or a part is reported (log, `status`), and the loop goes on.
-//! Only a lock that another daemon holds, or a vault that can't be watched at the start, ends the process. A stop
-//! (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored, the end of the console's reader) ends everything within a second,
-//! without cleaning up: the state on disk is enough for the next start.
+//! Only a lock that is held or can't be used, or a vault that can't be watched, ends the process, both at the start. A
+//! stop (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored, a reader of the console that goes away) ends everything within a
+//! second, without cleaning up: the state on disk is enough for the next start.
 //!
 //! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
 

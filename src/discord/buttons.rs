@@ -5,8 +5,8 @@
 //! the action, the reminder's id, its local due time, and the nonce, which also tells apart two notifications with the
 //! same words. The id under an approval holds the line's id and its digest, so that it never works for a changed line.
 //! The text of a reminder comes from the delivery journal, else from the note, else from the message above the button.
-//! A second press changes nothing: Done, and each action on a task, finds its change already made; for other actions
-//! the delivery journal keeps the answer to the first press.
+//! A second press changes nothing. Done, and every action on a task, sees in the note that the change is already made;
+//! for other actions the delivery journal keeps the answer to the first press, which is shown again.
 
 use std::error::Error;
 

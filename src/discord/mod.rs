@@ -1,15 +1,16 @@
 //! Connects the vault with Discord: notifications that come once, commands, and the conversation as notes.
 //!
 //! Messages of the bound channel, its threads and the owners' DMs come in; notifications, answers and the logs of the
-//! conversation go out. Conversations are kept only in the vault's logs. No token is ever printed. `[discord] api_base`
-//! (for tests) names an address of this machine, and then no request leaves it. In the order of a message's way:
+//! conversation go out. Conversations are kept only in the vault's logs. No token is ever printed. If
+//! `[discord] api_base` is set (for tests), it must be an address of this machine, and all requests stay on it.
+//! In the order of a message's way:
 //! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
 //! - [`log`]: the conversation as notes;
 //! - [`shared`]: state that all tasks of the bot share, access rules, and the vault's operations for commands;
 //! - [`buttons`]: the buttons under notifications, approvals and candidates;
 //! - [`notify`]: sends the notifications of `deliver`, by a bot or a webhook;
 //! - [`turns`]: from an accepted question to its answer, run by `agent`;
-//! - [`ingress`]: the only entrance of messages: each is stored first, acted on then; lost events are read from
+//! - [`ingress`]: the only entrance of messages: each is stored before it is acted on; lost events are read from
 //!   history;
 //! - [`commands`]: slash commands and presses of buttons;
 //! - [`bot`]: connects all of it to the gateway.

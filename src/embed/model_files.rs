@@ -1,7 +1,7 @@
-//! Reads the files of a model's folder: tensors (safetensors, in any number format) and the tokenizer. The name of a
-//! special token in a text, such as `[CLS]`, is tokenized as ordinary text.
+//! Reads the files of a model's folder: tensors (safetensors, as floats of 16 to 64 bits or signed integers) and the
+//! tokenizer. The name of a special token in a text, such as `[CLS]`, is tokenized as ordinary text.
 //!
-//! An error is the rest of a sentence that begins with the directory's name ("has …").
+//! An error's text ("has …") has no subject: the caller puts the directory's name before it.
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};

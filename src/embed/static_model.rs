@@ -3,10 +3,10 @@
 //!
 //! A folder has the layout of model2vec: one vector a token; a text's vector is the sum of its tokens' vectors. The
 //! folder holds `tokenizer.json`, and `model.safetensors` with the tensor `embeddings` (floating point, or int8 with
-//! one scale for all) and perhaps `weights` and `mapping`, which are applied. In memory, a row is at most
-//! [`DIMENSIONS`] numbers as int8, with a scale of its own. A rotation ([`spread`]) distributes the content of a text's
-//! vector over all dimensions. The files are read whole when the model is opened, and are bounded. The model's name
-//! includes a hash of the files' sizes and times, so vectors of different versions are never compared.
+//! one scale for all). It may also hold `weights` (one for each token) and `mapping` (each token's row). In memory, a
+//! row is at most [`DIMENSIONS`] numbers as int8, with a scale of its own. A rotation ([`spread`]) distributes the
+//! content of a text's vector over all dimensions. The files are read whole when the model is opened, and are bounded.
+//! The model's name includes a hash of the files' sizes and times, so vectors of different versions are never compared.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

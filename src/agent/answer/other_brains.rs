@@ -7,9 +7,9 @@
 //! answer is an error, not an answer from memory: the caller has the memories already.
 //!
 //! The selecting brain (off by default) gets the ranker's results, the question and the last lines of the conversation,
-//! and no tools. It answers `NONE` or a few lines, within three seconds for all of recall. If it is late, silent, in
-//! cooldown, over its budget or answers in another form, the ranker's results are used unchanged. Its lines are
-//! untrusted like the memories themselves.
+//! and no tools. It answers `NONE` or a few lines; it and the ranker together have three seconds. If it is late,
+//! silent, in cooldown, over its budget or answers in another form, the ranker's results are used unchanged. Its lines
+//! are untrusted like the memories themselves.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
 //! Reads and changes the note of approvals: adds a question, reads a person's decision from its box, closes a decided
 //! question, and ends an unanswered one after half an hour.
 //!
-//! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, however many
-//! programs check the note at a time. The line of an ended question is removed a day later, with the next change.
+//! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, even if
+//! several programs check the note at the same time. The line of an ended question is removed a day later, with the
+//! next change.
 
 use std::sync::Arc;
 

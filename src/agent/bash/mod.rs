@@ -2,9 +2,9 @@
 //!
 //! A command reads the system's programs and the vault, writes to the scratch folder of its turn, and reaches nothing
 //! else. It changes the vault only through `vault-agent …`, which [`vault_proxy`] runs outside. A plain command needs
-//! no approval. Network access, a skill's secrets and a skill from another source need an approval, unless `[assistant]
-//! allow` names them. In a turn that has read untrusted text, network access and secrets always need one. If `bash` is
-//! `ask` in the settings, every command does.
+//! no approval. Network access, a skill's secrets and a skill from another source need an approval, unless
+//! `[assistant] allow` names them. In a turn that has read untrusted text, network access and secrets always need one.
+//! With `bash = "ask"` in the settings, every command needs an approval.
 //!
 //! The output is untrusted text. A command that is given secrets has a scratch folder of its own, which is removed when
 //! the command ends, so that no other command finds the secrets there. The secrets are removed from its output.

@@ -1,14 +1,14 @@
 //! Makes and removes the scratch folders of turns in the cache directory. The first command of a turn makes the folder;
 //! the end of the turn removes it. Also lists the paths of the vault that a command may read.
 //!
-//! Each start removes the folders of killed programs ([`LockedFolder`]). Commands write to the folder `work`; this
-//! program prepares `vault` and `skill` apart from it, so that it never writes through a path that a command could have
-//! changed.
+//! When the tool is set up, it removes the folders that killed processes left behind ([`LockedFolder`]). Commands write
+//! to the folder `work`; this program prepares `vault` and `skill` apart from it, so that it never writes through a
+//! path that a command could have changed.
 //!
 //! A command may read all of the vault except names that begin with a dot, where plugins and programs keep their keys.
 //! The box gets the entries of the vault's top folder one by one, and a list of hidden paths below them. A folder that
-//! can't be listed, or has too many hidden paths, is hidden whole. A link in the top folder is left out, since its
-//! target may lie outside; a link below leads to its target in the box. A path renamed to a dot name while a command
+//! can't be listed, or has too many hidden paths, is hidden whole. A symbolic link in the top folder is left out, since
+//! its target may lie outside; a deeper link is resolved inside the box. A path renamed to a dot name while a command
 //! runs is hidden from the next command on.
 
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! Runs an agent of the Agent Client Protocol (ACP) as a brain: one process for one turn.
 //!
-//! The sequence is `initialize` (without files and terminals of ours), `session/new` or `session/resume` with our MCP
-//! server, a mode in which the agent asks before it acts, `session/prompt`, and the agent's updates until its
-//! `stopReason`. The answer is the text after the agent's last tool call or thought ([`AnswerText`]). The protocol
-//! doesn't say which tools of its own an agent has, or whether the agent asks before it uses them. The code follows the
-//! behaviour of `claude-agent-acp` 0.49 and `codex-acp` 0.16.
+//! The sequence is `initialize` (we offer the agent neither file access nor terminals), `session/new` or
+//! `session/resume` with our MCP server, a mode in which the agent asks before it acts, `session/prompt`, and the
+//! agent's updates until its `stopReason`. The answer is the text after the agent's last tool call or thought
+//! ([`AnswerText`]). The protocol doesn't say which tools of its own an agent has, or whether the agent asks before it
+//! uses them. The code follows the behaviour of `claude-agent-acp` 0.49 and `codex-acp` 0.16.
 
 mod update;
 

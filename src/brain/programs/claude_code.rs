@@ -5,9 +5,9 @@
 //! neither the user's nor a project's. It knows our MCP server and the servers of our settings, and may use those of
 //! its own tools that our settings name.
 //!
-//! It asks over the pipe before every use of a tool. A call of our own tools is allowed once it is recorded on disk; a
-//! call of Claude Code's tools needs a person's approval. Claude Code retries its provider by itself; each retry is
-//! reported to the host, which may end the run.
+//! It asks over the pipe before every use of a tool. A call of our own tools is allowed as soon as it is recorded on
+//! disk; a call of Claude Code's tools needs a person's approval. Claude Code retries its provider by itself; each
+//! retry is reported to the host, which may end the run.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -15,8 +15,8 @@
 //!   states;
 //! - [`runs`]: runs of routines; [`lines`]: ids given to lines, reported problems, phrases of a brain, task lines,
 //!   presses of buttons;
-//! - [`recipients`]: copies to further notifiers, pauses and refusals of places; [`deliveries`]: past and open
-//!   deliveries, and those of other machines;
+//! - [`recipients`]: copies to further notifiers, and the pauses and refusals of destinations; [`deliveries`]: past and
+//!   open deliveries, and those of other machines;
 //! - `migrations/`: the tables, one file for each version of the schema.
 //!
 //! Two processes may have the file open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state,

@@ -4,11 +4,11 @@
 //! A delivery has one counting message: its outcome decides about the note. A copy is a message of the same delivery to
 //! a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row names the
 //! delivery and the notifier and stays after the message is gone, so a failure of one notifier repeats nothing at
-//! another. If the settings later make a further notifier the counting one, the deliveries of which it sent copies
-//! count as sent.
+//! another. If the settings later make a further notifier the counting one, each delivery whose copy it has sent counts
+//! as sent.
 //!
 //! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends
-//! anything to it before the pause ends. A refused message keeps its position before later ones.
+//! anything to it before the pause ends. Messages keep their order: after the pause the oldest is sent first.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

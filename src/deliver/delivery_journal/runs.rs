@@ -2,8 +2,8 @@
 //!
 //! A run goes `claimed → fixed → done`. It is claimed with all its input before a brain is asked. Its text is fixed in
 //! the transaction that queues its message, so there is one text and one message at whatever step a crash comes. A
-//! routine's row holds the latest occurrence that was claimed or had nothing to do; earlier ones are never handled
-//! again.
+//! routine's row holds the latest occurrence that is handled: its run was claimed, or there was nothing to do. Earlier
+//! occurrences are never handled again.
 
 use jiff::{Timestamp, civil};
 use rusqlite::{Row, Transaction, params};

@@ -1,9 +1,9 @@
 //! Starts the reading of missed messages from history: after every READY and RESUMED, and in a slow regular sweep.
 //!
-//! A resumed session replays events, but the library drops events that it can't decode, and a zombie connection loses
-//! all. So history is the reliable source, and live events are only faster. One round runs at a time: a trigger during
-//! a round starts one more after it. A round that could not list its channels is repeated with a growing pause; a lane
-//! that could not read its history tries again by itself.
+//! A resumed session replays events, but some can't be decoded, and a zombie connection loses all. So history is the
+//! reliable source, and live events are only faster. One round runs at a time: a trigger during a round starts one more
+//! after it. A round that could not list its channels is repeated with a growing pause; a lane that could not read its
+//! history tries again by itself.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Receives all messages, live or from history. Each message is stored first, and acted on then.
+//! Receives all messages, live or from history. Each message is stored before it is acted on.
 //!
 //! - [`lanes`]: one task a channel, which alone writes its log and reads its history (`backfill`), decides what follows
 //!   from a message (`message_action`) and finds missed edits;
