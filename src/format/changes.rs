@@ -1,8 +1,8 @@
 //! Finds the lines in which two texts differ, and shows them as a unified diff, with the words that differ.
 //!
-//! The comparison (Myers' algorithm, with the heuristics of `similar`) runs on line numbers, so it is compiled once,
-//! not once for each type of line. Each compiled copy is a third of a megabyte, because `similar` lets a caller choose
-//! among all its algorithms. The `TextDiff` of `similar` would add three copies.
+//! The comparison (Myers' algorithm, with the heuristics of `similar`) compares numbers that stand for the lines, so it
+//! is compiled once, not once for each type of line. Each compiled copy is a third of a megabyte, because `similar`
+//! lets a caller choose among all its algorithms. The `TextDiff` of `similar` would add three copies.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -10,8 +10,8 @@
 //! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there is none.
 //!   (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
 //! - Fences: at least three backticks (no backtick after them) or tildes, up to a line of at least as many of the same,
-//!   or the end of the list item or block quote that they stand in, or of the file. The fence lines themselves aren't
-//!   live, but one that begins a list item. See [`FencedCode`].
+//!   or the end of the list item or block quote that they stand in, or of the file. A fence line isn't live either,
+//!   unless it begins a list item. See [`FencedCode`].
 //! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't count, nor do
 //!   those between the first and the last double quote of a task line: `msg="50%% off"` opens nothing.
 //!

@@ -24,10 +24,10 @@
 //!
 //! A *leaf* summarises events; a *condensed* summary combines the summaries that its `sources` name. `covers` names the
 //! first and the last event. `sha256` is the hash of the log's bytes from the beginning of the first event to the end
-//! of the last. `sources_sha256` is the hash of the changes that were made to the sources after the events;
-//! `text_sha256` is the hash of the summary's own text, and shows whether a person edited it. Notes of older versions
-//! lack these two. The keys `type`, `sources` and `generated` are those of the Open Knowledge Format. Other keys are
-//! passed over. The grammar is `grammar/summary.abnf`.
+//! of the last. `sources_sha256` of a leaf is the hash of later edits and deletions of its events; that of a condensed
+//! summary is the hash of the texts that it combines. `text_sha256` is the hash of the summary's own text, and shows
+//! whether a person edited it. Notes of older versions lack these two. The keys `type`, `sources` and `generated` are
+//! those of the Open Knowledge Format. Other keys are passed over. The grammar is `grammar/summary.abnf`.
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};

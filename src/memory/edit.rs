@@ -1,4 +1,4 @@
-//! Changes and forgets a memory that is named by its words, not by its line.
+//! Changes a memory that is named by its words, and forgets one that is named by its words or by its line.
 //!
 //! The words are searched in the newest bytes of the note. If no memory or more than one matches, nothing is written
 //! and the error shows near ones. A change keeps the time before the words, inline fields, the scope, and the block id

@@ -8,8 +8,7 @@
 //!   between two facts. Pure;
 //! - [`scope`]: a memory's scope, and the project of a folder;
 //! - [`save`]: saves a fact, a note of the day or a follow-up, and promotes a day's bullet to a fact; [`keep_fact`]:
-//!   saves a learned fact, with a link to its source; [`edit`]: changes and forgets a memory that is named by its
-//!   words;
+//!   saves a learned fact, with a link to its source; [`edit`]: changes and forgets one memory;
 //! - [`list`]: lists memories by kind; [`excerpt`]: reads a note; [`item`]: a bullet, as both return it;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
 //! - [`error`]: errors, with stable names for programs, and the version (hash) of a note.

@@ -3,9 +3,9 @@
 //! prompt, material, brains and destination.
 //!
 //! No brain is asked. A routine has one open run at a time, even if the run's text can't be delivered; occurrences that
-//! come meanwhile are merged into the next run. Among several machines only the voice finishes a run. It claims the run
-//! from the others before it asks a brain. If a machine dies within a run, the next voice starts the run again, so a
-//! message that was sent already may come twice.
+//! come meanwhile are merged into the next run. Among several machines only the voice finishes a run. Before it asks a
+//! brain, it claims the run in the store that the machines share. If a machine dies within a run, the next voice starts
+//! the run again, so a message that was sent already may come twice.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! Runs routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
 //!
 //! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`due_runs`), and claims a run in
-//! the delivery journal for each routine that has something to do (`gather`, which asks no brain).
-//! [`Runner::drive`] brings a run to its end: a turn with a log of its own, whose text is fixed once and then sent by
-//! `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run keeps
-//! the note that it began with; if the note is deleted or disabled before the text is fixed, nothing is sent.
+//! the delivery journal for each routine that has something to do (`gather`, which asks no brain). [`Runner::drive`]
+//! brings a run to its end: a turn with a log of its own. The turn's text is stored once, stays as it is, and is sent
+//! by `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run
+//! keeps the note that it began with; if the note is deleted or disabled before the text is stored, nothing is sent.
 //!
 //! A run's budget is the token limit of its turn. `agent::answer` applies it (`rounds`), and words the answer of a turn
 //! that reaches it (`fixed_texts`).

@@ -1,9 +1,9 @@
 //! Executes one run of a routine, from its claim to its end. It continues a run that a crash or a waiting question
 //! interrupted.
 //!
-//! The steps: the question is logged, the turn accepted, the turn run (`agent`), the text fixed together with its
-//! message, the turn marked answered, the answer logged, appended or sent, the run done. A crash may come after any of
-//! them; each step first checks whether it was done.
+//! The steps: the question is logged; the turn is accepted and run (`agent`); its text and message are stored for good;
+//! the turn is marked answered; the answer is logged; it is appended or sent; the run is marked done. A crash may come
+//! after any of them; each step first checks whether it was done.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@
 //! - A monthly reminder on a day that the month lacks comes on its last day (RFC 7529 `SKIP=BACKWARD`) and returns to
 //!   the day that was meant, which `day=` remembers.
 //! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's occurrence of a daily
-//!   reminder comes at the first minute of the next day. If the next day's own falls on that very instant
+//!   reminder comes at the first minute of the next day. If the next day's own occurrence falls on that very instant
 //!   (`time=00:00`), the two are one occurrence, which has the later date. So one instant never gives two notifications
 //!   of one reminder, and the earlier date doesn't count as missed.
 //!

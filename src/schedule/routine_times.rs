@@ -1,8 +1,8 @@
 //! Computes the occurrences of a routine: matching days and times of the day, each resolved anew in the zone.
 //!
 //! The rules are those of reminders: a local time that the clocks skip is the first valid minute after the gap, one
-//! that comes twice is the earlier. Times that coincide at one instant are one occurrence, known by the latest; none is
-//! skipped and none comes twice.
+//! that comes twice is the earlier. Local times that fall on the same instant are one occurrence, which has the latest
+//! of them; none is skipped and none comes twice.
 
 use jiff::civil::{Date, Time};
 use jiff::{Span, Timestamp};

@@ -5,7 +5,7 @@
 //! answers: whether Discord accepts the token, whether the model answers. The result is a [`SetupPlan`] of all that
 //! will be written; it is shown first. Nothing here reads a file, a clock or a socket.
 //!
-//! - `question`: a question and its key; `answers`: a file of answers, for machines;
+//! - `question`: a question and its key; `answers`: a file of answers, for a run without a person;
 //! - `dialogue`: the order of the questions, asking one, and those about the folder, the zone, machines and the
 //!   service;
 //! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains` with `ask_brain`;

@@ -1,6 +1,7 @@
 //! Prints figures of summaries: `cargo test --lib summary::tests -- --ignored --nocapture`.
 //!
-//! The share of LoCoMo's questions whose evidence stands in a request needs the data (`LOCOMO=locomo-dev.json`).
+//! One figure is the share of LoCoMo's questions whose evidence is in the request. It needs LoCoMo's data
+//! (`LOCOMO=locomo-dev.json`).
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -10,8 +10,8 @@
 //!
 //! The words are those of `grammar/when-words.json`. A phrase is read in one language at a time, never in two at once,
 //! so that a word of one isn't taken for another's (`once` is eleven in Spanish, `die` an article in German). Each
-//! spelling is folded like the phrase, and a full stop in it is optional. An abbreviation that two languages share for
-//! different days or months (`mar.`) stands in one of them alone.
+//! spelling is folded like the phrase, and a full stop in it is optional. An abbreviation of a weekday in one language
+//! and of a month in another (`mar.`) stands for one of the two alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

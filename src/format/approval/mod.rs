@@ -1,5 +1,5 @@
-//! Parses and writes lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl
-//! …"`, one question for permission a line.
+//! Parses and writes lines of `Approvals.md`, each a question for permission: `- [ ] ap_K5V4M2J7Q2ZP
+//! until=2026-12-01T09:30Z brain=claude run="curl …"`.
 //!
 //! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is closed, and its box is ignored. A
 //! question without an answer ends as `state=expired`, which doesn't count as a no. The command stands between quotes

@@ -1,13 +1,13 @@
-//! Parses and writes lines of `Inbox.md`: `- [ ] [preferences] Anna: likes green tea · "I only drink green tea"
-//! [[logs/…#^id]] cap_K5V4M2J7Q2ZP`, one candidate for a memory a line.
+//! Parses and writes lines of `Inbox.md`, each a candidate for a memory: `- [ ] [preferences] Anna: likes green tea ·
+//! "I only drink green tea" [[logs/…#^id]] cap_K5V4M2J7Q2ZP`.
 //!
 //! A tick (`[x]`) says yes; a minus (`[-]`), or the line's deletion, says no. The quote holds the speaker's words, and
 //! the link leads to their block in the log. A line may replace a known fact (`replaces "…"`) or extend it (`joins
 //! "…"`). Text and quote are written by [`quoted`]: whole, on one line, with nothing that Markdown could hide.
 //!
-//! The same line with `asked=` after its id, in an Obsidian comment, is a *record*: the question, its time, and its
-//! finder (rules or a brain). If the record's line is gone, the candidate was declined, unless the record says `kept=`.
-//! So the note alone holds all earlier questions. [`parse`] (`read`) reads both; the grammar is
+//! A *record* is the same line in an Obsidian comment, with `asked=` after its id. It keeps the question, its time, and
+//! its finder (rules or a brain). If a record has no candidate line any more, the candidate was declined, unless the
+//! record says `kept=`. So the note alone holds all earlier questions. [`parse`] (`read`) reads both; the grammar is
 //! `grammar/candidate.abnf`.
 
 mod read;

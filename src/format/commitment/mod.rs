@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A block begins at a live `---` line whose next line is a `key: value`; its head runs to the next `---` and names an
-//! `id`. Its text runs to the next block or the end of the file, so a rule in the text is text. The file has no
+//! `id`. Its text runs to the next block or the end of the file, so any other `---` line in it is text. The file has no
 //! frontmatter: a block at its top is a commitment. The grammar is `grammar/commitments.abnf`.
 
 mod read;

@@ -1,7 +1,7 @@
 //! Follows a note's block quotes and list items line by line, as far as its fenced code depends on them. Pure.
 //!
-//! The rules are CommonMark's: a fence stands in its containers (block quotes, list items), and ends with them. A line
-//! that only goes on with a paragraph ends no container. HTML blocks are read as paragraphs, so a fence in one opens
+//! The rules are CommonMark's: a fence stands in its containers (block quotes, list items), and ends with them. A
+//! paragraph's lazy continuation line ends no container. HTML blocks are read as paragraphs, so a fence in one opens
 //! code.
 //!
 //! Time is linear in the number of bytes, because containers are followed to a fixed depth.

@@ -1,4 +1,4 @@
-//! Parses transcripts of other programs, with one heading a turn. This program never writes the format.
+//! Parses transcripts of other programs in which each turn has a heading. This program never writes the format.
 //!
 //! ```text
 //! ## 2026-01-30T14:23:55Z user Alice ^D1-3

@@ -13,9 +13,10 @@
 //! ```
 //!
 //! An agent's event may end with a comment of facts on the answer ([`split_facts`]), which is no part of its text.
-//! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
+//! Transcripts of other programs, in which each turn has a heading, are read too ([`parse_headings`]).
 //!
-//! - `path`: the path of a log; `read`: parses and writes events; `headings`: transcripts with a heading a turn.
+//! - `path`: the path of a log; `read`: parses and writes events; `headings`: transcripts in which each turn has a
+//!   heading.
 
 mod headings;
 mod path;

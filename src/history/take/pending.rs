@@ -1,8 +1,8 @@
 //! Keeps the journal of a restore or an undo: all its planned writes are saved there before the first of them is made.
 //!
-//! While the journal exists, a snapshot attributes a file in its target state to the restore and not to a person (an
-//! undo's files are left to the one commit at its end). After a crash the next `restore` or `undo`, or the daemon,
-//! finishes the rest or takes it back.
+//! While the journal exists, a snapshot doesn't attribute a file in its target state to a person: a restore's file is
+//! committed as the restore's, and an undo's file is left to the one commit at the undo's end. After a crash the next
+//! `restore` or `undo`, or the daemon, finishes the rest or takes it back.
 
 use std::collections::HashMap;
 use std::fs;

@@ -6,11 +6,10 @@
 //! [`Protocol::record_outcome`]. Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`];
 //! after the channel has accepted the message it calls [`Protocol::mark_sent`].
 //!
-//! Safety rests on two rules. First, the holder of a right counts it from before the request that wrote it, and only
-//! for four fifths of its length; all others count it from the time at which they first saw it, for the whole length.
-//! Each machine measures by its own monotonic clock, which goes on during suspension, so wall clocks are never
-//! compared. Second, each change compares by value with the entry that it replaces, so of two machines that write the
-//! same key one loses.
+//! Safety rests on two rules. First, a right has a length. Its holder uses only four fifths of it, counted from before
+//! the request that wrote it; all others wait for the whole length, counted from when they first saw it. Each machine
+//! measures by its own monotonic clock, which goes on during suspension, so wall clocks are never compared. Second,
+//! each change compares by value with the entry that it replaces, so of two machines that write the same key one loses.
 //!
 //! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
 //!   the machines, the problems that keep a machine from taking part, and the removal of old claims;

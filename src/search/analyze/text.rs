@@ -6,7 +6,7 @@
 //! are overlapping pairs of characters.
 //!
 //! Most of these terms are also words that ranking counts ([`crate::search::analyze::stems`]), which the index has in
-//! another field. The splitter marks these terms, so that the index stores only the others here.
+//! another field. The splitter marks these terms, so that the index stores only the others in the field `text`.
 //!
 //! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new [`crate::search::SCHEMA`].
 

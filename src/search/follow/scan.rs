@@ -2,8 +2,8 @@
 //!
 //! A file counts as unchanged if its size, inode, modification time and change time are the same. A file system's clock
 //! may be as coarse as two seconds, so a write directly after a reading may leave the times as they were. Therefore the
-//! change time of a file that was read so early is recorded as unknown, and the next scan compares its bytes. So it is
-//! with a file that could not be read. Nothing here writes.
+//! change time of a file that was read so early is recorded as unknown, and the next scan compares its bytes. The same
+//! holds for a file that could not be read. Nothing here writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -3,8 +3,8 @@
 //!
 //! A word is matched by itself, by words that look like it ([`crate::search::retrieve::similar_words`]) and, with less
 //! weight, by words that mean nearly the same. A word that stands in no note is matched by its translations, too.
-//! Function words of the question's language are left out. If there are many blocks, other terms than the word itself
-//! are left out if many blocks have them.
+//! Function words of the question's language are left out. If there are many blocks, a term that many of them have is
+//! left out, unless it is the word itself.
 //!
 //! [`WordDocuments`] counts the matches in each document, [`Section`] the matches in each section of a note. Title and
 //! headings count once for a document or a section, not with each block below them.

@@ -1,9 +1,9 @@
 //! Computes the ranking's word signals of a block: which of the question's terms it has, how close together they stand,
 //! and which of them its neighbours have.
 //!
-//! First each term gets its values ([`TermValues`]), for every block and note in which it stands; the cores share the
-//! terms. Then the values of all terms are added up and divided by their maximum. A turn's terms count for the turns
-//! around it, too; the terms of a note's block count for that block alone.
+//! First the values of each term ([`TermValues`]) are computed for every block and note in which it stands, in parallel
+//! over the terms. Then the values of all terms are added up, and divided by the highest sum or by the weights of all
+//! terms. A turn's terms count for the turns around it, too; the terms of a note's block count for that block alone.
 
 use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;

@@ -2,8 +2,8 @@
 //! it, never for a prompt.
 //!
 //! The search itself is the usual one, by the daemon if one runs; this process asks the reranker, because its
-//! environment has the key. If the reranker fails, the order stays, and a note says so. A hit in a language that the
-//! reranker doesn't know keeps its place.
+//! environment has the key. If the reranker fails, the hits keep the search's order, and the answer says so. A hit in a
+//! language that the reranker doesn't know keeps its place.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

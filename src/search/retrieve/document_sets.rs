@@ -1,8 +1,9 @@
 //! Splits the words of a query into terms ([`query_words`]), and makes the sets of documents that have a word, a tag, a
 //! time or a path.
 //!
-//! A corpus and terms come in; sets of slots go out. The set of a word may include documents with another form of the
-//! word; where that matters, [`crate::search::retrieve::filter`] reads the text.
+//! A corpus and terms come in; bitmaps of slots (the numbers of the corpus's documents) go out. The set of a word may
+//! include documents with another form of the word; where that matters, [`crate::search::retrieve::filter`] reads the
+//! text.
 
 use std::collections::HashMap;
 use std::ops::Range;

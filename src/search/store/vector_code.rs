@@ -2,9 +2,10 @@
 //!
 //! Each dimension of a unit vector becomes one of four levels: its sign, and whether it is large. The levels are those
 //! with the least distortion for normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The
-//! cosine with a question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. With a byte a
-//! dimension, two more of `notes-dev`'s 180 questions have their answer among the first ten hits, for four times the
-//! bytes. The signs alone choose the vectors that are compared ([`crate::search::retrieve::nearest_vectors`]).
+//! cosine with a question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. A code with
+//! one byte for each dimension would take four times the space; with it, two more of the 180 questions of `notes-dev`
+//! have their answer among the first ten hits. The signs alone choose the vectors that are compared
+//! ([`crate::search::retrieve::nearest_vectors`]).
 //!
 //! Vectors of external models are int8 rows in one flat array ([`Matrix`]): each dimension is one byte, and each row
 //! has one scale. The cosine of two such rows differs from the exact one by less than 0.01. Every row is compared,

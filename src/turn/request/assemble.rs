@@ -4,7 +4,8 @@
 //! The order suits the providers' caches. The parts that stay the same come first, byte for byte equal from turn to
 //! turn; date, time, memories and the question come last and are never part of a later request's past. The past begins
 //! with its summaries, oldest first, then the events that no summary covers. Over budget, the oldest summaries are
-//! dropped before events, and events in steps, so that the beginning changes seldom; the last message is always kept.
+//! dropped first, then the oldest events, several at once, so that the beginning changes seldom; the last message is
+//! always kept.
 
 use std::ops::Range;
 

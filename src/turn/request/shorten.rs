@@ -1,4 +1,4 @@
-//! Shortens a long text to its head and its tail, and a long list to its newest. Pure.
+//! Shortens a long text to its head and its tail, and a long list to its newest entries. Pure.
 
 /// The most characters of a tool's result in its turn, in the log and in later requests. It is the same limit
 /// everywhere, so that a shortened result is not shortened again and a request begins like the one before it.

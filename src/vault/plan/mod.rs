@@ -5,8 +5,8 @@
 //! - [`operations`]: the operations, and their application to bytes ([`apply`]); [`splices`]: finds the lines that
 //!   operations name, by content, with an outcome for each operation;
 //! - [`image`]: the bytes before and after an edit; recognises a torn mix of both;
-//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file; [`regions`]: the
-//!   parts of the base that changes stand for.
+//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file; [`regions`]:
+//!   the parts of the base that either text changes.
 
 mod image;
 pub(super) mod operations;

@@ -1,5 +1,5 @@
-//! Goes through two texts with a common base, region by region: each part of the base that a change of either text
-//! stands for. Pure.
+//! Merges two texts with a common base, region by region. A region is a part of the base that either text changes; the
+//! caller chooses its lines. Pure.
 
 use std::borrow::Cow;
 use std::ops::Range;

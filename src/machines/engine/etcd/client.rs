@@ -1,4 +1,5 @@
-//! Sends requests to the endpoints of one cluster. If an endpoint can't answer, the next one is asked.
+//! Sends requests to the endpoints of one cluster. If an endpoint can't answer, the next one is asked, except for a
+//! change that may have been made.
 
 use std::time::Duration;
 

@@ -6,7 +6,8 @@
 //!   counts;
 //! - `filter`: `kind:…`, `tag:…`, `role:…`, `scope:…` as they are.
 //!
-//! So each word has one posting. The stored documents are the texts themselves ([`stored`]).
+//! So most words of a text are in one of the two fields only. The stored documents are the texts themselves
+//! ([`stored`]).
 //!
 //! [`SegmentDirectory`] is tantivy's access to the files, without its waits for the disk. A segment's files are written
 //! once and never changed. `index.sqlite` alone lists the files of the index, so tantivy's own list (`meta.json`) is
