@@ -80,7 +80,7 @@ pub fn recent(workspace: &Workspace) -> Vec<NoteLoss> {
         gone.extend(held.deleted.into_iter().filter_map(|path| one(held.since, path, None)));
     }
     for record in history.records(&filter).unwrap_or_default() {
-        let before = record.commit.parent.map(|parent| parent.to_string());
+        let before = record.commit.parent().map(|parent| parent.to_string());
         // A renamed note is not lost.
         let added = record.changes.iter().filter(|change| change.old.is_none());
         let added: HashSet<_> = added.filter_map(|change| Some(change.new?.id)).collect();

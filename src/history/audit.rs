@@ -94,7 +94,7 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
         report.agent_commits += usize::from(record.commit.message.actor() != "human");
         let mut auditor = CommitAuditor { record: &record, paths, delivered, found: Vec::new() };
         // The first snapshot has nothing to compare with.
-        if record.commit.parent.is_some() {
+        if record.commit.parent().is_some() {
             auditor.scope();
             for change in record.changes.iter().filter(|change| change.old.is_some()) {
                 if change.path == paths.reminders || is_log(&change.path, paths) {

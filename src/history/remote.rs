@@ -159,7 +159,8 @@ impl Pusher {
 
 impl History {
     /// Adopts the remote's history: on a new machine as its own, otherwise as a past that is joined to the present
-    /// history, so that both are kept and a later push is accepted. Returns the remote's newest commit.
+    /// history, so that both are kept and a later push is accepted. The join itself changes nothing: its first parent
+    /// is this machine's newest commit. Returns the remote's newest commit.
     ///
     /// # Errors
     /// As [`fetch_into`], or the history can't be written.
@@ -176,7 +177,7 @@ impl History {
                     .trailer(BOOKKEEPING, "join")
                     .trailer("Joins", head.to_string());
                 let message = CommitMessage::new(&why, []);
-                commits.commit_after(&[fetched, head], commits.tree, &message)?;
+                commits.commit_after(&[head, fetched], commits.tree, &message)?;
             }
             _ => store.move_branch(&commits.lock, fetched)?,
         }

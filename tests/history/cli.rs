@@ -326,7 +326,10 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
     let url = remote.to_str().unwrap();
     push(room.history.dir(), url, None).unwrap();
 
-    let other = Room::of(&[("mine.md", "mine\n")]);
+    let other = Room::of(&[("mine.md", "first\n")]);
+    let first = other.log()[0].commit.id.to_string();
+    other.save("mine.md", "mine\n");
+    other.agent_appends("mine.md", "its own fact");
     let refused = push(other.history.dir(), url, None).unwrap_err();
     assert!(refused.to_string().starts_with("`git push` failed: "), "{refused}");
     // Of several machines with one remote each has its branch.
@@ -337,12 +340,20 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
     let newest = other.history.adopt_remote(url).unwrap();
     let point = other.history.point(&newest.to_string()).unwrap();
     other.history.restore(&other.editor, &point, &[], false).unwrap();
-    assert_eq!((other.read("a.md").as_str(), other.read("mine.md").as_str()), ("theirs\n", "mine\n"));
+    let now = "mine\nits own fact\n";
+    assert_eq!((other.read("a.md").as_str(), other.read("mine.md").as_str()), ("theirs\n", now));
     push(other.history.dir(), url, None).unwrap();
-    // The restore is taken back, and nothing that this machine had before.
+    // Both pasts can be reached, its own first; the join itself changed nothing.
+    let of = |path: &str| LogFilter { path: Some(path.to_owned()), ..LogFilter::default() };
+    let known = |path| other.history.records(&of(path)).unwrap().len();
+    assert_eq!((known("mine.md"), known("a.md")), (3, 2));
+    let report = vault_agent::history::audit(&other.history, &other.settings.paths, &|_| None).unwrap();
+    assert_eq!((report.commits, report.violations), (6, vec![]));
     let plan = other.plan_undo(5);
     let undone: Vec<&str> = plan.writes.iter().map(|it| it.commit.message.subject.as_str()).collect();
-    assert!(undone.len() == 1 && undone[0].starts_with("restored: "), "{undone:?}");
+    assert!(undone.len() == 2 && undone[0].starts_with("restored: "), "{undone:?}");
+    other.restore(&first, &["mine.md"], false);
+    assert_eq!(other.read("mine.md"), "first\n");
     other.fsck();
 }
 

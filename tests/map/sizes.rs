@@ -98,7 +98,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
     // A commit names what it holds of a restore, and the next restore finds what was missed.
-    ("history", 5350),
+    // A walk goes through joined histories, too; an undo tells follow-ups apart, and a time that was set back is seen.
+    ("history", 5400),
     // A setting of ours is told from the file as it was.
     ("hooks", 3450),
     // A daemon whose state directory was deleted is told from one that has another.

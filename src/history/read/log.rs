@@ -14,7 +14,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::diff::{DiffStyle, render, within};
 use super::filter::{FilterWalk, LogFilter};
 use crate::history::error::Result;
-use crate::history::store::{Commit, PathChange};
+use crate::history::store::{Commit, CommitWalk, PathChange};
 use crate::history::take::{History, Rename, file_name, pairs, removed_and_added};
 use crate::reminders::rfc3339;
 
@@ -45,7 +45,7 @@ impl History {
         end: Option<Oid>,
         mut take: impl FnMut(CommitRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut next = start.map_or_else(|| self.store().head(), |start| Ok(Some(start)))?;
+        let mut walk = CommitWalk::from(start.map_or_else(|| self.store().head(), |start| Ok(Some(start)))?);
         // An accent is one character or two: what is gone by now may have been named either way.
         let mut paths: Vec<String> = filter
             .path
@@ -61,8 +61,7 @@ impl History {
             let mut none = 0;
             let passed_over = if paths.is_empty() { &mut skip } else { &mut none };
             let wanted = FilterWalk { filter, paths: &paths, grep: grep.as_deref(), end };
-            let Some(commit) = self.next_match(next, &wanted, passed_over)? else { break };
-            next = commit.parent;
+            let Some(commit) = self.next_match(&mut walk, &wanted, passed_over)? else { break };
             let record = self.with_changes(commit)?;
             if !paths.is_empty() {
                 self.follow(&record, &mut paths)?;
@@ -133,22 +132,22 @@ impl History {
         Ok(())
     }
 
-    /// The first commit that is meant, from `next` back, after `skip` that are passed over. The store is held by one
+    /// The next commit of the walk that is meant, after `skip` that are passed over. The store is held by one
     /// lock for all of them, and is free again when one is found: the caller may ask the store for more.
     fn next_match(
         &self,
-        mut next: Option<Oid>,
+        walk: &mut CommitWalk,
         wanted: &FilterWalk<'_>,
         skip: &mut usize,
     ) -> Result<Option<Commit>> {
         let store = self.store();
-        while let Some(id) = next.filter(|next| Some(*next) != wanted.end) {
-            if let Some(parent) = store.skip_unless(id, |message| wanted.may_match_message(message))? {
-                next = parent;
+        while let Some(id) = walk.next().filter(|next| Some(*next) != wanted.end) {
+            if let Some(parents) = store.skip_unless(id, |message| wanted.may_match_message(message))? {
+                walk.go_on(&parents);
                 continue;
             }
             let commit = store.commit(id)?;
-            next = commit.parent;
+            walk.go_on(&commit.parents);
             if !wanted.matches_commit(&store, &commit, &self.selection.own)? {
                 continue;
             }

@@ -52,14 +52,14 @@ impl History {
             let words = "lies ahead; no snapshot says what will be: name a time that is past";
             return Err(HistoryError::BeyondHistory(format!("`{text}` {words}")));
         }
-        let mut first = time;
+        let mut first = now;
         for commit in store.commits(Some(head)) {
             let commit = commit?;
             // Commits carry whole seconds: one made within the second that was asked for counts.
             if commit.time.as_second() <= time.as_second() {
                 return Ok(commit);
             }
-            first = commit.time;
+            first = first.min(commit.time);
         }
         let first = show(first, self.zone());
         let words = format!("`{text}` is before the first snapshot, which was taken {first}");

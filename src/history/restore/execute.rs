@@ -342,7 +342,7 @@ impl History {
         let filter = LogFilter { path: Some(scope.clone()), ..LogFilter::default() };
         let (mut last, mut found) = (None, None);
         self.log(&filter, |record| {
-            let parent = record.commit.parent.map(|parent| self.point(&parent.to_string())).transpose()?;
+            let parent = record.commit.parent().map(|parent| self.point(&parent.to_string())).transpose()?;
             let parent = parent.unwrap_or_else(|| newest.clone());
             if let Err(HistoryError::NotInSnapshot(..)) = self.plan_restore(&parent, scopes, false) {
                 last.get_or_insert(parent);

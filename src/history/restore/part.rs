@@ -92,7 +92,8 @@ impl History {
         let filter = LogFilter { path: Some(path.to_string()), ..LogFilter::default() };
         self.log(&filter, |record| {
             let change = record.changes.iter().find(|change| change.path == path.as_str());
-            if let (Some(old), Some(parent)) = (change.and_then(|change| change.old), record.commit.parent) {
+            if let (Some(old), Some(parent)) = (change.and_then(|change| change.old), record.commit.parent())
+            {
                 let source = self.content(old.id)?;
                 if gains(&source) {
                     found = Some((parent, source));

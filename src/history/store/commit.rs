@@ -14,8 +14,8 @@ use crate::vault::ChangeReason;
 pub struct Commit {
     /// Its id.
     pub id: Oid,
-    /// The commit before it.
-    pub parent: Option<Oid>,
+    /// The commit before it, and those of other machines' histories that it joins.
+    pub parents: Vec<Oid>,
     /// The vault's state.
     pub tree: Oid,
     /// When it was made.
@@ -25,6 +25,11 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// The commit before it.
+    pub fn parent(&self) -> Option<Oid> {
+        self.parents.first().copied()
+    }
+
     /// The short id that `history` shows.
     pub fn short(&self) -> String {
         short_id(self.id)
@@ -54,7 +59,7 @@ pub(crate) fn parse(id: Oid, bytes: &[u8]) -> Option<Commit> {
     }
     Some(Commit {
         id,
-        parent: parents(bytes).next(),
+        parents: parents(bytes).collect(),
         tree: tree?,
         time: Timestamp::from_second(seconds?).ok()?,
         message: CommitMessage::parse(&String::from_utf8_lossy(&bytes[split + 2..])),

@@ -6,13 +6,14 @@
 //!   folders to disk; [`tree`] adds methods that look up, list and change trees; [`reconcile`] takes the repository's
 //!   lock, and repairs what a killed process left;
 //! - [`commit`]: commits and their messages as git's bytes, with the trailers that programs read;
-//! - [`ledger`]: the list of snapshots outside of the repository.
+//! - [`walk`]: the way back through the commits; [`ledger`]: the list of snapshots outside of the repository.
 
 mod commit;
 mod ledger;
 mod reconcile;
 mod repository;
 mod tree;
+mod walk;
 
 pub(super) use commit::{
     ACTOR, ALL_NOTES, BULK_DELETION, CONVERSATION, CommitMessage, LEFT_OUT, NAMED, RESTORED_FROM, TEMPLATE,
@@ -26,3 +27,4 @@ pub(super) use repository::{
 };
 pub use tree::FileMode;
 pub(super) use tree::{FileState, FileStates, PathChange, TreeChange};
+pub(super) use walk::CommitWalk;

@@ -140,18 +140,6 @@ impl HistoryStore {
         self.ledger.add(LineKind::Adopted, &found)
     }
 
-    /// Every commit that can be reached and read from `head`, newest first, each once.
-    pub(in crate::history) fn ancestry(&self, head: Oid) -> impl Iterator<Item = Oid> {
-        let (mut seen, mut next) = (HashSet::from([head]), vec![head]);
-        std::iter::from_fn(move || {
-            let id = next.pop()?;
-            let parents = self.parents(id).unwrap_or_default();
-            // The first parent comes first.
-            next.extend(parents.into_iter().rev().filter(|parent| seen.insert(*parent)));
-            Some(id)
-        })
-    }
-
     /// Writes as a snapshot would, where it can be taken back: a file among the objects, the list, and the
     /// branch, which git locks before it sees that nothing changes.
     pub(in crate::history) fn probe(&self, _lock: &BranchLock) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Opens the bare repository, locks it between processes, reads it, and writes objects and the branch.
 //!
-//! It is an ordinary git repository with one branch, `main`, and a linear history. It has no index and no work tree.
+//! It is an ordinary git repository with one branch, `main`, and a linear history, to which that of a remote may be
+//! joined ([`CommitWalk`](super::walk::CommitWalk)). It has no index and no work tree.
 //! The system's and the user's git configuration, and the vault's own `.git`, are never read. libgit2 writes loose
 //! objects without waiting for the disk. [`ObjectWriter::sync`] waits for all of them before the branch moves: it syncs
 //! each file, or the whole file system if there are many (the first snapshot of a vault).
@@ -195,19 +196,9 @@ impl HistoryStore {
         commit.ok_or_else(|| HistoryError::damaged(&self.dir, id, "not a commit"))
     }
 
-    /// The commits from `head` back to the first, along the first parents.
-    pub(crate) fn commits(&self, head: Option<Oid>) -> impl Iterator<Item = Result<Commit>> {
-        let mut next = head;
-        std::iter::from_fn(move || {
-            let commit = self.commit(next.take()?);
-            next = commit.as_ref().ok().and_then(|commit| commit.parent);
-            Some(commit)
-        })
-    }
-
     /// The tree that a commit changed.
     pub(crate) fn tree_before(&self, commit: &Commit) -> Result<Oid> {
-        commit.parent.map_or(Ok(empty_tree()), |parent| Ok(self.commit(parent)?.tree))
+        commit.parent().map_or(Ok(empty_tree()), |parent| Ok(self.commit(parent)?.tree))
     }
 
     /// All parents of a commit.
@@ -215,15 +206,11 @@ impl HistoryStore {
         self.read(id, |bytes| commit::parents(bytes).collect())
     }
 
-    /// The parent of a commit, if `may` is false for the commit's message; otherwise `None`.
-    pub(crate) fn skip_unless(
-        &self,
-        id: Oid,
-        may: impl FnOnce(&[u8]) -> bool,
-    ) -> Result<Option<Option<Oid>>> {
+    /// The parents of a commit, if `may` is false for the commit's message; otherwise `None`.
+    pub(crate) fn skip_unless(&self, id: Oid, may: impl FnOnce(&[u8]) -> bool) -> Result<Option<Vec<Oid>>> {
         self.read(id, |bytes| {
             let message = memchr::memmem::find(bytes, b"\n\n")? + 1;
-            (!may(&bytes[message..])).then(|| commit::parents(bytes).next())
+            (!may(&bytes[message..])).then(|| commit::parents(bytes).collect())
         })
     }
 
