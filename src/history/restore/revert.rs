@@ -8,14 +8,32 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines, with_line_ends_of};
+use crate::format::commitment;
 use crate::format::reminder::split_id;
 use crate::vault::plan::without;
 
 /// So many lines beside a removed one are compared at most.
 const MOST_CONTEXT: usize = 16;
 
-/// `current` without the change from `before` to `after`; `None` if the result isn't certain.
+/// `current` without the change from `before` to `after`; `None` if the result isn't certain. Lines of follow-ups are
+/// alike (`status: cancelled`): a result that changes another follow-up than the change did isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
+    let result = revert_lines(before, after, current)?;
+    let meant = differing_follow_ups(before, after);
+    differing_follow_ups(current, &result).is_subset(&meant).then_some(result)
+}
+
+/// The ids of the follow-ups that aren't the same in both texts.
+fn differing_follow_ups(one: &[u8], other: &[u8]) -> BTreeSet<String> {
+    let [one, other] = [one, other].map(|text| -> BTreeSet<(String, String)> {
+        let blocks = commitment::parse(text).blocks.into_iter().map(|block| block.commitment);
+        blocks.map(|commitment| (commitment.id.clone(), commitment.to_block())).collect()
+    });
+    one.symmetric_difference(&other).map(|(id, _)| id.clone()).collect()
+}
+
+/// As [`revert_change`], line by line.
+fn revert_lines(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let ends = if with_line_ends_of(after, before) == before { current } else { &[] };
     let [before, after] = &[before, after].map(|it| with_later_ids(&with_line_ends_of(ends, it), current));
     if current == after {
@@ -228,6 +246,20 @@ mod tests {
         ] {
             assert_eq!(back(before, after, now).as_deref(), Some(wanted), "{now:?}");
         }
+    }
+
+    #[test]
+    fn no_other_follow_up_changes_because_its_lines_are_alike() {
+        let block = |id: &str, status: &str| format!("---\nid: {id}\nstatus: {status}\n---\nCall {id}\n\n");
+        let [a, b] = ["a", "b"].map(|id| move |status: &str| block(id, status));
+        let (before, after) = (a("pending") + &b("pending"), a("cancelled") + &b("pending"));
+        let taken_out = b("cancelled");
+        assert_eq!(back(&before, &after, &taken_out), None);
+        // The same two where both still stand.
+        let now = a("cancelled") + &b("cancelled");
+        assert_eq!(back(&before, &after, &now), Some(a("pending") + &b("cancelled")));
+        // One that was added goes, whatever became of the other.
+        assert_eq!(back(&a("pending"), &before, &(a("cancelled") + &b("pending"))), Some(a("cancelled")));
     }
 
     #[test]
