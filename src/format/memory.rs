@@ -166,6 +166,14 @@ impl Reader {
 }
 
 impl Bullet {
+    /// Its text, with the timestamp before it.
+    pub(crate) fn into_text(self) -> String {
+        match self.timestamp {
+            Some(timestamp) => format!("[{timestamp}] {}", self.text),
+            None => self.text,
+        }
+    }
+
     /// Adds a line that stands behind so many blank ones.
     fn add(&mut self, line: &Line<'_>, blanks: usize) {
         self.text.extend(std::iter::repeat_n('\n', blanks + 1));

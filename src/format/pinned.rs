@@ -72,16 +72,13 @@ pub struct PinnedBullet {
 /// The pins of a file, in order.
 pub fn parse(bytes: &[u8]) -> Vec<PinnedBullet> {
     let bullets = memory::parse(bytes).bullets.into_iter().map(|bullet| {
-        let text = match bullet.timestamp {
-            Some(timestamp) => format!("[{timestamp}] {}", bullet.text),
-            None => bullet.text,
-        };
+        let (line, end_line, range) = (bullet.line, bullet.end_line, bullet.range.clone());
+        let text = bullet.into_text();
         let (body, _) = memory::split_block_id(&text);
         let (text, target) = match split_link(body) {
             Some((before, target)) => (before.to_owned(), Some(target)),
             None => (body.to_owned(), None),
         };
-        let (line, end_line, range) = (bullet.line, bullet.end_line, bullet.range);
         PinnedBullet { line, end_line, range, text, target }
     });
     bullets.collect()

@@ -9,6 +9,7 @@ use super::error::MemoryError;
 use super::wording::{self, WordsError};
 use crate::format::harmless::{harmless, without_tasks};
 use crate::format::lines::with_lf;
+use crate::format::memory::{self, Bullet};
 use crate::format::pinned::{self, LinkTarget};
 use crate::memory::edit::ForgottenMemory;
 use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
@@ -38,6 +39,11 @@ impl Pin {
     /// The bullet as it stands in the note, without its last line break.
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.bytes).trim_end().to_owned()
+    }
+
+    /// Its text as it stands in the note: also with its link's alias, an embed's mark and a block id.
+    pub fn whole_text(&self) -> String {
+        memory::parse(&self.bytes).bullets.pop().map_or_else(|| self.text.clone(), Bullet::into_text)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory_json::{filled_lines, why};
 use super::{ImportBatch, ImportItem, VaultContents};
-use crate::format::commitment::Commitment;
+use crate::format::commitment::{self, Commitment};
 use crate::format::reminder::{Recur, Reminder};
 use crate::format::{ReminderId, has_shape, invisible, reminder};
 use crate::memory::Scope;
@@ -93,9 +93,9 @@ pub enum ExportRecord {
         /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
-        /// The link that it ends in.
+        /// The target of the link that it ends in.
         target: Option<String>,
-        /// Its text, with the link.
+        /// Its text as it stands in the note, with the link and its alias.
         text: String,
     },
 }
@@ -153,7 +153,7 @@ pub fn records(contents: &VaultContents) -> Vec<ExportRecord> {
     all.extend(pins.iter().map(|pin| ExportRecord::Pin {
         place: at(path, pin.line),
         target: pin.target.as_ref().map(ToString::to_string),
-        text: pin.text.clone(),
+        text: pin.whole_text(),
     }));
     all
 }
@@ -222,7 +222,13 @@ fn item(record: ExportRecord) -> Result<ImportItem, String> {
             }
             ImportItem::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
         }
-        ExportRecord::Commitment { commitment, .. } => ImportItem::Commitment(commitment),
+        ExportRecord::Commitment { commitment, .. } => match &commitment.scope {
+            Some(scope) if !commitment::is_place(scope) => {
+                let scope = crate::format::quote(scope);
+                return Err(format!("its scope {scope} is none of `channel:ID`, `thread:ID`, `user:ID`"));
+            }
+            _ => ImportItem::Commitment(commitment),
+        },
         ExportRecord::Pin { text, .. } => ImportItem::Pin { text },
     })
 }

@@ -44,6 +44,43 @@ fn json_lines_come_in_again_as_they_went_out() {
     assert_eq!(other.tree(), before);
 }
 
+#[test]
+fn what_a_person_wrote_otherwise_than_an_import_would_does_not_come_twice() {
+    let pinned =
+        "- in May [[People/Anna|Anna]]\n- my passport ![[scan.png]]\n- [2026-05-08] dentist ^dentist\n";
+    let memory =
+        "# Memory\n\n## Work\n- sums: `=SUM(A1:A3)`\n- <%% tp.date.now() %%>\n- see\n  ```\n  code\n";
+    let follow_up = |id: &str, status: &str, made: &str| {
+        format!("---\nid: {id}\nstatus: {status}\ncreated: 2026-05-08T{made}:00Z\n---\nCall Anna\n\n")
+    };
+    // One that is over, and one with the same words that waits.
+    let follow_ups = follow_up("c-2026-05-08-001", "cancelled", "14:00")
+        + &follow_up("c-2026-05-08-002", "pending", "15:00");
+    let vault = TestVault::new("");
+    for (path, text) in [("Pinned.md", pinned), ("MEMORY.md", memory), ("COMMITMENTS.md", &follow_ups)] {
+        vault.write(path, text);
+    }
+    vault.write("daily/2026-11-20.md", "- 14:02 `= this.file.name`\n");
+    let out = vault.run(&["export", "--format", "jsonl"]).ok().stdout;
+    let before = vault.tree();
+    let run = vault.run_with(&["import", "-", "--json"], &out).ok().json();
+    assert_eq!((&run["added"], &run["duplicates"]), (&0.into(), &9.into()), "{out}");
+    assert_eq!(vault.tree(), before);
+    let other = TestVault::new("");
+    let _ = other.run_with(&["import", "-"], &out).ok();
+    assert_eq!(other.read("Pinned.md"), format!("# Pinned\n\n{pinned}"));
+    assert_eq!(
+        other.read("COMMITMENTS.md"),
+        format!("# Commitments\n\n{}", follow_ups.trim_end().to_owned() + "\n")
+    );
+    // Also from there, and once more.
+    for (vault, out) in [(&vault, other.run(&["export", "--format", "jsonl"]).ok().stdout), (&other, out)] {
+        let before = vault.tree();
+        let _ = vault.run_with(&["import", "-"], &out).ok();
+        assert_eq!(vault.tree(), before);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn an_export_to_a_name_that_is_no_text_is_written_and_said() {

@@ -85,6 +85,7 @@ fn lines_of_an_export_that_can_not_be_used_are_listed() {
         r#"{"kind":"reminder","date":"2026-12-01","time":"09:00","recur":"none","msg":"x","block_id":"a b"}"#,
         r#"{"kind":"commitment","id":"a b","status":"pending","text":"x"}"#,
         r#"{"kind":"commitment","id":"c-1","status":"pending","text":" "}"#,
+        r#"{"kind":"commitment","id":"c-1","status":"pending","scope":"general","text":"x"}"#,
         r#"{"kind":"memory","text":"\u001b[31m"}"#,
         r#"{"kind":"memory","section":"","text":"no name"}"#,
         r#"{"kind":"memory","section":"a\n## b","text":"one line"}"#,
@@ -109,15 +110,16 @@ fn lines_of_an_export_that_can_not_be_used_are_listed() {
     line 7: left out: it is no line of an export: unknown variant `yearly`, expected one of `none`, `daily`, `weekly`, `monthly`
     line 8: left out: the message holds a control character (\n) at character 2: write it on one line
     line 9: left out: it is no line of an export: `rid_x` is not a reminder id: one is `rid_` and 12 characters of A-Z and 2-7
-    line 19: left out: it is no line of an export: unknown variant `spell`, expected one of `memory`, `daily`, `reminder`, `commitment`, `pin`
-    line 20: left out: it is no line of an export: expected ident
-    line 21: left out: it is no line of an export: recursion limit exceeded
-    line 13: left out: the text has a control character (\u{1b}) at character 1
-    line 22: left out: the text has 1048576 bytes; a memory has at most 65536
+    line 13: left out: its scope `general` is none of `channel:ID`, `thread:ID`, `user:ID`
+    line 20: left out: it is no line of an export: unknown variant `spell`, expected one of `memory`, `daily`, `reminder`, `commitment`, `pin`
+    line 21: left out: it is no line of an export: expected ident
+    line 22: left out: it is no line of an export: recursion limit exceeded
+    line 14: left out: the text has a control character (\u{1b}) at character 1
+    line 23: left out: the text has 1048576 bytes; a memory has at most 65536
     line 10: left out: there is text after the block id
     line 11: left out: it would not read back as it is
     line 12: left out: it would not read back as it is
-    line 18: left out: there is nothing to keep: the text is empty
+    line 19: left out: there is nothing to keep: the text is empty
     ");
     insta::assert_snapshot!(vault.read("MEMORY.md"), @r#"
     # Memory

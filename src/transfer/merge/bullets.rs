@@ -47,11 +47,13 @@ fn attempt(
     refused: &mut HashMap<usize, String>,
 ) -> (MergedNote, Vec<usize>) {
     let file = memory::parse(before);
-    // The timestamps of each section's bullets, by their texts.
+    // The timestamps of each section's bullets, by their texts as an import would write them: a person may have written
+    // what an import makes harmless, or closes.
     let mut known: HashMap<(Option<String>, String), Vec<Option<String>>> = HashMap::new();
     for bullet in &file.bullets {
-        let stamps = known.entry((bullet.section.clone(), bullet.text.clone())).or_default();
-        stamps.push(bullet.timestamp.clone());
+        let written = render(bullet.timestamp.as_deref(), &bullet.text);
+        let text = written.map_or_else(|_| bullet.text.clone(), |written| written.text);
+        known.entry((bullet.section.clone(), text)).or_default().push(bullet.timestamp.clone());
     }
     let mut names: Vec<String> = file.sections.iter().map(|section| section.name.clone()).collect();
     let mut groups: Vec<SectionBullets> = Vec::new();
@@ -104,15 +106,20 @@ fn attempt(
 
 /// The section's name as it reads back, and the bullet.
 fn prepare(wanted: &WantedBullet, names: &mut Vec<String>) -> Result<(Option<String>, NewBullet), String> {
-    let text = with_line_feeds(&wanted.text);
-    let text = wording::checked(&text).map_err(|error| error.to_string())?;
-    let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
-    let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
-    let (Some(bullet), None) = (read.next(), read.next()) else {
-        return Err("it would not read back as one bullet".to_owned());
-    };
+    let bullet = render(wanted.timestamp.as_deref(), &wanted.text)?;
     let section = wanted.section.as_deref().and_then(|name| canonical(name, names));
-    Ok((section, NewBullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
+    Ok((section, bullet))
+}
+
+/// The bullet as it would be written, and read back.
+fn render(timestamp: Option<&str>, text: &str) -> Result<NewBullet, String> {
+    let text = wording::checked(&with_line_feeds(text)).map_err(|error| error.to_string())?;
+    let rendered = memory::render_bullet(timestamp, &text);
+    let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
+    match (read.next(), read.next()) {
+        (Some(bullet), None) => Ok(NewBullet { timestamp: bullet.timestamp, text: bullet.text, rendered }),
+        _ => Err("it would not read back as one bullet".to_owned()),
+    }
 }
 
 /// The name of a section as a heading reads it back, in the letter case of the one of `names` that is there; a blank

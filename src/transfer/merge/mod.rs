@@ -14,7 +14,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use super::{ImportItem, chunks};
-use crate::format::commitment::{self, Commitment};
+use crate::format::commitment::{self, Commitment, CommitmentStatus};
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder};
 use crate::vault::{Operation, apply};
 
@@ -219,7 +219,7 @@ fn reminder_content(reminder: &Reminder) -> (DateTime, Recur, &str) {
 fn merge_commitments(before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let mut file = commitment::parse(before);
     let mut said: HashSet<_> =
-        file.blocks.iter().map(|block| commitment_content(&block.commitment)).collect();
+        file.blocks.iter().flat_map(|block| commitment_contents(&block.commitment)).collect();
     let mut ids: HashSet<String> = file.blocks.iter().map(|block| block.commitment.id.clone()).collect();
     ids.extend(file.other_ids.iter().cloned());
     let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
@@ -234,7 +234,10 @@ fn merge_commitments(before: &[u8], items: &[&ImportItem]) -> MergedNote {
         let is_it =
             |it: &&Commitment| (&it.id, it.created) == (&safe.id, safe.created) && it.created.is_some();
         let standing = file.blocks.iter().map(|block| &block.commitment).find(is_it);
-        if !said.insert(commitment_content(&safe)) || standing.is_some_and(|it| it.text == safe.text) {
+        let contents = commitment_contents(&safe);
+        let is_said = contents.iter().any(|content| said.contains(content));
+        said.extend(contents);
+        if is_said || standing.is_some_and(|it| it.text == safe.text) {
             merged.duplicates += 1;
             continue;
         }
@@ -274,7 +277,11 @@ fn reparsed(new: &Commitment) -> Option<Commitment> {
     file.find(&new.id).map(|block| block.commitment.clone())
 }
 
-/// A follow-up's content, without its id and its state.
-fn commitment_content(commitment: &Commitment) -> (String, Option<Timestamp>, Option<String>) {
-    (commitment.text.clone(), commitment.due, commitment.scope.clone())
+/// What makes two follow-ups the same: text, due time and scope, and either the instant that they were made at, or
+/// whether they wait. One that waits isn't the same as an earlier one that is over.
+fn commitment_contents(commitment: &Commitment) -> [(String, Option<Timestamp>, Option<String>, String); 2] {
+    let Commitment { text, due, scope, created, status, .. } = commitment;
+    let made = created.map(|at| at.to_string()).unwrap_or_default();
+    let waits = (*status == CommitmentStatus::Pending).to_string();
+    [made, waits].map(|last| (text.clone(), *due, scope.clone(), last))
 }
