@@ -4,8 +4,7 @@
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a candidate takes two edits with one
 //! [`OPERATION`], which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source,
 //! then the line is removed from the inbox. After a crash between the two, the next run finds the fact in `MEMORY.md`
-//! and only removes the line. The operation's name is made from the line's id, so both edits still belong to one
-//! operation.
+//! and only removes the line. The operation's name is made of the line, so both edits still belong to one operation.
 //!
 //! Before an answer is carried out, its box is emptied by an edit that `undo` skips. So `undo` restores an open
 //! question; with a ticked box the answer would be carried out again.
@@ -220,8 +219,10 @@ impl<'a> Inbox<'a> {
             None => escape_markup(&line.text),
         };
         let link = format!("[[{}]]", line.source());
-        // A run that completes an interrupted one uses the same label, so that both are undone together.
-        let operation = format!("inbox-{id}");
+        // A run that completes an interrupted one uses the same label, so that both are undone together; a copied
+        // question with other words has the same id, and a label of its own.
+        let line_hash = blake3::hash(inbox_note::cleared_line(&answered).trim_ascii_end()).to_hex();
+        let operation = format!("inbox-{id}-{}", &line_hash[..8]);
         let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", &id);
         let why = why.trailer(OPERATION, &operation);
         let fact =

@@ -316,6 +316,12 @@ fn each_line_of_a_question_that_was_copied_is_answered_for_itself() {
         assert_eq!(tick["inbox"]["kept"].as_array().unwrap().len(), kept.len(), "{tick}");
         assert!(kept.iter().all(|text| remembers(&vault, text)), "{}", vault.read("MEMORY.md"));
         assert_eq!(vault.json(&["tick"])["inbox"], Value::Null, "once");
+        // Each is an operation of its own, also where the other's fact was reworded since.
+        let memory = vault.read("MEMORY.md");
+        vault.write("MEMORY.md", memory.replacen("tea.", "tea, always.", 1));
+        let _ = vault.run(&["undo"]).ok().warns_not("nothing was undone");
+        assert!(!remembers(&vault, "I like bees."), "{}", vault.read("MEMORY.md"));
+        assert_eq!(remembers(&vault, "tea, always."), kept.len() == 2, "{}", vault.read("MEMORY.md"));
     }
 }
 
