@@ -145,6 +145,30 @@ fn a_path_is_found_in_either_form_of_its_accents() {
 }
 
 #[test]
+fn of_two_notes_that_differ_by_the_form_of_an_accent_the_one_named_comes_back() {
+    let (composed, decomposed) = ("\u{e9}.md", "e\u{301}.md");
+    let vault = TestVault::new(&format!("//- /{composed}\none\n//- /{decomposed}\nother\n"));
+    let _ = vault.run(&["history"]).ok();
+    vault.write(decomposed, "other two\n");
+    let _ = vault.run(&["history"]).ok();
+    for is_known in [false, true] {
+        std::fs::remove_file(vault.path(composed)).unwrap();
+        if is_known {
+            let _ = vault.run(&["history"]).ok();
+        }
+        let run = vault.run(&["restore", "--yes", composed]).ok();
+        assert_eq!((&*vault.read(composed), &*vault.read(decomposed)), ("one\n", "other two\n"));
+        // The hint takes back the restore, and nothing that was written since.
+        vault.write("thesis.md", "mine\n");
+        let hint = run.stderr.split('`').nth(1).unwrap().to_owned();
+        let _ = vault.run(&hint.split(' ').skip(1).collect::<Vec<_>>()).ok();
+        assert!(!vault.has(composed) && vault.has("thesis.md"), "{hint}");
+        vault.write(composed, "one\n");
+        let _ = vault.run(&["history"]).ok();
+    }
+}
+
+#[test]
 fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     let vault =
         TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");

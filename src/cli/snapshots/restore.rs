@@ -227,11 +227,9 @@ impl Restore<'_> {
         for skip in &report.skipped {
             ui.note(format!("not restored: `{}`: {}", skip.path, skip.reason));
         }
-        if let Some(before) = report.snapshot_before.as_ref().filter(|_| report.snapshot_after.is_some()) {
-            let short: String = before.chars().take(10).collect();
-            ui.note(format!(
-                "to take this back: `vault-agent restore --at {short} --exact`, or `vault-agent undo`"
-            ));
+        if let Some(after) = report.snapshot_after.as_ref().filter(|_| report.snapshot_before.is_some()) {
+            let short: String = after.chars().take(10).collect();
+            ui.note(format!("to take this back: `vault-agent undo {short}`"));
         }
         Ok(Status::of(report.skipped.is_empty()))
     }

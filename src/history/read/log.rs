@@ -166,6 +166,14 @@ impl History {
         Ok(CommitRecord { commit, changes })
     }
 
+    /// Whether a snapshot holds both paths, which are one but for the form of an accent.
+    pub fn held_both(&self, path: &str, twin: &str) -> Result<bool> {
+        let records = self.records(&LogFilter { path: Some(path.to_owned()), ..LogFilter::default() })?;
+        let store = self.store();
+        let holds = |tree, path| store.node(tree, path).is_ok_and(|node| node.is_some());
+        Ok(records.iter().any(|it| holds(it.commit.tree, path) && holds(it.commit.tree, twin)))
+    }
+
     /// The commits that match `filter`, newest first.
     pub fn records(&self, filter: &LogFilter) -> Result<Vec<CommitRecord>> {
         let mut out = Vec::new();
