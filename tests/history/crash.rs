@@ -106,6 +106,33 @@ fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
     }
 }
 
+#[test]
+fn a_write_that_is_killed_before_its_snapshot_is_the_agents_whatever_a_person_adds() {
+    for (step, memory) in [("vault::in-place::written", "# Memory\n\n- Anna\n"), ("vault::create::named", "")]
+    {
+        let vault = vault();
+        if !memory.is_empty() {
+            vault.write("MEMORY.md", memory);
+        }
+        let _ = vault.run(&["history"]).ok();
+        assert_ne!(
+            vault.killed(&format!("{step}=panic"), &["memory", "save", "agents fact"]).code,
+            0,
+            "{step}"
+        );
+        let written = vault.read("MEMORY.md");
+        assert!(written.contains("agents fact"), "{step}");
+        vault.write("MEMORY.md", written + "my own line\n");
+        let _ = vault.run(&["tick"]).ok();
+        let by = |id: usize| vault.json(&["history", "MEMORY.md"])[id]["actor"].clone();
+        assert_eq!((by(0), by(1)), ("human".into(), "cli".into()), "{step}");
+        let _ = vault.run(&["undo"]).ok();
+        let left = vault.read("MEMORY.md");
+        assert!(left.contains("my own line") && !left.contains("agents fact"), "{step}: {left}");
+        goes_on(&vault);
+    }
+}
+
 const UNDO_STEPS: [&str; 8] = [
     "history::undo-noted=return",
     "history::restore-step=return",

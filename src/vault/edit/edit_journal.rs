@@ -75,13 +75,14 @@ struct Head {
 }
 
 impl JournalEntry {
+    /// The note's bytes before the edit; none of one that it creates.
+    pub(super) fn before(&self) -> Option<&[u8]> {
+        (!matches!(self.kind, EditKind::Create { .. })).then_some(&self.images.pre)
+    }
+
     /// The change as observers get it.
-    pub(super) fn change<'a>(
-        &'a self,
-        before: Option<&'a [u8]>,
-        after: Option<&'a [u8]>,
-    ) -> ObservedChange<'a> {
-        ObservedChange { path: &self.path, before, after, why: &self.why }
+    pub(super) fn change<'a>(&'a self, after: Option<&'a [u8]>) -> ObservedChange<'a> {
+        ObservedChange { path: &self.path, before: self.before(), after, why: &self.why }
     }
 
     fn encode(&self) -> io::Result<Vec<u8>> {

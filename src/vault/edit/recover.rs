@@ -174,8 +174,7 @@ impl Editor {
 
     /// Ends a recovered edit of a note that stays: it has the new image.
     fn report_done(&self, entry: &JournalEntry) -> RecoveryOutcome {
-        let FileImages { pre, post } = &entry.images;
-        self.finished(&entry.change(Some(pre), Some(post)));
+        self.finished(&entry.change(Some(&entry.images.post)));
         RecoveryOutcome::Done
     }
 
@@ -225,10 +224,10 @@ impl Editor {
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_ref() == Some(post) {
-            self.finished(&entry.change(None, Some(post)));
-            return Ok(if named { RecoveryOutcome::Finished } else { RecoveryOutcome::Done });
+            let done = self.report_done(entry);
+            return Ok(if named { RecoveryOutcome::Finished } else { done });
         }
-        Ok(if now.is_none() { RecoveryOutcome::TakenBack } else { RecoveryOutcome::PersonWins })
+        Ok(if now.is_none() { RecoveryOutcome::TakenBack } else { self.person_wins(entry, now.as_deref()) })
     }
 
     fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<RecoveryOutcome> {
@@ -245,17 +244,23 @@ impl Editor {
         if now.is_some() {
             return Ok(self.person_wins(entry, now.as_deref()));
         }
-        self.finished(&entry.change(Some(pre), None));
+        self.finished(&entry.change(None));
         Ok(RecoveryOutcome::Done)
     }
 
     /// Handles a write of another program since the crash. Its bytes stay; the earlier ones go to history, so that
-    /// nothing is lost either way.
+    /// nothing is lost either way. If it only added to the end of the new image, the edit itself was made.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> RecoveryOutcome {
+        let FileImages { pre, post } = &entry.images;
+        // A new image that the old one begins with proves nothing: something may have been added to that.
+        let is_made = !pre.starts_with(post) && now.is_some_and(|now| now.starts_with(post));
+        if is_made {
+            self.report_done(entry);
+        }
         let subject = format!("changed while an edit was cut short: {}", entry.why.subject);
         let why = ChangeReason::new(Actor::Human, subject);
-        let before = Some(entry.images.pre.as_slice());
+        let before = if is_made { Some(post.as_slice()) } else { entry.before() };
         self.notify_observer(&ObservedChange { path: &entry.path, before, after: now, why: &why });
-        RecoveryOutcome::PersonWins
+        if is_made { RecoveryOutcome::Done } else { RecoveryOutcome::PersonWins }
     }
 }
