@@ -91,14 +91,18 @@ fn folders_that_sort_apart_from_their_notes_are_walked_right() {
 
 #[test]
 fn a_change_within_the_same_tick_of_the_clock_is_seen() {
-    let room = Room::of(&[("a.md", "one\n")]);
-    let path = room.root().join("a.md");
-    let stat = std::fs::metadata(&path).unwrap();
-    // Same length, same inode, same mtime: only the rule about fresh files can catch it.
-    std::fs::write(&path, "two\n").unwrap();
-    let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.set_modified(stat.modified().unwrap()).unwrap();
-    assert_eq!(room.snapshot().changed, 1);
+    // Same length, same inode, same mtime: only the rule about fresh files, or the ctime, can catch it.
+    for age in [0, 3_600] {
+        let room = Room::of(&[("a.md", "one\n")]);
+        let path = room.root().join("a.md");
+        let then =
+            std::fs::metadata(&path).unwrap().modified().unwrap() - std::time::Duration::from_secs(age);
+        for text in ["one\n", "two\n"] {
+            std::fs::write(&path, text).unwrap();
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
+            assert_eq!(room.snapshot().changed, usize::from(text == "two\n"), "{age} {text}");
+        }
+    }
 }
 
 #[test]

@@ -15,12 +15,12 @@ use crate::config::json_file;
 use crate::history::store::{FileMode, FileState};
 use crate::vault::Stat;
 
-/// A file whose mtime is closer than this to the moment when it was read may have changed since
+/// A file whose last change is closer than this to the moment when it was read may have changed since
 /// without a sign (FAT stores two-second steps), in nanoseconds.
 pub const RACY_NS: i64 = 2_000_000_000;
 
 /// The file begins so, and with the hash of what follows.
-const MAGIC: &[u8; 8] = b"vaentr04";
+const MAGIC: &[u8; 8] = b"vaentr05";
 
 /// A file as it was when its content was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub struct FileEntry {
     pub size: u64,
     /// Last change, in nanoseconds since 1970; 0 where it was too fresh to be trusted.
     pub mtime_ns: i64,
+    /// Last change of the file's text or facts: programs can set the one above back, but not this one. A new name, a
+    /// link or another mode changes it, too, and costs a read.
+    pub ctime_ns: i64,
     /// The file's number.
     pub inode: u64,
     /// Content and kind.
@@ -38,14 +41,16 @@ pub struct FileEntry {
 impl FileEntry {
     /// The entry for a file whose content was hashed at `read_at_ns`.
     pub fn new(stat: &Stat, state: FileState, read_at_ns: i64) -> Self {
-        let racy = stat.mtime_ns.saturating_add(RACY_NS) > read_at_ns;
-        Self { size: stat.size, mtime_ns: if racy { 0 } else { stat.mtime_ns }, inode: stat.inode, state }
+        let racy = stat.mtime_ns.max(stat.ctime_ns).saturating_add(RACY_NS) > read_at_ns;
+        let mtime_ns = if racy { 0 } else { stat.mtime_ns };
+        Self { size: stat.size, mtime_ns, ctime_ns: stat.ctime_ns, inode: stat.inode, state }
     }
 
     /// Whether the file's content is certainly the one that was hashed.
     pub fn proves(&self, stat: &Stat, mode: FileMode) -> bool {
         self.mtime_ns != 0
             && self.mtime_ns == stat.mtime_ns
+            && self.ctime_ns == stat.ctime_ns
             && self.size == stat.size
             && self.inode == stat.inode
             && self.state.mode == mode
@@ -78,14 +83,14 @@ impl FileEntries {
     }
 }
 
-/// The stored form: of each file its path, size, mtime, inode, mode and content's id.
-type StoredEntries = Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>;
+/// The stored form: of each file its path, size, mtime, ctime, inode, mode and content's id.
+type StoredEntries = Vec<(Box<str>, u64, i64, i64, u64, i32, [u8; 20])>;
 
 fn encode(entries: &FileEntries) -> Vec<u8> {
     let files = entries.map.iter().map(|(path, entry)| {
         let FileState { id, mode } = entry.state;
         let id = id.as_bytes().try_into().unwrap_or_default();
-        (path.clone(), entry.size, entry.mtime_ns, entry.inode, mode.raw(), id)
+        (path.clone(), entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode, mode.raw(), id)
     });
     let payload = bitcode::encode(&files.collect::<StoredEntries>());
     [&MAGIC[..], blake3::hash(&payload).as_bytes(), &payload].concat()
@@ -97,9 +102,9 @@ fn decode(bytes: &[u8]) -> Option<FileEntries> {
         return None;
     }
     let files: StoredEntries = bitcode::decode(payload).ok()?;
-    let entry = |(path, size, mtime_ns, inode, mode, id): (_, _, _, _, _, [u8; 20])| {
+    let entry = |(path, size, mtime_ns, ctime_ns, inode, mode, id): (_, _, _, _, _, _, [u8; 20])| {
         let state = FileState { id: Oid::from_bytes(&id).ok()?, mode: FileMode::from_raw(mode)? };
-        Some((path, FileEntry { size, mtime_ns, inode, state }))
+        Some((path, FileEntry { size, mtime_ns, ctime_ns, inode, state }))
     };
     Some(FileEntries { map: files.into_iter().map(entry).collect::<Option<_>>()? })
 }
@@ -110,7 +115,7 @@ mod tests {
 
     fn entry(size: u64, mtime_ns: i64) -> FileEntry {
         let id = Oid::hash_object(git2::ObjectType::Blob, b"x").unwrap();
-        FileEntry { size, mtime_ns, inode: 7, state: FileState { id, mode: FileMode::File } }
+        FileEntry { size, mtime_ns, ctime_ns: 0, inode: 7, state: FileState { id, mode: FileMode::File } }
     }
 
     #[test]
@@ -131,6 +136,10 @@ mod tests {
         assert!(!old.proves(&stat, FileMode::Executable));
         assert!(!old.proves(&Stat { inode: 8, ..stat }, FileMode::File));
         assert!(!old.proves(&Stat { mtime_ns: 10_000_000_001, ..stat }, FileMode::File));
+        // A program has set the mtime back.
+        assert!(!old.proves(&Stat { ctime_ns: 11_000_000_000, ..stat }, FileMode::File));
+        let fresh = Stat { ctime_ns: 11_000_000_000, ..stat };
+        assert!(!FileEntry::new(&fresh, state, 12_000_000_000).proves(&fresh, FileMode::File));
     }
 
     #[test]
