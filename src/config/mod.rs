@@ -6,8 +6,8 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 //!
-//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`path_patterns`]: the
-//!   patterns in them;
+//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`note_paths`],
+//!   [`path_patterns`]: the paths and patterns in them;
 //! - [`add_allowed`], [`set_values`]: the changes that the program makes to the file. Pure;
 //! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`stray_keys`]:
 //!   errors with their place;
@@ -20,6 +20,7 @@ mod error;
 pub mod git_address;
 pub mod json_file;
 pub mod mcp_hosts;
+mod note_paths;
 mod path_patterns;
 mod secret;
 mod set_values;
@@ -32,6 +33,7 @@ pub(crate) use self::dirs::create_private;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_executable, is_vault, resolved};
 pub use self::error::ConfigError;
 pub(crate) use self::error::nearest;
+pub(crate) use self::note_paths::path_problem;
 pub use self::path_patterns::{PathPatterns, with_literal_brackets};
 pub(crate) use self::secret::expand;
 pub use self::secret::{

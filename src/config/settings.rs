@@ -8,6 +8,7 @@ use jiff::civil;
 use serde::Deserialize;
 
 use super::error::{ConfigError, doubled, explain, find_key, line_and_column};
+use super::note_paths::{self, SetPath};
 use super::tables::{
     self, AssistantSettings, BrainSettings, CaptureSettings, DiscordSettings, EditSettings, EmbedSettings,
     HistorySettings, HookSettings, InboxSettings, IndexSettings, MachineSettings, McpServer, MemorySettings,
@@ -193,25 +194,27 @@ impl Settings {
         same == *other
     }
 
-    fn validate(&self) -> Validation {
-        let paths = self.paths.all();
-        for (key, path) in &paths {
-            let hint = "give a path inside the vault, such as `Notes/Reminders.md`";
-            in_vault(&format!("paths.{key}"), path, hint)?;
-        }
-        // Questions are in a note that no tool writes.
-        let approvals = &self.paths.approvals;
-        let taken = |(key, path): (&String, &String)| {
-            key != "approvals" && (path == approvals || approvals.starts_with(&format!("{path}/")))
+    /// Each path that leads to a note or a folder, after the key that it comes from.
+    fn note_paths(&self) -> Vec<SetPath> {
+        let usual = PathSettings::default().all();
+        let named = |(key, path): (String, String)| {
+            let is_shared = matches!(&*key, "profile" | "working");
+            let shared = is_shared.then(|| self.shared_path(&path, &usual[&key])).flatten();
+            match shared.filter(|shared| *shared != path) {
+                Some(shared) => ("memory.user_namespace".to_owned(), shared),
+                None => (format!("paths.{key}"), path),
+            }
         };
-        if approvals == FILE_NAME || paths.iter().any(taken) {
-            let message = format!("`paths.approvals` is `{approvals}`, which is used for something else");
-            return wrong("paths.approvals", message, "name a note of its own, such as `Approvals.md`");
-        }
+        let persona = ("assistant.persona".to_owned(), self.assistant.persona.clone());
+        self.paths.all().into_iter().map(named).chain([persona]).collect()
+    }
+
+    fn validate(&self) -> Validation {
         let memory = &self.memory;
-        if let Some(name) = &memory.user_namespace {
-            in_vault("memory.user_namespace", name, "name a folder of the vault, such as `user`")?;
-        }
+        memory.user_namespace.iter().try_for_each(|name| note_paths::check("memory.user_namespace", name))?;
+        let paths = self.note_paths();
+        paths.iter().try_for_each(|(key, path)| note_paths::check(key, path))?;
+        note_paths::check_owners(&paths, &Self::default().note_paths())?;
         in_range("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         in_range("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         self.hooks.validate()?;
@@ -221,7 +224,6 @@ impl Settings {
         in_range("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
         in_range("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;
-        in_vault("assistant.persona", &turn.persona, "name a note of the vault, such as `Assistant.md`")?;
         in_range("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
         in_range("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         in_range("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
@@ -255,22 +257,6 @@ impl Settings {
         ];
         tables::assistant::validate(turn, &self.brains, &self.routes, named)
     }
-}
-
-/// Checks that a path leads to something inside the vault.
-fn in_vault(key: &str, path: &str, hint: &str) -> Validation {
-    let reason = if path.is_empty() {
-        "which is empty"
-    } else if path.starts_with('/') || path.contains('\\') {
-        "which isn't relative to the vault"
-    } else if path.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
-        "which leaves the vault or has an empty part"
-    } else if path.contains('\0') {
-        "which has a null character"
-    } else {
-        return Ok(());
-    };
-    wrong(key, format!("`{key}` is `{path}`, {reason}"), hint)
 }
 
 /// The key of the settings that pauses.

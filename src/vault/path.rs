@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::config;
+
 /// The path of a file or folder inside the vault: relative, UTF-8, `/` between its parts, none of
 /// which is empty, `.` or `..`.
 ///
@@ -21,39 +23,7 @@ pub struct PathError(String);
 impl NotePath {
     /// The path of `text`. Nothing is resolved or looked up.
     pub fn new(text: &str) -> Result<Self, PathError> {
-        let shown = text.escape_debug();
-        let wrong = |why: String| Err(PathError(why));
-        if text.is_empty() {
-            return wrong(
-                "the path is empty; name a file in the vault, as in `daily/2026-11-20.md`".to_owned(),
-            );
-        }
-        if text.len() > 4_000 {
-            return wrong(format!("the path is {} bytes long; at most 4,000 can be opened", text.len()));
-        }
-        let odd = |what| wrong(format!("`{shown}` has a character that no note's path may have ({what})"));
-        if text.chars().any(char::is_control) {
-            return odd("a control character");
-        }
-        if text.contains('\\') {
-            return odd("a backslash; write `/`");
-        }
-        let drive = text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic();
-        if text.starts_with('/') || drive && text.as_bytes().get(2) == Some(&b'/') {
-            let words = "is absolute; paths are relative to the vault, as in `daily/2026-11-20.md`";
-            return wrong(format!("`{shown}` {words}"));
-        }
-        for part in text.split('/') {
-            match part {
-                ".." => return wrong(format!("`{shown}` leaves the vault; `..` is not allowed in a path")),
-                "" | "." => {
-                    let words = "has an empty part or a `.`; write the path in its shortest form";
-                    return wrong(format!("`{shown}` {words}"));
-                }
-                _ => {}
-            }
-        }
-        Ok(Self(text.to_owned()))
+        config::path_problem(text).map_or_else(|| Ok(Self(text.to_owned())), |why| Err(PathError(why)))
     }
 
     /// The path as text.

@@ -29,8 +29,8 @@ fn an_id_is_read_with_and_without_quotes() {
 fn errors_point_into_the_file() {
     insta::assert_snapshot!(problem("timezon = \"Europe/London\"\n"), @"Some((1, 1)) unknown key `timezon` | did you mean `timezone`?");
     insta::assert_snapshot!(problem("\n[notify]\nkind = \"dicsord\"\n"), @"Some((3, 8)) unknown value `dicsord` | did you mean `discord`?");
-    insta::assert_snapshot!(problem("[paths]\nreminders = \"../x.md\"\n"), @"Some((2, 13)) `paths.reminders` is `../x.md`, which leaves the vault or has an empty part | give a path inside the vault, such as `Notes/Reminders.md`");
-    insta::assert_snapshot!(problem("[paths]\napprovals = \"MEMORY.md\"\n"), @"Some((2, 13)) `paths.approvals` is `MEMORY.md`, which is used for something else | name a note of its own, such as `Approvals.md`");
+    insta::assert_snapshot!(problem("[paths]\nreminders = \"../x.md\"\n"), @"Some((2, 13)) `paths.reminders`: `../x.md` leaves the vault; `..` is not allowed in a path | give a path inside the vault, such as `Notes/Reminders.md`");
+    insta::assert_snapshot!(problem("[paths]\napprovals = \"MEMORY.md\"\n"), @"Some((2, 13)) `paths.approvals` is `MEMORY.md`, which is used for something else (paths.memory) | give it a path of its own, such as `Approvals.md`");
     insta::assert_snapshot!(problem("[assistant]\nallow = [\"bash:*\"]\n"), @"Some((2, 9)) `assistant.allow` holds `bash:*`, which allows nothing: a `*` in a command's first word would allow every program | write `bash:git log *`, `skill:NAME@HASH` or `mcp:SERVER.TOOL`");
     insta::assert_snapshot!(problem("[memory]\nworking_memory_ttl_days = 0\n"), @"Some((2, 27)) `memory.working_memory_ttl_days` is 0, out of range | give a number from 1 to 365");
     insta::assert_snapshot!(problem("[discord]\nchannel_id = \"general\"\n"), @r#"Some((2, 14)) invalid value: string "general", expected an id, the number that Discord copies in developer mode | -"#);
@@ -38,6 +38,53 @@ fn errors_point_into_the_file() {
     insta::assert_snapshot!(problem("[assistant]\nday_tokens = \"1M\"\n"), @r#"Some((2, 14)) invalid type: string "1M", expected u64 | write a number, without quotes"#);
     insta::assert_snapshot!(problem("[inbox]\nper_day = -3\n"), @"Some((2, 11)) invalid value: integer `-3`, expected usize | write a number of 0 or more");
     insta::assert_snapshot!(problem("[[mcp]]\nname = \"a\"\ntools = [\"x\"]\ncommand = \"x\"\n"), @r#"Some((4, 11)) invalid type: string "x", expected a sequence | write a list, as in `["one", "two"]`"#);
+}
+
+/// Each of them is unwrapped as a path of a note later, with a note's name behind it.
+#[test]
+fn a_path_that_no_note_can_have_is_refused_with_its_place() {
+    let long = "a".repeat(3_995);
+    for path in ["C:/Users/me/Reminders.md", "Remin\\tders.md", "", "/etc/x", "a/../b", "a//b", &long] {
+        for (table, key) in [
+            ("paths", "reminders"),
+            ("paths", "daily"),
+            ("assistant", "persona"),
+            ("memory", "user_namespace"),
+        ] {
+            let said = problem(&format!("[{table}]\n{key} = \"{path}\"\n"));
+            let start = format!("Some((2, {})) `{table}.{key}`", key.len() + 4);
+            assert!(said.starts_with(&start) && said.len() < 4_300, "{path}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_path_belongs_to_one_setting_alone() {
+    for (wrong, key) in [
+        ("[paths]\nmemory = \"vault-agent.toml\"\n", "paths.memory"),
+        ("[paths]\nlogs = \".obsidian/plugins\"\n", "paths.logs"),
+        ("[paths]\nworking = \"MEMORY.md\"\n", "paths.working"),
+        ("[paths]\npinned = \"A.md\"\ninbox = \"A.md\"\n", "paths.inbox"),
+        ("[paths]\nskills = \"routines\"\n", "paths.skills"),
+        ("[paths]\nmemory = \"routines/Facts.md\"\n", "paths.memory"),
+        ("[paths]\napprovals = \"daily/Asked.md\"\n", "paths.approvals"),
+        ("[assistant]\npersona = \"MEMORY.md\"\n", "assistant.persona"),
+        ("[memory]\nuser_namespace = \"routines\"\n", "memory.user_namespace"),
+        ("[paths]\nmemory = \"me/working.md\"\n[memory]\nuser_namespace = \"me\"\n", "paths.memory"),
+    ] {
+        let said = problem(wrong);
+        let words = format!("`{key}` is `");
+        assert!(said.contains(&words) && said.contains("used for something else"), "{wrong}: {said}");
+        assert!(said.starts_with("Some("), "{wrong}: {said}");
+    }
+    for fine in [
+        "[paths]\nreminders = \"daily/Reminders.md\"\nsummaries = \"logs/summaries\"\n",
+        "[paths]\nmemory = \"Inbox.md\"\ninbox = \"MEMORY.md\"\n",
+        "[memory]\nuser_namespace = \"user\"\n",
+        "[paths]\nskills = \".claude/skills\"\n[memory]\nuser_namespace = \"daily\"\n",
+    ] {
+        Settings::parse(fine).unwrap();
+    }
 }
 
 #[test]
