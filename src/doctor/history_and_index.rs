@@ -13,7 +13,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     let warn = |detail: String, fix: &str| Check::warn("history", detail, fix);
     let ok = |detail: String| Check::ok("history", detail);
     let fail = |error: HistoryError| {
-        let fix = "look at `history.git` in the state directory; moved away, a new history begins";
+        let fix = "mend what is named; only if `history.git` in the state directory is lost, move it away: a new history begins";
         Check::fail("history", error.to_string(), fix)
     };
     let Some(history) = workspace.history().map_err(fail)? else {

@@ -56,10 +56,12 @@ pub enum HistoryError {
     Failed(String),
 }
 
-/// The result for a file; `None` if there is no such file.
+/// The result for a file; `None` if there is no such file, also because a file stands in its folder's place.
 pub(crate) fn if_there<T>(said: io::Result<T>) -> io::Result<Option<T>> {
     match said {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         said => said.map(Some),
     }
 }

@@ -301,6 +301,28 @@ fn what_a_snapshot_could_not_write_doctor_can_not_either() {
     assert!(is_root || said[0].contains("no snapshot can be taken"), "{said:?}");
 }
 
+/// As a file system's error, and rights that are taken away for a moment.
+#[test]
+fn a_history_that_can_not_be_read_is_left_alone() {
+    let vault = vault();
+    let (at, away) = (repository(&vault), vault.state().join("away"));
+    std::fs::rename(&at, &away).unwrap();
+    std::os::unix::fs::symlink(&at, &at).unwrap();
+    assert!(doctor(&vault)[0].contains("can't read"), "{:?}", doctor(&vault));
+    vault.run(&["history"]).exits(1).warns("can't read");
+    std::fs::remove_file(&at).unwrap();
+    std::fs::rename(&away, &at).unwrap();
+    assert_eq!(verified(&vault), Vec::<String>::new());
+    // What was left of a deleted one is named.
+    std::fs::remove_dir_all(at.join("objects")).unwrap();
+    std::fs::remove_file(at.join("HEAD")).unwrap();
+    vault
+        .run(&["history"])
+        .ok()
+        .warns("a new one begins; what was left of the history is in `")
+        .warns(".old`");
+}
+
 #[test]
 fn a_history_that_was_deleted_begins_anew_and_says_so() {
     let vault = vault();

@@ -153,6 +153,8 @@ impl HistoryStore {
     }
 
     fn say(&self, words: String) {
+        let before = self.notice.take();
+        let words = [Some(words), before].into_iter().flatten().collect::<Vec<_>>().join("; ");
         tracing::warn!("{words}");
         *self.notice.borrow_mut() = Some(words);
     }

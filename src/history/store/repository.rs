@@ -53,15 +53,15 @@ impl HistoryStore {
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         isolate_libgit2();
         // Missing, or emptied by a power cut.
-        if fs::metadata(dir.join("HEAD")).map_or(true, |head| head.len() == 0) {
-            Self::create_or_complete(dir)?;
-        }
+        let head = if_there(fs::metadata(dir.join("HEAD"))).map_err(HistoryError::io("read", dir))?;
+        let is_whole = head.is_some_and(|head| head.len() > 0);
+        let left = if is_whole { None } else { Self::create_or_complete(dir)? };
         let repo = Repository::open_bare(dir).map_err(HistoryError::git("open the history", dir))?;
         let store = Self {
             repo,
             dir: dir.to_owned(),
             ledger: Ledger::new(dir),
-            notice: RefCell::default(),
+            notice: RefCell::new(left),
             identity: identity(dir),
         };
         let log = dir.join("wal");
@@ -102,21 +102,24 @@ impl HistoryStore {
         Ok(out)
     }
 
-    /// Makes a repository, or what is missing of one whose objects are there.
-    fn create_or_complete(dir: &Path) -> Result<()> {
-        if !dir.join("objects").is_dir() {
+    /// Makes a repository, or what is missing of one whose objects are there; one that can't be read at present is
+    /// left alone. Returns where the rest of one that was deleted is now, in words.
+    fn create_or_complete(dir: &Path) -> Result<Option<String>> {
+        let objects = if_there(fs::metadata(dir.join("objects"))).map_err(HistoryError::io("read", dir))?;
+        if !objects.is_some_and(|objects| objects.is_dir()) {
+            let mut left = None;
             if dir.exists() {
-                // The rest of one that was deleted.
                 let aside = dir.with_extension(format!("{}.old", std::process::id()));
                 fs::rename(dir, &aside).map_err(HistoryError::io("move away", dir))?;
+                left = Some(format!("what was left of the history is in `{}`", aside.display()));
             }
-            return Self::create(dir);
+            return Self::create(dir).map(|()| left);
         }
         let write = || {
             fs::create_dir_all(dir.join("refs"))?;
             fs::write(dir.join("HEAD"), format!("ref: {BRANCH}\n"))
         };
-        write().map_err(HistoryError::io("mend", dir))
+        write().map_err(HistoryError::io("mend", dir)).map(|()| None)
     }
 
     /// Made under another name and moved into place, so that a kill leaves none or a whole one.
