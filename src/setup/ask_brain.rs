@@ -15,8 +15,9 @@ impl<I: SetupIo> Dialogue<'_, I> {
     }
 
     fn ask_for_brain(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
-        let default = self.chosen.offer.map_or_else(|| best(self.machine), |offer| offer.name);
-        let text = (lines(self.machine), "Who answers?", Some(default.to_owned()));
+        let set = &self.folder.settings;
+        let default = self.chosen.offer.map_or_else(|| best(self.machine, set), |offer| offer.name);
+        let text = (lines(self.machine, set), "Who answers?", Some(default.to_owned()));
         let offer = self.ask(QuestionKey::Brain, text, failed, |_, typed| {
             match OFFERS.iter().find(|offer| offer.name == typed) {
                 None if typed != NONE => Err(format!("`{typed}` is none of the names above")),
@@ -24,7 +25,9 @@ impl<I: SetupIo> Dialogue<'_, I> {
             }
         })?;
         if self.chosen.offer != offer {
-            let url = offer.and_then(|offer| offer.url).map(str::to_owned);
+            let local = self.machine.local_url.as_deref();
+            let url = offer.and_then(|offer| local.filter(|_| offer.name == "ollama").or(offer.url));
+            let url = url.map(str::to_owned);
             self.chosen = ChosenBrain { offer, url, ..ChosenBrain::default() };
         }
         let Some(offer) = offer else { return Ok(()) };

@@ -139,6 +139,15 @@ impl ChosenBrain {
         Some(table)
     }
 
+    /// Whether the settings have it already, by whatever name.
+    pub(super) fn is_set(&self, settings: &Settings) -> bool {
+        let of = |brain: &config::BrainSettings| {
+            let config::BrainSettings { kind, model, url, key_env, key_file, .. } = brain.clone();
+            (kind, model, url, key_env, key_file)
+        };
+        self.trial(settings).is_ok_and(|new| settings.brains.iter().any(|brain| of(brain) == of(&new.brain)))
+    }
+
     /// The brain with the settings and the key that a trial uses.
     pub(super) fn trial(&self, settings: &Settings) -> Result<BrainTrial, String> {
         let table = self.table(settings).ok_or("no brain is chosen")?;
@@ -152,10 +161,14 @@ impl ChosenBrain {
     }
 }
 
-/// The choices on this machine, with the best one.
-pub(super) fn lines(machine: &MachineFacts) -> Vec<String> {
+/// The choices on this machine, after the brains that the settings have.
+pub(super) fn lines(machine: &MachineFacts, settings: &Settings) -> Vec<String> {
     let mut lines =
         vec!["With a brain you can talk to it. Reminders, memory and search work without one.".to_owned()];
+    let set: Vec<&str> = settings.brains.iter().map(|brain| brain.name.as_str()).collect();
+    if !set.is_empty() {
+        lines.push(format!("The settings have {}; another one is added after it.", set.join(", ")));
+    }
     for offer in &OFFERS {
         let here = match offer.kind {
             BrainKind::ClaudeCode | BrainKind::Codex => {
@@ -179,10 +192,11 @@ pub(super) fn lines(machine: &MachineFacts) -> Vec<String> {
     lines
 }
 
-/// The proposed choice: a brain that is installed already and costs nothing to try.
-pub(super) fn best(machine: &MachineFacts) -> &'static str {
+/// The proposed choice: a brain that is installed already and costs nothing to try; none where the settings have one.
+pub(super) fn best(machine: &MachineFacts, settings: &Settings) -> &'static str {
     let with_key = OFFERS.iter().find(|offer| offer.key.is_some_and(|key| machine.variables.contains(&key)));
     match with_key {
+        _ if !settings.brains.is_empty() => NONE,
         _ if !machine.local_models.is_empty() => "ollama",
         Some(offer) => offer.name,
         None => NONE,
@@ -208,6 +222,9 @@ mod tests {
             assert_eq!((trial.brain.name.as_str(), trial.brain.kind), (offer.name, offer.kind));
             let with = Settings { brains: vec![trial.brain], ..Settings::default() };
             assert_eq!(chosen.trial(&with).unwrap().brain.name, format!("{}-2", offer.name));
+            assert!(chosen.is_set(&with) && !chosen.is_set(&Settings::default()));
+            let other = ChosenBrain { model: "other".to_owned(), ..chosen };
+            assert!(!other.is_set(&with));
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 
 /// The page where an application is made.
 const PORTAL: &str = "https://discord.com/developers/applications";
-/// View Channel, Send Messages, Create Public Threads, Send Messages in Threads, Read Message History, Add Reactions.
-const PERMISSIONS: u64 = (1 << 10) | (1 << 11) | (1 << 35) | (1 << 38) | (1 << 16) | (1 << 6);
+/// View Channel, Send Messages, Send Messages in Threads, Read Message History, as in `docs/discord.md`.
+const PERMISSIONS: u64 = (1 << 10) | (1 << 11) | (1 << 38) | (1 << 16);
 /// At most so many channels are listed.
 const LISTED: usize = 20;
 /// The largest id, which a settings file can hold.

@@ -57,6 +57,8 @@ pub struct MachineFacts {
     pub variables: Vec<&'static str>,
     /// The coding agents that are installed.
     pub programs: Vec<&'static str>,
+    /// The address of an Ollama on this machine, where it isn't the usual one.
+    pub local_url: Option<String>,
     /// The models of an Ollama on this machine.
     pub local_models: Vec<String>,
     /// The names in `~/.config/vault-agent`, where secrets are kept.

@@ -53,11 +53,9 @@ pub(super) fn words(folder: &VaultFolder, home: &Path) -> String {
     }
 }
 
-/// The zone of the folder's settings, else this machine's.
+/// The zone that the folder's settings mean, also where they don't name it; without settings this machine's.
 pub(super) fn likely_zone(machine: &MachineFacts, folder: &VaultFolder) -> Option<Zone> {
-    let settings = folder.text.as_deref().and_then(|text| text.parse::<toml::Table>().ok());
-    let is_set = settings.is_some_and(|settings| settings.contains_key("timezone"));
-    let set = is_set.then(|| Zone::get(&folder.settings.timezone).ok()).flatten();
+    let set = folder.text.as_ref().and_then(|_| Zone::get(&folder.settings.timezone).ok());
     set.or_else(|| machine.zone.clone())
 }
 

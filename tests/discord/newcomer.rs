@@ -26,8 +26,7 @@ async fn a_bot_is_set_up_step_by_step() {
     contains_all(at.answer("The bot's token", &token), &["Discord refuses the bot's token"]);
     at.see("ok Discord knows the bot as ");
     let said = at.answer("Press Enter once the bot is in your server.", "");
-    let invite =
-        "https://discord.com/oauth2/authorize?client_id=501&scope=bot+applications.commands&permissions=";
+    let invite = "https://discord.com/oauth2/authorize?client_id=501&scope=bot+applications.commands&permissions=274877975552";
     assert!(said.contains(invite), "{said}");
     contains_all(at.see("Press Enter once"), &["the bot is in no server yet"]);
     fake.world().invited = true;

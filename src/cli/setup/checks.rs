@@ -114,11 +114,16 @@ pub(super) fn has_services() -> bool {
     bus.is_some_and(|socket| socket.exists()) && is_executable("systemctl")
 }
 
+/// The address of an Ollama on this machine, where the environment has another one than the usual.
+pub(super) fn local_url() -> Option<String> {
+    let host = std::env::var("OLLAMA_HOST").ok().filter(|host| host.starts_with("http://127.0.0.1:"));
+    host.map(|host| host.trim_end_matches('/').to_owned())
+}
+
 /// The models of an Ollama that runs here; none where none does.
 #[cfg(feature = "assistant")]
 pub(super) fn local_models() -> Vec<String> {
-    let host = std::env::var("OLLAMA_HOST").ok().filter(|host| host.starts_with("http://127.0.0.1:"));
-    let base = host.unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
+    let base = local_url().unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
     let listed = block_on(async {
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_millis(500)).build()?;
         client.get(format!("{base}/api/tags")).send().await?.json::<serde_json::Value>().await

@@ -221,6 +221,7 @@ fn machine(context: &Context) -> Result<MachineFacts> {
         has_services: checks::has_services(),
         variables: variables.into_iter().filter(is_set).collect(),
         programs: ["claude", "codex"].into_iter().filter(|program| is_executable(program)).collect(),
+        local_url: checks::local_url(),
         local_models: checks::local_models(),
         used_names: names.map(Iterator::collect).unwrap_or_default(),
         topic: format!("vault-{}", data_encoding::HEXLOWER.encode(&random[..8])),
