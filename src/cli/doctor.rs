@@ -89,9 +89,11 @@ fn make_secrets_private(workspace: &Workspace) -> Vec<Check> {
         &settings.embed.key_file,
         &settings.rerank.key_file,
     ];
+    let machines = settings.machines.iter().filter_map(|machines| machines.password_file.as_ref());
     let files = named
         .into_iter()
         .flatten()
+        .chain(machines)
         .chain(settings.brains.iter().filter_map(|brain| brain.key_file.as_ref()))
         .chain(settings.mcp.iter().filter_map(|server| server.key_file.as_ref()))
         .chain(settings.skills.values().flat_map(|skill| skill.key_files.values()));

@@ -1,6 +1,6 @@
 //! Checks the assistant: the brains' keys, addresses and cooldowns; the programs, variables and keys of other MCP
-//! servers (`[[mcp]]`); and the brains, skills and servers that routines name. No brain is asked, and no server started
-//! or called.
+//! servers (`[[mcp]]`); the key files of skills; and the brains, skills and servers that routines name. No brain is
+//! asked, and no server started or called.
 
 use super::{Check, Repair};
 use crate::agent::skills::Skills;
@@ -14,7 +14,21 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let mut checks = brains(workspace);
     checks.extend(workspace.settings.mcp.iter().map(|server| mcp_server(workspace, server)));
     checks.extend(routines(workspace));
+    checks.extend(key_files(workspace));
     checks
+}
+
+/// The files of `[skill.NAME] key_files` that can't be used.
+fn key_files(workspace: &Workspace) -> impl Iterator<Item = Check> {
+    let all =
+        workspace.settings.skills.iter().flat_map(|(name, skill)| {
+            skill.key_files.iter().map(move |(variable, file)| (name, variable, file))
+        });
+    all.filter_map(|(name, variable, file)| {
+        let error = secret(variable, Some(file), workspace.vault.root()).err()?;
+        let fix = error.suggestion.as_deref().unwrap_or("the skill can't be used until it is mended");
+        Some(Check::fail("skills", format!("{name}: {error}"), fix))
+    })
 }
 
 fn brains(workspace: &Workspace) -> Vec<Check> {

@@ -1,21 +1,31 @@
-//! Checks the embedding model of the settings: whether it is configured right, and whether it answers.
+//! Checks the embedding model of the settings (whether it is configured right, and whether it answers) and the reranker
+//! (whether it is configured right).
 
 use std::time::Duration;
 
 use super::Check;
 use crate::embed::{self, EmbedPurpose, StaticModel};
+use crate::rerank;
 use crate::workspace::Workspace;
 
 /// How long is waited for its answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Asks the model for the vector of one word; the built-in one always has it.
+/// Asks the model for the vector of one word; the built-in one always has it. A reranker is only opened.
 pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let fix = "see `[embed]` in vault-agent.toml; until then the built-in vectors answer";
-    vec![match asked(workspace) {
+    let model = match asked(workspace) {
         Ok(words) => Check::ok("embeddings", words),
         Err(error) => Check::fail("embeddings", error.to_string(), fix),
-    }]
+    };
+    let reranker = match rerank::open(&workspace.settings, workspace.vault.root()) {
+        Ok(opened) => opened.map(|opened| Check::ok("rerank", format!("`{}` is set up", opened.name()))),
+        Err(error) => {
+            let fix = "see `[rerank]` in vault-agent.toml; until then deep searches keep their own order";
+            Some(Check::fail("rerank", error.to_string(), fix))
+        }
+    };
+    std::iter::once(model).chain(reranker).collect()
 }
 
 /// How the model answered, in words.

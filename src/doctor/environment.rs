@@ -10,12 +10,13 @@ use jiff::SignedDuration;
 use super::{Check, CheckExtent, Checked, Repair, all};
 use crate::agenda::{EntryKind, late_and_coming};
 use crate::config::{
-    DISCORD_TOKEN_VARIABLE, NotifyKind, OnPartition, WEBHOOK_VARIABLE, machine_name, secret,
+    DISCORD_TOKEN_VARIABLE, ETCD_PASSWORD_VARIABLE, NotifyKind, OnPartition, WEBHOOK_VARIABLE, is_executable,
+    machine_name, secret,
 };
 use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
-use crate::deliver::{Console, Notifier};
-use crate::hooks::install::{installed, user_settings};
+use crate::deliver::{Console, Desktop, Notifier};
+use crate::hooks::install::{caller, installed, user_settings};
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
@@ -186,14 +187,22 @@ pub(super) fn notifiers(workspace: &Workspace) -> Vec<Check> {
     let others = kinds.into_iter().filter(|kind| !matches!(kind, NotifyKind::Discord | NotifyKind::Console));
     others
         .map(|kind| match workspace.notifier(kind, &console) {
-            Ok(notifier) => match notifier.obstacle() {
-                None => Check::ok("notify", format!("`{kind}` has all that it needs")),
-                Some(why) => Check::warn(
-                    "notify",
-                    format!("`{kind}` is left to other machines: {why}"),
-                    "set another `[notify] kind` if none of them has it",
-                ),
-            },
+            Ok(notifier) => {
+                let missing = (kind == NotifyKind::Desktop).then(Desktop::missing).flatten();
+                match (notifier.obstacle(), missing) {
+                    (None, None) => Check::ok("notify", format!("`{kind}` has all that it needs")),
+                    (Some(why), _) => Check::warn(
+                        "notify",
+                        format!("`{kind}` is left to other machines: {why}"),
+                        "set another `[notify] kind` if none of them has it",
+                    ),
+                    (None, Some(why)) => Check::warn(
+                        "notify",
+                        format!("`{kind}` can't show anything from here: {why}"),
+                        "a daemon that has what is missing shows it; one that hasn't tells it on the console",
+                    ),
+                }
+            }
             Err(error) => {
                 let fix = error.suggestion.as_deref().unwrap_or("see [notify] in vault-agent.toml");
                 let others = workspace.settings.machines.as_ref().map_or("", |_| ", so other machines tell");
@@ -209,14 +218,32 @@ pub(super) fn sessions(workspace: &Workspace) -> Vec<Check> {
         return Vec::new();
     }
     let Some(settings) = user_settings() else { return Vec::new() };
-    let text = std::fs::read_to_string(&settings).unwrap_or_default();
-    if installed(&text).is_ok_and(|hooks| !hooks.is_empty()) {
+    let here = std::env::current_dir().unwrap_or_default().join(".claude");
+    let files = [settings.clone(), here.join("settings.json"), here.join("settings.local.json")];
+    let found: Vec<Option<String>> =
+        files.iter().filter_map(|file| uncalled(workspace, &std::fs::read_to_string(file).ok()?)).collect();
+    if found.iter().any(Option::is_none) {
         let folder = workspace.settings.paths.sessions();
         return vec![Check::ok("sessions", format!("coding agents' sessions are kept in {folder}"))];
     }
-    let detail = format!("`[hooks] archive` is on, but `{}` calls no hook", settings.display());
+    let why = found.into_iter().flatten().next();
+    let why = why.unwrap_or_else(|| format!("`{}` calls no hook", settings.display()));
+    let detail = format!("`[hooks] archive` is on, but {why}");
     let fix = "`vault-agent hook install` (or `--project` in each project); `vault-agent hook archive FILE…` brings in transcripts";
     vec![Check::warn("sessions", detail, fix)]
+}
+
+/// Why the hooks in a host's settings don't reach this vault, if so; none where the settings have no hook of ours.
+fn uncalled(workspace: &Workspace, text: &str) -> Option<Option<String>> {
+    installed(text).ok().filter(|hooks| !hooks.is_empty())?;
+    // A hook that names no vault takes that of the environment.
+    let Some(caller) = caller(text).ok()? else { return Some(None) };
+    let is_here = Path::new(&caller.vault).canonicalize().is_ok_and(|vault| vault == workspace.vault.root());
+    Some(if !is_executable(&caller.program) {
+        Some(format!("the hooks call `{}`, which is not there", caller.program))
+    } else {
+        (!is_here).then(|| format!("the hooks are those of the vault `{}`", caller.vault))
+    })
 }
 
 pub(super) fn sandbox() -> Vec<Check> {
@@ -255,6 +282,10 @@ pub(super) fn machines(workspace: &Workspace) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     if let Err(error) = machine_name() {
+        checks.push(Check::unusable(MACHINES, &error, ""));
+    }
+    let password = settings.password_file.as_deref();
+    if let Err(error) = secret(ETCD_PASSWORD_VARIABLE, password, workspace.vault.root()) {
         checks.push(Check::unusable(MACHINES, &error, ""));
     }
     if let Some(host) = &workspace.settings.schedule.host {

@@ -1,10 +1,11 @@
-//! Checks the notes: reminders and follow-ups that can't be parsed, notes that can't be written at present, conflict
-//! copies of sync tools, files that are left out, and tasks of other plugins.
+//! Checks the notes: reminders and follow-ups that can't be parsed, notes and folders that can't be used at present,
+//! conflict copies of sync tools, files that are left out, and tasks of other plugins.
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::format::{commitment, reminder};
 use crate::reminders::{PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
+use crate::transfer::follow;
 use crate::vault::{NotePath, SkipReason, WalkOptions, conflict};
 use crate::workspace::Workspace;
 
@@ -13,6 +14,7 @@ const SHOWN: usize = 10;
 
 pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = near_misses(workspace);
+    checks.extend(other_notes(workspace));
     if look == CheckExtent::Whole {
         checks.extend(all(copies(workspace)));
         checks.extend(tasks(workspace));
@@ -72,6 +74,37 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
         let (lines, blocks) = (count(lines, "reminder"), count(blocks, "follow-up"));
         checks.push(Check::ok("notes", format!("{lines} and {blocks}, all understood")));
     }
+    checks
+}
+
+/// The other notes and folders of `[paths]`, and the followed folders: whether they can be used.
+fn other_notes(workspace: &Workspace) -> Vec<Check> {
+    let paths = &workspace.settings.paths;
+    let root = workspace.vault.root();
+    let fail = |detail: String, fix: &str| Check::fail("notes", detail, fix);
+    let folders = [&paths.daily, &paths.routines, &paths.logs, &paths.skills, &paths.summaries];
+    let wrong =
+        folders.into_iter().filter(|name| root.join(name).metadata().is_ok_and(|meta| !meta.is_dir()));
+    let mut checks: Vec<Check> =
+        wrong.map(|name| fail(format!("`{name}` is no folder"), "move it out of the way")).collect();
+    for name in [&paths.memory, &paths.pinned, &paths.inbox, &paths.approvals] {
+        let is_there = match workspace.vault.read_if_there(&workspace.note(name)) {
+            Ok(found) => found.is_some(),
+            Err(error) => {
+                checks.push(fail(error.to_string(), "bring the note back: nothing is saved there meanwhile"));
+                false
+            }
+        };
+        if is_there && let Err(error) = rustix::fs::access(root.join(name), rustix::fs::Access::WRITE_OK) {
+            let detail = format!("`{name}` can't be written: {}", std::io::Error::from(error));
+            checks.push(fail(detail, "make it writable: until then nothing is saved there"));
+        }
+    }
+    let gone = follow::folders(workspace).into_iter().filter(|(_, folder)| !folder.is_dir());
+    checks.extend(gone.map(|(name, folder)| {
+        let detail = format!("`[follow] {name}`: `{}` is no folder that is there", folder.display());
+        Check::warn("follow", detail, "mend the path, or take the line out; it is looked for each minute")
+    }));
     checks
 }
 

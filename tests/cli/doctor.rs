@@ -123,6 +123,43 @@ fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
     vault.run(&["doctor"]).says("pipe` is no file");
 }
 
+/// Each row: the settings, what is a file in the vault, and the check with its words.
+#[test]
+fn what_would_fail_later_is_named() {
+    for (settings, file, name, words) in [
+        ("", "daily", "notes", "`daily` is no folder"),
+        ("", "routines", "notes", "`routines` is no folder"),
+        ("[follow]\ncodex = \"~/none\"\n", "x", "follow", "`[follow] codex`: `[HOME]/none` is no folder"),
+        ("[rerank]\nprovider = \"local:/nope\"\n", "x", "rerank", "/nope"),
+        #[cfg(feature = "assistant")]
+        (
+            "[skill.a]\nkey_files = { KEY = \"~/k\" }\n",
+            "x",
+            "skills",
+            "a: the secret file `[HOME]/k` can be read",
+        ),
+        #[cfg(target_os = "linux")]
+        (
+            "[notify]\nkind = \"desktop\"\n",
+            "x",
+            "notify",
+            "`desktop` can't show anything from here: there is no",
+        ),
+    ] {
+        let vault = TestVault::new("");
+        vault.write("vault-agent.toml", settings);
+        vault.write(file, "x\n");
+        std::fs::write(vault.home().join("k"), "secret\n").unwrap();
+        set_mode(vault.home().join("k"), 0o644);
+        let found = vault.doctor(name);
+        let is_it = |one: &Value| one["status"] != "ok" && one["detail"].as_str().unwrap().contains(words);
+        assert!(found.iter().any(is_it), "{words}: {found:?}");
+    }
+    let vault = TestVault::new("");
+    std::os::unix::fs::symlink("nowhere", vault.path("MEMORY.md")).unwrap();
+    vault.run(&["doctor"]).exits(1).says("`MEMORY.md` is a symbolic link to nothing");
+}
+
 #[cfg(feature = "assistant")]
 #[test]
 fn other_mcp_servers_are_looked_at_and_none_is_started() {
@@ -189,6 +226,15 @@ fn what_needs_no_decision_is_mended_and_said() {
         set_mode(vault.home().join(name), 0o644);
         vault.home().join(name)
     };
+    let key = open("etcd");
+    let plain = vault.read("vault-agent.toml");
+    let etcd =
+        "engine = \"etcd\"\nendpoints = [\"https://127.0.0.1:1\"]\nuser = \"me\"\npassword_file = \"~/etcd\"";
+    vault.write("vault-agent.toml", format!("{plain}\n[machines]\n{etcd}\n"));
+    vault.run(&["doctor"]).exits(1).says("etcd` can be read by other users");
+    vault.run(&["doctor", "--fix"]).says("fixed: `~/etcd` is yours alone now");
+    assert_eq!(mode(key), 0o600);
+    vault.write("vault-agent.toml", plain);
     let key = open("key");
     let settings = vault
         .read("vault-agent.toml")

@@ -579,6 +579,24 @@ fn doctor_says_whether_anything_keeps_them() {
     assert_eq!(status(), "warn");
     assert_eq!(vault.run(&["hook", "install"]).code, 0);
     assert_eq!(status(), "ok");
+    // Hooks of another vault, and those of a program that is gone.
+    let settings = vault.home().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let root = vault.root().canonicalize().unwrap();
+    let other = vault.home().join("other");
+    for (from, to) in [(root.to_str().unwrap(), other.to_str().unwrap()), ("\"'/", "\"'/gone/")] {
+        std::fs::write(&settings, text.replace(from, to)).unwrap();
+        assert_eq!(status(), "warn", "{to}");
+    }
+    std::fs::remove_file(settings).unwrap();
+    // A project's own, seen from there.
+    std::fs::create_dir(vault.home().join("app")).unwrap();
+    let at = |args: &[&str]| {
+        let mut command = vault.command(args);
+        Run::of(command.current_dir(vault.home().join("app")).env("VAULT_AGENT_VAULT", &root))
+    };
+    assert_eq!(at(&["hook", "install", "--project", "--no-memories"]).code, 0);
+    assert!(at(&["doctor"]).stdout.contains("ok   sessions"));
     vault.write("vault-agent.toml", "# none\n");
     assert_eq!(status(), Value::Null);
 }

@@ -22,6 +22,14 @@ pub struct Desktop {
     pub has_others: bool,
 }
 
+impl Desktop {
+    /// What this process lacks to show anything, if so.
+    pub fn missing() -> Option<&'static str> {
+        let has_program = || programs("", "").iter().any(|(program, _)| is_executable(program));
+        no_session().or_else(|| (!has_program()).then_some(NO_PROGRAM))
+    }
+}
+
 /// The body without the opening word that the summary says already, escaped: freedesktop servers
 /// may read markup in it.
 fn body(message: &OutgoingMessage) -> String {
@@ -39,8 +47,7 @@ impl Notifier for Desktop {
     }
 
     fn obstacle(&self) -> Option<&str> {
-        let has_program = || programs("", "").iter().any(|(program, _)| is_executable(program));
-        self.has_others.then(|| no_session().or_else(|| (!has_program()).then_some(NO_PROGRAM)))?
+        self.has_others.then(Self::missing)?
     }
 
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome {

@@ -113,7 +113,10 @@ pub fn installed(text: &str) -> Result<Vec<(HostEvent, String)>, SettingsError> 
 }
 
 /// The program and vault of the first of our entries.
-fn caller(text: &str) -> Result<Option<HookCaller>, SettingsError> {
+///
+/// # Errors
+/// As [`install`].
+pub fn caller(text: &str) -> Result<Option<HookCaller>, SettingsError> {
     let (mut server, mut command) = (None, None);
     for entry in read(text)?.map_or_else(Vec::new, |root| entries(&root)) {
         match entry.does {

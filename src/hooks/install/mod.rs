@@ -10,6 +10,6 @@ mod json;
 pub mod memories;
 pub mod settings_file;
 
-pub use entries::{HookCaller, install, installed, is_all_ours, uninstall};
+pub use entries::{HookCaller, caller, install, installed, is_all_ours, uninstall};
 pub use json::SettingsError;
 pub use settings_file::{host_folder, user_settings};

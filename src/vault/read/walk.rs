@@ -84,7 +84,7 @@ pub enum SkipReason {
     #[error("its name is not UTF-8, or has a control character or a backslash; rename it")]
     Name,
     /// A link; its target inside the vault is listed at its real place.
-    #[error("it is a symbolic link; what lies in the vault is listed at its own place")]
+    #[error("it is a symbolic link; a target in the vault is listed at its own place")]
     Link,
     /// A folder, pipe, socket or device in the place of a note, with its article.
     #[error("it is {0}, not a file")]
