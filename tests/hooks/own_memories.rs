@@ -95,6 +95,23 @@ fn a_folder_of_the_person_s_own_choice_stays_unless_it_is_asked_for() {
 }
 
 #[test]
+fn settings_with_empty_tables_come_back_byte_for_byte() {
+    let (vault, project) = stage();
+    std::fs::create_dir(project.join(".claude")).unwrap();
+    let file = project.join(".claude/settings.local.json");
+    for own in ["{\"model\": \"x\", \"hooks\": {}}\n", "{\"hooks\": {\"Stop\": []}}", "{ }\n", "{\n}\n"] {
+        // The memories with the hooks, or later.
+        for first in ["--memories", "--no-memories"] {
+            std::fs::write(&file, own).unwrap();
+            let _ = run(&vault, &project, &["hook", "install", "--local", first]).ok();
+            let _ = run(&vault, &project, &["hook", "install", "--local", "--memories"]).ok();
+            let _ = run(&vault, &project, &["hook", "uninstall", "--local"]).ok();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), own, "{first}");
+        }
+    }
+}
+
+#[test]
 fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     let (vault, project) = stage();
     let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();

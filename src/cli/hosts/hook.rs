@@ -201,7 +201,11 @@ fn archive_sessions(context: &Context, files: &[PathBuf], template: &ArchiveRequ
 
 /// The settings without our entries; none where there was no file before they came.
 fn without_ours(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
-    let before = file.before();
+    let mut before = file.before();
+    // The folder of memories came before the hooks, and goes after them.
+    if let (Some(text), Some(folder)) = (&before, memories::our_folder(file.text())) {
+        before = Some(memories::with_folder(text, &folder)?);
+    }
     if file.is_plain() && install::is_all_ours(file.text(), before.as_deref())? {
         return Ok(None);
     }
