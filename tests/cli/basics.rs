@@ -219,7 +219,7 @@ fn a_text_may_begin_with_a_dash() {
 
 #[test]
 fn what_prints_a_document_prints_json_when_asked() {
-    let vault = TestVault::new("");
+    let mut vault = TestVault::new("");
     let script = vault.json(&["completions", "fish"]);
     assert!(script["script"].as_str().unwrap().contains("doctor") && script["shell"] == "fish");
     assert!(vault.json(&["man"])["page"].as_str().unwrap().contains(".TH"));
@@ -231,6 +231,7 @@ fn what_prints_a_document_prints_json_when_asked() {
     let written = vault.json(&["man", "--out", pages.to_str().unwrap()]);
     let there = std::fs::read_dir(&pages).unwrap().count() - 1;
     assert!(written["pages"] == there && there > 20 && pages.join("vault-agent-run.1").is_file());
+    vault.env("PATH", "/no/such/folder");
     let installed = vault.run(&["--json", "service", "install"]).json();
     assert!(installed["path"].is_string() && installed["running"].is_boolean());
     assert_eq!(vault.json(&["service", "uninstall"])["removed"], true);
@@ -314,7 +315,10 @@ fn a_vault_that_is_not_mounted_is_not_made_anew() {
 
 #[test]
 fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() {
-    let vault = TestVault::new("//- /file.md\nwords\n//- /plain/a.md\nwords\n");
+    let mut vault = TestVault::new("//- /file.md\nwords\n//- /plain/a.md\nwords\n");
+    let tools = vault.home().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    vault.env("PATH", tools.to_str().unwrap());
     for (place, why) in [("file.md", "is no folder"), ("plain", "is no vault"), ("none", "is not there")] {
         vault.run(&["--vault", place, "service", "install"]).exits(2).warns(why).warns("hint: ");
     }
@@ -323,6 +327,13 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
         installed["path"].as_str().unwrap().replace("[HOME]", vault.home().to_str().unwrap()),
     );
     assert!(unit.is_file());
+    // While it may still run, its unit is what stops it.
+    for tool in ["systemctl", "launchctl"] {
+        write_program(tools.join(tool), "#!/bin/sh\nexit 1\n");
+    }
+    vault.run(&["service", "uninstall"]).exits(1).warns("the service may still run").lacks("removed");
+    assert!(unit.is_file());
+    std::fs::remove_dir_all(tools).unwrap();
     let root = vault.root();
     std::fs::rename(&root, root.with_extension("away")).unwrap();
     let mut command = vault.command(&["--vault", root.to_str().unwrap(), "service", "uninstall"]);

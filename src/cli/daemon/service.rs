@@ -87,15 +87,12 @@ impl Unit {
 
 /// The unit of `examples/vault-agent.service`, with this program and vault.
 fn systemd(program: &str, vault: &str) -> String {
-    let quote = |text: &str| {
-        format!(
-            "\"{}\"",
-            text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$")
-        )
-    };
+    let quote =
+        |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%"));
+    // Variables stand in arguments alone.
     include_str!("../../../examples/vault-agent.service")
         .replace("%h/.cargo/bin/vault-agent", &quote(program))
-        .replace("%h/Vault", &quote(vault))
+        .replace("%h/Vault", &quote(vault).replace('$', "$$"))
 }
 
 /// The agent of `examples/md.vault-agent.plist`, with this program and vault.
@@ -133,7 +130,12 @@ fn uninstall(context: &Context, unit: &Unit) -> CommandResult {
         true => &["launchctl", "unload", "-w", &path],
         false => &["systemctl", "--user", "disable", "--now", &unit.name],
     };
-    run_tool(context, command);
+    // The tool finds the service by the unit. Without the tool nothing runs.
+    if config::is_executable(command[0]) && !run_tool(context, command) {
+        let message = format!("the service may still run, so `{path}` stays");
+        let hint = "run the command again in your own session; if no service runs, remove that file by hand";
+        return Err(CommandError::problem(message).hint(hint));
+    }
     std::fs::remove_file(&unit.path).map_err(CommandError::unwritable(&unit.path))?;
     let document = json!({ "path": unit.path, "removed": true });
     context.answer(&document, format!("removed {}", unit.path.display()))
@@ -155,11 +157,9 @@ mod tests {
 
     #[test]
     fn paths_with_odd_characters_are_quoted_for_systemd() {
-        let unit = systemd("/usr/bin/vault-agent", "/home/a b/100%/\"v\"");
-        assert!(
-            unit.contains(r#"ExecStart="/usr/bin/vault-agent" run --vault "/home/a b/100%%/\"v\"""#),
-            "{unit}"
-        );
+        let unit = systemd("/$x/100%/vault-agent", "/home/a b/100%/$x/\"v\"");
+        let line = r#"ExecStart="/$x/100%%/vault-agent" run --vault "/home/a b/100%%/$$x/\"v\"""#;
+        assert!(unit.contains(line), "{unit}");
     }
 
     #[test]
