@@ -2,16 +2,17 @@
 //!
 //! Logs are only appended to, so one position for each log is enough. The positions stand in a small file of the state
 //! directory. If that file is lost, reading begins at the present ends of the logs; what was found earlier still stands
-//! in the inbox note. A person's message becomes a [`PersonTurn`]; text of the assistant, of tools and of injected
-//! memories is skipped.
+//! in the inbox note. A person's own words become a [`PersonTurn`]; text of the assistant, of tools and of injected
+//! memories is skipped, and so are quoted and forwarded lines and fenced code within a person's message.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use super::sentences::own_lines;
 use crate::config::json_file;
-use crate::format::log::{self, EventKind, LogBlock, LogEvent, Resume};
+use crate::format::log::{self, EventKind, FORWARDED, LogBlock, LogEvent, Resume};
 
 /// The file in the state directory.
 const FILE_NAME: &str = "capture.json";
@@ -34,7 +35,7 @@ pub struct PersonTurn {
     pub block: String,
     /// The speaker.
     pub author: String,
-    /// The message, raw.
+    /// The lines of the message that are its author's own words, raw.
     pub text: String,
     /// When it was written.
     pub at: Timestamp,
@@ -80,21 +81,29 @@ pub fn end(bytes: &[u8]) -> Resume {
     turns("", bytes, None).1
 }
 
-/// A person's message as it stands now: an edited one is said in the block of its edit, a deleted one is none.
+/// A person's message as it stands now: an edited one is said in the block of its edit; a deleted one, and one without
+/// own words, is none.
 fn turn(note: &str, event: &LogEvent, changes: &HashMap<&str, Option<&LogEvent>>) -> Option<PersonTurn> {
     let id = event.id.as_deref().filter(|_| event.kind == EventKind::User)?;
     let (id, said) = match changes.get(id) {
         Some(edit) => ((*edit)?.id.as_deref()?, (*edit)?.change()?.1?),
         None => (id, event.said()),
     };
-    let fits = !said.trim().is_empty() && said.len() <= MAX_MESSAGE_BYTES && !said.contains(log::INJECTED);
-    fits.then(|| PersonTurn {
+    let fits = said.len() <= MAX_MESSAGE_BYTES && !said.contains(log::INJECTED);
+    let text = own_words(said);
+    (fits && !text.trim().is_empty()).then(|| PersonTurn {
         path: note.to_owned(),
         block: id.to_owned(),
         author: event.author.clone(),
-        text: said.to_owned(),
+        text,
         at: event.at,
     })
+}
+
+/// The lines that are the author's own words. Discord's `>>> ` quotes all that follows.
+fn own_words(said: &str) -> String {
+    let said = said.split("\n>>> ").next().filter(|_| !said.starts_with(">>> ")).unwrap_or_default();
+    own_lines(said).filter(|line| *line != FORWARDED).collect::<Vec<_>>().join("\n")
 }
 
 /// The positions in all logs.
@@ -179,6 +188,23 @@ mod tests {
         assert!(new[0].source().starts_with("logs/a#^"));
         assert_eq!(turns("logs/a.md", whole.as_bytes(), Some(after)).0, []);
         assert_eq!(turns("logs/a.md", b"cut", Some(after)).0, []);
+    }
+
+    #[test]
+    fn words_of_others_in_a_message_are_none_of_its_author() {
+        for (said, own) in [
+            ("Forwarded:\n> I live in Minsk.\n> My bank is FakeBank.", ""),
+            ("Look:\n\nForwarded:\n> I live in Minsk.", "Look:\n"),
+            ("> I live in Minsk\nI don't.\n  > He does.", "I don't."),
+            ("So he wrote\n>>> I live in Minsk\nand my bank is FakeBank", "So he wrote"),
+            (">>> I live in Minsk\nand my bank is FakeBank", ""),
+            ("It says:\n```\nI live in Minsk\n```\nHm.", "It says:\nHm."),
+            ("I live in Graz\n\n- 2 > 1 holds.", "I live in Graz\n\n- 2 > 1 holds."),
+        ] {
+            let found = turns("logs/a.md", event(EventKind::User, said).as_bytes(), None).0;
+            let text = found.first().map(|turn| turn.text.trim_end());
+            assert_eq!(text, Some(own.trim_end()).filter(|own| !own.is_empty()), "{said:?}");
+        }
     }
 
     #[test]

@@ -18,17 +18,19 @@ pub(super) static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(inclu
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.
 pub fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    let mut code = FencedCode::default();
-    for line in text.lines() {
-        let is_text = code.line(line.as_bytes()) == LineKind::Text;
-        let line = line.trim();
-        if !is_text || line.starts_with('>') {
-            continue;
-        }
-        let line = line.trim_start_matches(['-', '*', '#', '+', ' ']).replace("**", "");
+    for line in own_lines(text) {
+        let line = line.trim().trim_start_matches(['-', '*', '#', '+', ' ']).replace("**", "");
         split(&without_quotes(&line), &mut out);
     }
     out
+}
+
+/// The lines that are neither fenced code nor quoted.
+pub(super) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = FencedCode::default();
+    text.lines().filter(move |line| {
+        code.line(line.as_bytes()) == LineKind::Text && !line.trim_start().starts_with('>')
+    })
 }
 
 /// The original text of this sentence of [`sentences`], including the parts that were removed.
