@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::answer::{call_row, fixed_texts, may_spend, queue_notices};
 use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, FailoverWalk};
 use crate::agent::budget;
-use crate::brain::Request;
 use crate::brain::wire::BrainTimeouts;
+use crate::brain::{Request, StopReason};
 use crate::config::MEMORY;
 use crate::deliver::{Journal, MessageKind, PendingSend, compose, phrase_check};
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
@@ -73,7 +73,8 @@ impl BackgroundCaller {
         first.is_some_and(|first| !first.attempt.last_resort).then_some(names)
     }
 
-    /// Asks one brain after another until one replies or the time is up, and records the cost.
+    /// Asks one brain after another until one replies or the time is up, and records the cost. The text of a refusal and
+    /// of a reply that was cut by its length is empty.
     pub async fn ask(
         &self,
         names: &[String],
@@ -93,7 +94,8 @@ impl BackgroundCaller {
             calls.push(call_row(&call.member.prepared.settings, &answered, ms, used));
             match answered {
                 Ok(reply) => {
-                    let text = fixed_texts::text_of(&reply).unwrap_or_default();
+                    let is_whole = !matches!(reply.stop, StopReason::Refusal | StopReason::Length);
+                    let text = fixed_texts::text_of(&reply).filter(|_| is_whole).unwrap_or_default();
                     said = Some(ChainAnswer { text, brain, model: reply.model });
                     break;
                 }

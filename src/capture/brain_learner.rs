@@ -48,7 +48,7 @@ impl BrainLearner {
     }
 
     /// Asks the person about the brain's findings in these turns; returns how many questions are new, `None` if the
-    /// brain can't be asked now. An unreadable answer is requested once more, and then counts as no finding.
+    /// brain can't be asked now. An empty or unreadable answer is requested once more, and then counts as no finding.
     ///
     /// # Errors
     /// A sentence on the note that can't be read or written.
@@ -78,8 +78,7 @@ impl BrainLearner {
     }
 
     async fn ask(&self, names: &[String], request: &Request) -> Option<ChainAnswer> {
-        let reply = self.caller.ask(names, request, TIME, &CancellationToken::new()).await?;
-        (!reply.text.is_empty()).then_some(reply)
+        self.caller.ask(names, request, TIME, &CancellationToken::new()).await
     }
 
     async fn found(

@@ -60,9 +60,13 @@ fn said(all: &[&str]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
-    let world = World::new("", &said(&["I only drink green tea.", "ok"])).await;
+    let sent_on = "Forwarded:\n> I live in Minsk.";
+    let world =
+        World::new("", &said(&["I only drink green tea.", &format!("ok\n\n{sent_on}"), sent_on])).await;
     world.server.script(vec![found(&[
         entry(0, "I only drink green tea", "only drinks green tea", "preferences"),
+        entry(1, "I live in Minsk.", "lives in Minsk", "profile"),
+        entry(2, "I live in Minsk.", "lives in Minsk", "profile"),
         entry(1, "I only drink green tea", "of another message", "preferences"),
         entry(0, "I only drink black tea", "never said", "preferences"),
     ])]);
@@ -71,6 +75,7 @@ async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
     assert_eq!((asked[0].text.as_str(), asked[0].by.as_deref()), ("only drinks green tea", Some("small")));
     let request = &world.server.requests()[0];
     assert!(request.last_user().contains("I only drink green tea") && request.body.get("tools").is_none());
+    assert!(!request.last_user().contains("Minsk"), "{}", request.last_user());
     // What was asked about isn't asked of the brain again, as after a crash.
     world.server.script(vec![found(&[])]);
     assert_eq!(world.learn().await, Some(0));
@@ -143,6 +148,14 @@ async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there
     for source in blocks.keys() {
         assert!(asked.iter().filter(|one| one.source == *source).count() <= 5);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_brain_that_declines_finds_nothing_and_is_not_asked_for_ever() {
+    let world = World::new("", &said(&["I only drink green tea."])).await;
+    world.server.script(vec![Reply::text("").stop("content_filter"), found(&[]).stop("length")]);
+    assert_eq!(world.learn().await, Some(0));
+    assert_eq!(world.server.requests().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
