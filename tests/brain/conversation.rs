@@ -188,6 +188,12 @@ async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
         assert_eq!(answer.tool_calls[0].arguments, "{\"q\": not JSON");
         let answer = ask(&brain, &after(&first, &answer, &["the arguments are no JSON"])).await.0.unwrap();
         assert_eq!(answer.text, "Sorry.");
+        if wire == WireFormat::Chat {
+            // llama.cpp, Ollama and vLLM refuse a request with arguments that are no object.
+            let echoed = &server.requests()[3].body["messages"][2]["tool_calls"][0]["function"]["arguments"];
+            let echoed: Value = serde_json::from_str(echoed.as_str().unwrap()).unwrap();
+            assert_eq!(echoed, json!({"arguments": "{\"q\": not JSON"}));
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! Servers differ most in this format. An answer is one message that grows piece by piece: strings are appended,
 //! objects are merged, and unknown fields are kept (`reasoning_content`, `extra_content`), so that the message can go
-//! back unchanged. A piece of a call may lack its index or its id, and several calls may have the same index.
+//! back unchanged, but for a call's arguments that are no object. A piece of a call may lack its index or its id, and
+//! several calls may have the same index.
 
 use serde_json::{Map, Value, json};
 
@@ -78,15 +79,18 @@ fn answer(text: &str, calls: &[ToolCall]) -> Value {
     let mut message = json!({"role": "assistant", "content": text});
     if !calls.is_empty() {
         let call = |call: &ToolCall| {
-            // A template that reads the arguments must be able to.
-            let read = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
-            let arguments =
-                if read { call.arguments.clone() } else { json!({"arguments": call.arguments}).to_string() };
+            let arguments = readable(&call.arguments);
             json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
         };
         message["tool_calls"] = calls.iter().map(call).collect();
     }
     message
+}
+
+/// Arguments as an object: servers whose templates read them refuse a request with others, even if they wrote them.
+fn readable(arguments: &str) -> String {
+    let is_object = serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());
+    if is_object { arguments.to_owned() } else { json!({ "arguments": arguments }).to_string() }
 }
 
 /// One call, as far as it came.
@@ -301,7 +305,7 @@ impl Decoder for ChatDecoder {
             let (id, name) = (slot.text("id").to_owned(), slot.name().to_owned());
             slot.value.entry("type").or_insert_with(|| "function".into());
             let function = slot.value.entry("function").or_insert_with(|| json!({}));
-            function["arguments"] = slot.arguments.as_str().into();
+            function["arguments"] = readable(&slot.arguments).into();
             raw_calls.push(Value::Object(slot.value));
             tool_calls.push(ToolCall { id, name, arguments: slot.arguments });
         }
