@@ -40,5 +40,5 @@ pub use self::restore::{
     sections,
 };
 pub use self::snapshotter::{PackPolicy, Snapshotter};
-pub use self::store::{Commit, FileMode, NOTE, turn_of};
+pub use self::store::{ASKED_TURN_PREFIX, Commit, FileMode, NOTE, turn_of};
 pub use self::take::{Deletions, History, LazyHistory, LeftOut, Rename, SnapshotResult, left_out_in};

@@ -173,16 +173,25 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
 #[test]
 fn a_turn_is_taken_back_by_its_id() {
     let room = Room::of(&[("a.md", "mine\n")]);
-    let writes = [("01ABC call 1", "a.md"), ("01XYZ", "a.md"), ("01ABC call 12", "b.md"), ("01ABCD", "c.md")];
+    let writes = [
+        ("01ABC call 1", "a.md"),
+        ("01XYZ", "a.md"),
+        ("01ABC call 12", "b.md"),
+        ("01ABCD", "c.md"),
+        // By a brain that the turn asked.
+        ("asked-01ABC call 0", "d.md"),
+        ("asked-01ABCD call 0", "c.md"),
+    ];
     for (turn, path) in writes {
         let origin = Origin::new(Actor::Assistant).conversation(format!("turn {turn}"));
         room.appends(path, &format!("by {turn}"), &origin.why(format!("saved by {turn}")));
     }
     let plan = room.plan_undo(UndoSelection::Turn("01ABC".into()));
-    assert_eq!(plan.writes.len(), 2);
+    assert_eq!(plan.writes.len(), 3);
     room.undo(&plan);
     assert_eq!(room.read("a.md"), "mine\nby 01XYZ\n");
-    assert!(!room.has("b.md") && room.has("c.md"));
+    assert!(!room.has("b.md") && !room.has("d.md"));
+    assert_eq!(room.read("c.md"), "by 01ABCD\nby asked-01ABCD call 0\n");
     let again = room.history.plan_undo(UndoSelection::Turn("01ABC".into())).unwrap_err().to_string();
     assert!(again.contains("changed nothing"), "{again}");
 }

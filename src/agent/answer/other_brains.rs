@@ -28,6 +28,7 @@ use crate::brain::{Reply, Request, StopReason};
 use crate::config::MEMORY;
 use crate::format::invisible;
 use crate::format::log::{EventKind, INJECTED, LogBlock, LogEvent};
+use crate::history::ASKED_TURN_PREFIX;
 use crate::turn::turn_journal::NewTurn;
 use crate::turn::{Halt, NoConversation, QuestionProperties, Responder, TurnJournal, history, route};
 use crate::workspace::Workspace;
@@ -136,8 +137,6 @@ fn injection(brain: &str, lines: &[String]) -> String {
 
 /// The time limit of a brain that another brain asks, in minutes.
 pub const ASK_TIMEOUT_MINUTES: u32 = 5;
-/// The prefix of the name of a turn within a turn; a program that works for such a turn has no `ask_brain`.
-pub const ASKED_TURN_PREFIX: &str = "asked-";
 /// A question is asked only with this many tokens left.
 const FEWEST_TOKENS: u64 = 1_000;
 

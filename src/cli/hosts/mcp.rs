@@ -76,11 +76,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     result.map(|()| Status::Fine)
 }
 
-/// The chosen tools; without `ask_brain` where another brain asks.
+/// The chosen tools; without `ask_brain` in a program that works for a turn within a turn.
 fn exposed_tools(args: &Args) -> ToolSet {
     #[cfg(feature = "assistant")]
     {
-        use crate::agent::other_brains::ASKED_TURN_PREFIX;
+        use crate::history::ASKED_TURN_PREFIX;
         if std::env::var("VAULT_AGENT_TURN").is_ok_and(|turn| turn.starts_with(ASKED_TURN_PREFIX)) {
             return args.tools.without(&["ask_brain"]);
         }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
-use crate::history::store::{CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, turn_of};
+use crate::history::store::{ASKED_TURN_PREFIX, CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, turn_of};
 use crate::history::take::{History, is_skipped_by_undo};
 use crate::vault::{NotePath, OPERATION};
 
@@ -26,7 +26,7 @@ pub enum UndoSelection {
     Last(usize),
     /// The operation that made a snapshot: its id or the beginning of it, `HEAD`, `HEAD~2`.
     Snapshot(String),
-    /// All that one turn of the assistant changed, by the turn's id.
+    /// All that one turn of the assistant changed, and the brains that it asked, by the turn's id.
     Turn(String),
 }
 
@@ -133,8 +133,11 @@ impl History {
             }
             UndoSelection::Snapshot(id) => self.writes_with(&id)?,
             UndoSelection::Turn(turn) => {
-                let is_meant =
-                    |it: &Commit, _| it.message.trailer(CONVERSATION).and_then(turn_of) == Some(turn.trim());
+                let is_meant = |it: &Commit, _| {
+                    let made = it.message.trailer(CONVERSATION).and_then(turn_of);
+                    let asked = made.and_then(|made| made.strip_prefix(ASKED_TURN_PREFIX));
+                    [made, asked].contains(&Some(turn.trim()))
+                };
                 let writes = self.writes_where(is_meant, 1, usize::MAX)?;
                 if writes.is_empty() {
                     let words = format!("the turn `{turn}` has changed nothing that could be undone");

@@ -99,6 +99,9 @@ pub const TEMPLATE: &str = "Template";
 /// The trailer that names a conversation whose log grew, as `discord-channel/2000`.
 pub const CONVERSATION: &str = "Conversation";
 
+/// The prefix of the name of a turn within a turn: of a brain that another brain asks. The asking turn's id follows.
+pub const ASKED_TURN_PREFIX: &str = "asked-";
+
 /// The id of the assistant's turn that a [`CONVERSATION`] names, if it names one: `turn ID`, or `turn ID call 2`.
 pub fn turn_of(conversation: &str) -> Option<&str> {
     conversation.strip_prefix("turn ")?.split(' ').next()

@@ -19,7 +19,7 @@ pub(super) use commit::{
     ACTOR, ALL_NOTES, BULK_DELETION, CONVERSATION, CommitMessage, LEFT_OUT, NAMED, RESTORED_FROM, TEMPLATE,
     TRANSCRIPT, UNDOES, encode_commit, short_id, trailers_of,
 };
-pub use commit::{Commit, NOTE, turn_of};
+pub use commit::{ASKED_TURN_PREFIX, Commit, NOTE, turn_of};
 pub(super) use ledger::{LedgerLine, LineKind};
 pub(super) use reconcile::{age, operation_lock};
 pub(super) use repository::{
