@@ -89,6 +89,12 @@ fn describe(entry: &WalkEntry) -> Resource {
 /// There is no such note, or it can't be read.
 pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let path = workspace.vault.as_it_stands(path_of(uri)?);
+    if workspace.vault.is_hidden(&path) {
+        return Err(ErrorData::invalid_params(
+            format!("`{path}` leads to a hidden file, which is no note"),
+            None,
+        ));
+    }
     let bytes = workspace.vault.read(&path).map_err(|error| match error {
         VaultError::NotFound(_) => ErrorData::resource_not_found(error.to_string(), None),
         VaultError::Escapes(_) | VaultError::Loop(_) | VaultError::NotAFile { .. } => {

@@ -50,7 +50,7 @@ impl MemoryNotes<'_> {
     /// The note of a path as people and links write it.
     ///
     /// # Errors
-    /// It is none, leaves the vault or names no note.
+    /// It is none, leaves the vault or names no note; it leads to a hidden file.
     pub fn note_named(&self, path: &str) -> Result<NotePath> {
         let named = self.vault.as_it_stands(NotePath::new(path)?);
         let is_note = |path: &NotePath| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
@@ -63,7 +63,7 @@ impl MemoryNotes<'_> {
             }
             link
         };
-        if path.is_hidden() || !is_note(&path) {
+        if self.vault.is_hidden(&path) || !is_note(&path) {
             return Err(MemoryError::NotANote(path));
         }
         Ok(path)

@@ -46,7 +46,9 @@ fn notes_are_listed_in_pages_and_read_byte_for_byte() {
 
     client.fails("resources/list", json!({"cursor": "§"}), -32602);
     client.fails("resources/read", json!({"uri": "vault://no.md"}), -32002);
+    std::os::unix::fs::symlink(".obsidian", vault.path("Rules")).unwrap();
     for uri in [
+        "vault://Rules/hidden.md",
         "file:///etc/passwd",
         "vault://../../etc/passwd.md",
         "vault://.obsidian/hidden.md",

@@ -95,7 +95,12 @@ fn a_path_can_not_leave_the_vault() {
     std::os::unix::fs::symlink(rig.dir().join("secret.md"), rig.path("out.md")).unwrap();
     std::os::unix::fs::symlink(rig.dir(), rig.path("up")).unwrap();
     std::os::unix::fs::symlink(rig.path("MEMORY.md"), rig.path("inside.md")).unwrap();
+    std::os::unix::fs::symlink(".obsidian", rig.path("Rules")).unwrap();
+    std::os::unix::fs::symlink(".obsidian/app.md", rig.path("app.md")).unwrap();
     for (path, code) in [
+        ("Rules/app.md", "not_a_note"),
+        ("Rules/app", "not_a_note"),
+        ("app.md", "not_a_note"),
         ("../secret.md", "bad_path"),
         ("/etc/passwd", "bad_path"),
         ("daily/../../secret.md", "bad_path"),

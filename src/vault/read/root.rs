@@ -168,6 +168,11 @@ impl Vault {
         NotePath::new(inside.collect::<PathBuf>().to_str()?).ok()
     }
 
+    /// Whether the path, or the file that its links lead to, is hidden.
+    pub fn is_hidden(&self, path: &NotePath) -> bool {
+        path.is_hidden() || self.resolved(path).is_some_and(|real| real.is_hidden())
+    }
+
     /// Opens a note for reading in pieces, because it may be long.
     pub fn open_note(&self, path: &NotePath) -> Result<File> {
         Ok(self.open_file(path, OFlags::RDONLY)?.0)
