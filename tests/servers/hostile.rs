@@ -48,6 +48,8 @@ async fn what_a_server_does_is_told() {
         ("garbage", &["look {\"q\": \"tea\"}"], false, 1),
         ("big", &["It had 10000000 characters"], false, 1),
         ("huge", &["its answer is longer than 32 MiB"], true, 2),
+        ("deep", &["its answer can't be read: recursion limit exceeded"], true, 2),
+        ("number", &["its answer can't be read: "], true, 2),
         ("picture", &["[picture image/png, 30 KB: not shown]\nseen"], false, 1),
         (
             "new_kind",

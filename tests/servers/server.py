@@ -36,7 +36,7 @@ if mode == "exit":
     sys.stderr.write("no good: the key is " + os.environ.get("SECRET_OF_SERVER", "none") + "\n")
     sys.exit(3)
 if mode == "garbage":
-    sys.stdout.write("hello\n{\"half\": \n\x00\xff\n[1,2]\n{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{}}\n" + "x" * 1_000_000 + "\n")
+    sys.stdout.write("hello\n{\"half\": \n{starting: now}\n\x00\xff\n[1,2]\n{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{}}\n" + "x" * 1_000_000 + "\n")
     sys.stdout.flush()
 if mode == "children":
     for extra in ({}, {"start_new_session": True}):
@@ -63,6 +63,13 @@ def call(request):
         return {"content": [{"type": "text", "text": "b" * 10_000_000}]}
     if mode == "huge":
         return {"content": [{"type": "text", "text": "b" * 34_000_000}]}
+    if mode == "number":
+        return {"content": [{"type": "text", "text": "seen"}], "structuredContent": {"n": float("inf")}}
+    if mode == "deep":
+        deep = {}
+        for _ in range(200):
+            deep = {"in": deep}
+        return {"content": [{"type": "text", "text": "seen"}], "structuredContent": deep}
     if mode == "picture":
         return {"content": [{"type": "image", "mimeType": "image/png", "data": "A" * 40_000}, {"type": "text", "text": "seen"}]}
     if mode == "new_kind":

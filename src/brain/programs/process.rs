@@ -113,7 +113,6 @@ pub struct Child {
     words: Arc<Mutex<StderrTail>>,
     secrets: Vec<SecretString>,
     timeouts: BrainTimeouts,
-    untrusted: bool,
     heard: bool,
     /// How long it was waited for so far, without the time of a person's approvals.
     waited: Duration,
@@ -125,6 +124,8 @@ struct StderrTail {
     stderr: Vec<u8>,
     noise: Vec<u8>,
     too_long: u32,
+    /// Why the output of an untrusted program is read no further.
+    unreadable: Option<String>,
 }
 
 impl Child {
@@ -176,7 +177,6 @@ impl Child {
             words,
             secrets: program.secrets.iter().map(|(_, secret)| secret.clone()).collect(),
             timeouts: supervision.timeouts,
-            untrusted: program.untrusted,
             heard: false,
             waited: Duration::ZERO,
         })
@@ -193,7 +193,8 @@ impl Child {
     /// long, are passed over. May be dropped and called again without loss.
     ///
     /// # Errors
-    /// The program was silent for too long, or took too long in all; a line of an untrusted one was too long.
+    /// The program was silent for too long, or took too long in all; a message of an untrusted one was too long or can't
+    /// be read.
     pub async fn next(&mut self) -> Result<Option<Value>, BrainError> {
         let silence = if self.heard { self.timeouts.silence } else { self.timeouts.first_byte };
         let left = self.timeouts.overall.saturating_sub(self.waited);
@@ -208,13 +209,10 @@ impl Child {
         };
         self.waited += began.elapsed();
         match heard {
-            Ok(None) if self.untrusted && self.has_too_long() => {
-                let most = MOST_UNTRUSTED_LINE >> 20;
-                Err(BrainError::new(FailureClass::Crash, format!("its answer is longer than {most} MiB")))
-            }
             Ok(line) => {
                 self.heard |= line.is_some();
-                Ok(line)
+                let unread = if line.is_none() { self.unreadable() } else { None };
+                unread.map_or(Ok(line), |why| Err(BrainError::new(FailureClass::Crash, why)))
             }
             Err(_) if left <= silence => {
                 let minutes = self.timeouts.overall.as_secs_f64() / 60.0;
@@ -224,8 +222,8 @@ impl Child {
         }
     }
 
-    fn has_too_long(&self) -> bool {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).too_long > 0
+    fn unreadable(&self) -> Option<String> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).unreadable.clone()
     }
 
     fn late(&self, what: &str) -> BrainError {
@@ -310,8 +308,11 @@ async fn read(
     let mut reader = BufReader::new(stdout);
     while let Some(line) = next_line(&mut reader, most_line).await {
         let Ok(line) = line else {
-            words.lock().unwrap_or_else(PoisonError::into_inner).too_long += 1;
+            let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.too_long += 1;
             if untrusted {
+                let most = MOST_UNTRUSTED_LINE >> 20;
+                words.unreadable = Some(format!("its answer is longer than {most} MiB"));
                 return;
             }
             continue;
@@ -319,16 +320,26 @@ async fn read(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        if let Ok(message) = lenient_json::from_slice::<Value>(&line) {
-            if found.send(message).await.is_err() {
-                return;
-            }
-            continue;
-        }
+        let error = match lenient_json::from_slice::<Value>(&line) {
+            Ok(message) => match found.send(message).await {
+                Ok(()) => continue,
+                Err(_) => return,
+            },
+            Err(error) => error,
+        };
         let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        if untrusted && is_message(&line) {
+            words.unreadable = Some(format!("its answer can't be read: {error}"));
+            return;
+        }
         keep_end(&mut words.noise, &line);
         keep_end(&mut words.noise, b"\n");
     }
+}
+
+/// Whether a line that is no JSON was meant as a message of JSON-RPC: an object, nested too deeply or broken.
+fn is_message(line: &[u8]) -> bool {
+    line.trim_ascii().starts_with(b"{") && memchr::memmem::find(line, b"\"jsonrpc\"").is_some()
 }
 
 /// The next line without its end; the error is a line of more than `most` bytes. None at the end.
