@@ -208,6 +208,27 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
 }
 
 #[tokio::test]
+async fn a_question_that_is_stopped_counts_what_it_spent() {
+    let server = ModelServer::of(vec![Reply::tool("look", json!({})).usage(400, 0, 25), Reply::hang()]).await;
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
+    // As `ask` does, whose journal is no file.
+    let journal = Arc::new(TurnJournal::in_memory().unwrap());
+    journal.accept(&NewTurn { message: 1, ..anna("a") }, world.clock.now()).unwrap();
+    let parts = EngineParts { memory: Arc::new(Fixed("")), ..EngineParts::of(&world.workspace(), &journal) };
+    let (engine, stop) = (AnswerEngine::new(parts).unwrap(), CancellationToken::new());
+    let stopping = async {
+        while server.requests().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    };
+    let (answered, ()) = tokio::join!(engine.answer(1, &NoConversation, &stop), stopping);
+    assert!(answered.is_err());
+    let counted = world.journal().background_calls(0).unwrap();
+    assert_eq!(counted.iter().map(|call| call.usage.input).collect::<Vec<_>>(), [400]);
+}
+
+#[tokio::test]
 async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
     let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));

@@ -187,9 +187,7 @@ impl AnswerEngine {
         model: &str,
     ) -> Result<TurnAnswer, Halt> {
         let message = turn.question.message;
-        let mut calls = self.journal().calls(message)?;
-        // Background calls of this turn were paid for too.
-        calls.extend(self.journal().background_calls(message)?);
+        let calls = self.paid_calls(message)?;
         self.count_unlogged_calls(&calls);
         queue_notices(&self.parts.workspace, &self.budgets());
         let assembled = self.journal().turn(message)?.and_then(|turn| turn.assembled);

@@ -24,7 +24,7 @@ use crate::format::log::LogBlock;
 use crate::sqlite::DatabaseError;
 use crate::turn::assemble::RequestQuestion;
 use crate::turn::past_context::PastSummary;
-use crate::turn::turn_journal::{RecallRow, TurnRow};
+use crate::turn::turn_journal::{CallRow, RecallRow, TurnRow};
 use crate::turn::{
     Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnNote, TurnState, history, route,
 };
@@ -224,17 +224,19 @@ impl Responder for AnswerEngine {
         let work = self.run(message, place, stop, &time_limit);
         let ended = time_limit.limit(limit, stop, work).await;
         turn_end.end_turn().await;
-        match ended {
+        let answered = match ended {
             Some(answered) => answered,
             None if stop.is_cancelled() => Err(Halt::Stopped),
             None => self.answer_after_timeout(message).await,
+        };
+        if answered.is_err() {
+            self.count_unlogged_calls(&self.paid_calls(message)?);
         }
+        answered
     }
 
     fn spent(&self, message: u64) -> Result<Facts, Halt> {
-        let mut calls = self.journal().calls(message)?;
-        calls.extend(self.journal().background_calls(message)?);
-        Ok(self.brains.call_facts(&calls, &self.journal().costs(message)?))
+        Ok(self.brains.call_facts(&self.paid_calls(message)?, &self.journal().costs(message)?))
     }
 }
 
@@ -264,6 +266,13 @@ impl AnswerEngine {
 
     pub(in crate::agent) fn journal(&self) -> &TurnJournal {
         &self.parts.journal
+    }
+
+    /// The calls of a turn, those in the background (such as of a brain that chose memories) counted too.
+    pub(super) fn paid_calls(&self, message: u64) -> Result<Vec<CallRow>, Halt> {
+        let mut calls = self.journal().calls(message)?;
+        calls.extend(self.journal().background_calls(message)?);
+        Ok(calls)
     }
 
     async fn run(
