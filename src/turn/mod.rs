@@ -28,6 +28,6 @@ pub use self::conversation::{
 };
 pub use self::detail::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail};
 pub use self::facts::Facts;
-pub use self::request::{assemble, files, history, notes, past_context, rebuild};
+pub use self::request::{assemble, files, fit_results, history, notes, past_context, rebuild};
 pub use self::route::{QuestionProperties, RouteDecision, UnknownBrain, route};
 pub use self::turn_journal::{NewTurn, PAGE, TurnJournal, TurnRow, TurnState};

@@ -210,6 +210,29 @@ async fn a_refusal_is_an_answer_and_what_is_too_long_is_made_shorter() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_turns_tools_said_fits_the_brain_and_is_halved_where_it_is_too_long() {
+    let server = ModelServer::start().await;
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    let brain = server.brain("b", "chat", "context_tokens = 16000\n");
+    vault.write("vault-agent.toml", format!("[assistant]\ntools = [\"vault\"]\n{brain}"));
+    for name in ["One.md", "Two.md"] {
+        vault.write(name, "A line about the harbour and what was said there.\n".repeat(560));
+    }
+    let get = |path: &str| json!({"path": path});
+    server.script(vec![
+        Reply::tool("memory_get", get("One.md")).and_tool("memory_get", get("Two.md")),
+        Reply::status(400).body(r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#),
+        Reply::text("I have read both."),
+    ]);
+    assert_eq!(ask(&vault, &["What do both notes say?"]).ok().json()["answer"], "I have read both.");
+    let requests = server.requests();
+    let tokens = |at: usize| requests[at].body.to_string().chars().count() / 4;
+    assert!(tokens(1) < 13_000 && tokens(2) < 7_500, "{} {}", tokens(1), tokens(2));
+    let results = requests[1].results();
+    assert!(results[0].contains("characters left out") && results[1].len() > 27_000, "the oldest first");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
     let server =
         ModelServer::by(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())))

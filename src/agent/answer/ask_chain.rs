@@ -1,9 +1,9 @@
 //! Asks the brains of a chain one after the other until one answers, and ends the turn with that answer and its line of
 //! facts. If none answers, the answer is made of recalled memories.
 //!
-//! Each brain gets as many rounds of tools as it asks for and the settings allow. The result is an answer with its
-//! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after
-//! it.
+//! Each brain gets as many rounds of tools as it asks for and the settings allow; where their results don't fit the
+//! brain, the oldest are shortened. The result is an answer with its brain, or the reason why no brain answered. Each
+//! call is in the turn journal before it is made, and its cost after it.
 
 use super::budget_check::queue_notices;
 use super::engine::{AnswerEngine, AskedBrain, TurnRun, question_links};
@@ -12,6 +12,7 @@ use crate::agent::brain_chain::{BrainCall, ChainAnswer, ChainBrain, FailoverWalk
 use crate::brain::{BrainError, Reply, Usage};
 use crate::config::MEMORY;
 use crate::format::log::ANSWERED_WITH_HELP;
+use crate::turn::fit_results::fit_results;
 use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
 
@@ -65,8 +66,9 @@ impl TurnRun<'_> {
     async fn ask_one(&self, call: BrainCall<'_>) -> AskedBrain {
         let (message, member) = (self.turn.question.message, call.member);
         let brain = &member.prepared.settings;
-        let whole = self.budget(member);
-        let budget = if call.attempt.shrink { whole / 2 } else { whole };
+        let part = |whole: u64| if call.attempt.shrink { whole / 2 } else { whole };
+        let budget = part(self.budget(member));
+        let fits = part(assemble::budget(brain.context_tokens, brain.max_output_tokens, u64::MAX));
         let skills = self.skills();
         // If a note changed since a crash, the request gets the present time: from that time's notes it can be made
         // again.
@@ -90,7 +92,8 @@ impl TurnRun<'_> {
             return self.run_harness(call, base).await;
         }
         loop {
-            let rounds = self.rounds(&brain.name).await?;
+            let mut rounds = self.rounds(&brain.name).await?;
+            fit_results(&mut rounds, fits.saturating_sub(assemble::tokens(&base)));
             let mut request = base.clone();
             request.messages.extend(self.for_wire(&base, rounds));
             let end = match self.over_budget(message)? {

@@ -5,11 +5,12 @@
 //!   earlier request in its log;
 //! - [`history`], [`files`]: a log's blocks as messages, and their attached files;
 //! - [`notes`]: the notes of every request;
-//! - `shorten`: the head and tail of a long text;
+//! - `shorten`: the head and tail of a long text; [`mod@fit_results`]: what a turn's tools said, as long as there is room;
 //! - [`past_context`]: summaries and matching turns, for the part of the conversation that doesn't fit.
 
 pub mod assemble;
 pub mod files;
+pub mod fit_results;
 pub mod history;
 pub mod notes;
 pub mod past_context;
