@@ -1,7 +1,6 @@
 //! Rebuilds the request of a past turn from the notes, byte for byte, as long as the notes of that time or their
 //! history still exist.
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::read_vault_file;
@@ -9,6 +8,7 @@ use super::skills::{NOTE, offered_skill};
 use crate::brain::{MessagePart, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
 use crate::format::routine;
+use crate::history::Commit;
 use crate::sqlite::DatabaseError;
 use crate::summary::Summaries;
 use crate::turn::assemble::{self, RequestMaterial};
@@ -111,13 +111,20 @@ pub fn rebuild(
     let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.question.log()?)));
     let window = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
     // After `/new` the answer stands in another window than its question.
-    let logged = match rebuild::facts_of(&window, &question) {
-        Some(facts) => {
-            Some(LoggedTurn { workspace, question, path: path.unwrap_or_default(), blocks: window, facts })
-        }
-        None => LoggedTurn::find(workspace, question)?,
+    let mut facts = rebuild::facts_of(&window, &question);
+    let mut logged = match facts {
+        Some(_) => None,
+        None => LoggedTurn::find(workspace, &question)?,
     };
     let assembled = turn.as_ref().and_then(|turn| turn.assembled.as_ref());
+    // A turn that runs or waits has no answer in a log yet.
+    if path.is_some() && assembled.is_some() {
+        facts = facts.or_else(|| Some(Facts::default()));
+    }
+    if let (None, Some(facts)) = (&logged, facts) {
+        let path = path.unwrap_or_default();
+        logged = Some(LoggedTurn { workspace, question, path, blocks: window, facts });
+    }
     let stored = assembled.map(|assembled| assembled.hash.clone());
     let id = || id.to_owned();
     let missing = || match &turn {
@@ -135,26 +142,28 @@ pub fn rebuild(
 
 impl<'a> LoggedTurn<'a> {
     /// The answer to a question in any log, with the window that holds the question.
-    fn find(workspace: &'a Workspace, question: String) -> Result<Option<Self>, RebuildError> {
+    fn find(workspace: &'a Workspace, question: &str) -> Result<Option<Self>, RebuildError> {
         let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
-        let recall = rebuild::recall_id(&question);
+        let recall = rebuild::recall_id(question);
         let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
         for entry in logs {
             let blocks = read(workspace, entry.path.as_str())?;
-            facts = facts.or_else(|| rebuild::facts_of(&blocks, &question));
+            facts = facts.or_else(|| rebuild::facts_of(&blocks, question));
             let block = |id: &str| blocks.iter().find(|block| block.event.id.as_deref() == Some(id));
             given = given.or_else(|| block(&recall).cloned());
-            if block(&question).is_some() {
+            if block(question).is_some() {
                 asked = blocks;
                 path = entry.path.to_string();
             }
         }
         // Recalled memories may stand in the later window; they are no part of the past in any.
         asked.extend(given);
+        let question = question.to_owned();
         Ok(facts.map(|facts| Self { workspace, question, path, blocks: asked, facts }))
     }
 
-    /// Adds what the journal knows of a request that no brain answered: of a stopped turn, or one that memory answered.
+    /// Adds what the journal knows of a request that no brain answered: of a turn that runs or was stopped, or one that
+    /// memory answered.
     fn complete(&mut self, turn: &TurnRow, joined: &[TurnRow]) {
         let Some(request) = turn.assembled.clone() else { return };
         let facts = &mut self.facts;
@@ -173,8 +182,8 @@ impl<'a> LoggedTurn<'a> {
         let request = if equal(&now) {
             now
         } else {
-            let then = self.facts.at.and_then(|at| self.request_at(at, tools));
-            if equal(&then) { then } else { now }
+            let mut then = self.points().into_iter().map(|point| self.request_at(&point, tools));
+            then.find(equal).unwrap_or(now)
         };
         let equal = equal(&request);
         let reason = (!equal).then(|| self.difference());
@@ -203,11 +212,20 @@ impl<'a> LoggedTurn<'a> {
         self.facts.with.iter().chain([&self.question]).map(String::as_str)
     }
 
-    /// The request of the notes as history has them at an instant.
-    fn request_at(&self, at: Timestamp, tools: &ToolSource<'_>) -> Option<Request> {
+    /// The snapshots that may hold the notes of the request: the last up to its time, and the one before the turn's own
+    /// changes of that second.
+    fn points(&self) -> Vec<Commit> {
+        let (Some(at), Ok(Some(history))) = (self.facts.at, self.workspace.history()) else {
+            return Vec::new();
+        };
+        let before_turn = history.point_before_turn(at, &self.question).ok().flatten();
+        history.point(&at.to_string()).into_iter().chain(before_turn).collect()
+    }
+
+    /// The request of the notes as a snapshot has them.
+    fn request_at(&self, point: &Commit, tools: &ToolSource<'_>) -> Option<Request> {
         let history = self.workspace.history().ok()??;
-        let point = history.point(&at.to_string()).ok()?;
-        self.request(tools, &|path| history.read_at(&point, path).ok().flatten().unwrap_or_default())
+        self.request(tools, &|path| history.read_at(point, path).ok().flatten().unwrap_or_default())
     }
 
     fn request(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Option<Request> {

@@ -4,6 +4,8 @@ use git2::Oid;
 use jiff::{Timestamp, civil};
 
 use crate::history::store::HistoryStore;
+#[cfg(feature = "assistant")]
+use crate::history::store::{CONVERSATION, turn_of};
 use crate::history::{Commit, History, HistoryError, Result};
 use crate::schedule::Zone;
 use crate::when::{self, WhenError};
@@ -64,6 +66,31 @@ impl History {
         let first = show(first, self.zone());
         let words = format!("`{text}` is before the first snapshot, which was taken {first}");
         Err(HistoryError::BeyondHistory(words))
+    }
+
+    /// The snapshot before those that this turn made within the second of `time`; none where it made none. Commits carry
+    /// whole seconds, so [`History::point`] counts these as made by then.
+    ///
+    /// # Errors
+    /// The history can't be read.
+    #[cfg(feature = "assistant")]
+    pub fn point_before_turn(&self, time: Timestamp, turn: &str) -> Result<Option<Commit>> {
+        let mut before = None;
+        let mut is_own = false;
+        let store = self.store();
+        for commit in store.commits(store.head()?) {
+            let commit = commit?;
+            let second = commit.time.as_second().cmp(&time.as_second());
+            let made = commit.message.trailer(CONVERSATION).and_then(turn_of);
+            let was_own = std::mem::replace(&mut is_own, second.is_eq() && made == Some(turn));
+            if was_own {
+                before = Some(commit);
+            }
+            if second.is_lt() {
+                break;
+            }
+        }
+        Ok(before)
     }
 
     /// The newest snapshot.
