@@ -230,9 +230,14 @@ impl Worker {
 
     fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
         let (message, now) = (turn.question.message, self.shared.clock.now());
-        let said = LogEntry::remark(message, BlockEvent::Stopped, now, format!("{who} stopped the answer."));
-        write(&self.lane, said);
-        if turn.state == TurnState::Answered {
+        let mut said = format!("{who} stopped the answer.");
+        let is_answered = turn.state == TurnState::Answered;
+        if let Some(facts) = turn.facts.as_deref().and_then(Facts::parse).filter(|_| is_answered) {
+            // No answer will say what it took.
+            said = facts.append_to(&said);
+        }
+        write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
+        if is_answered {
             return self.advance(message, TurnState::Dropped, "stopped while it waited to be sent");
         }
         let (brain, block) = (crate::config::MEMORY.to_owned(), turn.question.block_id().map(str::to_owned));
