@@ -152,7 +152,7 @@ async fn an_answer_that_discord_refuses_for_good_holds_no_other_one_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_waits_for_permissions_can_be_stopped() {
     let rig = Rig::with(&[("one", "chat")]).await;
-    rig.server.script(vec![Reply::text("Kept back."), Reply::text("Fine.")]);
+    rig.server.script(vec![Reply::text("Kept back.").usage(500, 0, 5), Reply::text("Fine.")]);
     let _running = rig.run().await;
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoSend;
     let question = rig.ask("one?");
@@ -164,4 +164,7 @@ async fn an_answer_that_waits_for_permissions_can_be_stopped() {
     rig.fake.world().channel_mut(CHANNEL).access = Access::Full;
     assert_eq!(rig.answer("two?", 1).await, "Fine.");
     assert_eq!(rig.answers(), ["Fine."]);
+    let events = rig.events(CHANNEL);
+    let stopped = events.iter().find(|it| it.event.content.starts_with("Alice stopped the answer.")).unwrap();
+    assert!(stopped.event.content.contains(" in=500 "), "what it took is said: {}", stopped.event.content);
 }
