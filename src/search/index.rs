@@ -30,7 +30,7 @@ pub struct Index {
     pub(in crate::search) basis: RowInputs,
     /// The reason why its table isn't that of the settings.
     pub(in crate::search) table_error: Option<ModelError>,
-    fingerprint: String,
+    pub(in crate::search) fingerprint: String,
     pub(in crate::search) root: PathBuf,
     pub(in crate::search) clock: Arc<dyn Clock>,
     pub(in crate::search) store: RwLock<Arc<cache::Store>>,
@@ -100,7 +100,7 @@ impl Index {
             return Ok(store);
         }
         // What stood in the way may be gone.
-        let opened = cache::Store::open_writable(&self.root, &self.fingerprint);
+        let opened = cache::Store::open_writable(&self.root, &self.fingerprint, None);
         Ok(opened.map_or(store, |opened| self.replace_store(opened)))
     }
 
@@ -128,22 +128,15 @@ impl Index {
             done.map_err(|error| error.in_cache(&self.root))
         };
         let store = self.store()?;
+        let epoch = store.epoch();
         match work(&store) {
             Err(error) if error.is_damage() && store.is_writable() => {
-                tracing::warn!(%error, "the index is damaged and is made anew");
-                self.mend(&error)?;
+                let mended = cache::Store::open_mended(&self.root, &self.fingerprint, &error, epoch)?;
                 drop(store);
-                let store = self.reopen()?;
-                store.set_mended(&error);
-                work(&store)
+                work(&self.replace_store(mended))
             }
             done => done,
         }
-    }
-
-    /// Makes a damaged cache anew, empty.
-    pub(in crate::search) fn mend(&self, error: &IndexError) -> Result<(), IndexError> {
-        cache::mend(&self.root, &self.fingerprint, error)
     }
 
     pub(in crate::search) fn now_ns(&self) -> i64 {

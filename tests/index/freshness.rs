@@ -186,6 +186,52 @@ fn a_daemon_s_word_that_is_damaged_or_about_a_lost_commit_is_not_believed() {
 }
 
 #[test]
+fn an_older_index_that_was_put_back_beside_a_daemon_is_not_vouched_for() {
+    let vault = TestVault::new("//- a.md\nplain\n//- b.md\nkelp\n//- c.md\nplain\n");
+    let (index, follower) = followed(&vault);
+    let each_table = |sql: &str| {
+        let tables = ["meta", "files", "segments", "dead"].map(|table| sql.replace("{}", table)).concat();
+        let conn = rusqlite::Connection::open(index.cache().join("index.sqlite")).unwrap();
+        conn.execute_batch(&format!("BEGIN IMMEDIATE; {tables} COMMIT")).unwrap();
+    };
+    let save = |path: &str, text: &str| {
+        vault.write(path, text);
+        follower.changed([path.to_owned()]);
+        until("the commit", || follower.following().behind == 0);
+    };
+    each_table("CREATE TABLE old_{} AS SELECT * FROM {};");
+    save("a.md", "kelp");
+    each_table("DELETE FROM {}; INSERT INTO {} SELECT * FROM old_{};");
+    save("c.md", "other");
+    assert_eq!(beside_a_daemon(&vault.index(), "kelp").hits.len(), 2);
+}
+
+#[test]
+fn a_file_that_a_merge_removes_is_no_damage() {
+    let vault = TestVault::new("//- a.md\nfirst\n");
+    assert_eq!(vault.find("first").len(), 1);
+    // Another process merges, and holds the lock.
+    let lock = std::fs::File::options().write(true).open(vault.cache().join("write.lock")).unwrap();
+    lock.lock().unwrap();
+    let files = std::fs::read_dir(vault.cache().join("tantivy")).unwrap();
+    let moved: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    let away = |path: &Path| vault.cache().join(path.file_name().unwrap());
+    moved.iter().for_each(|path| std::fs::rename(path, away(path)).unwrap());
+    let index = vault.index();
+    let answer = std::thread::scope(|scope| {
+        let search = scope.spawn(|| index.search(&Query::new("first")).unwrap());
+        let waits = |line: &str| line.contains("-> FLOCK") && line.contains(&std::process::id().to_string());
+        until("the search to wait", || {
+            std::fs::read_to_string("/proc/locks").unwrap().lines().any(waits) || search.is_finished()
+        });
+        moved.iter().for_each(|path| std::fs::rename(away(path), path).unwrap());
+        lock.unlock().unwrap();
+        search.join().unwrap()
+    });
+    assert_eq!((answer.hits.len(), answer.freshness.warnings), (1, Vec::new()));
+}
+
+#[test]
 fn no_answer_is_short_while_many_notes_change() {
     const NOTES: usize = 1200;
     let vault = TestVault::new("");

@@ -69,6 +69,46 @@ fn a_folder_in_the_place_of_the_database_is_damage_that_is_mended() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_of_the_cache_is_not_waited_for() {
+    for name in ["write.lock", "index.seal", "live", "live.lock", "index.sqlite", "index.sqlite-wal"] {
+        let vault = TestVault::new("//- a.md\nfirst\n");
+        assert_eq!(vault.find("first").len(), 1);
+        let path = vault.cache().join(name);
+        let _ = std::fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        vault.write("a.md", "first again\n");
+        let search = std::thread::spawn(move || vault.find("again").len());
+        until(name, || search.is_finished());
+        assert_eq!(search.join().unwrap(), 1, "{name}");
+    }
+}
+
+#[test]
+fn an_index_that_is_emptied_before_a_commit_is_looked_at_again() {
+    if !alone(&an_index_that_is_emptied_before_a_commit_is_looked_at_again) {
+        return;
+    }
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nfirst\n");
+    assert_eq!(vault.find("first").len(), 2);
+    vault.write("a.md", "first again");
+    let (database, is_emptied) = (vault.cache().join("index.sqlite"), AtomicBool::new(false));
+    let scenario = fail::FailScenario::setup();
+    // As another process does that has found damage, and hasn't read a note yet.
+    fail::cfg_callback("index-scan", move || {
+        if !is_emptied.swap(true, Ordering::Relaxed) {
+            let anew = "UPDATE meta SET value = json_set(value, '$.epoch', 7) WHERE key = 'commit'";
+            let conn = rusqlite::Connection::open(&database).unwrap();
+            conn.execute_batch(&format!("DELETE FROM files; DELETE FROM segments; {anew}")).unwrap();
+        }
+    })
+    .unwrap();
+    let answer = vault.index().search(&Query::new("first")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.complete), (2, true));
+    fail::remove("index-scan");
+    scenario.teardown();
+}
+
+#[test]
 fn a_crash_in_a_checkpoint_is_no_damage() {
     if !alone(&a_crash_in_a_checkpoint_is_no_damage) {
         return;

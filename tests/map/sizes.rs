@@ -126,7 +126,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
     // A question over many blocks keeps to threads that share it out, and what every block of a note has is bounded.
     // So is each note that can't be read, which is tried again with each question.
-    ("search", 10500),
+    // What another process has made anew is left, a run of characters is one word, and what comes along with a memory
+    // passes the filters.
+    ("search", 10600),
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.

@@ -259,7 +259,7 @@ impl Shared {
     /// Whether the index is another one than that of the last whole look at every file.
     fn is_anew(&self) -> bool {
         let known = self.state().commit;
-        known.is_some() && known.map(|(epoch, _)| epoch) != self.last_commit().map(|(epoch, _)| epoch)
+        known.is_some() && !is_later(known, self.last_commit())
     }
 
     /// Looks at every file, and again where the index was made anew meanwhile; the commit that has them all.
@@ -270,7 +270,7 @@ impl Shared {
                 return None;
             }
             let after = self.last_commit();
-            if before.map(|(epoch, _)| epoch) == after.map(|(epoch, _)| epoch) {
+            if before == after || is_later(before, after) {
                 return after;
             }
         }
@@ -299,6 +299,12 @@ impl Shared {
             }
         }
     }
+}
+
+/// Whether a commit is of the same making of the index, and none before the known one. An older copy of the database
+/// that was put back has lost commits.
+fn is_later(known: Option<(i64, u64)>, now: Option<(i64, u64)>) -> bool {
+    known.zip(now).is_some_and(|(known, now)| known.0 == now.0 && known.1 <= now.1)
 }
 
 fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<bool>, lock: Lock) {
@@ -386,7 +392,7 @@ fn commit_dirty(shared: &Shared) -> bool {
     let now = shared.last_commit();
     let mut state = shared.state();
     state.worked(is_done);
-    if state.commit.map(|(epoch, _)| epoch) == now.map(|(epoch, _)| epoch) {
+    if is_later(state.commit, now) {
         state.commit = now;
     }
     is_done

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::search::store::Lock;
-use crate::search::store::seal::unsigned;
+use crate::search::store::seal::{read, unsigned};
 
 /// A follower's word counts for so long.
 const STALE: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ fn word(root: &Path) -> Option<FreshnessProof> {
     if age(root)? > STALE || !is_held(root) {
         return None;
     }
-    let text = std::fs::read_to_string(root.join("live")).ok()?;
+    let text = read(&root.join("live")).ok()?;
     // One that was cut or damaged proves nothing.
     let mut lines = unsigned(&text)?.split('\n');
     let (epoch, generation) = lines.next()?.strip_prefix("following ")?.split_once(' ')?;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::search::follow::scan::{Listing, in_order};
 use crate::search::follow::{ChangedFile, UnreadPath};
-use crate::search::store::{Delta, DeltaBuilder, Store, commit};
+use crate::search::store::{Delta, DeltaBuilder, Lock, Store, cache, commit};
 use crate::search::{Index, IndexError};
 use crate::vault::{NotePath, Stat};
 
@@ -73,7 +73,13 @@ impl Index {
         } else {
             // A log that was taken away from under another process makes a cache that can only be read; one that can't be
             // removed either keeps its error.
-            let _ = self.mend(&IndexError::Torn("read-only".to_owned()));
+            if let Ok(_writing) = Lock::take(&self.root.join("write.lock")) {
+                let _ = cache::make_anew(
+                    &self.root,
+                    &self.fingerprint,
+                    &IndexError::Torn("read-only".to_owned()),
+                );
+            }
             self.reopen()?;
         }
         self.healing(|store| Ok(self.reindex_into(store, progress, stop, true)?.0))

@@ -24,6 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Snapshot<'a> {
     conn: Connection,
+    /// The committed blocks; a merge may have removed files of theirs since.
+    committed: Arc<Corpus>,
     /// The blocks.
     pub(in crate::search) corpus: Arc<Corpus>,
     /// The settings that decide which files are indexed, and how.
@@ -78,14 +80,13 @@ impl Index {
     }
 
     pub(in crate::search) fn fresh_snapshot(&self, store: &Store) -> Result<Snapshot<'_>, IndexError> {
-        let (conn, corpus, freshness) = self.fresh(store)?;
-        Ok(Snapshot { conn, corpus, options: &self.options, freshness })
+        let (conn, committed, corpus, freshness) = self.fresh(store)?;
+        Ok(Snapshot { conn, committed, corpus, options: &self.options, freshness })
     }
 
     /// `snapshot` with the suspects as they are on disk, nothing committed; what it has read directly is read again.
     fn look_again(
         &self,
-        store: &Store,
         snapshot: &mut Snapshot<'_>,
         mut suspects: Vec<ChangedFile>,
     ) -> Result<(), IndexError> {
@@ -96,7 +97,7 @@ impl Index {
         suspects.sort_by(|a, b| a.path.cmp(&b.path));
         suspects.dedup_by(|a, b| a.path == b.path);
         snapshot.freshness.read_directly = 0;
-        let committed = store.corpus(&snapshot.conn)?;
+        let committed = Arc::clone(&snapshot.committed);
         snapshot.corpus = self.look_through(committed, suspects, &mut snapshot.freshness)?;
         Ok(())
     }
@@ -215,7 +216,7 @@ impl Index {
                 return Ok((answer, snapshot.freshness));
             }
             // A file that is other than the index knows: look at it, then once more.
-            self.look_again(store, &mut snapshot, suspects)?;
+            self.look_again(&mut snapshot, suspects)?;
         }
         let (answer, _) = work(&snapshot)?;
         snapshot.freshness.complete = false;

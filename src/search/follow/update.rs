@@ -92,12 +92,12 @@ impl Index {
         Ok(())
     }
 
-    /// A corpus with all changes on disk, and the proof of its freshness. The connection's open transaction belongs to
-    /// the corpus.
+    /// The committed corpus, one with all changes on disk, and the proof of its freshness. The connection's open
+    /// transaction belongs to both.
     pub(in crate::search) fn fresh(
         &self,
         store: &Store,
-    ) -> Result<(Connection, Arc<Corpus>, Freshness), IndexError> {
+    ) -> Result<(Connection, Arc<Corpus>, Arc<Corpus>, Freshness), IndexError> {
         let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
         match &store.mode {
             Mode::Writable => {}
@@ -133,11 +133,12 @@ impl Index {
             (conn, corpus) = store.snapshot()?;
             suspects = match applied {
                 // Changes during the write are for the next query.
-                Ok(missed) => {
+                Ok(missed) if corpus.commit.epoch == epoch => {
                     add_unread(&mut unread, missed);
                     Ok(Vec::new())
                 }
-                Err(IndexError::Busy) => self.scan(&conn, &mut unread),
+                // One that was made anew meanwhile may lack anything.
+                Ok(_) | Err(IndexError::Busy) => self.scan(&conn, &mut unread),
                 Err(error) if error.is_full_or_read_only() => {
                     warnings.push(error.in_cache(&self.root).to_string());
                     self.scan(&conn, &mut unread)
@@ -145,6 +146,7 @@ impl Index {
                 Err(error) => Err(error),
             };
         }
+        let committed = Arc::clone(&corpus);
         let mut freshness = Freshness::new(corpus.commit.generation, checked_by, warnings);
         freshness.misses(unread);
         match suspects {
@@ -159,7 +161,7 @@ impl Index {
             }
             Err(error) => return Err(error),
         }
-        Ok((conn, corpus, freshness))
+        Ok((conn, committed, corpus, freshness))
     }
 
     /// `corpus` with the suspects as they are on disk, nothing committed.

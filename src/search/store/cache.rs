@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use crate::search::IndexError;
 use crate::search::store::{Corpus, DATABASE, DatabaseState, Lock, Sealed, SegmentFiles, catalog, commit};
 
-pub use damage::mend;
+pub use damage::make_anew;
 
 /// The way in which the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Store {
     files: Option<SegmentFiles>,
     corpus: Mutex<Option<Arc<Corpus>>>,
     /// Stays open, so that SQLite doesn't read its whole log again for each further connection.
-    _connection: Mutex<Connection>,
+    connection: Mutex<Connection>,
     /// The inputs of the index beside the notes, as text.
     pub fingerprint: String,
     identity: Option<(u64, u64)>,
@@ -55,14 +55,8 @@ pub(in crate::search) fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Store {
     /// Opens the cache at `root`, making it where it is missing, of another version or damaged.
     pub fn open(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
-        let opened = match Self::open_writable(root, fingerprint) {
-            Err(error) if error.is_damage() => {
-                tracing::warn!(%error, "the index is damaged and is made anew");
-                let mended = mend(root, fingerprint, &error);
-                mended
-                    .and_then(|()| Self::open_writable(root, fingerprint))
-                    .inspect(|store| store.set_mended(&error))
-            }
+        let opened = match Self::open_writable(root, fingerprint, None) {
+            Err(error) if error.is_damage() => Self::open_mended(root, fingerprint, &error, None),
             opened => opened,
         };
         match opened {
@@ -70,6 +64,26 @@ impl Store {
                 .or_else(|_| Self::in_memory(root, fingerprint, error.to_string())),
             opened => opened,
         }
+    }
+
+    /// Opens a cache in which the damage `why` was found, made anew unless another process has done so meanwhile: it is
+    /// sound, and not of the making `epoch`.
+    pub fn open_mended(
+        root: &Path,
+        fingerprint: &str,
+        why: &IndexError,
+        epoch: Option<i64>,
+    ) -> Result<Self, IndexError> {
+        let writing = Lock::take(&root.join("write.lock"))?;
+        match Self::open_writable(root, fingerprint, Some(&writing)) {
+            Ok(store) if store.epoch() != epoch => return Ok(store),
+            Err(error) if !error.is_damage() => return Err(error),
+            _ => {}
+        }
+        tracing::warn!(%why, "the index is damaged and is made anew");
+        make_anew(root, fingerprint, why)?;
+        let opened = Self::open_writable(root, fingerprint, Some(&writing));
+        opened.inspect(|store| *guard(&store.mended) = Some(why.damage()))
     }
 
     fn with(
@@ -84,16 +98,11 @@ impl Store {
             mode,
             files,
             corpus: Mutex::default(),
-            _connection: Mutex::new(conn),
+            connection: Mutex::new(conn),
             fingerprint: fingerprint.to_owned(),
             identity: identity(root),
             mended: Mutex::default(),
         }
-    }
-
-    /// Records that the cache was rebuilt because it was damaged.
-    pub fn set_mended(&self, error: &IndexError) {
-        *guard(&self.mended) = Some(error.damage());
     }
 
     /// A message for a person that the cache was damaged and rebuilt, returned once.
@@ -108,8 +117,8 @@ impl Store {
             || self.identity.is_some() && identity(&self.root) == self.identity
     }
 
-    /// Opens the cache to be read and written, or not at all.
-    pub fn open_writable(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
+    /// Opens the cache to be read and written, or not at all; `held` is the write lock, if the caller has it.
+    pub fn open_writable(root: &Path, fingerprint: &str, held: Option<&Lock>) -> Result<Self, IndexError> {
         fail::fail_point!("index-open-read-only", |_| Err(IndexError::cache(
             root,
             std::io::ErrorKind::ReadOnlyFilesystem.into()
@@ -120,12 +129,12 @@ impl Store {
             std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
         }
         // A process that makes the database or changes its file holds the lock, so the second look, under the lock, is final.
-        let (mut found, mut lock) = (Sealed::look(root, false), None);
-        if !matches!(found, Ok(DatabaseState::Whole)) {
-            lock = Some(Lock::take(&root.join("write.lock"))?);
+        let (mut found, mut own) = (Sealed::look(root, false), None);
+        if held.is_none() && !matches!(found, Ok(DatabaseState::Whole)) {
+            own = Some(Lock::take(&root.join("write.lock"))?);
             found = Sealed::look(root, false);
         }
-        let found = found?;
+        let (found, is_locked) = (found?, held.or(own.as_ref()).is_some());
         if found == DatabaseState::Nothing {
             drop_logs(root)?;
         }
@@ -140,9 +149,9 @@ impl Store {
             DatabaseState::Whole if store.is_ours()? => {}
             DatabaseState::Doubtful if store.is_ours()? => store.examine_locked()?,
             _ => {
-                let _writing = if lock.is_none() { Some(store.write_lock()?) } else { None };
+                let _writing = if is_locked { None } else { Some(store.write_lock()?) };
                 // Another process may have been faster.
-                if lock.is_some() || !store.is_ours()? {
+                if is_locked || !store.is_ours()? {
                     store.begin(0)?;
                 }
             }
@@ -217,19 +226,29 @@ impl Store {
         Ok(corpus)
     }
 
-    /// Begins a transaction and loads its corpus. A merge may remove a segment between the two; then once
-    /// more.
+    /// A transaction and its corpus. A merge may remove a segment between the two; then once more, while no process
+    /// writes.
     pub fn snapshot(&self) -> Result<(Connection, Arc<Corpus>), IndexError> {
-        let mut tries = 0;
-        loop {
-            let conn = self.conn()?;
-            conn.execute_batch("BEGIN")?;
-            match self.corpus(&conn) {
-                Ok(corpus) => return Ok((conn, corpus)),
-                Err(IndexError::FullText(_) | IndexError::Torn(_)) if tries < 3 => tries += 1,
-                Err(error) => return Err(error),
+        match self.begun() {
+            Err(IndexError::FullText(_) | IndexError::Torn(_)) if self.is_writable() => {
+                let _writing = self.write_lock()?;
+                self.begun()
             }
+            begun => begun,
         }
+    }
+
+    /// Begins a transaction and loads its corpus.
+    fn begun(&self) -> Result<(Connection, Arc<Corpus>), IndexError> {
+        let conn = self.conn()?;
+        conn.execute_batch("BEGIN")?;
+        let corpus = self.corpus(&conn)?;
+        Ok((conn, corpus))
+    }
+
+    /// Which making of the index it is; none where that can't be read.
+    pub fn epoch(&self) -> Option<i64> {
+        Some(catalog::last_commit(&guard(&self.connection)).ok()?.epoch)
     }
 
     /// The write lock, waiting for its holder.
@@ -255,7 +274,7 @@ impl Store {
     pub fn compact(&self, most: u64) -> Result<(), IndexError> {
         while self.is_writable() {
             let Some(_writing) = self.try_write_lock()? else { break };
-            let (_, corpus) = self.snapshot()?;
+            let (_, corpus) = self.begun()?;
             let Some(chosen) = commit::choose(&corpus, most) else { break };
             commit::merge(&self.conn()?, &corpus, self.files()?, &chosen)?;
             self.committed()?;

@@ -7,6 +7,15 @@ use std::path::Path;
 
 use crate::search::IndexError;
 
+/// Removes what stands at `path`: a file, or a folder that came in its place.
+pub(super) fn remove(path: &Path) -> Result<(), IndexError> {
+    let is_folder = path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
+    match if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) } {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
+        _ => Ok(()),
+    }
+}
+
 /// A held lock; released when dropped.
 #[derive(Debug)]
 pub struct Lock(File);
@@ -38,15 +47,20 @@ impl Lock {
 
     /// Whether the lock is held.
     pub fn is_held(path: &Path) -> bool {
-        File::open(path).is_ok_and(|file| {
+        let is_held = |file: File| {
             let tried = file.try_lock_shared();
             let _ = file.unlock();
             matches!(tried, Err(TryLockError::WouldBlock))
-        })
+        };
+        path.is_file() && File::open(path).is_ok_and(is_held)
     }
 }
 
+/// The lock's file, which takes the place of anything else there: a pipe would be waited for.
 fn open(path: &Path) -> Result<File, IndexError> {
+    if path.exists() && !path.is_file() {
+        remove(path)?;
+    }
     let file = File::options().create(true).truncate(false).write(true).open(path);
     file.map_err(|error| IndexError::cache(path, error))
 }

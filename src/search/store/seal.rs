@@ -85,6 +85,17 @@ pub fn unsigned(signed: &str) -> Option<&str> {
     (sum == format!("{:08x}", crc32fast::hash(text.as_bytes()))).then_some(text)
 }
 
+/// Reads a small file. A pipe in its place would be waited for.
+///
+/// # Errors
+/// The disk's; it is no file.
+pub fn read(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    std::fs::read_to_string(path)
+}
+
 /// Writes a small file in one step.
 ///
 /// # Errors
@@ -136,10 +147,10 @@ impl Sealed {
         let database = root.join(DATABASE);
         if !database.exists() {
             return Ok(DatabaseState::Nothing);
-        } else if database.is_dir() {
+        } else if !database.is_file() {
             return Err(damaged());
         }
-        let text = match std::fs::read_to_string(root.join(NAME)) {
+        let text = match read(&root.join(NAME)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DatabaseState::Unsealed),
             text => text.map_err(|_| damaged())?,
         };
@@ -157,7 +168,7 @@ impl Sealed {
 
     /// The seal under `root` as it stands; none where there is no whole one.
     pub fn read(root: &Path) -> Option<Self> {
-        serde_json::from_str(unsigned(&std::fs::read_to_string(root.join(NAME)).ok()?)?).ok()
+        serde_json::from_str(unsigned(&read(&root.join(NAME)).ok()?)?).ok()
     }
 
     /// Writes it under `root`; the write lock is held.

@@ -10,9 +10,10 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::search::IndexError;
+use crate::search::store::lock::remove;
 use crate::search::store::seal;
 use crate::search::store::{
-    DATABASE, DatabaseState, Lock, Mode, Seal, Sealed, SegmentFiles, Store, boot_id, catalog,
+    DATABASE, DatabaseState, Mode, Seal, Sealed, SegmentFiles, Store, boot_id, catalog,
 };
 
 impl Store {
@@ -26,12 +27,12 @@ impl Store {
     }
 }
 
-/// Replaces a damaged cache by an empty one, to be filled from the notes. An undamaged database keeps its vectors.
+/// Replaces a damaged cache by an empty one, to be filled from the notes; the write lock is held. An undamaged database
+/// keeps its vectors.
 ///
 /// # Errors
 /// The disk's.
-pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
-    let _writing = Lock::take(&root.join("write.lock"))?;
+pub fn make_anew(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
     let is_whole = matches!(Sealed::look(root, true), Ok(DatabaseState::Whole | DatabaseState::Doubtful));
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
@@ -60,15 +61,6 @@ fn wipe(root: &Path) -> Result<(), IndexError> {
 pub(super) fn drop_logs(root: &Path) -> Result<(), IndexError> {
     let logs = ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal", seal::NAME];
     logs.iter().try_for_each(|name| remove(&root.join(name)))
-}
-
-/// Removes what stands at `path`: a file, or a folder that came in its place.
-fn remove(path: &Path) -> Result<(), IndexError> {
-    let is_folder = path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
-    match if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) } {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
-        _ => Ok(()),
-    }
 }
 
 /// SQLite's log is taken into the database's file from this length on, in bytes.
