@@ -121,6 +121,16 @@ fn a_note_in_a_new_folder_is_seen_and_so_is_what_follows() {
 }
 
 #[test]
+fn of_a_folder_that_is_moved_in_also_what_no_walk_reads_is_told() {
+    let room = Room::new();
+    let told = watch(&room);
+    room.write(".new/in/a.md", "1");
+    std::os::unix::fs::symlink("a.md", room.path(".new/in/link.md")).unwrap();
+    fs::rename(room.path(".new"), room.path("new")).unwrap();
+    told.dirty(&["new/in/a.md", "new/in/link.md"]);
+}
+
+#[test]
 fn a_folder_at_a_new_name_or_in_another_s_place_is_followed() {
     for flags in [RenameFlags::NOREPLACE, RenameFlags::EXCHANGE] {
         let room = Room::new();

@@ -83,9 +83,10 @@ impl Watch {
             if !is_first {
                 let now = Instant::now();
                 let is_fresh = |path: &NotePath| path.parent().is_some_and(|parent| fresh.contains(&parent));
-                walk.entries.into_iter().filter(|entry| is_fresh(&entry.path)).for_each(|entry| {
-                    self.collector.dirty(entry.path, now);
-                });
+                // What can't be read is named once it is looked at.
+                let skipped = walk.skipped.iter().filter_map(|one| NotePath::new(one.path.to_str()?).ok());
+                let all = walk.entries.into_iter().map(|entry| entry.path).chain(skipped);
+                all.filter(is_fresh).for_each(|path| self.collector.dirty(path, now));
             }
             fresh.clear();
             let new: Vec<_> =
