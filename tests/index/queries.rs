@@ -65,6 +65,32 @@ fn other_scripts_identifiers_and_accents() {
     assert_eq!(find("docs.rs/tantivy").len(), 1);
 }
 
+#[test]
+fn words_of_every_script_and_place_in_a_note_are_whole() {
+    let vault = TestVault::new(
+        "//- hindi.md\nमुझे हिन्दी पसंद है\n//- di.md\nदी ने कहा\n//- hin.md\nहिन सब\n\
+         //- ref.md\nintro\n\n[anna]: zugodum\n\nmore\n\n[site]: https://a.org\n\
+         //- html.md\n<div class=\"kuk\">\nif a < kabubod then\nrest pumugik\n</div>\n",
+    );
+    let index = vault.index();
+    for (query, found) in [
+        ("दी", &["di.md:1"][..]),
+        ("\"दी\"", &["di.md:1"]),
+        ("हिन्*", &["hindi.md:1"]),
+        ("हिन्दी", &["hindi.md:1"]),
+        ("kind:paragraph -दी -path:ref -path:html", &["hin.md:1", "hindi.md:1"]),
+        ("zugodum", &["ref.md:3"]),
+        ("kabubod", &["html.md:1"]),
+        ("pumugik", &["html.md:1"]),
+        ("kuk", &[]),
+    ] {
+        let hits = index.search(&Query::new(query)).unwrap().hits;
+        let mut places: Vec<String> = hits.iter().map(|hit| format!("{}:{}", hit.path, hit.line)).collect();
+        places.sort_unstable();
+        assert_eq!(places, found, "{query}");
+    }
+}
+
 fn within(text: &str, scope: &str) -> Query {
     Query { scope: Some(scope.to_owned()), ..Query::new(text) }
 }

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::{FxHashMap, FxHashSet};
+use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::embed::cut;
@@ -86,7 +87,7 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
         }
         if c.is_ascii_alphanumeric() {
             word.push(c.to_ascii_lowercase());
-        } else if c.is_alphanumeric() {
+        } else if c.is_alphanumeric() || !word.is_empty() && is_mark(c) {
             word.extend(c.to_lowercase());
         } else {
             flush(&mut word, &mut emit);
@@ -102,10 +103,15 @@ pub fn word_list(text: &str) -> Vec<String> {
 }
 
 fn flush(word: &mut String, emit: &mut impl FnMut(&str)) {
-    if !word.is_empty() {
-        emit(cut(word, LONGEST));
-        word.clear();
+    if word.is_empty() {
+        return;
     }
+    if !word.is_ascii() && word.contains(is_mark) {
+        // A letter and its accent are one character, as they mostly are in notes.
+        *word = word.nfc().collect();
+    }
+    emit(cut(word, LONGEST));
+    word.clear();
 }
 
 fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
@@ -115,6 +121,11 @@ fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
         text.extend(pair);
         emit(&text);
     }
+}
+
+/// Whether `c` belongs to the letter before it: an accent, a vowel sign, a virama.
+pub(in crate::search) fn is_mark(c: char) -> bool {
+    c >= '\u{300}' && is_combining_mark(c) && !matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
 /// Whether `c` is of a script whose words have no spaces between them, or particles at their ends (Korean): Thai to
@@ -318,6 +329,7 @@ mod tests {
         );
         assert_eq!(terms("Grüße, naïve_name 42"), ["grüße", "naïv", "name", "42"]);
         assert_eq!(terms("東京都 に"), ["東京", "京都", "に"]);
+        assert_eq!(terms("हिन्दी में cafe\u{301} 1\u{fe0f}\u{20e3}"), ["हिन्दी", "में", "café", "1"]);
         assert!(terms("🎉🎉 !?").is_empty());
     }
 

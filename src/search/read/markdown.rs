@@ -77,9 +77,14 @@ fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
         cells: 0,
         html: false,
     };
+    let mut end = body_start;
     for (event, range) in Parser::new_ext(&text[body_start..], options()).into_offset_iter() {
-        walk.event(event, range.start + body_start..range.end + body_start);
+        let range = range.start + body_start..range.end + body_start;
+        walk.definitions(end..range.start);
+        end = end.max(range.end);
+        walk.event(event, range);
     }
+    walk.definitions(end..text.len());
 }
 
 struct Leaf {
@@ -146,6 +151,19 @@ impl Walk<'_> {
             }
             Event::FootnoteReference(_) | Event::Rule | Event::TaskListMarker(_) => {}
             Event::InlineMath(text) | Event::DisplayMath(text) => self.push(&text),
+        }
+    }
+
+    /// The text between two events: definitions of links. One such as `[anna]: yes`, whose target is no path and no
+    /// address, is a block.
+    fn definitions(&mut self, between: Range<usize>) {
+        let mut start = between.start;
+        for line in self.text.get(between).unwrap_or_default().split_inclusive('\n') {
+            let end = start + line.len();
+            if line.split_once("]:").is_some_and(|(_, target)| !target.contains(['.', '/', '#', ':'])) {
+                self.close(Leaf { text: line.to_owned(), ..Leaf::new(Kind::Paragraph, start) }, end);
+            }
+            start = end;
         }
     }
 

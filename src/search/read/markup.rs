@@ -131,10 +131,17 @@ pub(super) fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
             rest = &rest[4..];
             continue;
         }
-        match rest.find('>') {
-            Some(close) => rest = &rest[close + 1..],
-            None => return,
+        // A lone `<` is text, and so is a tag without its end.
+        if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) {
+            out.push('<');
+            rest = &rest[1..];
+            continue;
         }
+        let Some(close) = rest.find('>') else {
+            push_words(rest, out);
+            return;
+        };
+        rest = &rest[close + 1..];
         if !out.is_empty() && !out.ends_with([' ', '\n']) {
             out.push(' ');
         }

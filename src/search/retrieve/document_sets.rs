@@ -14,7 +14,7 @@ use tantivy::schema::Field;
 
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::{Analyzer, Form, STEM, Terms, fold, forms, has_function_word};
+use crate::search::analyze::{Analyzer, Form, STEM, Terms, fold, forms, has_function_word, is_mark};
 use crate::search::query::Item;
 use crate::search::store::{Corpus, FILTER, MARKED, RANK, TEXT, TermCount, scope_filters};
 
@@ -106,7 +106,8 @@ impl<'a> DocumentSets<'a> {
     /// Documents that may have a word that begins so.
     fn with_prefix(&mut self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
         // Of a compound all parts but the last are words.
-        let (words, last) = prefix.rsplit_once(|c: char| !c.is_alphanumeric()).unwrap_or(("", prefix));
+        let (words, last) =
+            prefix.rsplit_once(|c: char| !c.is_alphanumeric() && !is_mark(c)).unwrap_or(("", prefix));
         let mut parts = self.parts(words);
         if !last.is_empty() {
             parts.push(self.terms(RANK, last)?);

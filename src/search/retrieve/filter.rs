@@ -9,7 +9,7 @@ use roaring::{MultiOps, RoaringBitmap};
 use crate::format::tags::is_sign;
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::{Analyzer, Form, fold, glob};
+use crate::search::analyze::{Analyzer, Form, fold, glob, is_mark};
 use crate::search::query::{Filter, Item, Syntax};
 use crate::search::read::Block;
 use crate::search::retrieve::document_sets::has_all;
@@ -204,7 +204,7 @@ fn instant(date: jiff::civil::Date, zone: &TimeZone) -> i64 {
 fn flat(text: &str, with_signs: bool) -> String {
     let mut flat = String::with_capacity(text.len());
     for c in fold(text).chars() {
-        if c.is_alphanumeric() {
+        if c.is_alphanumeric() || is_mark(c) {
             flat.push(c);
             continue;
         }

@@ -160,7 +160,7 @@ impl Corpus {
     /// set.
     pub fn each_posting(&self, term: &str, forms: &[String], mut each: impl FnMut(u32, TermCount, bool)) {
         for seg in &self.segs {
-            let mut others = with_forms(seg, forms).into_iter().peekable();
+            let mut others = with_forms(seg, term, forms).into_iter().peekable();
             each_in(seg, term, &mut |slot, times| {
                 while let Some(before) = others.next_if(|other| *other < slot) {
                     each(before, TermCount::ONCE, true);
@@ -173,11 +173,15 @@ impl Corpus {
     }
 }
 
-/// The slots of a segment's blocks that have one of these terms of the field `text`, ascending.
-fn with_forms(seg: &Seg, forms: &[String]) -> Vec<u32> {
+/// The slots of a segment's blocks that have one of these terms of the field `text`, ascending. What a term is without
+/// its accents, ranking's field has where it was written so.
+fn with_forms(seg: &Seg, term: &str, forms: &[String]) -> Vec<u32> {
     let mut slots = Vec::new();
     for form in forms {
         let _ = seg.each(TEXT, form, |doc, _| slots.push(seg.first + doc));
+        if !term.is_ascii() && form != term {
+            each_in(seg, form, &mut |slot, _| slots.push(slot));
+        }
     }
     slots.sort_unstable();
     slots.dedup();
