@@ -158,6 +158,12 @@ fn hostile_paths_read_nothing() {
     for scope in ["nowhere", "chanel:1", "channel:", "user:1"] {
         client.refuses("memory_search", json!({"query": "secret", "scope": scope}), "unknown_scope");
     }
+    // A comma in a folder's name ends no scope.
+    vault.write("work/a.md", "green tea\n");
+    vault.write("work, private/b.md", "green tea\n");
+    let found = client.does("memory_search", json!({"query": "green tea", "scope": "work, private"}));
+    assert_eq!(found["hits"][0]["path"], "work, private/b.md");
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
 }
 
 #[test]

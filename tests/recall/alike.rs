@@ -120,6 +120,7 @@ fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
         "Herr Müller rang",
         "call getUserName() twice",
         "see [[Kelp forest|the plan]]",
+        "Muller has a cafe",
     ];
     let (_dir, recall) = in_notes(&lines);
     for (query, found) in [
@@ -130,7 +131,9 @@ fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
         ("Zürich", &[3, 4]),
         ("zurich", &[3, 4]),
         ("Zu\u{308}rich", &[3, 4]),
-        ("muller", &[5]),
+        ("muller", &[5, 8]),
+        ("Müller", &[5, 8]),
+        ("café", &[8]),
         ("user", &[6]),
         ("name", &[6]),
         ("kelp", &[7]),
@@ -155,6 +158,29 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     let notes = recall.search(&Query::new("寿司卷 米醋").limit(5)).unwrap().notes;
     let nowhere = "stand nowhere here; hits marked ≈ have similar words or a similar meaning";
     assert_eq!(notes, [format!("`寿司卷`, `米醋` {nowhere}")]);
+    // A run of characters is one word, which has all of its pairs.
+    let long = format!("{} bubapak", "filler ".repeat(120));
+    let (_dir, recall) = in_notes(&["京都に行きました", "東京都の天気", &long, "dabapak dubapak"]);
+    let exact = Query { exact: true, ..Query::new("東京都") };
+    assert_eq!(typed(&recall, &exact).0, ["n1.md"]);
+    let (found, notes) = typed(&recall, &Query::new("大東京都庁"));
+    assert!(found.is_empty() && notes.starts_with("`大東京都庁` stands nowhere"), "{found:?} {notes}");
+    let (found, notes) = typed(&recall, &Query::new("bubapak 나자차라"));
+    assert_eq!(found, ["n2.md"]);
+    assert!(notes.starts_with("`나자차라` stands nowhere"), "{notes}");
+    assert_eq!(recall.search(&Query::new("bubapak 나자차라")).unwrap().hits[0].path, "n2.md");
+}
+
+#[test]
+fn whether_another_project_s_memories_have_a_word_is_not_told() {
+    let mine = "- The zugodam machine stands in the hall #project/alpha\n";
+    for others in ["", "- The zugodum code is 1 #project/beta\n"] {
+        let (_dir, recall) =
+            in_vault(|root| std::fs::write(root.join("MEMORY.md"), format!("{mine}{others}")).unwrap());
+        let query = Query { scope: Some("project:alpha".to_owned()), ..Query::new("zugodum") };
+        let (found, notes) = typed(&recall, &query);
+        assert!(found.is_empty() && notes.starts_with("`zugodum` stands nowhere here"), "{others}{notes}");
+    }
 }
 
 /// The paths of hits that have a typed word, and what was said of the query.
@@ -224,6 +250,7 @@ fn accents_of_titles_headings_and_names_don_t_count() {
         write("b.md", "---\naliases: [Çelik]\n---\nthe steel\n");
         write("Gro\u{308}ßenwahn U\u{308}berquol.md", "too much\n");
         write("c.md", "# Zu\u{308}rich\n\nby tram\n");
+        write("d.md", "# Cafe\n\nopens late\n");
     });
     for (query, text) in [
         ("oltrund", "the roof"),
@@ -234,6 +261,7 @@ fn accents_of_titles_headings_and_names_don_t_count() {
         ("grossenwahn", "too much"),
         ("zürich", "by tram"),
         ("zurich", "by tram"),
+        ("café", "opens late"),
     ] {
         let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
         assert!(texts(&answer).contains(&(text, false)), "{query}: {answer:?}");

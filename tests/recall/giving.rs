@@ -339,6 +339,24 @@ fn filters_hold_in_recall_too() {
 }
 
 #[test]
+fn what_comes_along_is_of_the_scope_too() {
+    let vault = TestVault::new(
+        "//- MEMORY.md\n# Memory\n\n- The bubapak reactor of the plant is cooled with water #project/alpha\n\
+         - The zugodum code is 774411 and belongs to Beta only #project/beta\n\n%% aside %%\n\
+         //- notes/r.md\nThe reactor kidubor stands in hall seven and is inspected in May.\n\n<!-- aside -->\n\
+         //- Pinned.md\n- The kulazok is 774411\n",
+    );
+    for (scope, question, told) in [
+        ("project:alpha", "what cools the bubapak reactor of the plant", "bubapak"),
+        ("all", "bubapak reactor plant cooled water -zugodum -kulazok", "bubapak"),
+        ("notes", "where does the kidubor reactor stand", "kidubor"),
+    ] {
+        let run = vault.run(&["recall", "--inject", "--expand", "--scope", scope, "--", question]);
+        run.says(told).lacks("774411").lacks("aside");
+    }
+}
+
+#[test]
 fn an_unknown_scope_is_an_error_that_says_what_there_is() {
     let vault = vault(
         "//- pets/biscuit.md\nBiscuit likes tuna\n//- pets-private/tuna.md\nThe tuna is hidden\n//- petstore.md\nNo tuna here\n",

@@ -212,8 +212,9 @@ fn place(text: &str, workspace: &Workspace) -> Result<String, ToolFailure> {
     let path = workspace.vault.as_it_stands(path);
     let text = path.as_str();
     match workspace.vault.stat(&path) {
-        Ok(Some(_)) => Ok(text.to_owned()),
-        Err(VaultError::NotAFile { .. }) => Ok(format!("{text}/")),
+        // With `./` a name is no scope of memories.
+        Ok(Some(_)) => Ok(format!("./{text}")),
+        Err(VaultError::NotAFile { .. }) => Ok(format!("./{text}/")),
         Err(error @ (VaultError::Escapes(_) | VaultError::Loop(_))) => {
             Err(ToolFailure::from(error).of("scope"))
         }

@@ -91,7 +91,7 @@ pub fn parse(query: &str) -> Syntax {
         }
         if let Some(key) = key {
             match filter(key, text) {
-                Ok(filter) => syntax.filters.push((filter, negative)),
+                Ok(filter) => add(&mut syntax.filters, (filter, negative)),
                 Err(why) => {
                     syntax.notes.push(format!("`{key}:{text}`: {why}; searched as plain words"));
                     syntax.items.push(Item::Words(format!("{key} {text}")));
@@ -116,7 +116,9 @@ pub fn parse(query: &str) -> Syntax {
         } else {
             Item::Words(text.to_owned())
         };
-        if negative { syntax.not.push(item) } else { syntax.items.push(item) }
+        let list = if negative { &mut syntax.not } else { &mut syntax.items };
+        // A word that is typed twice may be a name.
+        if matches!(item, Item::Words(_)) { list.push(item) } else { add(list, item) }
     }
     let has_others = !syntax.items.iter().all(is_sign_alone);
     for sign in syntax.items.iter_mut().filter(|item| is_sign_alone(item)) {
@@ -133,6 +135,13 @@ pub fn parse(query: &str) -> Syntax {
         syntax.items = std::mem::take(&mut syntax.not);
     }
     syntax
+}
+
+/// Adds what is not there yet: each costs time.
+fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
 }
 
 /// Whether an item is a sign without a word, such as an emoji.
@@ -169,20 +178,10 @@ fn unknown_key(text: &str) -> Option<&str> {
 
 /// A known key before a colon, and what follows it.
 fn key(body: &str) -> (Option<&'static str>, &str) {
-    const KEYS: [(&str, &str); 9] = [
-        ("path", "path"),
-        ("file", "path"),
-        ("tag", "tag"),
-        ("section", "section"),
-        ("kind", "kind"),
-        ("role", "role"),
-        ("before", "before"),
-        ("after", "after"),
-        ("since", "after"),
-    ];
-    for (typed, key) in KEYS {
-        if let Some((head, value)) = body.split_at_checked(typed.len())
-            && head.eq_ignore_ascii_case(typed)
+    const KEYS: [&str; 9] = ["path", "file", "tag", "section", "kind", "role", "before", "after", "since"];
+    for key in KEYS {
+        if let Some((head, value)) = body.split_at_checked(key.len())
+            && head.eq_ignore_ascii_case(key)
             && let Some(value) = value.strip_prefix(':')
             && !value.is_empty()
             && !value.starts_with(char::is_whitespace)
@@ -216,7 +215,7 @@ fn after_word(text: &str) -> &str {
 
 fn filter(key: &str, text: &str) -> Result<Filter, String> {
     Ok(match key {
-        "path" => Filter::Path(text.to_owned()),
+        "path" | "file" => Filter::Path(text.to_owned()),
         "tag" => Filter::Tag(crate::search::analyze::text::fold(
             text.trim_start_matches('#').trim_end_matches('/'),
         )),
@@ -259,17 +258,20 @@ pub(in crate::search) struct SearchScope {
 }
 
 impl SearchScope {
-    /// Parses `scope`. Text that names no scope of memories is a place as it stands, commas and all.
+    /// Parses `scope`. Between the scopes of memories at its ends stands a place, commas and all.
     pub fn of(scope: Option<&str>) -> Self {
-        let (mut scopes, mut places) = (Vec::new(), Vec::new());
-        for part in scope.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            match part.parse::<Scope>() {
-                Ok(found) => scopes.push(found),
-                Err(_) => places.push(part),
-            }
-        }
-        let place =
-            if scopes.is_empty() { scope.map(str::to_owned) } else { places.first().map(|&p| p.to_owned()) };
+        let (text, mut scopes) = (scope.unwrap_or_default(), Vec::new());
+        let mut is_scope =
+            |part: &&str| part.trim().is_empty() || part.parse().map(|found| scopes.push(found)).is_ok();
+        let parts: Vec<&str> = text.split(',').collect();
+        let from = parts.iter().take_while(|part| is_scope(part)).count();
+        let behind = parts[from..].iter().rev().take_while(|part| is_scope(part)).count();
+        let place = parts[from..parts.len() - behind].join(",").trim().to_owned();
+        let place = if scopes.is_empty() {
+            scope.map(str::to_owned)
+        } else {
+            Some(place).filter(|it| !it.is_empty())
+        };
         Self { place, scopes }
     }
 }
@@ -298,6 +300,7 @@ mod tests {
             ]
         );
         assert!(syntax.notes.is_empty());
+        assert_eq!(parse(&"section:q a* \"b\" ".repeat(900)), parse("section:q a* \"b\""));
         assert_eq!(parse("path:\"My Notes/x\"").filters, [(Filter::Path("My Notes/x".into()), false)]);
         assert_eq!(parse("https://x.org a:b").items.len(), 2);
         assert_eq!(parse("file:///home/ann --release").items.len(), 2);
@@ -350,6 +353,8 @@ mod tests {
         let within = |text| SearchScope::of(Some(text));
         assert_eq!(within("memory"), SearchScope { place: Some("memory".into()), scopes: vec![] });
         assert_eq!(within("Notes, old/"), SearchScope { place: Some("Notes, old/".into()), scopes: vec![] });
+        assert_eq!(within("work, private,global").place.as_deref(), Some("work, private"));
+        assert_eq!(within("./project:b/,global").scopes, [Scope::Global]);
         let both = within("project:a, global,memory");
         assert_eq!(both.place.as_deref(), Some("memory"));
         assert_eq!(both.scopes, [Scope::Project("a".into()), Scope::Global]);

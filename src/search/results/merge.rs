@@ -5,12 +5,12 @@
 //! then look-alikes, which only have similar words or are near in meaning. Any other query has one tier. Within a tier
 //! no block has a higher score than the one before it, and the best block of each note stands before its other blocks.
 
-use roaring::RoaringBitmap;
+use roaring::{MultiOps, RoaringBitmap};
 use rustc_hash::FxHashSet;
 
 use crate::search::analyze::{Analyzer, is_unspaced};
 use crate::search::parallel::share;
-use crate::search::query::{Item, Question};
+use crate::search::query::{Item, QueryTerm, Question};
 use crate::search::rank::RankedNote;
 use crate::search::results::find_block;
 use crate::search::retrieve::{CorpusScope, DocumentSets, Filters, WordMatcher, matchers};
@@ -179,16 +179,29 @@ enum Tier {
     Alike,
 }
 
-/// A word as it was typed: of a script without spaces the whole run of characters that a pair is of.
-fn as_typed<'t>(text: &'t str, word: &'t str) -> &'t str {
-    if !word.starts_with(is_unspaced) {
-        return word;
+/// The words as they were typed, each with the places of its terms in `words`. A run of characters of a script without
+/// spaces is one word, and its terms are its pairs of characters.
+fn as_typed<'t>(text: &'t str, words: &[&'t QueryTerm]) -> Vec<(&'t str, Vec<usize>)> {
+    let mut typed: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (at, word) in words.iter().map(|term| term.word.as_str()).enumerate() {
+        if !word.starts_with(is_unspaced) {
+            typed.push((word, vec![at]));
+            continue;
+        }
+        let is_of = |run: &&str| *run == word || word.chars().nth(1).is_some() && run.contains(word);
+        for run in text.split(|c| !is_unspaced(c)).filter(is_of) {
+            match typed.iter_mut().find(|(known, _)| *known == run) {
+                Some((_, terms)) => terms.push(at),
+                None => typed.push((run, vec![at])),
+            }
+        }
     }
-    text.split(|c| !is_unspaced(c)).find(|run| run.contains(word)).unwrap_or(word)
+    typed
 }
 
-/// The blocks of a scope that have a word of the `question` as typed, before typing errors are corrected. Function
-/// words count only if there are no other words. The order `is_strict` if there are few words, or if `is_asked`.
+/// The blocks of a scope, and of these slots of it, that have a word of the `question` as typed, before typing errors are
+/// corrected. Function words count only if there are no other words. The order `is_strict` if there are few words, or if
+/// `is_asked`.
 ///
 /// # Errors
 /// tantivy's.
@@ -196,39 +209,50 @@ pub(super) fn find_typed_words(
     scope: CorpusScope<'_>,
     question: &Question,
     is_asked: bool,
+    own: Option<&RoaringBitmap>,
 ) -> Result<TypedWords, IndexError> {
     let words = question.content();
+    let typed = as_typed(&question.text, &words);
     let blocks = share(scope.candidates.count, words.len(), |at| scope.of_question(words[at]));
+    let slots_of = |at: &usize| {
+        let slots = blocks[*at].iter().map(|block| block.slot);
+        RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order")
+    };
     let mut found = TypedWords::default();
-    for (term, of_word) in words.iter().zip(blocks) {
-        let slots = of_word.iter().map(|block| block.slot);
-        let mut slots: RoaringBitmap =
-            RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order");
+    for (word, terms) in &typed {
+        let mut slots = terms.iter().map(slots_of).intersection();
         // A lone character begins pairs.
-        if term.word.starts_with(is_unspaced) && term.word.chars().nth(1).is_none() {
-            let begun = DocumentSets::new(scope.corpus).with(&WordMatcher::Prefix(term.word.clone()))?;
+        if word.starts_with(is_unspaced) && word.chars().nth(1).is_none() {
+            let begun = DocumentSets::new(scope.corpus).with(&WordMatcher::Prefix((*word).to_owned()))?;
             slots.extend(begun.into_iter().filter(|slot| scope.candidates.has(*slot)));
         }
-        let typed = as_typed(&question.text, &term.word);
-        if slots.is_empty() && !found.missing.iter().any(|known| known == typed) {
-            found.missing.push(typed.to_owned());
+        if let Some(own) = own {
+            slots &= own;
+        }
+        if slots.is_empty() {
+            found.missing.push((*word).to_owned());
         }
         found.slots |= slots;
     }
-    found.is_strict = is_asked || words.len() <= FEW && !question.text.trim_end().ends_with('?');
-    if let [only] = words[..] {
-        found.above.clone_from(&found.slots);
+    found.is_strict = is_asked || typed.len() <= FEW && !asks(&question.text);
+    if let [(only, _)] = typed[..] {
         let mut sets = DocumentSets::new(scope.corpus);
-        for wanted in matchers(&mut Analyzer::default(), &Item::Words(only.word.clone())) {
-            found.above -= sets.with(&wanted)?;
-        }
+        let wanted = matchers(&mut Analyzer::default(), &Item::Words(only.to_owned()));
+        let inside: Vec<_> = wanted.iter().map(|wanted| sets.with(wanted)).collect::<Result<_, _>>()?;
+        let is_run = only.starts_with(is_unspaced);
+        found.above = &found.slots - if is_run { inside.intersection() } else { inside.union() };
     }
     Ok(found)
 }
 
+/// Whether a text ends as a question.
+fn asks(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '？'])
+}
+
 /// A note that names the typed words which stand nowhere, for a query that is no question.
 pub(super) fn missing(typed: &TypedWords, question: &Question, has_alike: bool) -> Option<String> {
-    if typed.missing.is_empty() || !has_alike || question.text.trim_end().ends_with('?') {
+    if typed.missing.is_empty() || !has_alike || asks(&question.text) {
         return None;
     }
     let named: Vec<String> = typed.missing.iter().take(NAMED).map(|word| format!("`{word}`")).collect();

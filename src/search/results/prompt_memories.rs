@@ -11,13 +11,14 @@ use crate::search::rank::{Measured, RecallCounts, Standing};
 use crate::search::read::{is_below, names_of_path};
 use crate::search::recall::{CorpusState, Recall};
 use crate::search::results::rating::{HELPS, POOL, RatedBlock, rate_blocks};
+use crate::search::results::search::is_in;
 use crate::search::results::{
     Injection, Memory, Rater, Rating, injection, outdated_facts, pinned_blocks, words_of,
 };
 use crate::search::retrieve::Filters;
 use crate::search::store::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
-use crate::search::{Freshness, Hit, IndexError, Role, Snapshot};
+use crate::search::{Freshness, Hit, IndexError, Kind, Role, Snapshot, Stored};
 use crate::vault::NotePath;
 
 /// Of so many times as many, those are looked at that are no echo.
@@ -135,7 +136,8 @@ impl Recall {
         let most = if filters.needs_text() { MOST_HITS } else { POOL * WIDER };
         let ranking = self.rank(state, &words, &prefixes, filters.allowed.as_ref(), most);
         let mut maker = snapshot.maker(text)?;
-        let pinned = pinned_blocks(snapshot, &maker, &filters)?;
+        let mut pinned = pinned_blocks(snapshot, &maker, &filters)?;
+        pinned.retain(|found| is_in(&prefixes, &found.file.path));
         let has_pins = !pinned.is_empty();
         let (rated, highest) = rate_blocks(snapshot, &mut maker, &rater, &filters, &ranking, has_pins)?;
         let is_confident = highest >= LEAST_CONFIDENCE;
@@ -177,7 +179,7 @@ impl Recall {
         self.weigh_past(&mut memories);
         let order = injection::order(&memories, self.now().as_second());
         if *expand {
-            self.expand(snapshot, &mut memories, &order)?;
+            self.expand(snapshot, &filters, &rater, &mut memories, &order)?;
         }
         let budget = &self.settings.recall;
         let chosen = || order.iter().map(|at| &memories[*at]);
@@ -246,10 +248,13 @@ impl Recall {
         uses
     }
 
-    /// Adds the turns beside each memory to its text, as far as an injected memory has room.
+    /// Adds the turns beside each memory to its text, as far as an injected memory has room: those that the filters let
+    /// through and that may be given.
     fn expand(
         &self,
         snapshot: &Snapshot<'_>,
+        filters: &Filters<'_>,
+        rater: &Rater,
         memories: &mut [Memory],
         order: &[usize],
     ) -> Result<(), IndexError> {
@@ -261,14 +266,23 @@ impl Recall {
             let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
                 continue;
             };
-            let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
-            let mut lines = Vec::with_capacity(range.len());
-            for stored in &blocks[range.clone()] {
-                let text = snapshot.text(stored.slot)?;
-                let who = stored.block.author.as_deref();
+            let (mut lines, mut own) = (Vec::new(), 0);
+            for (at, Stored { slot, block }) in blocks.iter().enumerate() {
+                if at == here {
+                    own = lines.len();
+                } else if at.abs_diff(here) > EXPANSION
+                    || block.kind == Kind::Comment
+                    || block.role == Some(Role::Tool)
+                    || rater.is_left_out(&memory.path, block.block_id.as_deref())
+                    || !filters.pass(*slot, block)?
+                {
+                    continue;
+                }
+                let text = snapshot.text(*slot)?;
+                let who = block.author.as_deref();
                 lines.push(who.map_or(text.clone(), |who| format!("{who}: {text}")));
             }
-            memory.text = widest(&lines, here - range.start, room);
+            memory.text = widest(&lines, own, room);
             memory.author = None;
         }
         Ok(())

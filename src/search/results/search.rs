@@ -111,7 +111,9 @@ impl Recall {
         let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
         // What has a phrase has all its words, however many they are.
         let is_strict = place.exact || syntax.phrases().next().is_some();
-        let typed = find_typed_words(scope, &question, is_strict)?;
+        // What others' memories have is not told.
+        let own = filters.allowed.as_ref().filter(|_| !within.scopes.is_empty());
+        let typed = find_typed_words(scope, &question, is_strict, own)?;
         let ranker = Ranker::new(self, state, scope, question);
         let most = if filters.needs_text() { usize::MAX } else { place.limit };
         let bounds = Bounds { typed: typed.first(), allowed: filters.allowed.as_ref() };
@@ -240,8 +242,12 @@ fn candidates(state: &CorpusState, prefixes: &[String]) -> Arc<Candidates> {
     if prefixes.is_empty() {
         return Arc::clone(state.all.get_or_init(|| Arc::new(Candidates::new(&state.corpus, |_| true))));
     }
-    let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
-    Arc::new(Candidates::new(&state.corpus, inside))
+    Arc::new(Candidates::new(&state.corpus, |path| is_in(prefixes, path)))
+}
+
+/// Whether a path is in a scope: it begins with one of its prefixes, if it has some.
+pub(super) fn is_in(prefixes: &[String], path: &str) -> bool {
+    prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
 }
 
 /// Ranks the blocks that may answer one question.

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::search::follow::Snapshot;
 use crate::search::query::{Item, LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, beginning, syntax};
+use crate::search::results::search::is_in;
 use crate::search::results::{FoundBlock, HitMaker, find_block};
 use crate::search::retrieve::{Clause, DocumentSets, Filters, clauses, top};
 use crate::search::store::catalog;
@@ -177,10 +178,7 @@ impl Snapshot<'_> {
         let mut known: BTreeMap<String, String> = catalog::left_out(self.database())?.into_iter().collect();
         known.retain(|path, _| !self.corpus.hidden.contains(path));
         known.extend(self.corpus.left_out.iter().cloned());
-        let is_in = |path: &str| {
-            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
-        };
-        let files: Vec<_> = known.iter().filter(|(path, _)| is_in(path)).collect();
+        let files: Vec<_> = known.iter().filter(|(path, _)| is_in(&prefixes, path)).collect();
         let named: Vec<String> =
             files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
         let (count, named) = (files.len(), named.join(", "));
