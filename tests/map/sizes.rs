@@ -95,7 +95,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // that lost its id is a near miss.
     // Halves of a character in two events of an answer are joined. Fences follow the lists and quotes that they stand in.
     // The line ends of a note are those of what comes back, and a model's text holds no task.
-    ("format", 6250),
+    // Hours before a task's time are counted on instants, and a follow-up's number may be a hash.
+    ("format", 6300),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -137,9 +138,11 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What a summary was made from stands in its head as a hash, and a note that a person edited is left.
     ("summary", 1600),
     // Lines of a note with the same words are told apart, and a time is left out with all dates of its line.
-    ("tasks", 1050),
+    // An alarm that would be over is left out of a next line.
+    ("tasks", 1100),
     ("transfer", 2150),
-    ("turn", 2200),
+    // Results of tools are shortened until a request fits its brain.
+    ("turn", 2250),
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.
     // A note whose lines may still be on their way is known. What both sides of a merge added stays whole.
     ("vault", 3900),
@@ -148,7 +151,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     // What was said back is what is saved, a deleted state ends all sessions, and a form is refused with what was typed.
-    ("web", 4750),
+    // A process ends open questions of others once, and connections have a bound.
+    ("web", 4800),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
     ("workspace", 250),
