@@ -7,6 +7,9 @@ use crate::config::FILE_NAME;
 /// A path of the settings, after its key.
 pub(super) type SetPath = (String, String);
 
+/// The key of the note that says how the assistant speaks.
+pub(super) const PERSONA: &str = "assistant.persona";
+
 /// A path of the settings has at most so many bytes: names of notes come after that of a folder.
 const MAX_SET: usize = 1_000;
 
@@ -52,20 +55,27 @@ pub(super) fn check(key: &str, path: &str) -> Validation {
 }
 
 /// Checks that each path of the settings belongs to one of them alone. Of two with one path the one that isn't as
-/// `usual` is refused.
+/// `usual` is refused. The persona is only read, wherever it lies.
 pub(super) fn check_owners(set: &[SetPath], usual: &[SetPath]) -> Validation {
-    for (at, one) in set.iter().enumerate().filter(|(_, one)| !usual.contains(one)) {
+    // Other notes may lie among the days' and the logs; but questions are in a note that no tool writes.
+    let may_hold = |folder: &str| matches!(folder, "paths.daily" | "paths.logs" | "paths.summaries");
+    let is_within =
+        |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    for one in set.iter().filter(|one| one.0 != PERSONA && !usual.contains(one)) {
         let (key, path) = one;
-        let is_within = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        // Other notes may lie among the days' and the logs; but questions are in a note that no tool writes.
-        let may_hold = |folder: &str| matches!(folder, "paths.daily" | "paths.logs" | "paths.summaries");
-        let is_taken_by = |(other, (folder, taken)): &(usize, &SetPath)| {
-            let is_refused = key == "paths.approvals" || !may_hold(folder);
-            at != *other && (taken == path || is_refused && is_within(taken))
+        // In some file systems case doesn't count.
+        let folded = path.to_lowercase();
+        let is_taken_by = |(other, taken): &&SetPath| {
+            let taken = taken.to_lowercase();
+            let is_refused = |outer: &str, inner: &str| inner == "paths.approvals" || !may_hold(outer);
+            let is_same = taken == folded && !(may_hold(key) && may_hold(other));
+            let is_inside = is_refused(other, key) && is_within(&folded, &taken);
+            let is_around = other != PERSONA && is_refused(key, other) && is_within(&taken, &folded);
+            other != key && (is_same || is_inside || is_around)
         };
         let is_ours =
-            path == FILE_NAME || [".obsidian", ".git"].iter().any(|top| path == top || is_within(top));
-        let taken = set.iter().enumerate().find(is_taken_by).map(|(_, (other, _))| other.as_str());
+            [FILE_NAME, ".obsidian", ".git"].iter().any(|ours| folded == *ours || is_within(&folded, ours));
+        let taken = set.iter().find(is_taken_by).map(|(other, _)| other.as_str());
         if let Some(other) = is_ours.then_some("a program's settings").or(taken) {
             let message = format!("`{key}` is `{path}`, which is used for something else ({other})");
             let own = usual.iter().find(|(usual, _)| usual == key).map_or("user", |(_, path)| path);

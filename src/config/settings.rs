@@ -205,7 +205,7 @@ impl Settings {
                 None => (format!("paths.{key}"), path),
             }
         };
-        let persona = ("assistant.persona".to_owned(), self.assistant.persona.clone());
+        let persona = (note_paths::PERSONA.to_owned(), self.assistant.persona.clone());
         self.paths.all().into_iter().map(named).chain([persona]).collect()
     }
 

@@ -121,14 +121,14 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
     let states = states(history, &copy.note, &note_before)?;
-    let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), (&note_before, &copy_before));
-    let base = chosen.map(|at| known_to_copy(&states[at..], &copy_before));
+    let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), &note_before, &copy_before);
+    let base = chosen.map(|(at, other)| known_to(&states[at..], other));
     let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
     let merged =
         three_way_merge(base.as_deref(), &note_before, &with_line_ends_of(&note_before, &copy_before));
     Ok(MergePlan {
         copy,
-        base: chosen.map(|at| states[at].time),
+        base: chosen.map(|(at, _)| states[at].time),
         note_before,
         note_after: merged.bytes,
         copy_before,
@@ -192,47 +192,60 @@ pub fn execute(
     run(copy, step, format!("removed {copy}, which is merged into {note}"))
 }
 
-/// The index, among a note's `states` (newest first), of the base of the merge of `note` with `copy`; none if no state
-/// shares a line with `copy`.
+/// The index, among a note's `states` (newest first), of the base of the merge of `note` with `copy`, and that one of the two
+/// that is another machine's; none if no state shares a line with `copy`.
 ///
-/// Sync tools don't name the base. It is the state from which the two differ in the fewest lines together, and the
-/// oldest of several such; see [`known_to_copy`]. Either of them may be what was written here: a tool keeps the note
-/// that is older, and that may be this machine's.
-fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, (note, copy): (&[u8], &[u8])) -> Option<usize> {
-    let (note, copy) = (lines(note), lines(copy));
+/// Sync tools don't name the base. Of the other machine's side it is the state from which that side differs in the
+/// fewest lines, and the oldest of several such; see [`known_to`]. Mostly the copy is the other machine's; but a tool
+/// may keep the other machine's as the note, and then the copy has what was written here. So the older one of both
+/// sides' nearest states is the base.
+fn choose_base<'a, 't>(
+    states: impl Iterator<Item = &'a [u8]> + Clone,
+    note: &'t [u8],
+    copy: &'t [u8],
+) -> Option<(usize, &'t [u8])> {
+    let (of_note, of_copy) = (nearest(states.clone(), note), nearest(states, copy)?);
+    Some(match of_note.filter(|at| *at > of_copy) {
+        Some(at) => (at, note),
+        None => (of_copy, copy),
+    })
+}
+
+/// The index of the state from which `text` differs in the fewest lines, of several such the oldest; none if none shares
+/// a line with it.
+fn nearest<'a>(states: impl Iterator<Item = &'a [u8]>, text: &[u8]) -> Option<usize> {
+    let text = lines(text);
     let mut best: Option<(usize, usize)> = None;
     for (at, state) in states.enumerate() {
         let state = lines(state);
-        let distance = |other: &[&[u8]]| -> usize {
-            differences(&state, other).map(|op| op.old_range().len() + op.new_range().len()).sum()
-        };
-        let to_copy = distance(&copy);
-        let both = to_copy + distance(&note);
-        if to_copy < state.len() + copy.len() && best.is_none_or(|(least, _)| both <= least) {
-            best = Some((both, at));
+        let differ = differences(&state, &text);
+        let distance: usize = differ.map(|op| op.old_range().len() + op.new_range().len()).sum();
+        let has_common = distance < state.len() + text.len();
+        if has_common && best.is_none_or(|(least, _)| distance <= least) {
+            best = Some((distance, at));
         }
     }
     best.map(|(_, at)| at)
 }
 
-/// The lines of the base (the first of `states`, newest first) that the copy surely had. All others count as added to
-/// the note afterwards, so they stay.
+/// The lines of the base (the first of `states`, newest first) that the other machine's side surely had. All others
+/// count as added here afterwards, so they stay.
 ///
-/// The base may be too new, since machines change a note alike. So the copy surely had a line that stands in it, changed
-/// or not, and one that stands in all states back to one that the copy's machine surely had: a person added lines to it,
-/// and the copy has all of them. Without such a state it is the oldest. Of a follow-up it had all lines or none. At worst
+/// The base may be too new, since machines change a note alike. So that side surely had a line that stands in it, changed
+/// or not, and one that stands in all states back to one that its machine surely had: a person added lines to it,
+/// and that side has all of them. Without such a state it is the oldest. Of a follow-up it had all lines or none. At worst
 /// a line comes back that was removed.
-fn known_to_copy(states: &[NoteState], copy: &[u8]) -> Vec<u8> {
-    let copy = KnownLines::of(copy);
+fn known_to(states: &[NoteState], other: &[u8]) -> Vec<u8> {
+    let other = KnownLines::of(other);
     let known: Vec<KnownLines> = states.iter().map(|state| KnownLines::of(&state.bytes)).collect();
     let was_there = |at: &usize| {
         let state = lines(&states[*at].bytes).into_iter();
         let mut new = state.filter(|line| known.get(at + 1).is_none_or(|older| !older.has(line))).peekable();
-        states[*at].is_own && new.peek().is_some() && new.all(|line| copy.has(line))
+        states[*at].is_own && new.peek().is_some() && new.all(|line| other.has(line))
     };
     let shared = &known[..=(0..known.len()).find(was_there).unwrap_or(known.len() - 1)];
     let base = changes::lines(&states[0].bytes);
-    let is_known = |line: &[u8]| copy.has(line) || shared.iter().all(|state| state.has(line));
+    let is_known = |line: &[u8]| other.has(line) || shared.iter().all(|state| state.has(line));
     let mut had: Vec<bool> = base.iter().map(|line| is_known(body(line))).collect();
     keep_whole(&states[0].bytes, &mut had);
     base.into_iter().zip(had).filter(|(_, had)| *had).map(|(line, _)| line).collect::<Vec<_>>().concat()
@@ -270,18 +283,26 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 mod tests {
     use super::*;
 
-    fn chosen(states: &[&str], note: &str, copy: &str) -> Option<usize> {
-        choose_base(states.iter().map(|state| state.as_bytes()), (note.as_bytes(), copy.as_bytes()))
+    /// The index, and whether the copy is the other machine's.
+    fn chosen(states: &[&str], note: &str, copy: &str) -> Option<(usize, bool)> {
+        let states = states.iter().map(|state| state.as_bytes());
+        choose_base(states, note.as_bytes(), copy.as_bytes())
+            .map(|(at, other)| (at, other == copy.as_bytes()))
     }
 
     #[test]
     fn the_closest_state_and_of_several_the_oldest() {
-        assert_eq!(chosen(&["a\nb\nc\n", "a\nb\n", "a\n"], "a\nb\nc\nd\n", "a\nb\nx\n"), Some(1));
-        assert_eq!(chosen(&["a\nd\n", "a\n"], "a\nd\ne\n", "a\nb\n"), Some(1));
-        assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\ne\n", "a\n"), Some(1), "as far from both");
+        let (note, copy) = (false, true);
+        let states = ["a\nb\nc\n", "a\nb\n", "a\n"];
+        assert_eq!(chosen(&states, "a\nb\nc\nd\n", "a\nb\nx\n"), Some((1, copy)));
+        assert_eq!(chosen(&["a\nd\n", "a\n"], "a\nd\ne\n", "a\nb\n"), Some((1, copy)));
+        assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\nd\n", "a\n"), Some((1, copy)), "as far from both");
         // The copy is what was written here, one line after the other.
-        assert_eq!(chosen(&["a\nb\nc\n", "a\nb\n", "a\n", "z\n"], "x\na\n", "a\nb\nc\n"), Some(2));
-        assert_eq!(chosen(&["a\nB\n", "a\nb\n"], "x\na\nb\n", "a\nB\n"), Some(1));
+        assert_eq!(chosen(&states, "x\na\n", "a\nb\nc\n"), Some((2, note)));
+        assert_eq!(chosen(&["a\nB\n", "a\nb\n"], "x\na\nb\n", "a\nB\n"), Some((1, note)));
+        // Both sides changed a line alike, or in two ways.
+        assert_eq!(chosen(&["A\nb\nc\nd\n", "a\nb\n"], "A\nb\nc\nd\ne\n", "A\nb\nx\n"), Some((1, copy)));
+        assert_eq!(chosen(&["a\nB\nc\n", "a\nb\nc\nd\n"], "a\nB\nc\nx\n", "a\nbb\nc\nd\n"), Some((1, copy)));
         assert_eq!(chosen(&["x\n"], "a\n", "a\n"), None);
         assert_eq!(chosen(&[], "a\n", "a\n"), None);
     }
@@ -296,7 +317,7 @@ mod tests {
                 is_own,
             };
             let states: Vec<NoteState> = states.iter().map(state).collect();
-            String::from_utf8(known_to_copy(&states, copy.as_bytes())).unwrap()
+            String::from_utf8(known_to(&states, copy.as_bytes())).unwrap()
         };
         let (a, b) = ("a id=rid_AAAAAAAAAAAA\n", "b id=rid_BBBBBBBBBBBB\n");
         for (states, copy, kept) in [

@@ -163,8 +163,9 @@ fn next_dates(
         rules.done.drop_scheduled && (when(FieldKind::Due).is_some() || when(FieldKind::Start).is_some());
     let snoozed = line.snoozed_from(format).is_some();
     let alarm = when(FieldKind::Reminder).filter(|_| !snoozed).map(along);
-    // Behind `when done` the dates may move back; an alarm that is over would hide the day, or come at once.
-    let is_over = |alarm: &TaskTime| alarm.at(rules.default_time) <= now && next.date > today;
+    // Done early, `when done` takes the dates back; an alarm of a past day would hide the new one.
+    let is_back = repeat.when_done && reference.is_some_and(|when| next.date < when.date);
+    let is_over = |alarm: &TaskTime| is_back && alarm.at(rules.default_time) <= now && next.date > today;
     let remark = alarm
         .filter(is_over)
         .map(|alarm| format!("its `⏰` would be {}, which is over; it has none", alarm.date));

@@ -141,6 +141,21 @@ fn what_was_written_here_stays_where_it_became_the_copy() {
 }
 
 #[test]
+fn a_change_that_both_made_takes_no_line_for_removed() {
+    let vault = diverged("milk\nbread\ntea\n", "milk\nhoney\nsalt\nbread\ntea\n", "");
+    let _ = vault.run(&["history"]).ok();
+    vault.write("a.md", "milk, done\nhoney\nsalt\nbread\ntea\n");
+    let _ = vault.run(&["history"]).ok();
+    vault.write("a.md", "milk, done\nhoney\nsalt\nbread\ntea\nlast\n");
+    vault.write(COPY, "milk, done\nbread\ntea\neggs\n");
+    let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
+    let merged = vault.read("a.md");
+    for line in ["milk, done", "honey", "salt", "bread", "tea", "last", "eggs"] {
+        assert_eq!(merged.lines().filter(|one| *one == line).count(), 1, "{line}: {merged}");
+    }
+}
+
+#[test]
 fn follow_ups_that_both_added_stay_whole() {
     let block = |time: &str, text: &str| {
         format!("\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-02T{time}:00Z\n---\n{text}\n")

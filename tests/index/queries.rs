@@ -69,7 +69,7 @@ fn other_scripts_identifiers_and_accents() {
 fn words_of_every_script_and_place_in_a_note_are_whole() {
     let vault = TestVault::new(
         "//- hindi.md\nमुझे हिन्दी पसंद है\n//- di.md\nदी ने कहा\n//- hin.md\nहिन सब\n\
-         //- ref.md\nintro\n\n[anna]: zugodum\n\nmore\n\n[site]: https://a.org\n\
+         //- ref.md\nintro\n\n[anna]: zugodum\n\nmore\n\n[emil]: Bubapak.\n[site]: https://a.org\n[ch]: tabakum.html#x\n\
          //- html.md\n<div class=\"kuk\">\nif a < kabubod then\nrest pumugik\n</div>\n",
     );
     let index = vault.index();
@@ -80,6 +80,8 @@ fn words_of_every_script_and_place_in_a_note_are_whole() {
         ("हिन्दी", &["hindi.md:1"]),
         ("kind:paragraph -दी -path:ref -path:html", &["hin.md:1", "hindi.md:1"]),
         ("zugodum", &["ref.md:3"]),
+        ("bubapak", &["ref.md:7"]),
+        ("tabakum", &[]),
         ("kabubod", &["html.md:1"]),
         ("pumugik", &["html.md:1"]),
         ("kuk", &[]),

@@ -169,6 +169,11 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     assert_eq!(found, ["n2.md"]);
     assert!(notes.starts_with("`나자차라` stands nowhere"), "{notes}");
     assert_eq!(recall.search(&Query::new("bubapak 나자차라")).unwrap().hits[0].path, "n2.md");
+    // A long run is a sentence: what has the most of it is first.
+    let (_dir, recall) =
+        in_notes(&["昨天我在北京买了一本书，封面很蓝。", "蓝色的天空很美。", "他喜欢蓝色。"]);
+    let found = recall.search(&Query::new("我昨天在北京买的那本书，蓝色")).unwrap();
+    assert_eq!(found.hits[0].path, "n0.md");
 }
 
 #[test]

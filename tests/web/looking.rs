@@ -59,6 +59,7 @@ fn a_time_may_stand_behind_the_words_and_two_meanings_are_both_said() {
         let page = written(past);
         assert!(page.contains("is in the past") && !page.contains("Add this reminder?"), "{past}: {page}");
     }
+    assert!(written("2026-11-01 invoice: pay tomorrow 9am").contains("Add this reminder?"));
     // A question as long as may be asked arrives.
     assert!(written(&"why ".repeat(4_000)).contains("Ask the assistant?"));
 }

@@ -67,8 +67,10 @@ impl TurnRun<'_> {
         let (message, member) = (self.turn.question.message, call.member);
         let brain = &member.prepared.settings;
         let part = |whole: u64| if call.attempt.shrink { whole / 2 } else { whole };
-        let budget = part(self.budget(member));
-        let fits = part(assemble::budget(brain.context_tokens, brain.max_output_tokens, u64::MAX));
+        let fits = assemble::budget(brain.context_tokens, brain.max_output_tokens, u64::MAX);
+        // A quarter is left for what the turn's tools bring.
+        let room = if self.tools().is_empty() || brain.kind.is_harness() { fits } else { fits / 4 * 3 };
+        let (budget, fits) = (part(self.budget(member).min(room)), part(fits));
         let skills = self.skills();
         // If a note changed since a crash, the request gets the present time: from that time's notes it can be made
         // again.

@@ -68,7 +68,9 @@ fn a_path_belongs_to_one_setting_alone() {
         ("[paths]\nskills = \"routines\"\n", "paths.skills"),
         ("[paths]\nmemory = \"routines/Facts.md\"\n", "paths.memory"),
         ("[paths]\napprovals = \"daily/Asked.md\"\n", "paths.approvals"),
-        ("[assistant]\npersona = \"MEMORY.md\"\n", "assistant.persona"),
+        ("[paths]\nroutines = \"user\"\n", "paths.routines"),
+        ("[paths]\nmemory = \"reminders.md\"\n", "paths.memory"),
+        ("[paths]\nlogs = \".Git/logs\"\n", "paths.logs"),
         ("[memory]\nuser_namespace = \"routines\"\n", "memory.user_namespace"),
         ("[paths]\nmemory = \"me/working.md\"\n[memory]\nuser_namespace = \"me\"\n", "paths.memory"),
     ] {
@@ -79,6 +81,8 @@ fn a_path_belongs_to_one_setting_alone() {
     }
     for fine in [
         "[paths]\nreminders = \"daily/Reminders.md\"\nsummaries = \"logs/summaries\"\n",
+        "[paths]\ndaily = \"Journal\"\nlogs = \"Journal\"\n",
+        "[assistant]\npersona = \"skills/me/SKILL.md\"\n",
         "[paths]\nmemory = \"Inbox.md\"\ninbox = \"MEMORY.md\"\n",
         "[memory]\nuser_namespace = \"user\"\n",
         "[paths]\nskills = \".claude/skills\"\n[memory]\nuser_namespace = \"daily\"\n",

@@ -282,7 +282,13 @@ impl Rules {
         if rest.is_zero() {
             return Some(day);
         }
-        let at = self.zone.to_ambiguous_timestamp(day).compatible().ok()?;
+        let resolved = self.zone.to_ambiguous_timestamp(day);
+        let is_skipped = matches!(resolved.offset(), AmbiguousOffset::Gap { .. });
+        let mut at = resolved.compatible().ok()?;
+        // A time that the clocks skip is the first one after the gap.
+        if is_skipped && let Some(change) = self.zone.preceding(at.checked_add(1.second()).ok()?).next() {
+            at = change.timestamp();
+        }
         Some(self.local_time(at.checked_add(rest).ok()?))
     }
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines, with_line_ends_of};
-use crate::format::commitment;
+use crate::format::commitment::{self, Commitment};
 use crate::format::reminder::split_id;
 use crate::vault::plan::without;
 
@@ -16,18 +16,19 @@ use crate::vault::plan::without;
 const MOST_CONTEXT: usize = 16;
 
 /// `current` without the change from `before` to `after`; `None` if the result isn't certain. Lines of follow-ups are
-/// alike (`status: cancelled`): a result that changes another follow-up than the change did isn't certain.
+/// alike (`status: cancelled`): a result that changes the head of another follow-up than the change did isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let result = revert_lines(before, after, current)?;
     let meant = differing_follow_ups(before, after);
     differing_follow_ups(current, &result).is_subset(&meant).then_some(result)
 }
 
-/// The ids of the follow-ups that aren't the same in both texts.
+/// The ids of the follow-ups whose heads aren't the same in both texts.
 fn differing_follow_ups(one: &[u8], other: &[u8]) -> BTreeSet<String> {
     let [one, other] = [one, other].map(|text| -> BTreeSet<(String, String)> {
         let blocks = commitment::parse(text).blocks.into_iter().map(|block| block.commitment);
-        blocks.map(|commitment| (commitment.id.clone(), commitment.to_block())).collect()
+        let head = |one: Commitment| (one.id.clone(), Commitment { text: String::new(), ..one }.to_block());
+        blocks.map(head).collect()
     });
     one.symmetric_difference(&other).map(|(id, _)| id.clone()).collect()
 }

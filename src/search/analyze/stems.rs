@@ -125,7 +125,7 @@ fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
 
 /// Whether `c` belongs to the letter before it: an accent, a vowel sign, a virama.
 pub(in crate::search) fn is_mark(c: char) -> bool {
-    c >= '\u{300}' && is_combining_mark(c) && !matches!(c, '\u{fe00}'..='\u{fe0f}')
+    c >= '\u{300}' && is_combining_mark(c) && !matches!(c, '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 /// Whether `c` is of a script whose words have no spaces between them, or particles at their ends (Korean): Thai to
@@ -329,7 +329,10 @@ mod tests {
         );
         assert_eq!(terms("Grüße, naïve_name 42"), ["grüße", "naïv", "name", "42"]);
         assert_eq!(terms("東京都 に"), ["東京", "京都", "に"]);
-        assert_eq!(terms("हिन्दी में cafe\u{301} 1\u{fe0f}\u{20e3}"), ["हिन्दी", "में", "café", "1"]);
+        assert_eq!(
+            terms("हिन्दी में cafe\u{301} 1\u{fe0f}\u{20e3} 2\u{20e3}"),
+            ["हिन्दी", "में", "café", "1", "2"]
+        );
         assert!(terms("🎉🎉 !?").is_empty());
     }
 

@@ -160,7 +160,7 @@ impl Walk<'_> {
         let mut start = between.start;
         for line in self.text.get(between).unwrap_or_default().split_inclusive('\n') {
             let end = start + line.len();
-            if line.split_once("]:").is_some_and(|(_, target)| !target.contains(['.', '/', '#', ':'])) {
+            if line.split_once("]:").is_some_and(|(_, target)| !markup::is_target(target.trim())) {
                 self.close(Leaf { text: line.to_owned(), ..Leaf::new(Kind::Paragraph, start) }, end);
             }
             start = end;

@@ -152,6 +152,17 @@ fn push_words(words: &str, out: &mut String) {
     out.push_str(if out.ends_with([' ', '\n']) { words.trim_start_matches(' ') } else { words });
 }
 
+/// Whether what a link is defined as is a path or an address: `ch01.html#x`, `https://…`, and no word or time.
+pub(super) fn is_target(text: &str) -> bool {
+    let has_scheme = text.split_once(':').is_some_and(|(name, _)| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric())
+    });
+    let has_extension = text.rsplit_once('.').is_some_and(|(_, end)| {
+        (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    text.contains(['/', '#']) || has_scheme || has_extension
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -234,7 +234,9 @@ pub(super) fn find_typed_words(
         }
         found.slots |= slots;
     }
-    found.is_strict = is_asked || typed.len() <= FEW && !asks(&question.text);
+    // A run of characters counts by its length: a long one is a sentence.
+    let count: usize = typed.iter().map(|(_, terms)| terms.len().div_ceil(2)).sum();
+    found.is_strict = is_asked || count <= FEW && !asks(&question.text);
     if let [(only, _)] = typed[..] {
         let mut sets = DocumentSets::new(scope.corpus);
         let wanted = matchers(&mut Analyzer::default(), &Item::Words(only.to_owned()));

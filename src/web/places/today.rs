@@ -176,11 +176,12 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
     let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
     let beginnings = spaces.iter().rev().map(|at| (*at, at + 1, false));
     let ends = spaces.iter().map(|at| (*at, at + 1, true));
-    let mut why = None;
+    let (mut why, mut is_over) = (None, [false; 2]);
     for (end, begin, is_behind) in colon.chain(beginnings).chain(ends) {
         let (before, behind) = (text[..end].trim(), text[begin..].trim());
         let (when, msg) = if is_behind { (behind, before) } else { (before, behind) };
-        if msg.is_empty() {
+        // A part of a time that is over would be another time.
+        if msg.is_empty() || is_over[usize::from(is_behind)] {
             continue;
         }
         match when::read(when, now, zone) {
@@ -190,9 +191,10 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
                 return Ok(ParsedReminder { said, msg, when: when.to_owned(), meaning, is_behind });
             }
             Err(WhenError::NotUnderstood { .. }) => {}
-            Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
-            // A part of a time that is over would be another time.
-            Err(error) => return Err(ReminderError::from(error).into()),
+            Err(error) => {
+                is_over[usize::from(is_behind)] = !matches!(error, WhenError::Ambiguous { .. });
+                why = why.or(Some(error));
+            }
         }
     }
     Err(match why {
