@@ -265,9 +265,8 @@ impl Rules {
         let local = self.zone.to_datetime(at);
         match self.zone.to_ambiguous_timestamp(local).offset() {
             AmbiguousOffset::Fold { before, after } if self.zone.to_offset(at) == after => {
-                let change = self.zone.preceding(at.saturating_add(1.second()).unwrap_or(at)).next();
-                let end = change
-                    .and_then(|change| change.timestamp().checked_add(after.duration_until(before)).ok());
+                let change = self.last_change(at);
+                let end = change.and_then(|change| change.checked_add(after.duration_until(before)).ok());
                 end.map_or(local, |end| self.zone.to_datetime(end))
             }
             _ => local,
@@ -284,12 +283,16 @@ impl Rules {
         }
         let resolved = self.zone.to_ambiguous_timestamp(day);
         let is_skipped = matches!(resolved.offset(), AmbiguousOffset::Gap { .. });
-        let mut at = resolved.compatible().ok()?;
+        let at = resolved.compatible().ok()?;
         // A time that the clocks skip is the first one after the gap.
-        if is_skipped && let Some(change) = self.zone.preceding(at.checked_add(1.second()).ok()?).next() {
-            at = change.timestamp();
-        }
+        let at = if is_skipped { self.last_change(at)? } else { at };
         Some(self.local_time(at.checked_add(rest).ok()?))
+    }
+
+    /// The last change of the clocks up to an instant.
+    fn last_change(&self, at: Timestamp) -> Option<Timestamp> {
+        let just_after = at.checked_add(1.second()).ok()?;
+        self.zone.preceding(just_after).next().map(|change| change.timestamp())
     }
 
     /// Whether a line counts for a form: for Tasks, the line must have its global filter.

@@ -217,13 +217,13 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
     }
     let skipped = workspace.vault_reminders().skip_unsent(id, workspace.clock.now(), call.origin.clone())?;
     let path = workspace.settings.paths.reminders.clone();
-    let gone = skipped
-        .as_ref()
-        .filter(|it| it.id != id)
-        .map(|it| format!("\nits snoozed line is gone:\n{}", it.line_text));
-    let stays = skipped.filter(|it| it.id == id).map(|it| it.line_text);
-    let line_text = stays.unwrap_or_else(|| String::from_utf8_lossy(&line.text).into_owned());
-    let text = format!("it comes again, so it stays in {path}:\n{line_text}{}", gone.unwrap_or_default());
+    let standing = || String::from_utf8_lossy(&line.text).into_owned();
+    let (line_text, gone) = match skipped {
+        Some(it) if it.id == id => (it.line_text, String::new()),
+        Some(it) => (standing(), format!("\nits snoozed line is gone:\n{}", it.line_text)),
+        None => (standing(), String::new()),
+    };
+    let text = format!("it comes again, so it stays in {path}:\n{line_text}{gone}");
     let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
     Ok(ToolAnswer::new(text, &output))
 }
