@@ -1,14 +1,8 @@
 //! Defines the tools `classify_task` and `route_task` (routing), and `ask_brain` (a question to another brain).
 
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
-
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
+use super::prelude::*;
 use crate::agent::other_brains::BrainQuestion;
 use crate::config::TaskCategory;
-use crate::mcp::arguments::{Argument, QUESTION, line, text};
-use crate::mcp::failure::ToolFailure;
 use crate::turn::route::{self, QuestionProperties, ShownRoute};
 
 /// The tool that a brain which is asked by another doesn't have.

@@ -1,13 +1,8 @@
 //! Defines the tools `lcm_grep`, `lcm_describe` and `lcm_expand`, which search long conversations and expand summaries.
 
 use jiff::Timestamp;
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
 
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
-use crate::mcp::arguments::{choice, flag, line, whole};
-use crate::mcp::failure::ToolFailure;
+use super::prelude::*;
 use crate::summary::answers::{DEPTH, ExpandOptions, ExpandedBlock};
 use crate::summary::grep::{self, GrepQuery, GrepScope, LIMIT, MOST_TOKENS};
 use crate::summary::{DescribedSummary, Summaries, SummaryError};

@@ -1,19 +1,14 @@
 //! Defines the tools `memory_save`, `memory_edit` and `memory_forget`. Each answers with the note's lines after the
 //! write.
 
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
-
+use super::one_line;
+use super::prelude::*;
 use super::reading::instant;
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
 use crate::embed::{Embedder, StaticModel};
 use crate::format::commitment::{Commitment, Precision};
 use crate::format::harmless::without_tasks;
 use crate::format::invisible;
 use crate::format::memory::plain;
-use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, MEMORY_KINDS, choice, line, text, whole};
-use crate::mcp::failure::ToolFailure;
 use crate::mcp::untrusted;
 use crate::memory::{ListedMemory, MemoryKind, MemoryRef, NewMemory, SavedMemory};
 use crate::reminders::ReminderError;

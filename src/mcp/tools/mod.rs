@@ -15,6 +15,7 @@ pub mod brains;
 mod lcm;
 mod memory;
 mod pins;
+mod prelude;
 mod reading;
 mod reminders;
 mod search;

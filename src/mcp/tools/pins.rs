@@ -2,16 +2,11 @@
 //! a text first) and `memory_unpin` (ends that).
 
 use jiff::civil::Date;
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
 
 use super::memory::{Removed, Saved, place_and_text};
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
+use super::prelude::*;
 use crate::format::invisible;
 use crate::format::pinned::{self, LinkTarget};
-use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, line, text, whole};
-use crate::mcp::failure::ToolFailure;
 
 pub(super) const PROMOTE: ToolEntry = ToolEntry {
     name: "memory_promote",

@@ -2,14 +2,10 @@
 //! (follow-ups), and `memory_commitment_done` (marks a follow-up delivered).
 
 use jiff::Timestamp;
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
 
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
+use super::one_line;
+use super::prelude::*;
 use crate::format::commitment::CommitmentStatus;
-use crate::mcp::arguments::{MEMORY_KINDS, MEMORY_SCOPE, choice, line, line_of};
-use crate::mcp::failure::ToolFailure;
 use crate::mcp::untrusted;
 use crate::memory::commitments::ListedFollowUp;
 use crate::memory::{self, MemoryKind};

@@ -2,14 +2,9 @@
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
 
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
+use super::prelude::*;
 use crate::format::reminder::Recur;
-use crate::mcp::arguments::{Argument, choice, line, line_of, whole};
-use crate::mcp::failure::ToolFailure;
 use crate::reminders::{
     self, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, ReminderError, checked_message, local_after,
 };

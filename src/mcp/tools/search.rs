@@ -5,14 +5,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use rmcp::model::Tool;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Serialize;
 
-use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
+use super::one_line;
+use super::prelude::*;
 use crate::hooks::recall_gate::needs_recall;
-use crate::mcp::arguments::{Argument, MEMORY_SCOPE, QUESTION, flag, line, text, whole};
-use crate::mcp::failure::ToolFailure;
 use crate::memory::Scope;
 use crate::search::{self, MemoryPrompt, Query, SearchClient};
 use crate::vault::{NotePath, VaultError};
