@@ -84,6 +84,13 @@ pub struct Reply {
 const MAX_CALL_NAME: usize = 128;
 
 impl Reply {
+    /// One of words alone.
+    #[cfg(test)]
+    pub fn said(text: &str, stop: StopReason) -> Self {
+        let (tool_calls, raw, usage, model) = Default::default();
+        Self { text: text.to_owned(), tool_calls, raw, usage, stop, model }
+    }
+
     /// Removes the calls of a refusal, which was broken off, and cuts the names of other calls, which stand in titles
     /// and errors.
     pub fn bound_calls(&mut self) {
@@ -186,34 +193,29 @@ impl Price {
 mod tests {
     use super::*;
 
-    fn reply(text: &str, stop: StopReason) -> Reply {
-        Reply {
-            text: text.into(),
-            tool_calls: vec![],
-            raw: None,
-            usage: Usage::default(),
-            stop,
-            model: "m".into(),
-        }
-    }
-
     #[test]
     fn what_nobody_sees_is_no_answer() {
         for blank in ["", " \n", "\u{200b}", "\u{feff} \u{2060}\u{200b}"] {
-            let error = reply(blank, StopReason::End).usable().unwrap_err();
+            let error = Reply::said(blank, StopReason::End).usable().unwrap_err();
             assert_eq!(
                 (error.class, error.message.as_str()),
                 (FailureClass::Crash, "its answer was empty"),
                 "{blank:?}"
             );
             assert!(
-                reply(blank, StopReason::Length).usable().unwrap_err().message.contains("longest answer")
+                Reply::said(blank, StopReason::Length)
+                    .usable()
+                    .unwrap_err()
+                    .message
+                    .contains("longest answer")
             );
-            assert!(reply(blank, StopReason::Refusal).usable().is_ok());
+            assert!(Reply::said(blank, StopReason::Refusal).usable().is_ok());
             let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{}".into() };
-            assert!(Reply { tool_calls: vec![call], ..reply(blank, StopReason::ToolUse) }.usable().is_ok());
+            assert!(
+                Reply { tool_calls: vec![call], ..Reply::said(blank, StopReason::ToolUse) }.usable().is_ok()
+            );
         }
-        assert!(reply("\u{200b}yes", StopReason::End).usable().is_ok());
+        assert!(Reply::said("\u{200b}yes", StopReason::End).usable().is_ok());
     }
 
     #[test]

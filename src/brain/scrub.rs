@@ -140,6 +140,7 @@ fn is_key(before: &str, between: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::brain::StopReason;
 
     #[test]
     fn keys_go_and_words_stay() {
@@ -192,7 +193,7 @@ mod tests {
             name: name.into(),
             arguments: arguments.into(),
         };
-        let mut reply = said("");
+        let mut reply = Reply::said("", StopReason::End);
         reply.tool_calls =
             vec![call(key, key, r#"{"a":"\u0073k-canary-0123"}"#), call("c", "n", r#"{"a": "\u0073k"}"#)];
         scrub_reply(&mut reply, key);
@@ -215,20 +216,9 @@ mod tests {
             ("", "Nothing.", "Nothing."),
         ];
         for (key, text, expected) in table {
-            let mut reply = said(text);
+            let mut reply = Reply::said(text, StopReason::End);
             scrub_reply(&mut reply, key);
             assert_eq!(reply.text, expected);
-        }
-    }
-
-    fn said(text: &str) -> Reply {
-        Reply {
-            text: text.into(),
-            tool_calls: vec![],
-            raw: None,
-            usage: crate::brain::Usage::default(),
-            stop: crate::brain::StopReason::End,
-            model: "m".into(),
         }
     }
 

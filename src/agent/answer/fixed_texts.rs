@@ -133,14 +133,7 @@ mod tests {
 
     #[test]
     fn a_reply_without_words_is_no_answer_unless_it_declines() {
-        let reply = |text: &str, stop| Reply {
-            text: text.into(),
-            tool_calls: vec![],
-            raw: None,
-            usage: crate::brain::Usage::default(),
-            stop,
-            model: "m".into(),
-        };
+        let reply = Reply::said;
         assert_eq!(text_of(&reply(" \n", StopReason::End)), None);
         assert_eq!(text_of(&reply("\u{200b}", StopReason::End)), None);
         assert_eq!(text_of(&reply("", StopReason::Refusal)).unwrap(), "The model declined to answer.");

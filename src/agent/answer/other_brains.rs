@@ -252,21 +252,10 @@ fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> anyhow::Result<TurnJourn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::{ToolCall, Usage};
-
-    fn said(text: &str) -> Reply {
-        Reply {
-            text: text.into(),
-            tool_calls: vec![],
-            raw: None,
-            usage: Usage::default(),
-            stop: StopReason::End,
-            model: "m".into(),
-        }
-    }
+    use crate::brain::ToolCall;
 
     fn lines(text: &str) -> Option<Vec<String>> {
-        chosen(&said(text), "Anna was born on 1990-05-04 and drinks oolong")
+        chosen(&Reply::said(text, StopReason::End), "Anna was born on 1990-05-04 and drinks oolong")
     }
 
     #[test]
@@ -282,9 +271,12 @@ mod tests {
         for other in ["", "a\nb\nc\nd", "born in 1991", &long] {
             assert_eq!(lines(other), None, "{other}");
         }
-        assert_eq!(chosen(&Reply { stop: StopReason::Length, ..said("Anna") }, ""), None);
+        assert_eq!(chosen(&Reply::said("Anna", StopReason::Length), ""), None);
         let call = ToolCall { id: "c".into(), name: "x".into(), arguments: "{}".into() };
-        assert_eq!(chosen(&Reply { tool_calls: vec![call], ..said("Anna") }, ""), None);
+        assert_eq!(
+            chosen(&Reply { tool_calls: vec![call], ..Reply::said("Anna", StopReason::End) }, ""),
+            None
+        );
     }
 
     #[test]

@@ -242,14 +242,8 @@ impl CodexTurn<'_> {
             Some("failed") => return Err(self.failed(&turn["error"])),
             _ => return Err(BrainError::new(FailureClass::Crash, "Codex broke its turn off")),
         }
-        Ok(Reply {
-            text: text.unwrap_or_default(),
-            tool_calls: Vec::new(),
-            raw: None,
-            usage: self.used,
-            stop,
-            model: self.model.clone(),
-        })
+        let (text, model) = (text.unwrap_or_default(), self.model.clone());
+        Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage: self.used, stop, model })
     }
 
     fn failed(&self, error: &Value) -> BrainError {
