@@ -246,7 +246,7 @@ impl<'a> LoggedTurn<'a> {
         let skills = facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default();
         Some(assemble::assemble(RequestMaterial {
             notes: super::notes(self.workspace, at, read),
-            skills: &skills,
+            skills,
             tools: self.tools(tools, read),
             blocks,
             summaries: &self.summaries(read),

@@ -18,9 +18,7 @@ use crate::config::Dirs;
 use crate::format::log::{self, EventKind, LogBlock, LogEvent};
 use crate::format::summary::{Summary, render};
 use crate::turn::assemble::{RequestMaterial, RequestQuestion, assemble};
-use crate::turn::notes::RequestNotes;
 use crate::turn::past_context::PastSummary;
-use crate::turn::skills::RequestSkills;
 use crate::vault::Vault;
 use crate::workspace::Workspace;
 
@@ -81,17 +79,12 @@ fn request(blocks: &[LogBlock], past: &[PastSummary], text: &str, budget: u64) -
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
     let question = RequestQuestion { id: String::new(), text: text.into(), files: vec![] };
     assemble(RequestMaterial {
-        notes: RequestNotes::default(),
-        skills: &RequestSkills::default(),
-        tools: vec![],
         blocks,
         summaries: past,
         questions: vec![question],
-        injection: "",
         now,
         budget,
-        max_output_tokens: None,
-        schema: None,
+        ..RequestMaterial::default()
     })
 }
 

@@ -72,15 +72,16 @@ impl TurnRun<'_> {
         let room = if self.tools().is_empty() || brain.kind.is_harness() { fits } else { fits / 4 * 3 };
         let (budget, fits) = (part(self.budget(member).min(room)), part(fits));
         let skills = self.skills();
+        let request = |at| assemble::assemble(self.material(member, at, budget, skills.clone()));
         // If a note changed since a crash, the request gets the present time: from that time's notes it can be made
         // again.
         let before = self.turn.assembled.as_ref().and_then(|before| {
-            let base = assemble::assemble(self.material(member, before.at, budget, &skills));
+            let base = request(before.at);
             (base.hash() == before.hash).then_some((before.at, base))
         });
         let (at, base) = before.unwrap_or_else(|| {
             let at = self.now();
-            (at, assemble::assemble(self.material(member, at, budget, &skills)))
+            (at, request(at))
         });
         let tail = self.blocks.iter().rev().find_map(|block| block.event.id.clone());
         let hash = base.hash();

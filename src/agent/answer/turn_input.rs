@@ -120,7 +120,7 @@ impl TurnRun<'_> {
         let recall = workspace.settings.recall.budget_tokens as u64;
         let budget = self.budget(member).saturating_sub(recall);
         let (at, skills) = (self.now(), self.skills());
-        let events = assemble::already_in_request(&self.material(member, at, budget, &skills));
+        let events = assemble::already_in_request(&self.material(member, at, budget, skills));
         let log = self.turn.question.log().unwrap_or_default();
         let mut known: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
         let notes = turn_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
@@ -134,7 +134,7 @@ impl TurnRun<'_> {
         member: &ChainBrain,
         at: Timestamp,
         budget: u64,
-        skills: &'a RequestSkills,
+        skills: RequestSkills,
     ) -> RequestMaterial<'a> {
         let (workspace, brain) = (&self.parts.workspace, &member.prepared.settings);
         let read = |path: &str| read_vault_file(workspace, path).unwrap_or_default();

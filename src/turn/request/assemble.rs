@@ -43,12 +43,12 @@ than guess.
 - If a tool's outcome is unknown, look at the present state before you do it again.";
 
 /// The inputs of a request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RequestMaterial<'a> {
     /// The notes that every request includes.
     pub notes: RequestNotes,
     /// The skills to list.
-    pub skills: &'a RequestSkills,
+    pub skills: RequestSkills,
     /// The tools that may be called; the tool that reads skills only if some are listed.
     pub tools: Vec<ToolSpec>,
     /// The window's events up to the last one to use.
@@ -150,7 +150,7 @@ struct RequestParts<'a> {
 }
 
 fn parts<'a>(material: &RequestMaterial<'a>) -> RequestParts<'a> {
-    let system = system(&material.notes, material.skills);
+    let system = system(&material.notes, &material.skills);
     let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
     let with_tools = !material.tools.is_empty();
     let zone = material.now.time_zone();
@@ -256,16 +256,12 @@ mod tests {
         };
         assemble(RequestMaterial {
             notes,
-            skills: &RequestSkills::default(),
-            tools: vec![],
             blocks: &blocks,
-            summaries: &[],
             questions: vec![question],
             injection,
             now: now(),
             budget,
-            max_output_tokens: None,
-            schema: None,
+            ..RequestMaterial::default()
         })
     }
 
@@ -336,16 +332,10 @@ mod tests {
         };
         let request = assemble(RequestMaterial {
             notes,
-            skills: &RequestSkills::default(),
-            tools: vec![],
-            blocks: &[],
-            summaries: &[],
             questions: questions.into(),
-            injection: "",
             now: now(),
             budget: 1000,
-            max_output_tokens: None,
-            schema: None,
+            ..RequestMaterial::default()
         });
         assert_eq!(request.messages.len(), 2);
         assert_eq!(request.messages[1], Message::user("two"));

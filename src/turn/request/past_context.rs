@@ -220,8 +220,6 @@ mod tests {
     use crate::brain::Request;
     use crate::format::log;
     use crate::turn::request::assemble::{RequestMaterial, RequestQuestion, assemble};
-    use crate::turn::request::notes::RequestNotes;
-    use crate::turn::skills::RequestSkills;
 
     fn blocks(turns: usize) -> Vec<LogBlock> {
         let mut text = String::from("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
@@ -250,17 +248,13 @@ mod tests {
         let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
         let question = RequestQuestion { id: "now".into(), text: text.into(), files: vec![] };
         assemble(RequestMaterial {
-            notes: RequestNotes::default(),
-            skills: &RequestSkills::default(),
-            tools: vec![],
             blocks: &blocks(turns),
             summaries: summary,
             questions: vec![question],
             injection: "MEMORIES",
             now,
             budget,
-            max_output_tokens: None,
-            schema: None,
+            ..RequestMaterial::default()
         })
     }
 
