@@ -40,6 +40,7 @@ pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
+pub(crate) use self::set_values::split_bom;
 pub use self::set_values::{with_brain, with_values, without};
 pub use self::settings::{FOLLOWED, PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil, Settings};
 pub use self::stray_keys::{StrayKey, strays};

@@ -92,7 +92,8 @@ fn not_editable(paths: &str) -> String {
     format!("`{FILE_NAME}` is written in a way that can't be added to: set `{paths}` there yourself")
 }
 
-pub(super) fn split_bom(text: &str) -> (&str, &str) {
+/// The byte order mark of a text, or nothing, and what follows it.
+pub(crate) fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 

@@ -305,4 +305,4 @@ impl std::fmt::Display for PausedUntil {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::config) mod tests;

@@ -8,7 +8,8 @@ fn a_host_without_a_name_is_refused() {
     }
 }
 
-fn problem(text: &str) -> String {
+/// What is wrong with settings, and where.
+pub(in crate::config) fn problem(text: &str) -> String {
     let error = Settings::parse(text).unwrap_err();
     format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
 }

@@ -201,8 +201,7 @@ mod tests {
     use crate::config::Settings;
 
     fn problem(text: &str) -> String {
-        let error = Settings::parse(&format!("[machines]\n{text}\n")).unwrap_err();
-        format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
+        crate::config::settings::tests::problem(&format!("[machines]\n{text}\n"))
     }
 
     const ETCD: &str = "engine = \"etcd\"\nendpoints = [\"http://127.0.0.1:2379\"]";

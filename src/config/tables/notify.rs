@@ -264,11 +264,7 @@ pub(in crate::config) fn validate(notify: &NotifySettings) -> Validation {
 mod tests {
     use super::*;
     use crate::config::Settings;
-
-    fn problem(text: &str) -> String {
-        let error = Settings::parse(text).unwrap_err();
-        format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
-    }
+    use crate::config::settings::tests::problem;
 
     #[test]
     fn one_kind_or_several() {

@@ -10,6 +10,7 @@ use jsonc_parser::common::Ranged;
 use serde_json::{Value, json};
 
 use super::json::{self, JsonStyle, Node, SettingsError, get, items, members, span};
+use crate::config::split_bom;
 use crate::hooks::host::{HostEvent, messages};
 
 /// The host's timeout of a hook, in seconds; ours end long before.
@@ -129,10 +130,6 @@ pub fn caller(text: &str) -> Result<Option<HookCaller>, SettingsError> {
         let vault = words.iter().position(|word| word == "--vault")?;
         Some(HookCaller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone(), server })
     }))
-}
-
-pub(super) fn split_bom(text: &str) -> (&str, &str) {
-    text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
 /// A text that entries can be added to: the text before its object, its layout, and an empty object if it has none.

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::entries::{begun, cut_member, parse_settings, read, split_bom};
+use super::entries::{begun, cut_member, parse_settings, read};
 use super::json::{self, SettingsError, get, members, span};
+use crate::config::split_bom;
 use crate::memory::Scope;
 
 /// The host's setting.
