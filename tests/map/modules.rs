@@ -8,6 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+
 /// A module's path in the crate: `["vault", "edit", "editor"]`.
 pub type Module = Vec<String>;
 
@@ -47,7 +49,9 @@ impl Modules {
             .iter()
             .map(|(module, file)| {
                 let text = fs::read_to_string(root.join(file)).expect("a source file");
-                (module, Source::read(&tokens(&text), module, &known))
+                let mut tokens = Vec::new();
+                add_tokens(text.parse().expect("source code"), &mut tokens);
+                (module, Source::read(&tokens, module, &known))
             })
             .collect();
         let mut uses = BTreeSet::new();
@@ -83,36 +87,18 @@ impl Modules {
     }
 }
 
-/// The groups of names that reach each other, each sorted.
-pub fn circles(uses: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
-    let mut uses_of: BTreeMap<&String, Vec<&String>> = BTreeMap::new();
-    for (from, to) in uses {
-        uses_of.entry(from).or_default().push(to);
-    }
-    let reach = |from: &String| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
+/// Those that use themselves by way of others.
+pub fn in_a_circle(uses: &BTreeSet<(String, String)>) -> Vec<&String> {
+    let uses_itself = |from: &&String| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![*from]);
         while let Some(at) = next.pop() {
-            for to in uses_of.get(&at).into_iter().flatten() {
-                let to: &String = to;
-                if seen.insert(to.clone()) {
-                    next.push(to.clone());
-                }
-            }
+            let used = uses.iter().filter(|(by, _)| by == at).map(|(_, used)| used);
+            next.extend(used.filter(|used| seen.insert(*used)));
         }
-        seen
+        seen.contains(from)
     };
-    let all: BTreeMap<String, BTreeSet<String>> =
-        uses.iter().map(|(from, _)| (from.clone(), reach(from))).collect();
-    let mut found = BTreeSet::new();
-    for (name, reached) in all.iter().filter(|(name, reached)| reached.contains(*name)) {
-        let group: Vec<String> = reached
-            .iter()
-            .filter(|other| all.get(*other).is_some_and(|back| back.contains(name)))
-            .cloned()
-            .collect();
-        found.insert(group);
-    }
-    found.into_iter().collect()
+    let all: BTreeSet<&String> = uses.iter().map(|(from, _)| from).collect();
+    all.into_iter().filter(uses_itself).collect()
 }
 
 fn list(folder: &Path, at: &[String], files: &mut BTreeMap<Module, String>) {
@@ -290,64 +276,26 @@ fn after_item(tokens: &[String], mut at: usize) -> usize {
     at
 }
 
-/// The words and signs of a file, without comments and what stands in quotes.
-fn tokens(text: &str) -> Vec<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let (mut tokens, mut at) = (Vec::new(), 0);
-    while at < chars.len() {
-        let rest = &chars[at..];
-        at += match rest {
-            ['/', '/', ..] => rest.iter().take_while(|c| **c != '\n').count(),
-            ['/', '*', ..] => length_to(rest, &['*', '/']),
-            ['"', ..] => quoted(rest),
-            ['r', '#' | '"', ..] if raw(rest).is_some() => raw(rest).unwrap_or(1),
-            ['b', 'r', ..] if raw(&rest[1..]).is_some() => 1 + raw(&rest[1..]).unwrap_or(1),
-            ['\'', '\\', ..] => 3 + rest[3..].iter().take_while(|c| **c != '\'').count(),
-            ['\'', _, '\'', ..] => 3,
-            [':', ':', ..] => {
+/// Adds the words and signs of a file, without its comments.
+fn add_tokens(trees: TokenStream, tokens: &mut Vec<String>) {
+    let mut trees = trees.into_iter();
+    while let Some(tree) = trees.next() {
+        match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    _ => ("(", ")"),
+                };
+                tokens.push(open.to_owned());
+                add_tokens(group.stream(), tokens);
+                tokens.push(close.to_owned());
+            }
+            TokenTree::Punct(sign) if sign.as_char() == ':' && sign.spacing() == Spacing::Joint => {
                 tokens.push("::".to_owned());
-                2
+                trees.next();
             }
-            [c, ..] if c.is_alphanumeric() || *c == '_' => {
-                let word: String = rest.iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
-                let length = word.chars().count();
-                tokens.push(word);
-                length
-            }
-            [c, ..] => {
-                if !c.is_whitespace() {
-                    tokens.push(c.to_string());
-                }
-                1
-            }
-            [] => 1,
-        };
+            other => tokens.push(other.to_string()),
+        }
     }
-    tokens
-}
-
-fn length_to(rest: &[char], end: &[char]) -> usize {
-    rest.windows(end.len())
-        .skip(2)
-        .position(|window| window == end)
-        .map_or(rest.len(), |at| at + 2 + end.len())
-}
-
-fn quoted(rest: &[char]) -> usize {
-    let mut at = 1;
-    while at < rest.len() && rest[at] != '"' {
-        at += if rest[at] == '\\' { 2 } else { 1 };
-    }
-    at + 1
-}
-
-/// How long a raw string is, with its signs; none where there is none.
-fn raw(rest: &[char]) -> Option<usize> {
-    let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
-    (rest.get(1 + hashes) == Some(&'"')).then(|| {
-        let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-        let body = &rest[2 + hashes..];
-        let length = body.windows(end.len()).position(|window| window == end).unwrap_or(body.len());
-        2 + hashes + length + end.len()
-    })
 }
