@@ -2,6 +2,13 @@
 //! about everything else, so that a slip in them is found.
 
 use crate::support::prelude::*;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{char, digit1, hex_digit1, space0};
+use nom::combinator::{all_consuming, map_res, opt};
+use nom::multi::{many1, separated_list1};
+use nom::sequence::{delimited, preceded, separated_pair, terminated};
+use nom::{IResult, Parser};
 
 /// What a rule says.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,9 +57,8 @@ impl Grammar {
         }
         for rule in rules {
             let (name, body) = rule.split_once('=').unwrap_or_else(|| panic!("no `=` in {rule}"));
-            let mut reader = Reader { text: body.trim(), rule: &rule };
-            let node = reader.alternation();
-            assert!(reader.text.is_empty(), "left over in {rule}: {}", reader.text);
+            let node = all_consuming(alternation).parse(body.trim());
+            let (_, node) = node.unwrap_or_else(|error| panic!("{rule} isn't ABNF: {error}"));
             assert!(self.rules.insert(name.trim().to_lowercase(), node).is_none(), "{name} stands twice");
         }
     }
@@ -90,118 +96,57 @@ fn without_comment(line: &str) -> &str {
     line[..end.unwrap_or(line.len())].trim_end()
 }
 
-struct Reader<'t> {
-    text: &'t str,
-    rule: &'t str,
+type Parsed<'t, T> = IResult<&'t str, T>;
+
+fn alternation(text: &str) -> Parsed<'_, Node> {
+    let nodes = separated_list1((char('/'), space0), concatenation);
+    nodes.map(|nodes| single_or(nodes, Node::Alternation)).parse(text)
 }
 
-impl Reader<'_> {
-    fn alternation(&mut self) -> Node {
-        let mut nodes = vec![self.concatenation()];
-        while self.eat("/") {
-            nodes.push(self.concatenation());
-        }
-        if nodes.len() == 1 { nodes.remove(0) } else { Node::Alternation(nodes) }
-    }
+fn concatenation(text: &str) -> Parsed<'_, Node> {
+    many1(repetition).map(|nodes| single_or(nodes, Node::Concatenation)).parse(text)
+}
 
-    fn concatenation(&mut self) -> Node {
-        let mut nodes = Vec::new();
-        while !self.text.is_empty() && !self.text.starts_with(['/', ')', ']']) {
-            nodes.push(self.repetition());
-        }
-        assert!(!nodes.is_empty(), "an empty alternative in {}", self.rule);
-        if nodes.len() == 1 { nodes.remove(0) } else { Node::Concatenation(nodes) }
-    }
+fn single_or(mut nodes: Vec<Node>, several: fn(Vec<Node>) -> Node) -> Node {
+    if nodes.len() == 1 { nodes.remove(0) } else { several(nodes) }
+}
 
-    fn repetition(&mut self) -> Node {
-        let least = self.number();
-        if self.eat_here("*") {
-            let most = self.number();
-            Node::Repetition(least.unwrap_or(0), most, Box::new(self.element()))
-        } else if let Some(count) = least {
-            Node::Repetition(count, Some(count), Box::new(self.element()))
-        } else {
-            self.element()
-        }
-    }
+fn repetition(text: &str) -> Parsed<'_, Node> {
+    let number = |text| map_res(digit1, str::parse).parse(text);
+    let times = (opt(number), opt(preceded(char('*'), opt(number))));
+    let repeated = |((least, most), node)| match (least, most) {
+        (None, None) => node,
+        (Some(count), None) => Node::Repetition(count, Some(count), Box::new(node)),
+        (least, Some(most)) => Node::Repetition(least.unwrap_or(0), most, Box::new(node)),
+    };
+    (times, terminated(element, space0)).map(repeated).parse(text)
+}
 
-    fn element(&mut self) -> Node {
-        if self.eat("(") {
-            let node = self.alternation();
-            assert!(self.eat(")"), "no `)` in {}", self.rule);
-            return node;
-        }
-        if self.eat("[") {
-            let node = self.alternation();
-            assert!(self.eat("]"), "no `]` in {}", self.rule);
-            return Node::Repetition(0, Some(1), Box::new(node));
-        }
-        if self.eat_here("%x") {
-            return self.numbers();
-        }
-        let sensitive = self.eat_here("%s");
-        if self.eat_here("\"") {
-            let end = self.text.find('"').unwrap_or_else(|| panic!("an open quote in {}", self.rule));
-            let text = self.text[..end].to_owned();
-            self.skip(end + 1);
-            return Node::Text(text, sensitive);
-        }
-        let end = self.text.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(self.text.len());
-        assert!(end > 0, "{} isn't ABNF, in {}", self.text, self.rule);
-        let name = self.text[..end].to_lowercase();
-        self.skip(end);
-        Node::Rule(name)
-    }
+fn element(rest: &str) -> Parsed<'_, Node> {
+    let group = delimited((char('('), space0), alternation, char(')'));
+    let option = delimited((char('['), space0), alternation, char(']'));
+    let quoted = (opt(tag("%s")), delimited(char('"'), take_while(|c| c != '"'), char('"')));
+    let text = |(sensitive, text): (Option<&str>, &str)| Node::Text(text.to_owned(), sensitive.is_some());
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    alt((
+        group,
+        option.map(|node| Node::Repetition(0, Some(1), Box::new(node))),
+        preceded(tag("%x"), characters),
+        quoted.map(text),
+        take_while1(is_name).map(|name: &str| Node::Rule(name.to_lowercase())),
+    ))
+    .parse(rest)
+}
 
-    /// `41`, `41-5A`, `0D.0A`, after `%x`.
-    fn numbers(&mut self) -> Node {
-        let first = self.hex();
-        if self.eat_here("-") {
-            let last = self.hex();
-            self.skip(0);
-            return Node::Range(first, last);
-        }
-        let mut nodes = vec![Node::Range(first, first)];
-        while self.eat_here(".") {
-            let next = self.hex();
-            nodes.push(Node::Range(next, next));
-        }
-        self.skip(0);
-        if nodes.len() == 1 { nodes.remove(0) } else { Node::Concatenation(nodes) }
-    }
+fn hex(text: &str) -> Parsed<'_, u32> {
+    map_res(hex_digit1, |digits| u32::from_str_radix(digits, 16)).parse(text)
+}
 
-    fn hex(&mut self) -> u32 {
-        let end = self.text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(self.text.len());
-        let number = u32::from_str_radix(&self.text[..end], 16)
-            .unwrap_or_else(|_| panic!("no number in {}", self.rule));
-        self.text = &self.text[end..];
-        number
-    }
-
-    fn number(&mut self) -> Option<usize> {
-        let end = self.text.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.text.len());
-        let number = self.text[..end].parse().ok();
-        self.text = &self.text[end..];
-        number
-    }
-
-    fn skip(&mut self, count: usize) {
-        self.text = self.text[count..].trim_start();
-    }
-
-    fn eat_here(&mut self, token: &str) -> bool {
-        let rest = self.text.strip_prefix(token);
-        self.text = rest.unwrap_or(self.text);
-        rest.is_some()
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        let eaten = self.eat_here(token);
-        if eaten {
-            self.skip(0);
-        }
-        eaten
-    }
+/// `41`, `41-5A`, `0D.0A`, after `%x`.
+fn characters(text: &str) -> Parsed<'_, Node> {
+    let range = separated_pair(hex, char('-'), hex).map(|(first, last)| Node::Range(first, last));
+    let each = separated_list1(char('.'), hex.map(|one| Node::Range(one, one)));
+    alt((range, each.map(|nodes| single_or(nodes, Node::Concatenation)))).parse(text)
 }
 
 #[test]
