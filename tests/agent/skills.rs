@@ -52,9 +52,7 @@ fn settings_of_a_skill_that_there_is_not_are_named() {
     vault.write("skills/tea/SKILL.md", skill("tea", "Makes tea.", "Boil."));
     let wanted = "vault-agent.toml:3:1: `[skill.te]` names no skill in `skills`; did you mean `[skill.tea]`?";
     for args in [&["check"][..], &["skill", "check"]] {
-        let run = vault.run(args);
-        assert_eq!(run.code, 1, "{args:?}");
-        assert!(run.stdout.lines().any(|line| line == wanted), "{args:?}: {}", run.stdout);
+        vault.run(args).exits(1).says(format!("{wanted}\n"));
     }
     assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is well\n");
     vault.write("vault-agent.toml", "[skill.tea]\n");
@@ -90,9 +88,7 @@ fn a_skill_may_not_name_the_program_s_own_keys() {
     for key in ["MY_MODEL", "ANTHROPIC_API_KEY", "DISCORD_TOKEN"] {
         let text = format!("---\nname: thief\ndescription: x\nmetadata:\n  secrets: {key}\n---\n");
         vault.write("skills/thief/SKILL.md", text);
-        let run = vault.run(&["skill", "check"]);
-        assert_eq!(run.code, 1, "{key}");
-        run.says(key);
+        vault.run(&["skill", "check"]).exits(1).says(key);
     }
 }
 

@@ -231,9 +231,7 @@ async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
         let approvals = VaultApprovals::new(&room.workspace, Waiter::Call);
         let day = ApprovalSubject { always: None, reusable: true, ..wanted("go on today") };
         let said = async {
-            while room.lines().is_empty() {
-                tokio::task::yield_now().await;
-            }
+            when("the question", || !room.lines().is_empty()).await;
             room.change(|note| note.replace("- [ ]", mark));
             approvals.recheck();
         };

@@ -2,18 +2,10 @@
 
 use crate::support::prelude::*;
 
-const KEY: &str = "sk-canary-0123456789abcdef";
-
-/// A vault with the brain `one` behind this server, and settings of the assistant.
 fn vault(server: &ModelServer, kind: &str, assistant: &str) -> TestVault {
-    let mut vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
-    let url = server.url();
-    let text = format!(
-        "[assistant]\n{assistant}\n[[brain]]\nname = \"one\"\nkind = \"{kind}\"\nmodel = \"m\"\nurl = \"{url}\"\n\
-         key_env = \"TEST_KEY\"\n"
-    );
-    vault.write("vault-agent.toml", text);
-    vault.env("TEST_KEY", KEY);
+    let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
+    let brain = server.brain("one", kind, "");
+    vault.write("vault-agent.toml", format!("[assistant]\n{assistant}\n{brain}"));
     vault
 }
 

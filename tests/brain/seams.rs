@@ -189,9 +189,7 @@ async fn a_stop_says_nothing_about_the_day_s_budget() {
     let engine = engine(&world, Arc::new(CombinedToolbox::default()), approvals, vec![], &turn);
     let stop = CancellationToken::new();
     let stopping = async {
-        while world.asked().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        when("the question", || !world.asked().is_empty()).await;
         stop.cancel();
     };
     let (answered, ()) = tokio::join!(engine.answer(9, &NoConversation, &stop), stopping);

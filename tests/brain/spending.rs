@@ -1,7 +1,6 @@
 //! What a day may cost: the notice, the question, its "yes", and brains whose own budget is used up.
 
 use crate::brain::rig::*;
-use tokio::sync::Notify;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::format::approval::{self, Approval, CheckboxMark};
@@ -12,26 +11,6 @@ use vault_agent::turn::{NewTurn, Responder, TurnAnswer, TurnJournal};
 pub struct Person {
     pub says: Mutex<Option<ApprovalVerdict>>,
     pub asked: Mutex<Vec<(ApprovalSubject, String)>>,
-    changed: Notify,
-}
-
-impl Person {
-    /// Says it to everybody who waits.
-    fn answer(&self, verdict: ApprovalVerdict) {
-        *self.says.lock().unwrap() = Some(verdict);
-        self.changed.notify_waiters();
-    }
-
-    async fn until<T>(&self, look: impl Fn() -> Option<T>) -> T {
-        loop {
-            let mut changed = std::pin::pin!(self.changed.notified());
-            changed.as_mut().enable();
-            if let Some(found) = look() {
-                return found;
-            }
-            changed.await;
-        }
-    }
 }
 
 #[async_trait]
@@ -39,8 +18,9 @@ impl Approvals for Person {
     async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
         asked.place.ask_approval(&shown(asked.subject)).await;
         self.asked.lock().unwrap().push((asked.subject.clone(), asked.caller.turn.clone()));
-        self.changed.notify_waiters();
-        Ok(self.until(|| *self.says.lock().unwrap()).await)
+        let verdict = || *self.says.lock().unwrap();
+        when("the person's word", || verdict().is_some()).await;
+        Ok(verdict().unwrap())
     }
 }
 
@@ -217,9 +197,7 @@ async fn a_question_that_is_stopped_counts_what_it_spent() {
     let parts = EngineParts { memory: Arc::new(Fixed("")), ..EngineParts::of(&world.workspace(), &journal) };
     let (engine, stop) = (AnswerEngine::new(parts).unwrap(), CancellationToken::new());
     let stopping = async {
-        while server.requests().len() < 2 {
-            tokio::task::yield_now().await;
-        }
+        server.wait_for(2).await;
         stop.cancel();
     };
     let (answered, ()) = tokio::join!(engine.answer(1, &NoConversation, &stop), stopping);
@@ -235,14 +213,11 @@ async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.say("b").await.ends_with("From memory."));
     // The question was handed on to somebody who waits; the person answers it now.
-    let person = &world.person;
-    person.until(|| (person.asked.lock().unwrap().len() >= 2).then_some(())).await;
-    world.person.answer(ApprovalVerdict::Yes);
+    when("the question", || world.person.asked.lock().unwrap().len() >= 2).await;
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Yes);
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
     let journal = world.journal();
-    while journal.budget_events_since(midnight).unwrap().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    when("the answer", || !journal.budget_events_since(midnight).unwrap().is_empty()).await;
     *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Nobody);
     assert_eq!(world.say("c").await, "Yes.");
 }

@@ -27,10 +27,6 @@ fn without_freshness(run: &Run) -> Value {
     json
 }
 
-fn wait_for_socket(vault: &TestVault) {
-    crate::support::until("the daemon's socket", || vault.state().join("ask.sock").exists());
-}
-
 #[test]
 fn the_daemon_answers_as_the_process_itself_does() {
     let vault = TestVault::new(MEMORY);
@@ -54,7 +50,7 @@ fn the_daemon_answers_as_the_process_itself_does() {
     assert!(alone[2].stdout.contains("allergic to peanuts"), "{}", alone[2].stdout);
 
     let daemon = Daemon::start(&vault, &["run"]);
-    wait_for_socket(&vault);
+    until("the daemon's socket", || vault.state().join("ask.sock").exists());
     for (question, alone) in questions.iter().zip(&alone) {
         let asked = at_once(&vault, question);
         asked.warns_not(NO_DAEMON).warns_not(OTHERS);
@@ -127,8 +123,7 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
     let given = prompt("alone");
     given.says("allergic to peanuts");
 
-    let daemon = Daemon::start(&vault, &["run"]);
-    wait_for_socket(&vault);
+    let _daemon = vault.listening_daemon();
     let (mut asked, said) = mcp(&vault, &calls);
     assert!(!said.contains(NO_DAEMON) && !said.contains(OTHERS), "{said}");
     for answer in alone.iter_mut().chain(&mut asked) {
@@ -141,7 +136,6 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
     mcp(&vault, &[save]);
     let (found, _) = mcp(&vault, &[json!({"name": "memory_search", "arguments": {"query": "tandem"}})]);
     assert!(found[0].to_string().contains("rides a tandem"), "{found:?}");
-    drop(daemon.terminate());
 }
 
 #[test]
@@ -152,11 +146,9 @@ fn a_deep_search_is_the_same_beside_a_daemon() {
     let question = ["-vv", "--json", "search", "--deep", "peanuts"];
     let alone = at_once(&vault, &question);
     assert_eq!(alone.json()["reranked"]["by"], "endpoint:127.0.0.1", "{}", alone.stdout);
-    let daemon = Daemon::start(&vault, &["run"]);
-    wait_for_socket(&vault);
+    let _daemon = vault.listening_daemon();
     let asked = at_once(&vault, &question);
     asked.warns_not(NO_DAEMON).warns_not(OTHERS);
     assert_eq!(without_freshness(&asked), without_freshness(&alone));
     assert_eq!(server.requests().len(), 2);
-    drop(daemon.terminate());
 }

@@ -26,8 +26,7 @@ fn a_second_vault_is_refused_the_state_of_the_first() {
     let at = ["--vault", root.to_str().unwrap()];
     for command in [&["status"][..], &["tick"], &["undo"], &["search", "goose"]] {
         let refused = first.run(&[&at[..], command].concat());
-        assert_eq!(refused.code, 2, "{command:?}: {refused:?}");
-        refused.warns("belongs to the vault `[VAULT]`").warns("VAULT_AGENT_STATE_DIR");
+        refused.exits(2).warns("belongs to the vault `[VAULT]`").warns("VAULT_AGENT_STATE_DIR");
     }
     assert_eq!(second.read("Reminders.md"), "- 2026-12-25 09:00 Goose\n");
     let _ = first.run(&["status"]).ok();
@@ -48,9 +47,7 @@ fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
     for args in IN_A_VAULT.split(", ") {
         let words: Vec<&str> = args.split(' ').collect();
         let run = vault.run(&[&["--vault", root.to_str().unwrap()], &words[..]].concat());
-        assert_eq!(run.code, 2, "{args:?}: {run:?}");
-        let asks = run.stderr.contains("is no vault") && run.stderr.contains("vault-agent init");
-        assert!(asks, "{args:?}: {run:?}");
+        run.exits(2).warns("is no vault").warns("vault-agent init");
     }
     for dir in [vault.state(), vault.cache()] {
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{}", dir.display());
@@ -104,10 +101,8 @@ fn with_json_a_failure_is_one_document_too() {
         (&["--json", "remind", "preview", "--count", "99999999999"], 2, "99999999999"),
         (&["--json", "remind", "preview", "--count", "0"], 2, "0"),
     ] {
-        let run = vault.run(args);
-        assert_eq!(run.code, code, "{args:?}: {run:?}");
-        assert!(run.json()["error"].as_str().unwrap().contains(words), "{args:?}: {run:?}");
-        assert!(run.stderr.contains(words), "{args:?}: {run:?}");
+        let document = vault.run(args).exits(code).warns(words).json();
+        assert!(document["error"].as_str().unwrap().contains(words), "{args:?}: {document}");
     }
 }
 
@@ -198,8 +193,7 @@ fn a_text_may_begin_with_a_dash() {
         (&["remind", "add", "--json", "in 1 hour", "-- a line --"], "-- a line --"),
         (&["memory", "working", "--set", "- x"], ""),
     ] {
-        let run = vault.run(args).ok();
-        assert!(run.stdout.contains(saved), "{args:?}: {run:?}");
+        vault.run(args).ok().says(saved);
     }
     assert!(vault.run(&["memory", "working"]).ok().stdout.contains("- x"));
     vault.write("Light.md", "light theme\n");
@@ -212,8 +206,7 @@ fn a_text_may_begin_with_a_dash() {
     assert!(said.exits(2).json()["hints"][0].as_str().unwrap().contains("'-- -l'"), "{said:?}");
     // What looks like an option is one, and a misspelt one is no text.
     for args in [&["memory", "save", "--sectoin", "A", "x"][..], &["remind", "list", "-x"]] {
-        let run = vault.run(args);
-        assert!(run.code == 2 && run.stderr.contains("unexpected argument"), "{args:?}: {run:?}");
+        vault.run(args).exits(2).warns("unexpected argument");
     }
 }
 
@@ -350,9 +343,7 @@ fn what_can_not_be_written_is_named() {
     std::fs::create_dir_all(vault.home().join(".claude/settings.json.before-vault-agent/x")).unwrap();
     std::fs::write(vault.home().join(".claude/settings.json"), "{}\n").unwrap();
     for args in [&["service", "install"][..], &["hook", "install", "--no-memories"]] {
-        let run = vault.run(args);
-        assert!(run.code == 1 && run.stderr.contains("can't write `[HOME]/"), "{args:?}: {run:?}");
-        assert!(run.stderr.contains("the right to write there"), "{args:?}: {run:?}");
+        vault.run(args).exits(1).warns("can't write `[HOME]/").warns("the right to write there");
     }
     let pages = vault.home().join("pages");
     std::fs::create_dir_all(pages.join("vault-agent.1")).unwrap();

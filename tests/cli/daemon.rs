@@ -65,11 +65,9 @@ impl Daemon {
 
 #[test]
 fn an_undo_that_was_killed_is_finished_by_the_daemon() {
-    let mut vault = TestVault::new("//- /daily/2026-11-30.md\n- Anna likes tea\n//- /MEMORY.md\n# Memory\n");
+    let vault = TestVault::new("//- /daily/2026-11-30.md\n- Anna likes tea\n//- /MEMORY.md\n# Memory\n");
     let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
-    vault.env("FAILPOINTS", "history::restore-step=return");
-    assert_ne!(vault.run(&["undo"]).code, 0);
-    vault.env("FAILPOINTS", "");
+    vault.killed("history::restore-step=return", &["undo"]);
     let halves = ["MEMORY.md", "daily/2026-11-30.md"].map(|note| vault.read(note).contains("Anna"));
     assert_eq!(halves[0], halves[1], "taken back in one of two notes");
     let daemon = Daemon::start(&vault, &["run"]);

@@ -172,7 +172,7 @@ fn every_block_of_the_documentation_fits_at_the_end_of_new_settings() {
     for Block { page, text } in blocks() {
         vault.write("vault-agent.toml", format!("{new}\n{text}\n"));
         let run = vault.run(&["check"]);
-        assert_eq!(run.code, 0, "{page}\n{text}\n{}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, 0, "{page}\n{text}\n{run:?}");
         let settings = vault.doctor("settings").remove(0);
         assert_eq!(settings["status"], "ok", "{page}\n{text}\n{settings}");
     }

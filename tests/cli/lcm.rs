@@ -228,7 +228,6 @@ fn what_can_not_be_searched_or_found_says_so() {
         (&["lcm", "expand", "../../etc/passwd"], 1, "no summary has the id"),
         (&["lcm", "describe", "sum_0000000000000000"], 1, "no summary has the id"),
     ] {
-        let run = vault.run(args);
-        assert!(run.code == code && run.stderr.contains(words), "{args:?}: {} {}", run.code, run.stderr);
+        vault.run(args).exits(code).warns(words);
     }
 }

@@ -72,7 +72,7 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
             rig.wait_said(CHANNEL, 1).await;
         }
         drop(daemon);
-        rig.fake.until("the session's end", LONG, |w| w.sessions.values().all(|s| s.tx.is_none())).await;
+        rig.fake.until("the session's end", |w| w.sessions.values().all(|s| s.tx.is_none())).await;
     }
     let daemon = rig.daemon();
     let first = rig.said(CHANNEL).first().cloned().unwrap();

@@ -59,9 +59,8 @@ impl House {
     }
 
     pub fn cli(&self, args: &[&str]) -> Command {
-        let mut command = support::program(self, args);
-        command.env("HOME", self.dir()).env("VAULT_AGENT_VAULT", self.root());
-        command.env("DISCORD_TOKEN", &self.fake.world().token).envs(&self.environment);
+        let mut command = self.program(args);
+        command.envs(&self.environment).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -79,16 +78,6 @@ impl House {
         self.wait("the history is read", || self.rounds() > before).await;
         self.fake.connected().await;
         daemon
-    }
-
-    /// What the bot said to a message, but for what it asked.
-    pub fn replies(&self, to: u64) -> Vec<String> {
-        let (mut messages, to) = (self.fake.messages(CHANNEL), to.to_string());
-        messages.retain(|m| {
-            let is_question = m["content"].as_str().is_some_and(|text| text.starts_with("**May this run?**"));
-            m["message_reference"]["message_id"] == to.as_str() && !is_question
-        });
-        messages.iter().map(|m| m["content"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits until a question is answered.

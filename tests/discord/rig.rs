@@ -201,18 +201,10 @@ impl Rig {
 
     /// The real program with this vault, before it is started.
     pub fn program(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(option_env!("CARGO_BIN_EXE_vault-agent").unwrap_or("vault-agent"));
-        command
-            .args(args)
-            .env("VAULT_AGENT_VAULT", self.root())
-            .env("VAULT_AGENT_STATE_DIR", self.state())
-            .env("VAULT_AGENT_CACHE_DIR", self.cache())
-            .env("DISCORD_TOKEN", &self.fake.world().token)
-            .env_remove("VAULT_AGENT_NOW")
-            .env_remove("FAILPOINTS")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let mut command = support::program(self, args);
+        command.env("HOME", self.dir()).env("VAULT_AGENT_VAULT", self.root());
+        command.env("DISCORD_TOKEN", &self.fake.world().token);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 
@@ -369,10 +361,13 @@ impl Rig {
         self.events(CHANNEL).iter().filter(|block| block.event.content.starts_with(beginning)).count()
     }
 
-    /// Whether the last message of the channel replies to this one.
-    pub fn is_reply_to(&self, message: u64) -> bool {
-        let last = self.fake.messages(CHANNEL).pop().unwrap();
-        last["message_reference"]["message_id"].as_str().and_then(|id| id.parse().ok()) == Some(message)
+    /// What the bot said in reply to a message, but its questions whether something may run.
+    pub fn replies(&self, to: u64) -> Vec<String> {
+        let (mut messages, to) = (self.fake.messages(CHANNEL), to.to_string());
+        messages
+            .retain(|m| m["author"]["id"] == "500" && m["message_reference"]["message_id"] == to.as_str());
+        let texts = messages.iter().map(|m| m["content"].as_str().unwrap().to_owned());
+        texts.filter(|text| !text.starts_with("**May this run?**")).collect()
     }
 
     /// What was said there by people and the bot, in order.

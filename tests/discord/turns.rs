@@ -80,8 +80,7 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let _running = rig.run().await;
         let question = rig.ask("when is the dentist?");
         rig.wait_done(1).await;
-        assert_eq!(rig.answers(), ["On **Friday**."]);
-        assert!(rig.is_reply_to(question));
+        assert_eq!(rig.replies(question), ["On **Friday**."]);
         assert!(rig.fake.world().typing.iter().any(|(channel, _)| *channel == CHANNEL));
         let log = [EventKind::User, EventKind::Recall, EventKind::Agent, EventKind::System];
         assert_eq!(kinds(&rig), log, "{wire}");
@@ -154,7 +153,7 @@ async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
     tool.gate.add_permits(10);
     rig.wait_done(4).await;
     assert_eq!(rig.answers(), ["First.", "All three."]);
-    assert!(rig.is_reply_to(last));
+    assert_eq!(rig.replies(last), ["All three."]);
     assert_eq!(rig.server.requests().len(), 3);
     let said = people(&rig.server.requests()[2]);
     for (word, said) in ["second?", "third?", "fourth?"].iter().zip(&said[said.len() - 3..]) {
@@ -286,8 +285,7 @@ async fn long_work_says_what_it_does_in_one_message_that_goes() {
     rig.server.script(vec![look(), Reply::text("Done.")]);
     let running = rig.run().await;
     let question = rig.ask("work!");
-    rig.wait("what is going on", || rig.answers() == ["-# ⏳ using look"]).await;
-    assert!(rig.is_reply_to(question));
+    rig.wait("what is going on", || rig.replies(question) == ["-# ⏳ using look"]).await;
     // After a restart it is the same message.
     running.crash().await;
     let running = rig.run().await;

@@ -111,13 +111,7 @@ impl Stand {
 
     /// Waits until no process of a run is left: the system may take a moment to forget what was killed.
     pub async fn nothing_is_left(&self) {
-        let gone = async {
-            while !self.alive().is_empty() {
-                tokio::task::yield_now().await;
-            }
-        };
-        let gone = tokio::time::timeout(Duration::from_secs(60), gone).await;
-        assert!(gone.is_ok(), "still there: {:?}", self.alive());
+        when("the end of all processes", || self.alive().is_empty()).await;
     }
 
     /// The processes of our runs with this word in their command lines, without the supervisor: their ids.

@@ -123,8 +123,7 @@ fn one_operation_is_shown_and_undone_by_its_snapshot() {
         (vec!["undo", "abcdef0123"], 2, "is neither a snapshot's id"),
     ];
     for (args, code, words) in refused {
-        let run = vault.run(&args);
-        assert!(run.code == code && run.stderr.contains(words), "{args:?}: {run:?}");
+        vault.run(&args).exits(code).warns(words);
     }
 }
 
@@ -259,9 +258,7 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
         (&["history", "--since", "whenever"], 2, "is no time"),
         (&["undo", "0"], 2, "can't be taken back"),
     ] {
-        let run = vault.run(args);
-        assert_eq!(run.code, code, "{args:?}: {run:?}");
-        assert!(run.stderr.contains(words), "{args:?}: {run:?}");
+        vault.run(args).exits(code).warns(words);
     }
     assert_eq!(vault.tree(), before);
 }

@@ -405,6 +405,17 @@ fn as_ordinary_user(vault: &TestVault) -> Option<impl Fn(&[&str]) -> Command> {
     Some(command)
 }
 
+/// A daemon, once it vouches for what a search finds.
+fn vouching_daemon(command: &impl Fn(&[&str]) -> Command) -> Killed {
+    let mut run = command(&["run"]);
+    let daemon = Killed(run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    until("the daemon to vouch", || {
+        let run = Run::of(&mut command(&["--json", "search", "goose"])).json();
+        run["freshness"]["checked_by"] == "daemon"
+    });
+    daemon
+}
+
 #[test]
 fn a_file_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     let vault = TestVault::new("//- a.md\ngoose\n//- shut.md\ngoose\n");
@@ -426,12 +437,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     none.warns(one).warns("nothing found");
     Run::of(&mut command(&["recall", "what of the goose"])).ok().warns(one);
     // Beside a daemon.
-    let mut daemon = command(&["run"]);
-    let _daemon = Killed(daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    until("the daemon to vouch", || {
-        let run = Run::of(&mut command(&["--json", "search", "goose"])).json();
-        run["freshness"]["checked_by"] == "daemon"
-    });
+    let _daemon = vouching_daemon(&command);
     search("what of the goose", false, 1);
     set_mode(vault.path("shut.md"), 0o644);
     search("what of the goose", true, 2);
@@ -465,12 +471,7 @@ fn a_folder_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     let (hits, complete, warnings) = search("scan");
     assert_eq!((hits, complete, warnings), (1, false, one("shut")));
     // Beside a daemon, which looks at it no more than once.
-    let mut daemon = command(&["run"]);
-    let _daemon = Killed(daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    until("the daemon to vouch", || {
-        let run = Run::of(&mut command(&["--json", "search", "goose"])).json();
-        run["freshness"]["checked_by"] == "daemon"
-    });
+    let _daemon = vouching_daemon(&command);
     let (hits, complete, warnings) = search("daemon");
     assert_eq!((hits, complete), (1, false), "{warnings}");
     assert!(warnings.starts_with("`shut` was not searched: it can't be read"), "{warnings}");

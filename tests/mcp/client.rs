@@ -171,7 +171,8 @@ impl Client {
     /// Closes the pipe and waits for the server's end: its exit code, and what was left on its outputs.
     pub fn close(mut self) -> (i32, Vec<Value>, String) {
         drop(self.stdin.take());
-        let code = self.ended();
+        until("the server's end", || self.child.try_wait().expect("a child").is_some());
+        let code = self.child.wait().expect("a child").code().unwrap_or(-1);
         let mut left: Vec<Value> = self.waiting.drain(..).collect();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
@@ -182,17 +183,6 @@ impl Client {
         }
         let said = self.said();
         (code, left, said)
-    }
-
-    fn ended(&mut self) -> i32 {
-        let begun = std::time::Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child") {
-                return status.code().unwrap_or(-1);
-            }
-            assert!(begun.elapsed() < PATIENCE, "the server doesn't end; stderr: {}", self.said());
-            std::thread::sleep(Duration::from_millis(5));
-        }
     }
 }
 

@@ -40,9 +40,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
         let driven = runtime().block_on(async {
             let stop = CancellationToken::new();
             let word = async {
-                while !rig.text(&note).contains("- [ ] ap_") {
-                    tokio::task::yield_now().await;
-                }
+                when("the question", || rig.text(&note).contains("- [ ] ap_")).await;
                 if ticked {
                     rig.write(&note, &rig.text(&note).replace("- [ ] ap_", "- [x] ap_"));
                 } else {

@@ -8,7 +8,7 @@ use crate::routines::rig::*;
 pub struct Served {
     pub vault: TestVault,
     pub server: ModelServer,
-    _runtime: tokio::runtime::Runtime,
+    runtime: tokio::runtime::Runtime,
 }
 
 const MORNING: &str =
@@ -22,7 +22,7 @@ pub fn served(now: &str, more: &str) -> Served {
         "//- now: {now}\n//- /vault-agent.toml\n{settings}//- /routines/morning.md\n{MORNING}//- /Reminders.md\n\
          - [ ] date=2026-12-01 time=17:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n"
     ));
-    Served { vault, server, _runtime: runtime }
+    Served { vault, server, runtime }
 }
 
 impl Served {
@@ -273,17 +273,9 @@ fn a_run_s_request_is_made_again_with_the_tools_that_a_routine_has() {
     }
 }
 
-/// A server, and a vault whose brain it is.
-fn with_brain(now: &str) -> (tokio::runtime::Runtime, ModelServer, TestVault) {
-    let (runtime, server) = ModelServer::alone();
-    let vault = TestVault::new(&format!("//- now: {now}\n"));
-    vault.write("vault-agent.toml", server.brain("local", "chat", ""));
-    (runtime, server, vault)
-}
-
 #[test]
 fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
-    let (runtime, server, vault) = with_brain("2026-12-01T08:00:00Z");
+    let Served { vault, server, runtime } = served("2026-12-01T08:00:00Z", "");
     vault.write("routines/a.md", note("schedule: daily 08:00\ndeliver: note\nnote: Log", "What now?"));
     server.respond(|_| Reply::hang());
     let daemon = Daemon::start(&vault, &["run"]);
@@ -304,7 +296,7 @@ fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
 
 #[test]
 fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
-    let (_runtime, server, vault) = with_brain("2026-12-01T00:00:00Z");
+    let Served { vault, server, runtime: _runtime } = served("2026-12-01T00:00:00Z", "");
     let text = note("schedule: daily 08:00\ndeliver: note\nnote: Log", "A line?");
     write_at(&vault.path("routines/log.md"), &text, vault.now());
     let mut count = 0;

@@ -68,9 +68,8 @@ impl Rig {
 
     /// At 2026-12-01 08:00, with the routine `a` of that time of the day, which is answered so.
     pub fn daily(answer: &'static str) -> Self {
-        let rig = Self::new("2026-12-01T08:00:00Z");
+        let rig = Self::answering("2026-12-01T08:00:00Z", answer);
         rig.routine("a", "schedule: daily 08:00", "What now?");
-        rig.respond(move |_| Reply::text(answer));
         rig
     }
 

@@ -95,17 +95,9 @@ async fn a_tool_that_is_not_allowed_is_never_called() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_over_http_is_called_with_its_key() {
-    let notes = tempfile::tempdir().unwrap();
-    std::fs::write(notes.path().join("MEMORY.md"), "## Ann\n- likes green tea\n").unwrap();
-    std::fs::write(notes.path().join("vault-agent.toml"), "").unwrap();
-    let mut server = Command::new(PROGRAM)
-        .args(["--vault", &notes.path().display().to_string(), "mcp", "--http", "0"])
-        .env("VAULT_AGENT_MCP_TOKEN", "tok-1234567890abcdef1234567890abcdef")
-        .env("VAULT_AGENT_STATE_DIR", notes.path().join("state"))
-        .env("VAULT_AGENT_CACHE_DIR", notes.path().join("cache"))
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut notes = TestVault::new("//- /MEMORY.md\n## Ann\n- likes green tea\n");
+    notes.env("VAULT_AGENT_MCP_TOKEN", "tok-1234567890abcdef1234567890abcdef");
+    let mut server = notes.command(&["mcp", "--http", "0"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
     let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)).unwrap();
     let settings = |key: &str| {

@@ -43,6 +43,15 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
+/// The same, while others of this runtime go on.
+pub async fn when(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} took too long");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Does what waits for something, on a runtime of its own.
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(work)
@@ -175,6 +184,8 @@ holds_folder!(TestVault);
 #[derive(Debug)]
 #[must_use = "look at what the command said"]
 pub struct Run {
+    /// What was asked.
+    args: String,
     /// Standard output.
     pub stdout: String,
     /// Standard error.
@@ -269,7 +280,7 @@ impl TestVault {
 
     /// Runs a command to its end.
     pub fn run(&self, args: &[&str]) -> Run {
-        self.ran(|| self.command(args).output())
+        self.ran(args, || self.command(args).output())
     }
 
     /// What a command that goes well answers with `--json`.
@@ -285,8 +296,10 @@ impl TestVault {
     }
 
     /// Runs a command that ends at a failpoint, such as `history::logged=return`.
-    pub fn killed(&self, failpoint: &str, args: &[&str]) -> Run {
-        self.ran(|| self.command(args).env("FAILPOINTS", failpoint).output())
+    #[track_caller]
+    pub fn killed(&self, failpoint: &str, args: &[&str]) {
+        let run = self.ran(args, || self.command(args).env("FAILPOINTS", failpoint).output());
+        assert_ne!(run.code, 0, "{failpoint} was not reached: {run:?}");
     }
 
     /// Starts a command that says nothing here.
@@ -335,28 +348,28 @@ impl TestVault {
         let writer = std::thread::spawn(move || {
             let _ = stdin.write_all(input.as_bytes());
         });
-        let run = self.ran(|| child.wait_with_output());
+        let run = self.ran(args, || child.wait_with_output());
         writer.join().expect("the writer ends");
         run
     }
 
     /// What a command does; a server on another thread of the test's runtime answers it meanwhile.
-    fn ran(&self, run: impl FnOnce() -> std::io::Result<Output>) -> Run {
+    fn ran(&self, args: &[&str], run: impl FnOnce() -> std::io::Result<Output>) -> Run {
         use tokio::runtime::{Handle, RuntimeFlavor::MultiThread};
         let has_threads = Handle::try_current().is_ok_and(|now| now.runtime_flavor() == MultiThread);
         let output = if has_threads { tokio::task::block_in_place(run) } else { run() };
         self.advance(SignedDuration::from_secs(1));
-        self.seen(&output.expect("the binary runs"))
+        self.seen(args, &output.expect("the binary runs"))
     }
 
-    fn seen(&self, output: &Output) -> Run {
+    fn seen(&self, args: &[&str], output: &Output) -> Run {
         let names = [
             (self.root(), "[VAULT]"),
             (self.state(), "[STATE]"),
             (self.cache(), "[CACHE]"),
             (self.home(), "[HOME]"),
         ];
-        Run::seen(output, |text| {
+        Run::seen(args.join(" "), output, |text| {
             names.iter().fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
         })
     }
@@ -366,12 +379,13 @@ impl Run {
     /// What a command does whose environment is another than the vault's.
     pub fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the binary runs");
-        Self::seen(&output, |text| text)
+        Self::seen(format!("{command:?}"), &output, |text| text)
     }
 
-    fn seen(output: &Output, clean: impl Fn(String) -> String) -> Self {
+    fn seen(args: String, output: &Output, clean: impl Fn(String) -> String) -> Self {
         let text = |bytes: &[u8]| clean(String::from_utf8_lossy(bytes).into_owned());
         Self {
+            args,
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),
             code: output.status.code().unwrap_or(-1),
@@ -393,7 +407,7 @@ impl Run {
 
     #[track_caller]
     pub fn exits(&self, code: i32) -> &Self {
-        assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
+        assert_eq!(self.code, code, "{}\n{}\n{}", self.args, self.stdout, self.stderr);
         self
     }
 
@@ -438,22 +452,8 @@ impl Run {
 
 /// The text with each random reminder id replaced by `rid_[ID]`.
 pub fn without_random(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("rid_") {
-        let (before, id) = rest.split_at(at);
-        out.push_str(before);
-        let body = id[4..].chars().take_while(|c| c.is_ascii_uppercase() || ('2'..='7').contains(c)).count();
-        if body == 12 {
-            out.push_str("rid_[ID]");
-            rest = &id[16..];
-        } else {
-            out.push_str("rid_");
-            rest = &id[4..];
-        }
-    }
-    out.push_str(rest);
-    out
+    let id = regex_lite::Regex::new(r"rid_[A-Z2-7]{12}\b").expect("a pattern");
+    id.replace_all(text, "rid_[ID]").into_owned()
 }
 
 /// Runs one command over a fixture and compares what it said and one note with what is expected.

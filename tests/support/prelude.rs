@@ -27,7 +27,7 @@ pub use super::processes::{Killed, again, named, python, running, scripted_serve
 pub use super::random::Random;
 pub use super::{
     LOG_HEAD, Run, TestVault, bare_repository, block_on, contains_all, contains_none, event, pick, runtime,
-    until, without_random,
+    until, when, without_random,
 };
 #[cfg(unix)]
 pub use super::{fifo, mode, set_mode, write_private, write_program};

@@ -118,16 +118,5 @@ impl Pty {
 
 /// The text without colours and links.
 fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' && chars.peek() == Some(&'[') {
-            while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
-        } else if c == '\u{1b}' && chars.peek() == Some(&']') {
-            while chars.next().is_some_and(|c| c != '\\') {}
-        } else if c != '\r' {
-            out.push(c);
-        }
-    }
-    out
+    anstream::adapter::strip_str(text).to_string().replace('\r', "")
 }

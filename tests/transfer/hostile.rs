@@ -61,9 +61,7 @@ fn files_of_entries_have_a_bound() {
         vec!["import", "--from", "jsonl", &shown],
         vec!["import", &shown],
     ] {
-        let run = vault.run(&args);
-        assert_eq!(run.code, 2, "{args:?}");
-        run.warns("has 1073741824 bytes; at most 67108864 are read");
+        vault.run(&args).exits(2).warns("has 1073741824 bytes; at most 67108864 are read");
     }
 }
 

@@ -161,8 +161,7 @@ fn a_question_whose_process_was_killed_has_an_end() {
 fn a_question_goes_on_where_the_page_is_closed_and_opened_again() {
     let sample = Sample::still();
     sample.server.script(vec![Reply::hang()]);
-    let mut command = sample.vault.command(&["run"]);
-    let _daemon = Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let _daemon = sample.vault.daemon();
     let socket = vault_agent::web::control_socket::socket(&sample.vault.state());
     until("the daemon", || socket.exists());
     let open = || {

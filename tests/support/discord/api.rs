@@ -25,12 +25,27 @@ impl Answer {
     }
 }
 
-fn ok(body: Value) -> Answer {
-    Answer::new(200, body)
+/// What is done, or the refusal.
+type Outcome<T = Answer> = Result<T, Answer>;
+
+fn ok(body: Value) -> Outcome {
+    Ok(Answer::new(200, body))
+}
+
+fn done() -> Outcome {
+    Ok(Answer::new(204, Value::Null))
 }
 
 fn error(status: u16, code: u64, message: &str) -> Answer {
     Answer::new(status, json!({ "message": message, "code": code }))
+}
+
+fn unknown_message() -> Answer {
+    error(404, 10008, "Unknown Message")
+}
+
+fn refuse_if(holds: bool, status: u16, code: u64, message: &str) -> Outcome<()> {
+    if holds { Err(error(status, code, message)) } else { Ok(()) }
 }
 
 impl Request<'_> {
@@ -42,12 +57,15 @@ impl Request<'_> {
 
 /// The answer.
 pub fn answer(world: &mut World, request: &Request<'_>) -> Answer {
+    answered(world, request).unwrap_or_else(|refused| refused)
+}
+
+fn answered(world: &mut World, request: &Request<'_>) -> Outcome {
     let segments: Vec<&str> = request.path.split('/').filter(|s| !s.is_empty()).collect();
     let id = |at: usize| segments.get(at).and_then(|s: &&str| s.parse::<u64>().ok()).unwrap_or_default();
     let open = matches!(segments.first(), Some(&("interactions" | "webhooks" | "gateway")));
-    if !open && request.authorization != format!("Bot {}", world.token) {
-        return error(401, 0, "401: Unauthorized");
-    }
+    let is_known = open || request.authorization == format!("Bot {}", world.token);
+    refuse_if(!is_known, 401, 0, "401: Unauthorized")?;
     match (request.method, segments.as_slice()) {
         ("GET", ["gateway"]) => ok(json!({ "url": world.ws_url })),
         ("GET", ["users", "@me"]) => {
@@ -66,23 +84,30 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> Answer {
         ("POST", ["users", "@me", "channels"]) => create_dm(world, request),
         ("GET", ["oauth2", "applications", "@me"]) => ok(application(world)),
         ("GET", ["channels", _]) => {
-            reach(world, id(1)).err().unwrap_or_else(|| ok(world.channel_json(id(1))))
+            reach(world, id(1))?;
+            ok(world.channel_json(id(1)))
         }
-        ("POST", ["channels", _, "typing"]) => reach(world, id(1)).err().unwrap_or_else(|| {
+        ("POST", ["channels", _, "typing"]) => {
+            reach(world, id(1))?;
             world.typing.push((id(1), std::time::Instant::now()));
-            Answer::new(204, Value::Null)
-        }),
+            done()
+        }
         ("POST", ["channels", _, "messages"]) => create_message(world, id(1), request),
         ("GET", ["channels", _, "messages"]) => history(world, id(1), request),
         ("GET", ["channels", _, "messages", _]) => get_message(world, id(1), id(3)),
         ("PATCH", ["channels", _, "messages", _]) => edit_message(world, id(1), id(3), request),
-        ("DELETE", ["channels", _, "messages", _]) => match world.delete(id(1), id(3)) {
-            true => Answer::new(204, Value::Null),
-            false => error(404, 10008, "Unknown Message"),
-        },
+        ("DELETE", ["channels", _, "messages", _]) => {
+            if world.delete(id(1), id(3)) {
+                done()
+            } else {
+                Err(unknown_message())
+            }
+        }
         ("GET", ["channels", _, "threads", "archived", "public"]) => archived_threads(world, id(1), request),
-        (_, ["guilds", ..]) if id(1) != world.guild => error(404, 10004, "Unknown Guild"),
-        (_, ["applications", _, "guilds", ..]) if id(3) != world.guild => error(403, 50001, "Missing Access"),
+        (_, ["guilds", ..]) if id(1) != world.guild => Err(error(404, 10004, "Unknown Guild")),
+        (_, ["applications", _, "guilds", ..]) if id(3) != world.guild => {
+            Err(error(403, 50001, "Missing Access"))
+        }
         ("GET", ["guilds", _, "channels"]) => {
             let seen = |c: &&super::world::Channel| c.kind == Kind::Text && reach(world, c.id).is_ok();
             let channels = world.channels.values().filter(seen).map(|c| world.channel_json(c.id));
@@ -108,7 +133,7 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> Answer {
         ("POST", ["interactions", _, token, "callback"]) => callback(world, id(1), token, request),
         ("PATCH", ["webhooks", _, token, "messages", "@original"]) => edit_original(world, token, request),
         ("POST", ["webhooks", _, token]) => execute_webhook(world, id(1), token, request),
-        _ => error(404, 0, "404: Not Found"),
+        _ => Err(error(404, 0, "404: Not Found")),
     }
 }
 
@@ -125,7 +150,7 @@ fn application(world: &World) -> Value {
 }
 
 /// Whether the bot may see a channel at all.
-fn reach(world: &World, channel: u64) -> Result<Access, Answer> {
+fn reach(world: &World, channel: u64) -> Outcome<Access> {
     match world.channels.get(&channel).map(|c| c.access) {
         None | Some(Access::Missing) => Err(error(404, 10003, "Unknown Channel")),
         Some(Access::Hidden) => Err(error(403, 50001, "Missing Access")),
@@ -133,38 +158,24 @@ fn reach(world: &World, channel: u64) -> Result<Access, Answer> {
     }
 }
 
-fn create_dm(world: &mut World, request: &Request<'_>) -> Answer {
+fn create_dm(world: &mut World, request: &Request<'_>) -> Outcome {
     let user = request.body["recipient_id"].as_str().and_then(|u| u.parse().ok()).unwrap_or_default();
-    if !world.users.contains_key(&user) {
-        return error(400, 50033, "Invalid Recipient(s)");
-    }
+    refuse_if(!world.users.contains_key(&user), 400, 50033, "Invalid Recipient(s)")?;
     let id = world.dm(user);
     ok(world.channel_json(id))
 }
 
-fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Answer {
-    match reach(world, channel) {
-        Err(refused) => return refused,
-        Ok(Access::NoSend) => return error(403, 50013, "Missing Permissions"),
-        Ok(Access::DmRefused) => return error(403, 50007, "Cannot send messages to this user"),
-        Ok(Access::NoHistory) if !request.body["message_reference"].is_null() => {
-            return error(403, 160_002, "Cannot reply without permission to read message history");
-        }
-        Ok(_) => {}
-    }
-    if world.channels[&channel].locked {
-        return error(403, 160_005, "Thread is locked");
-    }
-    if let Some(limited) = over_the_limit(world, channel) {
-        return limited;
-    }
+fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Outcome {
+    let (access, is_reply) = (reach(world, channel)?, !request.body["message_reference"].is_null());
+    refuse_if(access == Access::NoSend, 403, 50013, "Missing Permissions")?;
+    refuse_if(access == Access::DmRefused, 403, 50007, "Cannot send messages to this user")?;
+    let words = "Cannot reply without permission to read message history";
+    refuse_if(access == Access::NoHistory && is_reply, 403, 160_002, words)?;
+    refuse_if(world.channels[&channel].locked, 403, 160_005, "Thread is locked")?;
+    keep_the_limit(world, channel)?;
     let content = request.body["content"].as_str().unwrap_or_default();
-    if content.is_empty() {
-        return error(400, 50006, "Cannot send an empty message");
-    }
-    if content.encode_utf16().count() > 2000 {
-        return error(400, 50035, "Invalid Form Body: content must be 2000 or fewer in length");
-    }
+    refuse_if(content.is_empty(), 400, 50006, "Cannot send an empty message")?;
+    refuse_long(content)?;
     let nonce = request.body["nonce"].as_str().map(str::to_owned);
     let enforced = request.body["enforce_nonce"].as_bool() == Some(true);
     let now = world.now_ms();
@@ -172,10 +183,7 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
     let earlier =
         nonce.as_ref().filter(|_| enforced).and_then(|nonce| world.nonces.get(&(channel, nonce.clone())));
     if let Some((id, _)) = earlier.filter(|(_, at)| remembered(*at)) {
-        return match world.channels[&channel].messages.get(id) {
-            Some(message) => ok(message.clone()),
-            None => error(404, 10008, "Unknown Message"),
-        };
+        return ok(world.channels[&channel].messages.get(id).ok_or_else(unknown_message)?.clone());
     }
     world.channel_mut(channel).archived = false;
     world.count_pings(content, request.body.get("allowed_mentions").filter(|a| !a.is_null()), false);
@@ -184,7 +192,7 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
     if let Some(nonce) = nonce.filter(|_| enforced) {
         world.nonces.insert((channel, nonce), (id, now));
     }
-    let mut answer = ok(message);
+    let mut answer = Answer::new(200, message);
     if let Some((limit, per)) = world.rate {
         let used = world.sent_at.get(&channel).map_or(0, std::collections::VecDeque::len);
         answer.headers = vec![
@@ -194,29 +202,32 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
             ("x-ratelimit-bucket", format!("messages-{channel}")),
         ];
     }
-    answer
+    Ok(answer)
 }
 
-fn over_the_limit(world: &mut World, channel: u64) -> Option<Answer> {
-    let (limit, per) = world.rate?;
+fn refuse_long(content: &str) -> Outcome<()> {
+    let words = "Invalid Form Body: content must be 2000 or fewer in length";
+    refuse_if(content.encode_utf16().count() > 2000, 400, 50035, words)
+}
+
+fn keep_the_limit(world: &mut World, channel: u64) -> Outcome<()> {
+    let Some((limit, per)) = world.rate else { return Ok(()) };
     let sent = world.sent_at.entry(channel).or_default();
     let now = std::time::Instant::now();
     while sent.front().is_some_and(|at| now.duration_since(*at) >= per) {
         sent.pop_front();
     }
-    if sent.len() >= limit {
-        let wait = per.saturating_sub(now.duration_since(*sent.front()?));
-        return Some(super::rest::limited(Scope::User, wait.as_secs_f64()));
+    if let Some(first) = sent.front().filter(|_| sent.len() >= limit) {
+        let wait = per.saturating_sub(now.duration_since(*first));
+        return Err(super::rest::limited(Scope::User, wait.as_secs_f64()));
     }
     sent.push_back(now);
-    None
+    Ok(())
 }
 
-fn history(world: &World, channel: u64, request: &Request<'_>) -> Answer {
-    match reach(world, channel) {
-        Err(refused) => return refused,
-        Ok(Access::NoHistory) => return ok(json!([])),
-        Ok(_) => {}
+fn history(world: &World, channel: u64, request: &Request<'_>) -> Outcome {
+    if reach(world, channel)? == Access::NoHistory {
+        return ok(json!([]));
     }
     let limit = request.param("limit").unwrap_or(50).clamp(1, 100) as usize;
     let messages = &world.channels[&channel].messages;
@@ -233,22 +244,15 @@ fn history(world: &World, channel: u64, request: &Request<'_>) -> Answer {
 }
 
 /// One message of history; unlike a page of it, this says whether the bot may read history at all.
-fn get_message(world: &World, channel: u64, id: u64) -> Answer {
-    match reach(world, channel) {
-        Err(refused) => refused,
-        Ok(Access::NoHistory) => error(403, 50001, "Missing Access"),
-        Ok(_) => match world.channels[&channel].messages.get(&id) {
-            Some(message) => ok(world.veiled(message.clone(), world.message_content_enabled)),
-            None => error(404, 10008, "Unknown Message"),
-        },
-    }
+fn get_message(world: &World, channel: u64, id: u64) -> Outcome {
+    refuse_if(reach(world, channel)? == Access::NoHistory, 403, 50001, "Missing Access")?;
+    let message = world.channels[&channel].messages.get(&id).ok_or_else(unknown_message)?;
+    ok(world.veiled(message.clone(), world.message_content_enabled))
 }
 
 /// Newest first by the time of archiving, a page before a time.
-fn archived_threads(world: &World, parent: u64, request: &Request<'_>) -> Answer {
-    if let Err(refused) = reach(world, parent) {
-        return refused;
-    }
+fn archived_threads(world: &World, parent: u64, request: &Request<'_>) -> Outcome {
+    reach(world, parent)?;
     let before = request.query.split('&').find_map(|pair| pair.strip_prefix("before="));
     let before = before.map(|before| before.replace("%3A", ":").replace("%2B", "+"));
     let limit = request.param("limit").unwrap_or(50) as usize;
@@ -262,17 +266,13 @@ fn archived_threads(world: &World, parent: u64, request: &Request<'_>) -> Answer
     ok(json!({ "threads": threads, "members": [], "has_more": more }))
 }
 
-fn edit_message(world: &mut World, channel: u64, id: u64, request: &Request<'_>) -> Answer {
-    if let Err(refused) = reach(world, channel) {
-        return refused;
-    }
-    if world.channels[&channel].archived {
-        return error(400, 50083, "Thread is archived");
-    }
-    world.edit(channel, id, request.body).map_or_else(|| error(404, 10008, "Unknown Message"), ok)
+fn edit_message(world: &mut World, channel: u64, id: u64, request: &Request<'_>) -> Outcome {
+    reach(world, channel)?;
+    refuse_if(world.channels[&channel].archived, 400, 50083, "Thread is archived")?;
+    ok(world.edit(channel, id, request.body).ok_or_else(unknown_message)?)
 }
 
-fn put_commands(world: &mut World, request: &Request<'_>) -> Answer {
+fn put_commands(world: &mut World, request: &Request<'_>) -> Outcome {
     world.command_writes += 1;
     let mut commands = vec![];
     for command in request.body.as_array().into_iter().flatten() {
@@ -293,13 +293,11 @@ fn put_commands(world: &mut World, request: &Request<'_>) -> Answer {
     ok(json!(world.commands))
 }
 
-fn callback(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Answer {
-    let Some(interaction) = world.interactions.get_mut(&id).filter(|i| i.token == token) else {
-        return error(404, 10062, "Unknown interaction");
-    };
-    if interaction.callback.is_some() {
-        return error(400, 40060, "Interaction has already been acknowledged.");
-    }
+fn callback(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Outcome {
+    let interaction = world.interactions.get_mut(&id).filter(|i| i.token == token);
+    let interaction = interaction.ok_or_else(|| error(404, 10062, "Unknown interaction"))?;
+    let is_done = interaction.callback.is_some();
+    refuse_if(is_done, 400, 40060, "Interaction has already been acknowledged.")?;
     interaction.callback = Some(request.body.clone());
     let (kind, message, channel) = (request.body["type"].as_u64(), interaction.message, interaction.channel);
     let content = request.body["data"]["content"].as_str().unwrap_or_default().to_owned();
@@ -307,52 +305,41 @@ fn callback(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> A
     if kind == Some(7) {
         world.edit(channel, message, &request.body["data"]);
     }
-    Answer::new(204, Value::Null)
+    done()
 }
 
-fn edit_original(world: &mut World, token: &str, request: &Request<'_>) -> Answer {
+fn edit_original(world: &mut World, token: &str, request: &Request<'_>) -> Outcome {
     let content = request.body["content"].as_str().unwrap_or_default().to_owned();
-    if content.encode_utf16().count() > 2000 {
-        return error(400, 50035, "Invalid Form Body: content must be 2000 or fewer in length");
-    }
-    let Some(interaction) =
-        world.interactions.values_mut().find(|i| i.token == token && i.callback.is_some())
-    else {
-        return error(404, 10015, "Unknown Webhook");
-    };
+    refuse_long(&content)?;
+    let interaction = world.interactions.values_mut().find(|i| i.token == token && i.callback.is_some());
+    let interaction = interaction.ok_or_else(|| error(404, 10015, "Unknown Webhook"))?;
     interaction.edited = Some(request.body.clone());
     let channel = interaction.channel;
     world.count_pings(&content, request.body.get("allowed_mentions"), true);
     ok(world.message(channel, world.bot, request.body))
 }
 
-fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Answer {
+fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Outcome {
     if let Some(interaction) = world.interactions.values_mut().find(|i| i.token == token) {
         let channel = interaction.channel;
         interaction.followups.push(request.body.clone());
         return ok(world.message(channel, world.bot, request.body));
     }
     let (webhook, secret, channel) = world.webhook.clone();
-    if webhook != id || secret != token {
-        return error(404, 10015, "Unknown Webhook");
-    }
+    refuse_if(webhook != id || secret != token, 404, 10015, "Unknown Webhook")?;
     let channel = request.param("thread_id").unwrap_or(channel);
-    if let Some(limited) = over_the_limit(world, channel) {
-        return limited;
-    }
+    keep_the_limit(world, channel)?;
     let content = request.body["content"].as_str().unwrap_or_default().to_owned();
-    if content.is_empty() || content.encode_utf16().count() > 2000 {
-        return error(400, 50035, "Invalid Form Body");
-    }
+    refuse_if(content.is_empty(), 400, 50035, "Invalid Form Body")?;
+    refuse_long(&content)?;
     world.count_pings(&content, request.body.get("allowed_mentions").filter(|a| !a.is_null()), true);
     let mut body = request.body.clone();
     body["webhook_id"] = json!(webhook.to_string());
     let mut message = world.message(channel, webhook, &body);
     message["author"]["bot"] = json!(true);
     let message_id = world.store(message.clone(), true);
-    if request.query.contains("wait=true") {
-        ok(world.channels[&channel].messages[&message_id].clone())
-    } else {
-        Answer::new(204, Value::Null)
+    if !request.query.contains("wait=true") {
+        return done();
     }
+    ok(world.channels[&channel].messages[&message_id].clone())
 }

@@ -85,8 +85,6 @@ fn receive(shared: &Shared, payload: &Value, tx: &mpsc::UnboundedSender<Out>) {
         Some(6) => resume(&mut world, &payload["d"], tx),
         _ => {}
     }
-    drop(world);
-    shared.changed.notify_waiters();
 }
 
 fn identify(world: &mut World, data: &Value, tx: &mpsc::UnboundedSender<Out>) {

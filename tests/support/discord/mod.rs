@@ -33,7 +33,6 @@ pub struct Shared {
     pub records: Mutex<Vec<Arc<Record>>>,
     pub violations: Mutex<Vec<String>>,
     pub schema: Option<schema::Schema>,
-    pub changed: tokio::sync::Notify,
 }
 
 /// A running server. Dropping it closes its sockets, and fails the test if a request or an answer broke the API's
@@ -57,7 +56,6 @@ impl FakeDiscord {
             records: Mutex::default(),
             violations: Mutex::default(),
             schema: schema::Schema::find(),
-            changed: tokio::sync::Notify::new(),
         });
         let tasks = vec![
             tokio::spawn(gateway::serve(gateway, shared.clone())),
@@ -110,24 +108,14 @@ impl FakeDiscord {
         records.iter().filter(|r| r.method == method && r.path.contains(path)).cloned().collect()
     }
 
-    /// Waits until `done` says so, looking after every change; fails after `limit`.
-    pub async fn until(&self, what: &str, limit: Duration, mut done: impl FnMut(&World) -> bool) {
-        let end = tokio::time::Instant::now() + limit;
-        loop {
-            if done(&self.world()) {
-                return;
-            }
-            assert!(tokio::time::Instant::now() < end, "waited {limit:?} in vain for: {what}");
-            let _ = tokio::time::timeout(Duration::from_millis(20), self.shared.changed.notified()).await;
-        }
+    /// Waits until `done` says so.
+    pub async fn until(&self, what: &str, mut done: impl FnMut(&World) -> bool) {
+        when(what, || done(&self.world())).await;
     }
 
     /// Waits until a gateway session is ready.
     pub async fn connected(&self) {
-        self.until("a gateway session", Duration::from_secs(60), |w| {
-            w.sessions.values().any(|s| s.tx.is_some())
-        })
-        .await;
+        self.until("a gateway session", |w| w.sessions.values().any(|s| s.tx.is_some())).await;
     }
 
     /// A person writes. Stored and dispatched like any message; returns its id.
@@ -137,13 +125,9 @@ impl FakeDiscord {
 
     /// A person writes, with more keys (`message_reference`, `attachments`, …) in the message.
     pub fn post(&self, channel: u64, author: u64, extra: Value) -> u64 {
-        let id = {
-            let mut world = self.world();
-            let message = world.message(channel, author, &extra);
-            world.store(message, true)
-        };
-        self.shared.changed.notify_waiters();
-        id
+        let mut world = self.world();
+        let message = world.message(channel, author, &extra);
+        world.store(message, true)
     }
 
     pub fn edit(&self, channel: u64, id: u64, content: &str) {
@@ -173,7 +157,7 @@ impl FakeDiscord {
                     || i.edited.is_some()
             })
         };
-        self.until("an answer to the interaction", Duration::from_secs(60), settled).await;
+        self.until("an answer to the interaction", settled).await;
         let world = self.world();
         let interaction = &world.interactions[&id];
         json!({ "callback": interaction.callback, "edited": interaction.edited })

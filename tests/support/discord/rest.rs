@@ -61,7 +61,6 @@ async fn handle(
         body: body.clone(),
         status,
     }));
-    shared.changed.notify_waiters();
     let Some(answer) = answer else { break_connection() };
     match fault {
         Some(Fault::LoseAnswer) => break_connection(),

@@ -22,6 +22,7 @@ mod speak;
 use crate::support::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_util::task::AbortOnDropHandle;
 
 pub use reply::{Fault, Reply};
 pub use speak::body;
@@ -106,15 +107,14 @@ struct Shared {
     responder: Mutex<Option<Responder>>,
     asked: Mutex<Vec<Arc<Asked>>>,
     /// Requests whose client went away before the answer was whole.
-    gone: std::sync::atomic::AtomicUsize,
-    changed: tokio::sync::Notify,
+    gone: AtomicUsize,
 }
 
 /// A running server. Dropping it closes its socket.
 pub struct ModelServer {
     shared: Arc<Shared>,
     address: SocketAddr,
-    task: tokio::task::JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl ModelServer {
@@ -123,8 +123,8 @@ impl ModelServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared::default());
-        let task = tokio::spawn(serve(listener, shared.clone()));
-        Self { shared, address, task }
+        let task = AbortOnDropHandle::new(tokio::spawn(serve(listener, shared.clone())));
+        Self { shared, address, _task: task }
     }
 
     /// One that says these.
@@ -183,39 +183,17 @@ impl ModelServer {
 
     /// How many clients left before their answer was whole (or hung).
     pub fn gone(&self) -> usize {
-        self.shared.gone.load(std::sync::atomic::Ordering::SeqCst)
+        self.shared.gone.load(Ordering::SeqCst)
     }
 
     /// Waits until so many requests have come.
     pub async fn wait_for(&self, count: usize) {
-        self.wait(|server| server.requests().len() >= count, "requests").await;
+        when("a request", || self.requests().len() >= count).await;
     }
 
     /// Waits until so many clients have left.
     pub async fn wait_for_gone(&self, count: usize) {
-        self.wait(|server| server.gone() >= count, "clients that leave").await;
-    }
-
-    async fn wait(&self, enough: impl Fn(&Self) -> bool, what: &str) {
-        let waiting = async {
-            loop {
-                let changed = self.shared.changed.notified();
-                let mut changed = std::pin::pin!(changed);
-                changed.as_mut().enable();
-                if enough(self) {
-                    return;
-                }
-                changed.await;
-            }
-        };
-        let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
-        assert!(waited.is_ok(), "waited a minute for {what}");
-    }
-}
-
-impl Drop for ModelServer {
-    fn drop(&mut self) {
-        self.task.abort();
+        when("a client's leave", || self.gone() >= count).await;
     }
 }
 
@@ -235,15 +213,13 @@ async fn one(mut socket: TcpStream, shared: Arc<Shared>) {
         all.push(Arc::clone(&asked));
         all.len()
     };
-    shared.changed.notify_waiters();
     let scripted = shared.script.lock().unwrap().pop_front();
     let reply = scripted.unwrap_or_else(|| match shared.responder.lock().unwrap().as_mut() {
         Some(responder) => responder(&asked),
         None => Reply::status(500).body(r#"{"error":{"message":"the script is over"}}"#),
     });
     if !answer(&mut socket, &asked, &reply, number).await {
-        shared.gone.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        shared.changed.notify_waiters();
+        shared.gone.fetch_add(1, Ordering::SeqCst);
     }
 }
 

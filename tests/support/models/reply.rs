@@ -22,6 +22,7 @@ pub enum Fault {
 }
 
 /// One scripted reply.
+#[must_use]
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub text: String,
@@ -100,82 +101,68 @@ impl Reply {
     }
 
     /// One more call.
-    #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, arguments: Value) -> Self {
         self.calls.push((name.into(), arguments));
         self
     }
 
-    #[must_use]
     pub fn reasoning(self, reasoning: impl Into<String>) -> Self {
         Self { reasoning: reasoning.into(), ..self }
     }
 
     /// Tokens: input in all, of it cached, output.
-    #[must_use]
     pub fn usage(self, input: u64, cached: u64, output: u64) -> Self {
         Self { usage: Some((input, cached, output)), ..self }
     }
 
-    #[must_use]
     pub fn stop(self, stop: &str) -> Self {
         Self { stop: Some(stop.to_owned()), ..self }
     }
 
     /// An error's body.
-    #[must_use]
     pub fn body(self, body: impl Into<String>) -> Self {
         Self { text: body.into(), ..self }
     }
 
-    #[must_use]
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         self.header("retry-after", seconds.to_string())
     }
 
-    #[must_use]
     pub fn fault(self, fault: Fault) -> Self {
         Self { fault, ..self }
     }
 
     /// Closes in the middle of the body.
-    #[must_use]
     pub fn cut(self, bytes: usize) -> Self {
         self.fault(Fault::Cut(bytes))
     }
 
     /// Waits before it says anything.
-    #[must_use]
     pub fn after(self, pause: Duration) -> Self {
         Self { pause: Some(pause), ..self }
     }
 
     /// Waits after each piece of so many bytes.
-    #[must_use]
     pub fn slow(self, bytes: usize, pause: Duration) -> Self {
         Self { slow: Some(pause), pieces: vec![bytes], ..self }
     }
 
     /// Writes so many bytes at once, again and again.
-    #[must_use]
     pub fn pieces(self, pieces: Vec<usize>) -> Self {
         Self { pieces, ..self }
     }
 
     /// Not streamed.
-    #[must_use]
     pub fn whole(self) -> Self {
         Self { whole: true, ..self }
     }
 
     /// As the plainest of chat servers: whole calls without index and id, no usage, no `[DONE]`.
-    #[must_use]
     pub fn bare(self) -> Self {
         Self { bare: true, usage: None, ..self }
     }
