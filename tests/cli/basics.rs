@@ -170,13 +170,7 @@ fn a_folder_that_is_gone_is_named_with_what_to_do() {
     for args in [&["status"][..], &["init"], &["search", "x"]] {
         std::fs::create_dir(&gone).unwrap();
         // The shell stands in a folder that it removes.
-        let mut shell = Command::new("sh");
-        let plain = vault.command(args);
-        shell
-            .args(["-c", "/bin/rmdir \"$PWD\"; exec \"$0\" \"$@\""])
-            .arg(plain.get_program())
-            .args(plain.get_args());
-        shell.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut shell = vault.started_by(&["sh", "-c", "/bin/rmdir \"$PWD\"; exec \"$0\" \"$@\""], args);
         let run = Run::of(shell.env_remove("VAULT_AGENT_VAULT").current_dir(&gone));
         run.exits(1).warns("the current folder can't be used: ").warns("`--vault DIR`");
     }

@@ -91,11 +91,7 @@ fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
 #[test]
 fn a_daemon_that_was_started_with_hangups_ignored_goes_on_after_one() {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nhello\n");
-    let plain = vault.command(&["run"]);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$0\" run"]).arg(plain.get_program()).current_dir(vault.root());
-    shell.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let daemon = Daemon::spawn(shell);
+    let daemon = Daemon::spawn(vault.started_by(&["sh", "-c", "trap '' HUP; exec \"$0\" run"], &[]));
     daemon.hear("watching");
     wait_for_status(&vault);
     daemon.send(rustix::process::Signal::HUP);

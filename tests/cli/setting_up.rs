@@ -107,15 +107,10 @@ fn an_answer_that_is_no_utf_8_is_asked_for_again() {
 #[test]
 fn ctrl_c_while_a_secret_is_typed_leaves_a_terminal_that_shows_what_is_typed() {
     let vault = machine();
-    let program = vault.command(&[]).get_program().to_str().unwrap().to_owned();
-    let mut shell = vault.command(&[]);
-    shell.current_dir(vault.home());
     // What started the tests may ignore the signal, and so would all below it.
-    let mut command = std::process::Command::new("env");
-    let script = format!("trap : INT; '{program}' setup; echo \"ended with $?\"; stty -a");
-    command.args(["--default-signal=INT", "sh", "-c", &script]);
-    command.current_dir(vault.home()).envs(shell.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let mut at = Pty::start(&command);
+    let script = "trap : INT; \"$0\" setup; echo \"ended with $?\"; stty -a";
+    let mut shell = vault.started_by(&["env", "--default-signal=INT", "sh", "-c", script], &[]);
+    let mut at = Pty::start(shell.current_dir(vault.home()));
     at.answer("Which folder?", "v");
     at.answer("Which time zone", "");
     at.answer("Where are you told", "console");

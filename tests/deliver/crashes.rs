@@ -196,10 +196,8 @@ rm fill
 fn with_a_disk_too_full_to_note_the_outcome_nothing_is_sent_until_there_is_room() {
     for left in ["84", "100", "116"] {
         let vault = TestVault::new(&format!("//- /Reminders.md\n{}", due(&["Call"])));
-        let own = vault.command(&[]);
-        let mut mounted = Command::new("unshare");
-        mounted.args(["-rm", "sh", "-c", &FULL.replace("LEFT", left)]).arg(own.get_program());
-        mounted.env_clear().envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let script = FULL.replace("LEFT", left);
+        let mut mounted = vault.started_by(&["unshare", "-rm", "sh", "-c", &script], &[]);
         mounted.env("VAULT_AGENT_VAULT", vault.root());
         match mounted.output().ok().filter(|output| output.status.code() != Some(77)) {
             None => eprintln!("left out: no disk can be mounted here"),

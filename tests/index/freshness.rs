@@ -380,18 +380,9 @@ fn a_note_that_is_looked_at_twice_counts_once() {
 /// The program as a user for whom rights count; none where this can't be.
 fn as_ordinary_user(vault: &TestVault) -> Option<impl Fn(&[&str]) -> Command> {
     let is_root = rustix::process::geteuid().is_root();
-    let wrapped = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    let command = move |args: &[&str]| {
-        let plain = vault.command(args);
-        if !is_root {
-            return plain;
-        }
-        let mut command = Command::new("setpriv");
-        command.args(wrapped).arg(plain.get_program()).args(plain.get_args()).stdin(Stdio::null());
-        command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.current_dir(vault.root());
-        command
-    };
+    let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let command =
+        move |args: &[&str]| if is_root { vault.started_by(&user, args) } else { vault.command(args) };
     if is_root {
         let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(vault.dir()).status();
         let runs = command(&["--version"]).output();

@@ -2,6 +2,7 @@
 //! tokenizer against the reference implementation (`tokenizers` 0.23, all-MiniLM-L6-v2), as `tokens.json` has it. One
 //! difference is meant: a text that says `[CLS]` is text here, not a special token.
 
+use safetensors::tensor::{Dtype, TensorView};
 use vault_agent::embed::{
     BuiltinTable, Embedder, StaticModel, StaticModelFolder, local::LocalModel, table::DIMENSIONS, wordpiece,
 };
@@ -20,18 +21,13 @@ fn direction(word: &str) -> usize {
 }
 
 /// A tensor of a file: its name, type, shape and bytes.
-pub type Tensor<'a> = (&'a str, &'a str, Vec<usize>, Vec<u8>);
+pub type Tensor<'a> = (&'a str, Dtype, Vec<usize>, Vec<u8>);
 
 pub fn write_tensors(dir: &Path, tensors: &[Tensor<'_>]) {
-    let (mut head, mut bytes) = (serde_json::Map::new(), Vec::new());
-    for (name, kind, shape, data) in tensors {
-        let offsets = [bytes.len(), bytes.len() + data.len()];
-        bytes.extend_from_slice(data);
-        head.insert((*name).to_owned(), json!({"dtype": kind, "shape": shape, "data_offsets": offsets}));
-    }
-    let head = Value::Object(head).to_string();
-    let file = [&(head.len() as u64).to_le_bytes()[..], head.as_bytes(), &bytes].concat();
-    std::fs::write(dir.join("model.safetensors"), file).unwrap();
+    let views = tensors
+        .iter()
+        .map(|(name, kind, shape, data)| (*name, TensorView::new(*kind, shape.clone(), data).unwrap()));
+    safetensors::serialize_to_file(views, None, &dir.join("model.safetensors")).unwrap();
 }
 
 fn write_words(dir: &Path) {
@@ -61,7 +57,7 @@ pub fn bytes(numbers: &[f32]) -> Vec<u8> {
 fn write_model(dir: &Path) {
     std::fs::create_dir_all(dir).unwrap();
     write_words(dir);
-    write_tensors(dir, &[("embeddings", "F32", vec![WORDS.len(), 300], bytes(&rows(300)))]);
+    write_tensors(dir, &[("embeddings", Dtype::F32, vec![WORDS.len(), 300], bytes(&rows(300)))]);
 }
 
 fn like(dir: &Path, one: &str, other: &str) -> f32 {
@@ -86,14 +82,17 @@ fn tables_of_every_kind_are_read() {
     let shared: Vec<f32> = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].concat();
     let mapping: Vec<u8> = WORDS.iter().flat_map(|word| (direction(word) as i64).to_le_bytes()).collect();
     let all: [&[Tensor<'_>]; 5] = [
-        &[("embeddings", "F32", vec![n, 300], bytes(&rows(300)))],
-        &[("embeddings", "F16", vec![n, 3], half(&rows(3)))],
-        &[("embeddings", "I8", vec![n, 3], small(&rows(3)))],
-        &[("embeddings", "F32", vec![n, 3], bytes(&rows(3))), ("weights", "F32", vec![n], bytes(&weights))],
+        &[("embeddings", Dtype::F32, vec![n, 300], bytes(&rows(300)))],
+        &[("embeddings", Dtype::F16, vec![n, 3], half(&rows(3)))],
+        &[("embeddings", Dtype::I8, vec![n, 3], small(&rows(3)))],
         &[
-            ("embeddings", "F32", vec![3, 3], bytes(&shared)),
-            ("mapping", "I64", vec![n], mapping.clone()),
-            ("weights", "F32", vec![n], bytes(&weights)),
+            ("embeddings", Dtype::F32, vec![n, 3], bytes(&rows(3))),
+            ("weights", Dtype::F32, vec![n], bytes(&weights)),
+        ],
+        &[
+            ("embeddings", Dtype::F32, vec![3, 3], bytes(&shared)),
+            ("mapping", Dtype::I64, vec![n], mapping.clone()),
+            ("weights", Dtype::F32, vec![n], bytes(&weights)),
         ],
     ];
     for (at, tensors) in all.into_iter().enumerate() {
@@ -121,22 +120,25 @@ fn a_folder_that_is_no_table_says_what_it_lacks() {
     let mut broken = rows(3);
     broken[4] = f32::NAN;
     for (tensors, part) in [
-        (vec![("embeddings", "F32", vec![n, 3], bytes(&broken))], "something else than finite numbers"),
-        (vec![("embeddings", "F32", vec![n - 1, 3], bytes(&rows(3)[3..]))], "a table of 5 rows for 6 tokens"),
-        (vec![("vectors", "F32", vec![n, 3], bytes(&rows(3)))], "without the tensor `embeddings`"),
-        (vec![("embeddings", "F32", vec![3 * n], bytes(&rows(3)))], "in the shape"),
-        (vec![("embeddings", "BOOL", vec![n, 3], vec![0; 3 * n])], "which isn't known here"),
+        (vec![("embeddings", Dtype::F32, vec![n, 3], bytes(&broken))], "something else than finite numbers"),
+        (
+            vec![("embeddings", Dtype::F32, vec![n - 1, 3], bytes(&rows(3)[3..]))],
+            "a table of 5 rows for 6 tokens",
+        ),
+        (vec![("vectors", Dtype::F32, vec![n, 3], bytes(&rows(3)))], "without the tensor `embeddings`"),
+        (vec![("embeddings", Dtype::F32, vec![3 * n], bytes(&rows(3)))], "in the shape"),
+        (vec![("embeddings", Dtype::BOOL, vec![n, 3], vec![0; 3 * n])], "which isn't known here"),
         (
             vec![
-                ("embeddings", "F32", vec![n, 3], bytes(&rows(3))),
-                ("mapping", "I32", vec![n], (0..n).flat_map(|_| 99_i32.to_le_bytes()).collect()),
+                ("embeddings", Dtype::F32, vec![n, 3], bytes(&rows(3))),
+                ("mapping", Dtype::I32, vec![n], (0..n).flat_map(|_| 99_i32.to_le_bytes()).collect()),
             ],
             "a table of 6 rows for 6 tokens",
         ),
         (
             vec![
-                ("embeddings", "F32", vec![n, 3], bytes(&rows(3))),
-                ("weights", "F32", vec![1], bytes(&[1.0])),
+                ("embeddings", Dtype::F32, vec![n, 3], bytes(&rows(3))),
+                ("weights", Dtype::F32, vec![1], bytes(&[1.0])),
             ],
             "fewer weights",
         ),
@@ -179,7 +181,7 @@ fn a_vault_is_searched_with_its_own_table_and_made_anew_with_another() {
     // Another model in the same folder: what was saved of the old one isn't compared with it.
     let mut turned = rows(3);
     turned.rotate_right(3);
-    write_tensors(&dir, &[("embeddings", "F32", vec![WORDS.len(), 3], bytes(&turned))]);
+    write_tensors(&dir, &[("embeddings", Dtype::F32, vec![WORDS.len(), 3], bytes(&turned))]);
     assert_eq!(first(&ask("miezekatze")), None, "the two words no longer mean the same");
     // One that can't be read: the built-in table, and why.
     std::fs::write(dir.join("tokenizer.json"), "{}").unwrap();
@@ -233,7 +235,7 @@ pub fn tiny_with(dir: &std::path::Path, heads: &[(&str, usize)]) {
         .map(|(n, (name, shape))| {
             let value = |i: usize| ((i * 7 + n * 3) % 11) as f32 / 11.0 - 0.4;
             let values: Vec<f32> = (0..shape.iter().product()).map(value).collect();
-            (name.as_str(), "F32", shape.clone(), bytes(&values))
+            (name.as_str(), Dtype::F32, shape.clone(), bytes(&values))
         })
         .collect();
     write_tensors(dir, &tensors);

@@ -175,12 +175,8 @@ fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
 
 /// `ask` at a terminal, with this answer to its question about a call; `exit` and its code at the end.
 fn at_terminal(vault: &TestVault, answer: &str) -> String {
-    let ask = vault.command(&["ask", "look!"]);
-    let mut command = Command::new("python3");
-    command.args([concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/terminal.py"), answer]);
-    command.arg(ask.get_program()).args(ask.get_args()).env_clear().current_dir(vault.root());
-    command.envs(ask.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Run::of(&mut command).ok().stdout
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/terminal.py");
+    Run::of(&mut vault.started_by(&["python3", script, answer], &["ask", "look!"])).ok().stdout
 }
 
 #[test]

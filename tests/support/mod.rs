@@ -278,6 +278,15 @@ impl TestVault {
         command
     }
 
+    /// The command as another program starts it, `starter` with its arguments.
+    pub fn started_by(&self, starter: &[&str], args: &[&str]) -> Command {
+        let (own, mut command) = (self.command(args), Command::new(starter[0]));
+        command.args(&starter[1..]).arg(own.get_program()).args(own.get_args()).stdin(Stdio::null());
+        command.env_clear().envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(self.root());
+        command
+    }
+
     /// Runs a command to its end.
     pub fn run(&self, args: &[&str]) -> Run {
         self.ran(args, || self.command(args).output())
