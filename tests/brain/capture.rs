@@ -104,9 +104,9 @@ async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_r
 async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there() {
     // A brain that makes things up: quotes that are right, near, swapped, cut in odd places, or of its own.
     let words = ["green", "tea", "Graz", "sister", "Rex", "walk", "never", "Sunday", "käse", "茶"];
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let mut sentence =
-        |length: usize| (0..length).map(|_| words[random.at(words.len())]).collect::<Vec<_>>().join(" ");
+        |length: usize| (0..length).map(|_| words[random.usize(..words.len())]).collect::<Vec<_>>().join(" ");
     let all: Vec<String> = (0..60).map(|_| format!("I say {}.\nAnd {}.", sentence(6), sentence(4))).collect();
     let world = World::new("", &all).await;
     let mut round = 0;

@@ -65,29 +65,29 @@ const LINES: u8 = 6;
 /// One world: how often each was told, and how often a note was changed on both sides. In a mild one no machine is away
 /// for long, and the sync tool takes a minute at most.
 fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let count = 2 + random.at(2);
+    let mut random = Rng::with_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let count = 2 + random.usize(..2);
     let text: String = (0..LINES)
         .map(|at| {
-            let minute = format!("09:{:02}", random.below(if is_mild { 8 } else { 40 }));
+            let minute = format!("09:{:02}", random.u64(..if is_mild { 8 } else { 40 }));
             line("2026-12-01", &minute, "none", &format!("Thing {at}"), &id((b'A' + at) as char))
         })
         .collect();
     let mut several = Several::with(|| World::new("2026-12-01T08:58:00Z", &text), count, false);
     let mut sync = Sync::new(count, &text);
-    let slow = [1, 20, if is_mild { 60 } else { 600 }][random.at(3)];
+    let slow = [1, 20, if is_mild { 60 } else { 600 }][random.usize(..3)];
     let longest = if is_mild { 240 } else { 1500 };
     let end: Timestamp = "2026-12-01T09:45:00Z".parse().unwrap();
     let mut away = vec![several.now(); count];
     while several.now() < end {
-        several.all[0].later(SignedDuration::from_secs([3, 20, 37][random.at(3)]));
+        several.all[0].later(SignedDuration::from_secs([3, 20, 37][random.usize(..3)]));
         let now = several.now();
         for (at, back) in away.iter_mut().enumerate() {
             if *back > now {
                 continue;
             }
-            match random.below(60) {
-                0 => *back = now + SignedDuration::from_secs(random.below(longest).cast_signed()),
+            match random.u64(..60) {
+                0 => *back = now + SignedDuration::from_secs(random.u64(..longest).cast_signed()),
                 1 => {
                     several.all[at].memory = PassState::default();
                     several.start(at);
@@ -96,21 +96,21 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
                 3..8 => several.engines[at].cut(false),
                 _ => {}
             }
-            if random.one_in(12) {
-                let fault = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable][random.at(3)];
+            if random.u8(..12) == 0 {
+                let fault = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable][random.usize(..3)];
                 several.engines[at].next([fault]);
             }
-            if random.one_in(12) {
+            if random.u8(..12) == 0 {
                 let fault =
-                    [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)][random.at(3)].clone();
+                    [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)][random.usize(..3)].clone();
                 several.all[at].place.fault(fault);
             }
             several.all[at].pass(PassMode::Daemon);
-            if !random.one_in(4) {
+            if random.u8(..4) > 0 {
                 several.ask(at);
             }
         }
-        sync.run(&several.all, now, &mut || random.below(slow).cast_signed());
+        sync.run(&several.all, now, &mut || random.u64(..slow).cast_signed());
     }
     several.engines.iter().for_each(|engine| engine.cut(false));
     several.all[0].place.faults.lock().unwrap().clear();

@@ -62,7 +62,7 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
     let port: u64 = house.server.url().rsplit(':').next().unwrap().parse().unwrap();
     let tag = (1_000_000 + port).to_string();
     model(&house, tag.clone());
-    let (mut random, mut done, mut with_children, mut number) = (Random(0x9e37_79b9), 0, 0, 0);
+    let (mut random, mut done, mut with_children, mut number) = (Rng::with_seed(0x9e37_79b9), 0, 0, 0);
     let mut asked = Vec::new();
     let mut daemon = house.run().await;
     while done < kills {
@@ -72,17 +72,17 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
         let id = house.ask(&format!("{} {name}", kinds[number % kinds.len()]));
         asked.push((id, name.clone()));
         // Anywhere from the message on; or, more often, from the model's first word on, where tools run.
-        if random.below(4) > 0 {
+        if random.u64(..4) > 0 {
             house.wait("the model is asked", || house.server.requests().len() > requests).await;
         }
         for again in 0..3 {
-            tokio::time::sleep(Duration::from_micros(random.below(900_000))).await;
+            tokio::time::sleep(Duration::from_micros(random.u64(..900_000))).await;
             assert!(daemon.child.try_wait().unwrap().is_none(), "it ended by itself");
             with_children += usize::from(daemon.kill(&house).await > 0);
             done += 1;
             house.wait("the background is gone", || !is_running(&tag)).await;
             daemon = house.start();
-            if again == 1 || random.below(3) > 0 {
+            if again == 1 || random.u64(..3) > 0 {
                 break;
             }
         }

@@ -85,7 +85,7 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
     let clock = Fast::new(20);
     clock.set(&mut house);
     let mut daemon = house.run().await;
-    let mut random = Random(0x9e37_79b9);
+    let mut random = Rng::with_seed(0x9e37_79b9);
     let pieces = |house: &House| -> Vec<String> {
         house.fake.texts(CHANNEL).into_iter().filter(|text| text.contains("piece ")).collect()
     };
@@ -96,14 +96,14 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
         let text = format!("---\n{head}\n---\nSay a piece for r{round}.\n");
         house.write(&format!("routines/r{round}.md"), text);
         // Once before its minute or about it, once as soon as the model is asked or later.
-        tokio::time::sleep(Duration::from_millis(2000 + random.below(4000))).await;
+        tokio::time::sleep(Duration::from_millis(2000 + random.u64(..4000))).await;
         daemon.kill(&house).await;
         clock.set(&mut house);
         daemon = house.start();
         let requests = house.server.requests().len();
         let has = |house: &House| house.server.requests().len() > requests || pieces(house).len() >= round;
         house.wait("the run begins", || has(&house)).await;
-        tokio::time::sleep(Duration::from_millis(random.below(400))).await;
+        tokio::time::sleep(Duration::from_millis(random.u64(..400))).await;
         daemon.kill(&house).await;
         clock.set(&mut house);
         daemon = house.run().await;

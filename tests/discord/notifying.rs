@@ -289,7 +289,7 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
     rig.set("");
     // Slow enough that a kill falls between a request and its answer.
     rig.fake.fault("POST", "/messages", Fault::Slow(Duration::from_millis(3)), usize::MAX);
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let (mut kills, begun) = (0, Instant::now());
     for round in 0..ROUNDS {
         write_reminders(&rig, round * COUNT..(round + 1) * COUNT, &format!("{:02}:30", 9 + round));
@@ -299,7 +299,7 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
             rig.fake.world().set_now(now);
             let before = rig.fake.requests("POST", "/messages").len();
             // Killed after a random number of requests and a random moment more, so that every step is hit.
-            let (requests, moment) = (random.at(10), Duration::from_micros(random.below(9000)));
+            let (requests, moment) = (random.usize(..10), Duration::from_micros(random.u64(..9000)));
             let mut child = rig.program(&["tick", "--json", "--now", &now.to_string()]).spawn().unwrap();
             let end = loop {
                 if let Some(status) = child.try_wait().unwrap() {
@@ -316,7 +316,7 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
                 assert!(begun.elapsed() < Duration::from_secs(400), "it never ends");
             };
             // Now and then so late that the nonce is no longer known, and the channel is read instead.
-            let late = random.below(3) == 0;
+            let late = random.u64(..3) == 0;
             if late {
                 rig.fake.world().nonces.clear();
             }

@@ -153,15 +153,15 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
     let rig = Rig::new().await;
     rig.set(&rig.brains(&[("one", "messages"), ("two", "chat"), ("three", "responses")]));
     model(&rig, 10);
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
     let mut daemon = Some(rig.reading_daemon().await);
     let mut killed = 0;
     while killed < kills || questions.len() < messages {
-        for _ in 0..=random.below(2) {
+        for _ in 0..=random.u64(..2) {
             if questions.len() < messages {
                 let name = format!("q0{}", questions.len());
-                let long = random.below(2) == 0;
+                let long = random.u64(..2) == 0;
                 let id = rig.ask(&format!("{name} {}", if long { "long" } else { "" }));
                 questions.insert(id, (name, if long { 3 } else { 1 }));
             }
@@ -176,7 +176,7 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
         {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        tokio::time::sleep(Duration::from_millis(random.below(120))).await;
+        tokio::time::sleep(Duration::from_millis(random.u64(..120))).await;
         if killed < kills {
             drop(daemon.take());
             killed += 1;

@@ -213,14 +213,14 @@ impl Sentence {
 /// Makes sentences; the same seed makes the same ones.
 pub struct Generator<'g> {
     grammar: &'g Grammar,
-    random: Random,
+    random: Rng,
     /// A file has one kind of line end.
     eol: &'static str,
 }
 
 impl<'g> Generator<'g> {
     pub fn new(grammar: &'g Grammar, seed: u64) -> Generator<'g> {
-        Generator { grammar, random: Random(seed), eol: "\n" }
+        Generator { grammar, random: Rng::with_seed(seed), eol: "\n" }
     }
 
     /// A random sentence of a rule.
@@ -233,7 +233,7 @@ impl<'g> Generator<'g> {
 
     /// A number from 0 to below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.random.below(end)
+        self.random.u64(..end)
     }
 
     fn expand(&mut self, node: &Node, out: &mut Sentence) {

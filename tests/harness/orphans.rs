@@ -11,12 +11,12 @@ async fn killed_turns_leave_nothing_behind() {
         asked += 1;
         if asked % 2 == 1 { remind("claude-code") } else { Reply::hang() }
     });
-    let mut random = Random(0x9e37_79b9);
+    let mut random = Rng::with_seed(0x9e37_79b9);
     for message in 1..=kills {
         rig.accept(message, "?", "");
         let engine = rig.engine();
         let stop = tokio_util::sync::CancellationToken::new();
-        let moment = std::time::Duration::from_micros(random.below(400_000));
+        let moment = std::time::Duration::from_micros(random.u64(..400_000));
         let answering = engine.answer(message, &rig.desk, &stop);
         // Dropped in the midst of it, as by a crash of the task; or stopped, as by a person.
         if message % 2 == 0 {

@@ -381,10 +381,10 @@ fn objects_that_an_earlier_version_left_to_its_log_are_kept() {
 #[test]
 fn a_first_snapshot_of_many_megabytes_is_whole() {
     let room = Room::new();
-    let mut random = Random(1);
+    let mut random = Rng::with_seed(1);
     for number in 0..1_500 {
         // Text that hardly compresses.
-        let text: String = (0..600).map(|_| format!("{:x}\n", random.next())).collect();
+        let text: String = (0..600).map(|_| format!("{:x}\n", random.u32(..))).collect();
         room.write(&format!("{}/{number}.md", number % 20), text);
     }
     assert_eq!(room.snapshot().added, 1_500);

@@ -18,28 +18,29 @@ use crate::recall::open;
 use crate::support::prelude::*;
 
 /// A made-up word.
-fn word(random: &mut Random) -> String {
-    let letter = |at| if at % 2 == 0 { b"bdgklmnprt"[random.at(10)] } else { b"aiou"[random.at(4)] };
+fn word(random: &mut Rng) -> String {
+    let letter =
+        |at| if at % 2 == 0 { b"bdgklmnprt"[random.usize(..10)] } else { b"aiou"[random.usize(..4)] };
     String::from_utf8((0..7).map(letter).collect()).unwrap()
 }
 
 /// Notes and a log of made-up words, in short lines and long ones, below headings of such words; and the words, each with
 /// one that differs in its first letter alone.
 fn made_up(root: &Path) -> Vec<String> {
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let words: Vec<String> = (0..60).map(|_| word(&mut random)).collect();
     let alike = |word: &str| format!("z{}", &word[1..]);
-    let line = |random: &mut Random, most: usize| {
-        let some = |random: &mut Random| {
-            let word = &words[random.at(words.len())];
-            if random.at(3) == 0 { alike(word) } else { word.clone() }
+    let line = |random: &mut Rng, most: usize| {
+        let some = |random: &mut Rng| {
+            let word = &words[random.usize(..words.len())];
+            if random.usize(..3) == 0 { alike(word) } else { word.clone() }
         };
-        (0..=random.at(most)).map(|_| some(random)).collect::<Vec<_>>().join(" ")
+        (0..=random.usize(..most)).map(|_| some(random)).collect::<Vec<_>>().join(" ")
     };
     for note in 0..40 {
-        let mut text = format!("# {}\n", words[random.at(60)]);
+        let mut text = format!("# {}\n", words[random.usize(..60)]);
         for _ in 0..6 {
-            let most = [2, 4, 60][random.at(3)];
+            let most = [2, 4, 60][random.usize(..3)];
             let _ = write!(text, "\n- {}\n", line(&mut random, most));
         }
         std::fs::write(root.join(format!("n{note}.md")), text).unwrap();

@@ -18,9 +18,9 @@ fn vault(root: &Path) {
         "harbour",
         "violin",
     ];
-    let mut dice = Random(7);
+    let mut dice = Rng::with_seed(7);
     let mut said =
-        |count: usize| (0..count).map(|_| words[dice.at(words.len())]).collect::<Vec<_>>().join(" ");
+        |count: usize| (0..count).map(|_| words[dice.usize(..words.len())]).collect::<Vec<_>>().join(" ");
     for note in 0..24 {
         let text = format!("# Note {note}\n\n{}.\n\n- {}\n- {} #tag{note}\n", said(12), said(5), said(7));
         std::fs::write(root.join(format!("note {note}.md")), text).unwrap();
@@ -70,15 +70,15 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Damages one file, or swaps two; what was done, and whether bytes that count are other ones now.
-fn damage(cache: &Path, dice: &mut Random) -> (String, bool) {
+fn damage(cache: &Path, dice: &mut Rng) -> (String, bool) {
     let files: Vec<PathBuf> =
         files_below(cache).into_iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0).collect();
-    let file = &files[dice.at(files.len())];
+    let file = &files[dice.usize(..files.len())];
     let mut bytes = std::fs::read(file).unwrap();
-    let at = dice.at(bytes.len());
-    let what = match dice.at(5) {
+    let at = dice.usize(..bytes.len());
+    let what = match dice.usize(..5) {
         0 => {
-            bytes[at] ^= 1 << dice.at(8);
+            bytes[at] ^= 1 << dice.usize(..8);
             "flip"
         }
         1 => {
@@ -86,13 +86,13 @@ fn damage(cache: &Path, dice: &mut Random) -> (String, bool) {
             "truncate"
         }
         2 => {
-            let end = (at + 1 + dice.at(4096)).min(bytes.len());
+            let end = (at + 1 + dice.usize(..4096)).min(bytes.len());
             let is_zero = bytes[at..end].iter().all(|byte| *byte == 0);
             bytes[at..end].fill(u8::from(is_zero));
             "zero"
         }
         3 => {
-            let other = &files[dice.at(files.len())];
+            let other = &files[dice.usize(..files.len())];
             let others = std::fs::read(other).unwrap();
             std::fs::write(other, &bytes).unwrap();
             bytes = others;
@@ -141,7 +141,7 @@ fn no_damage_changes_an_answer_and_it_is_said() {
     assert_eq!(ask(&root, &killed), (fresh.clone(), String::new()));
     assert_eq!(ask(&root, &closed), (fresh.clone(), String::new()));
     let seed = std::env::var("DAMAGE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let mut dice = Random(seed.unwrap_or(22));
+    let mut dice = Rng::with_seed(seed.unwrap_or(22));
     for trial in 0..120 {
         let from = if trial % 4 == 0 { &killed } else { &closed };
         let cache = dir.path().join(format!("trial {trial}"));

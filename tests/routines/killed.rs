@@ -77,8 +77,8 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
     talkative(&rig);
     // `VAULT_AGENT_KILLS` says how often; 200 for the bar.
     let wanted = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    let mut below = move |end: usize| random.at(end);
+    let mut random = Rng::with_seed(0x9E37_79B9_7F4A_7C15);
+    let mut below = move |end: usize| random.usize(..end);
     let mut kills = 0;
     let end = "2026-12-31T00:30:00Z".parse().unwrap();
     let mut hour = rig.clock.now();

@@ -20,7 +20,6 @@
 pub mod folder;
 pub mod prelude;
 pub mod processes;
-pub mod random;
 
 use std::fmt::Write as _;
 use std::process::Output;

@@ -12,6 +12,7 @@ pub use std::sync::{Arc, Mutex};
 pub use std::time::{Duration, Instant};
 
 pub use async_trait::async_trait;
+pub use fastrand::Rng;
 pub use jiff::{SignedDuration, Timestamp};
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;
@@ -24,7 +25,6 @@ pub use vault_agent::workspace::Workspace;
 pub(crate) use super::folder::holds_folder;
 pub use super::folder::{Folder, files_below, names_in};
 pub use super::processes::{Killed, again, named, python, running, scripted_server, send_lines, stat};
-pub use super::random::Random;
 pub use super::{
     LOG_HEAD, Run, TestVault, bare_repository, block_on, contains_all, contains_none, event, pick, runtime,
     until, when, without_random,

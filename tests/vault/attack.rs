@@ -23,14 +23,14 @@ const TO_FIRE: usize = 200;
 
 /// Chance, and pauses by it: the rounds of a test differ, its runs don't.
 struct Dice {
-    random: Random,
+    random: Rng,
     /// How many times as long as usual its pauses are.
     pace: u64,
 }
 
 impl Dice {
     fn below(&mut self, end: u64) -> u64 {
-        self.random.below(end)
+        self.random.u64(..end)
     }
 
     fn pause(&mut self, at_most_micros: u64) {
@@ -50,7 +50,7 @@ fn writer_entry() {
     let path = PathBuf::from(told("VAULT_TEST_FILE"));
     let rounds: u64 = told("VAULT_TEST_ROUNDS").parse().unwrap();
     let mut dice = Dice {
-        random: Random(told("VAULT_TEST_SEED").parse().unwrap()),
+        random: Rng::with_seed(told("VAULT_TEST_SEED").parse().unwrap()),
         pace: told("VAULT_TEST_PACE").parse().unwrap(),
     };
     match told("VAULT_TEST_KIND").as_str() {
@@ -202,7 +202,7 @@ fn second_agent_entry() {
     }
     let root = PathBuf::from(told("VAULT_TEST_ROOT"));
     let editor = editor(&root, Arc::new(SystemClock), &told("VAULT_TEST_HOW"));
-    let mut dice = Dice { random: Random(7), pace: 1 };
+    let mut dice = Dice { random: Rng::with_seed(7), pace: 1 };
     while !root.join("stop").exists() {
         count(&editor, "two");
         dice.pause(4_000);
@@ -238,7 +238,7 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     let mut second = Killed(child(&second_agent_entry, "agent", &arguments).spawn().unwrap());
     let mut writer = Killed(child(&writer_entry, "writer", &arguments).spawn().unwrap());
     let mut tally = Tally { rounds, ..Tally::default() };
-    let mut dice = Dice { random: Random(seed), pace: 1 };
+    let mut dice = Dice { random: Rng::with_seed(seed), pace: 1 };
     let mut fired = 0;
     let every = (rounds / TO_FIRE as u64).max(1);
     let status = loop {
