@@ -103,6 +103,7 @@ impl IndexError {
             Self::Database(
                 rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::Utf8Error(..)
                 | rusqlite::Error::QueryReturnedNoRows
                 | rusqlite::Error::IntegralValueOutOfRange(..),
             ) => true,

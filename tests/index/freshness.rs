@@ -346,6 +346,22 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
     }
     assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
+    // The log of the database, which SQLite trusts once it has read it.
+    let log = vault.cache().join("index.sqlite-wal");
+    for at in 1..200 {
+        vault.write("second äöü.md", format!("other\n\n{at} times\n"));
+        index.catch_up().unwrap();
+        let mut bytes = std::fs::read(&log).unwrap();
+        if let Some(place) = bytes.len().checked_sub(at * 101) {
+            bytes[place] ^= 0x80;
+            std::fs::OpenOptions::new().write(true).open(&log).unwrap().write_all(&bytes).unwrap();
+        }
+        vault.write("third.md", format!("other\n\n{at} times\n"));
+        let answer = index.search(&Query::new("\"first\"")).unwrap();
+        assert_eq!(answer.hits.len(), 1, "{at}: {answer:?}");
+        let answer = index.search(&Query::new("\"other\"")).unwrap();
+        assert_eq!(answer.hits.len(), 2, "{at}: {answer:?}");
+    }
     std::fs::remove_dir_all(vault.cache()).unwrap();
     assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
 }

@@ -14,9 +14,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use crate::search::IndexError;
+use crate::search::store::seal;
 
 /// The tables. `known` is a [`FileRow`] in bitcode's form, and `mtime` its time of change, by which texts to embed are
-/// ordered; `dead` are stretches of documents whose file changed since.
+/// ordered; `dead` are stretches of documents whose file changed since. SQLite doesn't sum up again what it reads from
+/// its log, so `known` and the commit end with a checksum, and the commit has that of `dead`.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, mtime INTEGER NOT NULL, known BLOB NOT NULL) WITHOUT ROWID;
@@ -43,6 +45,8 @@ pub struct LastCommit {
     pub epoch: i64,
     /// When it was made, seconds since 1970.
     pub committed: i64,
+    /// The checksum of the dead stretches.
+    pub dead: u32,
 }
 
 /// Opens the database at `path` for reading and writing, making it if `create`.
@@ -116,13 +120,15 @@ pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<
 
 /// Writes what the last commit is.
 pub fn set_last_commit(conn: &Connection, commit: &LastCommit) -> Result<(), IndexError> {
-    set(conn, "commit", serde_json::to_string(commit).expect("numbers are JSON"))
+    let dead = sum_of(&dead_rows(conn)?);
+    set(conn, "commit", seal::signed(&seal::json(&LastCommit { dead, ..*commit })))
 }
 
 /// The last commit of the index that `conn` sees.
 pub fn last_commit(conn: &Connection) -> Result<LastCommit, IndexError> {
     let text: String = get(conn, "commit")?.ok_or_else(|| IndexError::Torn("no commit".to_owned()))?;
-    serde_json::from_str(&text).map_err(|_| IndexError::Torn("the commit can't be read".to_owned()))
+    let commit = seal::unsigned(&text).and_then(|text| serde_json::from_str(text).ok());
+    commit.ok_or_else(|| IndexError::Torn("the commit can't be read".to_owned()))
 }
 
 /// A segment of the index.
@@ -147,15 +153,27 @@ pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The dead stretches by segment: `(start, count)`.
-pub fn dead(conn: &Connection) -> Result<HashMap<i64, Vec<(u32, u32)>>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT segment, start, count FROM dead")?;
-    let mut rows = find.query([])?;
+/// The dead stretches of this commit by segment: `(start, count)`.
+pub fn dead(conn: &Connection, commit: &LastCommit) -> Result<HashMap<i64, Vec<(u32, u32)>>, IndexError> {
+    let rows = dead_rows(conn)?;
+    if sum_of(&rows) != commit.dead {
+        return Err(IndexError::Torn("the dead documents are not those of the commit".to_owned()));
+    }
     let mut dead: HashMap<i64, Vec<(u32, u32)>> = HashMap::new();
-    while let Some(row) = rows.next()? {
-        dead.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
+    for (segment, start, count) in rows {
+        dead.entry(segment).or_default().push((start, count));
     }
     Ok(dead)
+}
+
+fn dead_rows(conn: &Connection) -> Result<Vec<(i64, u32, u32)>, IndexError> {
+    let mut find = conn.prepare_cached("SELECT segment, start, count FROM dead ORDER BY segment, start")?;
+    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn sum_of(dead: &[(i64, u32, u32)]) -> u32 {
+    crc32fast::hash(&bitcode::encode(dead))
 }
 
 /// Records that a range of documents is dead.
@@ -218,21 +236,24 @@ pub struct FileRow {
     pub place: Option<Place>,
 }
 
+/// A row of path and `known`.
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
-    let known = row.get_ref(0)?;
-    let torn = |_| rusqlite::Error::InvalidColumnType(0, "known".to_owned(), known.data_type());
-    bitcode::decode(known.as_blob().map_err(rusqlite::Error::from)?).map_err(torn)
+    let torn = || rusqlite::Error::InvalidColumnType(1, "known".to_owned(), rusqlite::types::Type::Blob);
+    let (known, sum) = row.get_ref(1)?.as_blob()?.split_last_chunk().ok_or_else(torn)?;
+    let file: FileRow = bitcode::decode(known).map_err(|_| torn())?;
+    let is_whole = crc32fast::hash(known).to_le_bytes() == *sum && row.get_ref(0)?.as_str()? == file.path;
+    if is_whole { Ok(file) } else { Err(torn()) }
 }
 
 /// The file at `path`.
 pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT known FROM files WHERE path = ?1")?;
+    let mut find = conn.prepare_cached("SELECT path, known FROM files WHERE path = ?1")?;
     Ok(find.query_row([path], file_row).optional()?)
 }
 
 /// All files, ordered by path, handed to `each`.
 pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(), IndexError> {
-    let mut all = conn.prepare_cached("SELECT known FROM files ORDER BY path")?;
+    let mut all = conn.prepare_cached("SELECT path, known FROM files ORDER BY path")?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         each(file_row(row)?);
@@ -269,7 +290,9 @@ pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
 /// Inserts or replaces a file by its path.
 pub fn put_file(conn: &Connection, file: &FileRow) -> Result<(), IndexError> {
     let mut put = conn.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)")?;
-    put.execute(params![file.path, file.look.mtime, bitcode::encode(file)])?;
+    let mut known = bitcode::encode(file);
+    known.extend(crc32fast::hash(&known).to_le_bytes());
+    put.execute(params![file.path, file.look.mtime, known])?;
     Ok(())
 }
 

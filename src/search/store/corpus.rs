@@ -67,7 +67,7 @@ impl Corpus {
     pub fn load(conn: &Connection, files: &SegmentFiles, before: Option<&Self>) -> Result<Self, IndexError> {
         let mut corpus = Self { commit: catalog::last_commit(conn)?, ..Self::default() };
         let rows = catalog::segments(conn)?;
-        let mut dead = catalog::dead(conn)?;
+        let mut dead = catalog::dead(conn, &corpus.commit)?;
         for row in &rows {
             let known = before.and_then(|before| before.segs.iter().find(|seg| seg.uuid == row.uuid));
             let known = known.filter(|seg| files.is_untouched(seg));
