@@ -24,6 +24,8 @@ pub const MOST: usize = 1500;
 const MOST_HEADING: usize = 500;
 /// The most bytes in which a callout's name is looked for. Each block quote is looked at, also one of 100,000 in others.
 const MOST_CALLOUT: usize = 500;
+/// The most bytes in which a piece of a long block is looked for, behind the piece before it.
+const FARTHEST: usize = 64 << 10;
 /// The pieces of a long block have all its tags, unless it has more than these; then each has its own.
 const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
@@ -50,10 +52,11 @@ pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Blo
 
 /// Puts comments among the blocks from `first` on, each under the heading that it stands below.
 fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, blocks: &mut Vec<Block>) {
+    blocks[first..].sort_by_key(|block| block.start);
     let shown = blocks.len();
     for range in hidden {
-        let above = blocks[first..shown].iter().filter(|block| (block.start as usize) < range.start);
-        let section = above.max_by_key(|block| block.start).and_then(|block| block.section.clone());
+        let above = blocks[first..shown].partition_point(|block| (block.start as usize) < range.start);
+        let section = blocks[first..first + above].last().and_then(|block| block.section.clone());
         let words = markup::words(text, range);
         for mut block in lines.cut(Kind::Comment, text, words, MOST) {
             block.section.clone_from(&section);
@@ -370,7 +373,8 @@ impl Walk<'_> {
                 continue;
             }
             let head: String = part.chars().take_while(|c| *c != '\n').take(24).collect();
-            let at = source[from..].find(head.as_str()).map_or(from, |found| from + found);
+            let near = &source[from..source.floor_char_boundary(from + FARTHEST)];
+            let at = near.find(head.as_str()).map_or(from, |found| from + found);
             let stop = source.ceil_char_boundary(at + part.len());
             let range = leaf.start + at..leaf.start + stop.max(at);
             from = stop;

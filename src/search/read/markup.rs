@@ -16,18 +16,21 @@ pub fn find(text: &str, from: usize) -> Vec<Range<usize>> {
     if memmem::find(&bytes[from..], b"%%").is_none() && memmem::find(&bytes[from..], b"<!--").is_none() {
         return Vec::new();
     }
+    let last_close = memmem::rfind(bytes, b"-->").unwrap_or(0);
     let (mut found, mut code, mut at) = (Vec::new(), FencedCode::default(), from);
     while at < text.len() {
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(text.len(), |length| at + length + 1);
         let kind = code.line(bytes[at..end].trim_ascii_end());
-        at = if kind == LineKind::Text { inside_line(text, at, end, &mut found) } else { end };
+        at = if kind == LineKind::Text { inside_line(text, at..end, last_close, &mut found) } else { end };
     }
     found
 }
 
-/// Finds the comments that begin in `text[start..end]`, a line; the start of the line to go on with.
-fn inside_line(text: &str, start: usize, mut end: usize, found: &mut Vec<Range<usize>>) -> usize {
+/// Finds the comments that begin in `text[line]`; the start of the line to go on with. `last_close` is the place of the
+/// last `-->`.
+fn inside_line(text: &str, line: Range<usize>, last_close: usize, found: &mut Vec<Range<usize>>) -> usize {
     let bytes = text.as_bytes();
+    let Range { start, mut end } = line;
     let mut at = start;
     while at < end {
         let Some(next) = memchr::memchr3(b'`', b'%', b'<', &bytes[at..end]).map(|length| at + length) else {
@@ -44,7 +47,9 @@ fn inside_line(text: &str, start: usize, mut end: usize, found: &mut Vec<Range<u
                 memmem::find(&bytes[next + 2..], b"%%").map(|length| next + 2 + length + 2)
             }
             b'<' if bytes[next..end].starts_with(b"<!--") => {
-                let close = memmem::find(&bytes[next + 4..], b"-->").map(|length| next + 4 + length + 3);
+                // Behind the last one nothing is looked for: the rest may be long, and hold many.
+                let rest = if next + 4 <= last_close { &bytes[next + 4..] } else { &[] };
+                let close = memmem::find(rest, b"-->").map(|length| next + 4 + length + 3);
                 // As in HTML, one that begins a line and isn't closed goes on to the end.
                 close.or_else(|| text[start..next].trim().is_empty().then_some(text.len()))
             }

@@ -114,6 +114,19 @@ fn a_long_paragraph_is_cut_with_places() {
     assert!(found.iter().all(|b| b.text.len() <= MOST && b.start < b.end));
 }
 
+/// The square of these would take minutes.
+#[test]
+fn a_note_costs_what_its_length_is() {
+    let show = |text: &str| {
+        let mut found = Vec::new();
+        blocks(text, 0, &Lines::of(text), &mut found);
+        (found.len(), found.pop().unwrap().text)
+    };
+    assert_eq!(show(&("a %% b %%\n\n".repeat(100_000) + "end")), (200_001, "end".to_owned()));
+    assert_eq!(show(&("a <!-- b\n\n".repeat(100_000) + "end")), (100_001, "end".to_owned()));
+    assert!(show(&("word `code` ".repeat(200_000) + "end")).1.ends_with("code end"));
+}
+
 #[test]
 fn what_every_block_has_is_bounded() {
     let many: String = (0..400).map(|n| format!("#tag{n} ")).collect();
