@@ -39,12 +39,10 @@ pub fn toolbox_for(
         return Arc::new(CombinedToolbox::default());
     }
     let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
-    if groups.contains(&ToolGroup::Vault)
-        && let Some(own) = again(workspace)
-    {
+    if groups.contains(&ToolGroup::Vault) {
         let beside = |(journal, permits)| OtherBrains::with_journal(Arc::clone(journal), Arc::clone(permits));
-        boxes
-            .push(Arc::new(crate::mcp::VaultTools::beside_turns(own, turns.map(beside).unwrap_or_default())));
+        let brains = turns.map(beside).unwrap_or_default();
+        boxes.push(Arc::new(crate::mcp::VaultTools::beside_turns(workspace.for_tools(), brains)));
     }
     let skills = Arc::new(Skills::of(workspace).only(only_skills));
     if groups.contains(&ToolGroup::Bash) {
@@ -52,26 +50,16 @@ pub fn toolbox_for(
         boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
     }
     boxes.push(Arc::new(SkillTool(skills)));
-    if let Some(own) = again(workspace) {
-        let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
-        let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
-        let servers = crate::agent::servers::Servers::of(Arc::new(own), servers);
-        boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
-    }
+    let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
+    let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
+    let servers = crate::agent::servers::Servers::of(Arc::new(workspace.for_tools()), servers);
+    boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
     Arc::new(CombinedToolbox(boxes))
 }
 
 /// The descriptions of the tools of `purpose` for a brain, with these MCP servers.
 pub fn specs(workspace: &Workspace, purpose: &str, also: &[String]) -> Vec<ToolSpec> {
     toolbox_for(workspace, None, purpose, also, &[]).specs()
-}
-
-/// Opens the same vault again, for tools.
-fn again(workspace: &Workspace) -> Option<Workspace> {
-    let (vault, dirs, clock) =
-        (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
-    let opened = Workspace::open_in(vault, dirs, clock);
-    opened.inspect_err(|error| tracing::error!("the assistant lacks tools: {error}")).ok()
 }
 
 /// The tools of each routine.

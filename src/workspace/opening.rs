@@ -66,10 +66,28 @@ impl Workspace {
         dirs.create()?;
         dirs.bind(vault.root())?;
         keep(&dirs.state, &text);
+        Ok(Self::with_own_editor(vault, settings, zone, dirs, clock))
+    }
+
+    fn with_own_editor(
+        vault: Vault,
+        settings: Settings,
+        zone: Zone,
+        dirs: Dirs,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let options = EditOptions { strategy: settings.edit.strategy, ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
         let machines = initial_machines(&settings);
-        Ok(Self::assemble(vault, editor, settings, zone, dirs, clock, machines))
+        Self::assemble(vault, editor, settings, zone, dirs, clock, machines)
+    }
+
+    /// The same vault with the same settings, whatever is on disk by now, and with an editor of its own: for the tools
+    /// of a turn.
+    #[cfg(feature = "assistant")]
+    pub fn for_tools(&self) -> Self {
+        let (settings, zone, dirs) = (self.settings.clone(), self.zone.clone(), self.dirs.clone());
+        Self::with_own_editor(self.vault.clone(), settings, zone, dirs, Arc::clone(&self.clock))
     }
 
     /// The same vault with the present settings on disk; `None` if nothing changed.

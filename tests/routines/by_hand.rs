@@ -74,6 +74,7 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     enabled.says("`morning` is now enabled; it comes next 08:00");
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
+    it.vault.run(&["routine", "preview", "--count", "10001"]).exits(2).warns("1..=10000");
     let preview = it.vault.json(&["routine", "preview", "--count", "4"]);
     let days: Vec<&str> =
         preview[0]["at"].as_array().unwrap().iter().map(|at| &at.as_str().unwrap()[8..10]).collect();
@@ -133,6 +134,13 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     let turns = it.vault.json(&["turns"]);
     assert_eq!((&turns[0]["channel"], &turns[0]["state"]), (&"routine:morning".into(), &"done".into()));
     it.is_made_again(2);
+    // While the settings are wrong, the last good ones count, for its tools too.
+    it.vault.write("vault-agent.toml", "half = [");
+    it.vault.write("Reminders.md", "- [ ] date=2026-12-02 time=17:30 recur=none msg=\"Pay the tax\"\n");
+    it.vault.set_now("2026-12-02T08:00:00Z");
+    it.vault.run(&["tick"]).ok().warns("the last good ones are used").lacks("lacks tools");
+    let tools = |at: usize| it.server.requests()[at].body["tools"].clone();
+    assert!(tools(1).as_array().is_some_and(|tools| tools.len() > 9) && tools(2) == tools(1), "{}", tools(2));
 }
 
 #[test]

@@ -185,8 +185,7 @@ impl OtherBrains {
         if by.is_some_and(|(brain, _)| brain == name) {
             bail!("you are `{name}` yourself; ask another brain");
         }
-        let (vault, dirs) = (workspace.vault.clone(), workspace.dirs.clone());
-        let mut own = Workspace::open_in(vault, dirs, Arc::clone(&workspace.clock))?;
+        let mut own = workspace.for_tools();
         let journal = match &self.journal {
             Some(journal) => Arc::clone(journal),
             None => Arc::new(TurnJournal::open(&workspace.dirs.state)?),

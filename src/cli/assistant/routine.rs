@@ -30,8 +30,8 @@ pub enum Args {
         /// The routine; else all that are enabled.
         name: Option<String>,
         /// How many occurrences of each.
-        #[arg(long, default_value_t = 5)]
-        count: usize,
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        count: u16,
     },
     /// Turns a routine on, in its note.
     Enable {
@@ -52,7 +52,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::List => list(context, &workspace),
         Args::Run { name, dry_run: true } => dry_run(context, &workspace, name),
         Args::Run { name, .. } => run_now(context, &workspace, name),
-        Args::Preview { name, count } => show_next(context, &workspace, name.as_deref(), *count),
+        Args::Preview { name, count } => show_next(context, &workspace, name.as_deref(), usize::from(*count)),
         Args::Enable { name } => set_enabled(context, &workspace, name, true),
         Args::Disable { name } => set_enabled(context, &workspace, name, false),
     }

@@ -59,10 +59,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some(ControlReply::Refused(why)) => Err(CommandError::problem(why).hint(
             "another `vault-agent web` may have the address: end it, or look at `[web]` in vault-agent.toml",
         )),
-        None if DaemonLock::holder(&workspace.dirs.state).is_some() => {
-            Err(CommandError::problem("the daemon runs and does not answer about the page")
-                .hint("it may be an older version: start it again"))
-        }
+        None if DaemonLock::holder(&workspace.dirs.state).is_some() => Err(CommandError::problem(
+            "the daemon runs and does not answer about the page",
+        )
+        .hint("it may just be starting: ask again in a moment; an older version has to be started again")),
         None if args.stop => Err(CommandError::problem("no daemon runs, so nothing listens")),
         None => serve(context, args, workspace),
     }
