@@ -285,6 +285,7 @@ impl JournalLock<'_> {
 
     /// Clears the journal after an edit.
     pub(super) fn clear(&self) -> Result<()> {
+        fail::fail_point!("vault::journal::clear", |_| Err(self.journal.error(io::Error::other("no room"))));
         self.mark(CLEAR).map_err(|source| self.journal.error(source))
     }
 

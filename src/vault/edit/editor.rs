@@ -325,7 +325,10 @@ impl Editor {
         if fail::has_failpoints() {
             fail::eval(told, |_| ());
         }
-        task.journal.clear()?;
+        if let Err(error) = task.journal.clear() {
+            // The note is written: the next edit finds it so, and clears the entry.
+            tracing::warn!(note = %task.path, %error, "the edit is done, and its entry stays");
+        }
         let removed = after.is_none();
         let report = EditReport::of(outcomes, after.unwrap_or_default());
         Ok(EditAttempt::Done(EditReport { changed: true, removed, warning, ..report }))

@@ -73,6 +73,11 @@ impl Editor {
         reserve(file, &images).map_err(EditError::write(task.path, "reserving space"))?;
         let images = task.begin(EditKind::InPlace, images)?;
         fail_point!("vault::in-place::journalled");
+        if lease.may_be_lost() {
+            // Another program may have saved since the file was read.
+            task.journal.clear()?;
+            return Ok(EditAttempt::Raced);
+        }
         if let Err(source) = write_images(file, &images) {
             if take_back(file, &images) {
                 task.journal.clear()?;

@@ -63,6 +63,7 @@ impl<'f> WriteLease<'f> {
     /// Whether the lease may have been lost. The kernel breaks it after a program has waited for `lease-break-time` (45
     /// s by default), which can happen if this process is stopped.
     pub(super) fn may_be_lost(&self) -> bool {
+        fail::fail_point!("vault::lease::lost", |_| true);
         self.since.elapsed() > std::time::Duration::from_secs(20)
     }
 }
