@@ -71,7 +71,9 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     if placed.task.format == TaskFormat::TaskNotes {
         return Err(TaskError::Unwritable(meant.path.to_owned()));
     }
-    Ok(replace_line(bytes, &placed, ChangedText { line: None, next: None, remark: None }))
+    let text = String::from_utf8_lossy(&placed.text).into_owned();
+    let removed = replace_line(bytes, &placed, ChangedText { line: None, next: None, remark: None });
+    Ok(ChangedNote { text, ..removed })
 }
 
 /// The note with a recurring task moved past its next time: all dates of its line move as after Done.

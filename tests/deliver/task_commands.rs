@@ -137,7 +137,8 @@ fn the_words_of_a_notification_do_in_the_place_of_an_id() {
     let run = vault.run(&["remind", "done", "mow"]);
     run.warns("no reminder and no task has the id or the words `mow`");
     assert_eq!((vault.read("Home.md"), vault.read("Other.md")), before);
-    let _ = vault.run(&["remind", "rm", "boat"]).ok();
+    let run = vault.run(&["remind", "rm", "boat"]).ok();
+    assert_eq!(run.stdout, "- [ ] Pay rent for the boat 📅 2027-01-31\n");
     assert!(!vault.read("Other.md").contains("boat"), "{}", vault.read("Other.md"));
     vault.run(&["remind", "edit", "tree", "--message", "The tree"]).ok().says("msg=\"The tree\"");
 }
