@@ -2,6 +2,7 @@
 //! notifier) and runs of routines.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -15,7 +16,6 @@ use crate::format::reminder::{self, Recur};
 use crate::reminders::{distinct, rfc3339};
 use crate::schedule::{self, DueInstant, Occurrence};
 use crate::tasks::{Scanner, is_task_id};
-use crate::vault::VaultError;
 use crate::workspace::{ReadError, Workspace};
 #[cfg(feature = "assistant")]
 use crate::{agenda::entry::by_day, routines};
@@ -27,7 +27,7 @@ const TASKS_AHEAD_DAYS: i64 = 400;
 /// scanner.
 ///
 /// # Errors
-/// A note of ours or the delivery journal can't be read. Unreadable tasks of other plugins are listed as a problem.
+/// The delivery journal can't be read. Unreadable notes are listed as problems.
 pub fn range(
     workspace: &Workspace,
     from: Date,
@@ -36,8 +36,10 @@ pub fn range(
 ) -> Result<Agenda, ReadError> {
     let window = DaySpan::new(workspace, from, to);
     let reminders_note = workspace.note(&workspace.settings.paths.reminders);
-    let reminders = reminder::parse(&workspace.vault.read_or_empty(&reminders_note)?);
-    let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new(), reminders };
+    let mut problems = Vec::new();
+    let reminders =
+        reminder::parse(&or_problem(workspace.vault.read_or_empty(&reminders_note), &mut problems));
+    let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems, reminders };
     // Past deliveries, which no other source lists again.
     let mut known = HashSet::new();
     if window.from <= window.now {
@@ -52,7 +54,7 @@ pub fn range(
     for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == EntryKind::Reminder) {
         entry.line = entry.line.or_else(|| lines.get(entry.id.as_ref()?).copied());
     }
-    follow_ups(&window, &known, &mut agenda)?;
+    follow_ups(&window, &known, &mut agenda);
     tasks(&window, &known, scanner, &mut agenda);
     #[cfg(feature = "assistant")]
     add_routine_runs(&window, &mut agenda)?;
@@ -92,10 +94,19 @@ fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Age
     }
 }
 
-fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) -> Result<(), VaultError> {
+/// What was read; else nothing, and the reason among the problems.
+pub(crate) fn or_problem<T: Default, E: Display>(read: Result<T, E>, problems: &mut Vec<String>) -> T {
+    read.unwrap_or_else(|error| {
+        problems.push(error.to_string());
+        T::default()
+    })
+}
+
+fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) {
     let DaySpan { workspace, .. } = window;
     let path = &workspace.settings.paths.commitments;
-    for block in workspace.memory().ledger().read()?.blocks {
+    let read = workspace.memory().ledger().read().map(|file| file.blocks);
+    for block in or_problem(read, &mut agenda.problems) {
         let one = block.commitment;
         let waits = one.status == commitment::CommitmentStatus::Pending;
         let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };
@@ -110,7 +121,6 @@ fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda
             });
         }
     }
-    Ok(())
 }
 
 fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, agenda: &mut Agenda) {
@@ -196,7 +206,7 @@ const MOST_TIMES: usize = 42 * 24 * 60;
 fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), ReadError> {
     let DaySpan { workspace, .. } = window;
     let tz = workspace.zone.tz();
-    for note in routines::read_all(workspace)? {
+    for note in or_problem(routines::read_all(workspace), &mut agenda.problems) {
         let Some(routine) = note.routine.as_ref().filter(|routine| routine.enabled) else { continue };
         let table = schedule::Timetable::new(&workspace.zone, &routine.schedule);
         let times = table.after(window.before_coming()).map(|it| it.at);

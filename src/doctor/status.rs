@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agenda::{AgendaEntry, EntryKind, UpcomingItem, late_and_coming, upcoming_items};
+use crate::agenda::{
+    Agenda, AgendaEntry, EntryKind, UpcomingItem, late_and_coming, or_problem, upcoming_items,
+};
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::instants;
 use crate::format::approval;
@@ -57,6 +59,8 @@ pub struct StatusReport {
     pub not_pushed: Option<String>,
     /// Mass deletions in the folders of coding agents' memories.
     pub lost: Vec<super::losses::NoteLoss>,
+    /// Notes that can't be read: what stands in them is missing here.
+    pub problems: Vec<String>,
 }
 
 /// A question that waits for its answer.
@@ -116,6 +120,7 @@ impl StatusReport {
     pub fn is_troubled(&self) -> bool {
         let failed = self.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
         !self.waiting.is_empty()
+            || !self.problems.is_empty()
             || self.elsewhere.is_some()
             || !self.refused.is_empty()
             || self.running && failed
@@ -125,9 +130,9 @@ impl StatusReport {
 /// The state of all parts, with the next `count` items.
 ///
 /// # Errors
-/// The notes or the delivery journal can't be read.
+/// The delivery journal can't be read. Unreadable notes are listed as problems.
 pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<StatusReport, ReadError> {
-    let mut late = late_and_coming(workspace, scanner)?.0;
+    let (mut late, Agenda { mut problems, .. }) = late_and_coming(workspace, scanner)?;
     // A task that was due before its form was turned on is told by nobody.
     late.sort_by_key(|one| one.kind == EntryKind::Task);
     let settings = workspace.pass_settings();
@@ -136,10 +141,10 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         running: DaemonLock::holder(&workspace.dirs.state).is_some(),
         daemon: DaemonStatus::read(&workspace.dirs.state),
         late,
-        next: upcoming_items(workspace, count, scanner)?,
+        next: upcoming_items(workspace, count, scanner).unwrap_or_default(),
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,
-        approvals: asked(workspace)?,
+        approvals: or_problem(asked(workspace), &mut problems),
         read_only: settings.read_only.or_else(|| workspace.reason_for_not_telling()),
         pause: Paused::of(workspace),
         #[cfg(feature = "assistant")]
@@ -149,7 +154,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         #[cfg(all(feature = "assistant", unix))]
         mcp: servers(workspace),
         #[cfg(feature = "assistant")]
-        routines: crate::routines::list(workspace)?,
+        routines: crate::routines::list(workspace).unwrap_or_default(),
         elsewhere: match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
             Some(LockError::Elsewhere(pid) | LockError::StateGone(pid)) => Some(pid),
             _ => None,
@@ -160,6 +165,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
             workspace.settings.history.remote.as_deref(),
         ),
         lost: super::losses::recent(workspace),
+        problems,
     })
 }
 

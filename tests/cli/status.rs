@@ -81,6 +81,21 @@ fn json_is_one_document() {
 }
 
 #[test]
+fn a_note_that_can_not_be_read_hides_nothing_else() {
+    for (note, fired) in [("Reminders.md", 0), ("COMMITMENTS.md", 1), ("routines", 1)] {
+        let vault = TestVault::new(FIXTURE);
+        let _ = std::fs::remove_file(vault.path(note));
+        std::os::unix::fs::symlink("nowhere", vault.path(note)).unwrap();
+        let problem = format!("`{note}` is a symbolic link to nothing");
+        vault.run(&["status"]).exits(1).says(format!("problem   {problem}")).says("daemon    not running");
+        vault.run(&["agenda"]).exits(1).warns(&problem);
+        vault.run(&["check"]).exits(1).says(format!("{note}:1:1: {problem}"));
+        let ticked = vault.run(&["--json", "tick"]);
+        assert_eq!(ticked.exits(1).json()["fired"].as_array().unwrap().len(), fired, "{note}");
+    }
+}
+
+#[test]
 fn another_machine_that_fires_is_named() {
     let vault = TestVault::new("//- /vault-agent.toml\n[schedule]\nhost = \"some-other-host\"\n");
     vault.run(&["status"]).says("firing    no: `some-other-host`");

@@ -95,6 +95,7 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
         let next = routine.next.as_ref().map(|next| format!("next {}", next.for_people(now)));
         out.extend(routine.trouble().or(next).map(|state| format!("routine   {}: {state}", routine.name)));
     }
+    out.extend(report.problems.iter().map(|problem| format!("problem   {problem}")));
     let (shown, more) = report.late.split_at(report.late.len().min(count));
     let late = shown.iter().map(|one| (one.instant, one.id.clone().unwrap_or_else(no_id), &one.msg));
     occurrences(&mut out, workspace, "late", late);

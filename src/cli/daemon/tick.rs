@@ -1,6 +1,8 @@
 //! `tick`: makes one pass of the scheduler, then carries out the answers in the inbox and runs the due routines; for
 //! cron and for tests.
 
+#[cfg(feature = "assistant")]
+use super::tick_routines::{RoutineReport, run_due_routines};
 use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
 use crate::cli::context::instant;
 use crate::cli::prelude::*;
@@ -9,6 +11,7 @@ use crate::cli::snapshots::refresh;
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
+use crate::history::{History, PackPolicy};
 use crate::instance::DaemonLock;
 use crate::reminders::PlacedFinding;
 use crate::terminal::Ui;
@@ -47,7 +50,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         // A running daemon makes the snapshots and the claims.
         if DaemonLock::holder(&workspace.dirs.state).is_none() {
             let history = workspace.history().map_err(CommandError::from);
-            let snapshot = history.and_then(|it| it.map_or(Ok(()), |it| refresh(context, &workspace, &it)));
+            let kept = |history: Arc<History>| {
+                refresh(context, &workspace, &history)?;
+                Ok(history.maintain_with(PackPolicy::default())?)
+            };
+            let snapshot = history.and_then(|it| it.map_or(Ok(()), kept));
             if let Err(error) = snapshot {
                 context.ui.note(format!("no snapshot: {error}"));
             }
@@ -68,7 +75,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let (workspace, ran) = {
         let workspace = Arc::new(workspace);
         let rests = report.read_only.is_some() || workspace.reason_for_rest().is_some();
-        let ran = super::tick_routines::run_due_routines(context.ui, &workspace, rests, args.dry_run)?;
+        let ran = run_due_routines(context.ui, &workspace, rests, args.dry_run);
+        // What was sent is reported all the same.
+        let failed =
+            |error: CommandError| RoutineReport { problems: vec![error.to_string()], ..Default::default() };
+        let ran = ran.unwrap_or_else(failed);
         if !args.dry_run {
             // Questions of a run and warnings about budgets are sent in the same tick.
             let told =
@@ -100,8 +111,8 @@ struct TickReport<'a> {
     inbox: &'a InboxTicks,
     /// The result of routines, where one was due.
     #[cfg(feature = "assistant")]
-    #[serde(skip_serializing_if = "super::tick_routines::RoutineReport::is_empty")]
-    routines: &'a super::tick_routines::RoutineReport,
+    #[serde(skip_serializing_if = "RoutineReport::is_empty")]
+    routines: &'a RoutineReport,
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {

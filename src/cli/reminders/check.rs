@@ -31,6 +31,20 @@ pub struct Args {
     files: Vec<PathBuf>,
 }
 
+/// What was read; else nothing, and the reason among the findings.
+fn or_finding<T: Default>(
+    read: Result<T, impl std::fmt::Display>,
+    path: &str,
+    found: &mut Vec<PlacedFinding>,
+) -> T {
+    read.unwrap_or_else(|error| {
+        let suggestion = "make it readable, or move it out of the way".to_owned();
+        let (path, reason) = (path.to_owned(), error.to_string());
+        found.push(PlacedFinding { path, line: 1, column: 1, reason, suggestion });
+        T::default()
+    })
+}
+
 /// Runs `check`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -40,7 +54,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.files.is_empty() {
         let ours = [&paths.reminders, &paths.commitments, &paths.approvals, &paths.inbox];
         for path in ours.map(|path| workspace.note(path)) {
-            if let Some(bytes) = workspace.vault.read_if_there(&path)? {
+            let read = workspace.vault.read_if_there(&path);
+            if let Some(bytes) = or_finding(read, path.as_str(), &mut found) {
                 found.extend(check_bytes(&workspace, &path, &bytes));
             }
         }
@@ -48,9 +63,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         #[cfg(feature = "assistant")]
         {
             let skills = crate::agent::skills::Skills::of(&workspace);
-            found.extend(skills.unknown_tables()?);
-            found.extend(skills.list()?.into_iter().flat_map(|one| one.problems));
-            for note in crate::routines::read_all(&workspace)? {
+            let tables = or_finding(skills.unknown_tables(), &paths.skills, &mut found);
+            found.extend(tables);
+            let skills = or_finding(skills.list(), &paths.skills, &mut found);
+            found.extend(skills.into_iter().flat_map(|one| one.problems));
+            for note in or_finding(crate::routines::read_all(&workspace), &paths.routines, &mut found) {
                 found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
             }
             found.extend(crate::summary::Summaries::of(&workspace).findings()?);
