@@ -69,6 +69,15 @@ fn what_was_pinned_is_recalled_by_what_it_says() {
     assert!(json["digest"].as_str().unwrap().contains("dishwasher leaks"), "{json}");
     assert!(!json["digest"].as_str().unwrap().contains("blue door"), "{json}");
     assert_eq!(pick(&json, "hits/0/path hits/0/score"), json!(["Pinned.md", 0.0]));
+    // So does a line of a note, with its link, and a block by a link in other letters.
+    vault.write("Pinned.md", "");
+    vault.write("U\u{308}ber/Fa\u{308}cher.md", "The lease ends in May\n\nRubbish goes on Fridays ^r\n");
+    let _ = vault.run(&["memory", "pin", "--line", "U\u{308}ber/Fa\u{308}cher.md:1"]).ok();
+    let pins = vault.read("Pinned.md");
+    vault.write("Pinned.md", format!("{pins}- [[fächer#^r]]\n"));
+    let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
+    let pinned = json["hits"].as_array().unwrap().iter().filter(|hit| hit["pinned"] == true).count();
+    assert_eq!(pinned, 2, "{json}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::session::{SessionStates, format_memories};
 use crate::format::invisible;
+use crate::format::memory::split_block_id;
 use crate::format::pinned::LinkTarget;
 use crate::hooks::context::memory_name;
 use crate::hooks::host::messages::HookInput;
@@ -142,21 +143,29 @@ fn pinned(workspace: &Workspace, pins: &NotePath, pin: &Pin) -> (String, usize, 
     }
 }
 
-/// The block with an Obsidian id: its first line, and its text without quotation marks and the id.
+/// The block with an Obsidian id: its first line, and its text without the id and the marks of a quote or an item.
 fn block(text: &str, id: &str) -> Option<(usize, String)> {
-    let mark = format!("^{id}");
-    let lines: Vec<&str> = text.lines().collect();
-    let at = lines.iter().position(|line| line.trim_end().ends_with(&mark))?;
-    let before = lines[at].trim_end().trim_end_matches(&mark).trim();
-    if !before.is_empty() {
-        return Some((at + 1, before.trim_start_matches(['-', '*', '+', ' ']).to_owned()));
-    }
-    // The id stands below a callout: its lines are those above that begin with `>`.
-    let end = lines[..at].iter().rposition(|line| !line.trim().is_empty())?;
-    let start = lines[..=end].iter().rposition(|line| !line.starts_with('>')).map_or(0, |above| above + 1);
-    let said = lines[start..=end].iter().map(|line| line.trim_start_matches('>').trim());
-    let said: Vec<&str> = said.skip_while(|line| line.starts_with("[!")).collect();
-    (!said.is_empty()).then(|| (start + 1, said.join("\n")))
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let (at, words) = lines.iter().enumerate().find_map(|(at, line)| {
+        let (words, found) = split_block_id(line);
+        (found == Some(id)).then(|| (at, words.trim()))
+    })?;
+    // An id alone stands for all that is above it, as far as the next empty line.
+    let is_alone = words.is_empty();
+    let last = if is_alone { lines[..at].iter().rposition(|line| !line.is_empty())? } else { at };
+    let is_item = |line: &str| line.starts_with(['-', '*', '+']) && line[1..].starts_with(' ');
+    let goes_on = |at: &usize| {
+        *at > 0
+            && !lines[at - 1].is_empty()
+            && !lines[at - 1].starts_with('#')
+            && (is_alone || !is_item(lines[*at]))
+    };
+    let first = (0..=last).rev().find(|at| !goes_on(at))?;
+    let said = (first..=last).map(|line| if line == at { words } else { lines[line] });
+    let said = said.map(|line| line.trim_start_matches('>').trim()).skip_while(|line| line.starts_with("[!"));
+    let said = said.collect::<Vec<_>>().join("\n");
+    let said = if is_alone { said.as_str() } else { said.trim_start_matches(['-', '*', '+', ' ']) };
+    (!said.is_empty()).then(|| (first + 1, said.to_owned()))
 }
 
 #[cfg(test)]
@@ -171,5 +180,11 @@ mod tests {
         assert_eq!(block(text, "two"), Some((5, "first\nsecond".to_owned())));
         assert_eq!(block(text, "three"), None);
         assert_eq!(block("^two\n", "two"), None);
+        let text = "# x\nfirst\nsecond ^p\n\n- one\n- two\n  more ^i\n\n| a |\n|---|\n| b |\n\n^t\n";
+        for (id, found) in
+            [("p", (2, "first\nsecond")), ("i", (6, "two\nmore")), ("t", (9, "| a |\n|---|\n| b |"))]
+        {
+            assert_eq!(block(text, id), Some((found.0, found.1.to_owned())));
+        }
     }
 }

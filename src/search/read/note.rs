@@ -4,6 +4,8 @@
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::config::PathPatterns;
 use crate::format::lines::with_lf;
 use crate::format::tags::{code_spans, tags};
@@ -244,6 +246,14 @@ fn day(path: &str, stem: &str, options: &Options) -> Option<jiff::civil::Date> {
 pub fn pin(link: &str) -> Option<(String, String)> {
     let (path, id) = link.split_once("#^")?;
     Some((path.strip_suffix(".md").unwrap_or(path).to_owned(), id.to_owned()))
+}
+
+/// Whether a link's path or name means this one: in any case, and however its accents are written, as in Obsidian.
+pub fn is_same_name(link: &str, name: &str) -> bool {
+    fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
+        text.nfc().flat_map(char::to_lowercase)
+    }
+    link.eq_ignore_ascii_case(name) || !link.is_ascii() && !name.is_ascii() && folded(link).eq(folded(name))
 }
 
 /// The cards of a canvas.

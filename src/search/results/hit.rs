@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::format::{invisible, one_line};
 use crate::search::analyze::Analyzer;
 use crate::search::query::syntax;
-use crate::search::read::{Block, Kind, names_of_path};
+use crate::search::read::{Block, Kind, is_same_name, names_of_path, note::pin};
 use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
 use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
@@ -56,10 +56,9 @@ pub(in crate::search) fn pinned_blocks(
         Ok(())
     };
     add(snapshot.note(&snapshot.options.pinned)?, "")?;
-    let targets: HashSet<&str> = maker.pins.iter().map(|(target, _)| target.as_str()).collect();
-    for note in snapshot.corpus.notes().filter(|_| !targets.is_empty()) {
+    for note in snapshot.corpus.notes().filter(|_| !maker.pins.is_empty()) {
         let (path, name) = names_of_path(&note.row.path);
-        if targets.contains(path) || targets.contains(name) {
+        if maker.pins.iter().any(|(target, _)| is_same_name(target, path) || is_same_name(target, name)) {
             add(snapshot.note(&note.row.path)?, path)?;
         }
     }
@@ -73,7 +72,7 @@ pub struct HitMaker {
     /// The query's words, as they are and stemmed: what a snippet is about.
     stems: HashSet<String>,
     /// Path without extension, block id.
-    pins: HashSet<(String, String)>,
+    pins: Vec<(String, String)>,
 }
 
 impl HitMaker {
@@ -87,18 +86,19 @@ impl HitMaker {
                 stems.insert(word.stem);
             }
         }
-        Self { analyzer, stems, pins: pins.into_iter().collect() }
+        Self { analyzer, stems, pins }
     }
 
-    /// Whether a block of the note at `path` is pinned: as a text in the file of pins, or by a link with its path, or
-    /// with the note's name alone, as Obsidian shortens links.
+    /// Whether a block of the note at `path` is pinned: as a text in the file of pins that links to no block, or by a
+    /// link with its path, or with the note's name alone, as Obsidian shortens links.
     pub fn is_pinned(&self, path: &str, block: &Block) -> bool {
-        if block.kind == Kind::Pin && block.links.is_empty() {
+        if block.kind == Kind::Pin && !block.links.iter().any(|link| pin(link).is_some()) {
             return true;
         }
-        let Some(id) = block.block_id.as_ref().filter(|_| !self.pins.is_empty()) else { return false };
+        let Some(id) = &block.block_id else { return false };
         let (path, name) = names_of_path(path);
-        [path, name].iter().any(|of| self.pins.contains(&((*of).to_owned(), id.clone())))
+        let is_it = |target: &str| is_same_name(target, path) || is_same_name(target, name);
+        self.pins.iter().any(|(target, pinned)| pinned == id && is_it(target))
     }
 
     /// The hit of a found block of a snapshot, with its text.
