@@ -266,10 +266,20 @@ fn the_past_is_read_where_it_is_looked_at() {
         ("17:00", "2026-11-24T17:00:00Z"),
         ("9am", "2026-11-25T09:00:00Z"),
         ("1 july", "2026-06-30T23:00:00Z"),
-        ("last monday", "AMBIGUOUS"),
+        ("last monday", "2026-11-16 or 2026-11-23"),
+        ("last weekend", "2026-11-21 or 2026-11-22"),
+        ("letztes Wochenende", "2026-11-21 or 2026-11-22"),
+        ("end of last week", "2026-11-20 or 2026-11-22"),
         ("now", "2026-11-25T10:00:20Z"),
     ] {
-        let found = read_past(text, now, &zone).map_or_else(|_| "AMBIGUOUS".to_owned(), |at| at.to_string());
+        let found = match read_past(text, now, &zone) {
+            Ok(at) => at.to_string(),
+            Err(WhenError::Ambiguous(_, readings)) => {
+                let days: Vec<_> = readings.iter().map(|reading| reading.local.date().to_string()).collect();
+                days.join(" or ")
+            }
+            Err(error) => panic!("{text}: {error}"),
+        };
         assert_eq!(found, instant, "{text}");
     }
 }

@@ -36,7 +36,11 @@ impl Resolver<'_> {
             Some(DayPhrase::Period(which, unit)) => self.period(which, unit),
             Some(DayPhrase::Weekend(which)) => {
                 let (saturday, sunday) = (self.ahead(Weekday::Saturday), self.ahead(Weekday::Sunday));
-                all(vec![saturday, if which == WhichOne::Next { saturday + 7 } else { sunday }])
+                all(match which {
+                    WhichOne::Next => vec![saturday, saturday + 7],
+                    WhichOne::Last => vec![sunday - 8, sunday - 7],
+                    _ => vec![saturday, sunday],
+                })
             }
             Some(DayPhrase::After(length)) => {
                 vec![length.span().and_then(|span| self.local.date().checked_add(span).map_err(beyond))]
@@ -158,7 +162,8 @@ impl Resolver<'_> {
                 vec![today.last_of_year().checked_add(Span::new().years(years)).map_err(beyond)]
             }
             Period::Of(which, _) => {
-                let weeks = i32::from(matches!(which, WhichOne::Next | WhichOne::Coming));
+                let weeks = i32::from(matches!(which, WhichOne::Next | WhichOne::Coming))
+                    - i32::from(which == WhichOne::Last);
                 let days = [Weekday::Friday, Weekday::Sunday].map(|day| self.weeks(day, weeks)[0]);
                 days.into_iter().map(|days| self.in_days(days)).collect()
             }
