@@ -4,7 +4,7 @@
 //! (`@{2026-12-01}`) keep the date in the line. The line, the column and the date as written go out. Impossible dates
 //! (`📅 2026-02-30`) and lines that aren't UTF-8 are found, too.
 
-use super::{has_shape, lines, task};
+use super::{has_shape, lines, reminder, task};
 
 /// An open task with a date in a form of another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,23 +17,28 @@ pub struct DatedTask {
     pub mark: String,
 }
 
-/// The marks directly before a date, apart from blanks.
-const MARKS: [&str; 15] = [
+/// The marks directly before a date, apart from blanks, in any case.
+const MARKS: [&str; 20] = [
     "📅",
+    "📆",
+    "🗓",
     "🛫",
     "⏰",
     "⏳",
+    "⌛",
     "[due::",
     "(due::",
     "[reminder::",
     "(reminder::",
     "[scheduled::",
     "(scheduled::",
+    "[start::",
+    "(start::",
     "(@[[",
     "(@",
     "@{",
     "@[[",
-    "📆",
+    "@remind(",
 ];
 
 /// The open tasks of a note that name a date as other programs do, in order.
@@ -53,7 +58,7 @@ fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
     live.filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let body = open_task(text)?;
-        let (at, mark) = first_mark(body, &is_meant)?;
+        let (at, mark) = first_mark(body, &is_meant).filter(|_| !reminder::is_reminder(text))?;
         let column = text[..text.len() - body.len() + at].chars().count() + 1;
         Some(DatedTask { line: line.number, column, mark })
     })
@@ -101,10 +106,11 @@ fn open_task(line: &str) -> Option<&str> {
 
 /// The offset of the first mark with such a date, and both as they stand there.
 fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, String)> {
-    let found = MARKS.iter().flat_map(|mark| body.match_indices(mark)).filter_map(|(at, mark)| {
+    let lower = body.to_ascii_lowercase();
+    let found = MARKS.iter().flat_map(|mark| lower.match_indices(mark)).filter_map(|(at, mark)| {
         let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);
         let date = rest.get(..10).filter(|date| is_meant(date))?;
-        Some((at, format!("{mark}{}{date}", if mark.len() == 2 || mark.ends_with('[') { "" } else { " " })))
+        Some((at, format!("{mark}{}{date}", if mark.ends_with(['@', '{', '[', '(']) { "" } else { " " })))
     });
     found.min_by_key(|(at, mark)| (*at, mark.len()))
 }
@@ -138,6 +144,10 @@ mod tests {
             "- [ ] Call Bob [reminder:: 2026-12-01T09:30] [due:: 2026-12-02]",
             "- [ ] Task @{2026-12-01} @@{20:26}",
             "- [ ] Task @[[2026-12-01]]",
+            "- [ ] Task @Remind(2026-12-01 09:30)",
+            "- [ ] Task 🗓️ 2026-12-01",
+            "- [ ] Task ⌛ 2026-12-01",
+            "- [ ] Task [Start:: 2026-12-01]",
         ] {
             assert_eq!(dated(line.as_bytes()).len(), 1, "{line}");
         }
@@ -166,7 +176,7 @@ mod tests {
             "- Pay rent 📅 2026-12-01",
             "Pay rent 📅 2026-12-01",
             "- [ ]Pay rent 📅 2026-12-01",
-            "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"a\"",
+            "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"a (@2026-12-03)\"",
             "```\n- [ ] Pay rent 📅 2026-12-01\n```",
             "%%\n- [ ] Pay rent 📅 2026-12-01\n%%",
         ] {

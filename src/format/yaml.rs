@@ -23,10 +23,25 @@ pub(crate) struct YamlEntry<'a> {
 /// The entry that a line is, if its key starts in the first column.
 pub(crate) fn entry(line: &[u8]) -> Option<YamlEntry<'_>> {
     let (key, value) = key(line)?;
-    let at = line.len() - value.len();
-    let blanks = value.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-    let (place, text) = scalar(&value[blanks..]);
-    Some(YamlEntry { key, place: at + blanks + place.start..at + blanks + place.end, value: text })
+    Some(YamlEntry::new(line, key, value))
+}
+
+/// The entry with this key that a line is; the key may have any letters, and stand in quotes.
+pub(crate) fn entry_of<'a>(line: &[u8], key: &'a str) -> Option<YamlEntry<'a>> {
+    let behind = |key: &String| Some(line.strip_prefix(key.as_bytes())?.trim_ascii_start());
+    let spelled = [key.to_owned(), format!("\"{key}\""), format!("'{key}'")];
+    let value = spelled.iter().find_map(behind)?.strip_prefix(b":")?;
+    matches!(value.first(), None | Some(b' ' | b'\t')).then(|| YamlEntry::new(line, key, value))
+}
+
+impl<'a> YamlEntry<'a> {
+    /// The entry of a line that ends with its value.
+    fn new(line: &[u8], key: &'a str, value: &[u8]) -> Self {
+        let blanks = value.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let at = line.len() - value.len() + blanks;
+        let (place, value) = scalar(&value[blanks..]);
+        Self { key, place: at + place.start..at + place.end, value }
+    }
 }
 
 /// A key up to its colon, which a blank or the line's end follows; and what comes behind the colon.
@@ -190,7 +205,7 @@ pub(crate) fn item(text: &str) -> String {
 pub(crate) fn with_value(bytes: &[u8], end: usize, key: &str, value: &str) -> Option<Vec<u8>> {
     let mut last = None;
     for line in lines(bytes).take_while(|line| line.start < end) {
-        if let Some(entry) = entry(line.text).filter(|entry| entry.key == key) {
+        if let Some(entry) = entry_of(line.text, key) {
             let mut at = line.start + entry.place.start..line.start + entry.place.end;
             let with = match bytes[at.start - 1] {
                 b':' => format!(" {value}"),

@@ -74,6 +74,8 @@ pub fn adopt(
             Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
         } else if let Some(near) = times.find(is_near) {
             Err(format!("it is due {}, too near to now", shown(near.at)))
+        } else if line.fields.iter().any(|field| field.format != task.format && gives_time(field.key)) {
+            Err("it has dates in the forms of two plugins: take one of them out".to_owned())
         } else {
             reminders(task, &line, rules, now, zone)
         };
@@ -175,22 +177,24 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
     }
 }
 
+/// Whether a field says when a task is told.
+fn gives_time(key: FieldKind) -> bool {
+    matches!(
+        key,
+        FieldKind::Reminder
+            | FieldKind::Due
+            | FieldKind::Scheduled
+            | FieldKind::Start
+            | FieldKind::Repeat
+            | FieldKind::Before
+            | FieldKind::Snooze
+            | FieldKind::Time
+    )
+}
+
 /// The line without the fields of its notification times, and the blanks before them.
 fn without_times(line: &TaskLine<'_>) -> String {
-    let about_time = |key: FieldKind| {
-        matches!(
-            key,
-            FieldKind::Reminder
-                | FieldKind::Due
-                | FieldKind::Scheduled
-                | FieldKind::Start
-                | FieldKind::Repeat
-                | FieldKind::Before
-                | FieldKind::Snooze
-                | FieldKind::Time
-        )
-    };
-    let (mut out, body) = (edit::without_fields(line, about_time), line.item.body);
+    let (mut out, body) = (edit::without_fields(line, gives_time), line.item.body);
     // A field at the beginning leaves its blank behind.
     if out.len() > body && out[body..].starts_with(' ') {
         out.remove(body);

@@ -1,8 +1,9 @@
 //! Computes the next date of a task line's recurrence, which is written in English or as an RRULE.
 //!
 //! [`next_date`] follows RFC 5545, with weeks beginning on Monday: a date that doesn't exist is no date, so `every
-//! month on the 31st` skips the short months. [`step`] follows Tasks: `every month` and `every year`, which name no
-//! day, go to the last day where the month lacks the day, and go on from there; [`NextTaskDate::short_of`] says so.
+//! month on the 31st` skips the short months. [`step`] follows Tasks, and [`next_or_last_day`] Reminder Toast: `every
+//! month` and `every year`, which name no day, go to the last day where the month lacks the day. Tasks goes on from
+//! there; [`NextTaskDate::short_of`] says so.
 //!
 //! Dates only: a task's time of day is carried along unchanged.
 
@@ -23,14 +24,21 @@ pub struct NextTaskDate {
 /// The next date of a rule after `from`, which is one of its dates, by the rules of Tasks. `None` if there is no
 /// further date.
 pub fn step(repeat: &Repeat, from: Date) -> Option<NextTaskDate> {
-    let interval = i32::from(repeat.interval);
-    let span = match repeat.every {
-        RepeatUnit::Month if repeat.bare => interval.months(),
-        RepeatUnit::Year if repeat.bare => interval.years(),
-        _ => return Some(NextTaskDate { date: next_date(repeat, from, from)?, short_of: None }),
-    };
-    let date = from.checked_add(span).ok()?;
-    Some(NextTaskDate { date, short_of: (date.day() != from.day()).then_some(from.day()) })
+    let date = next_or_last_day(repeat, from, from)?;
+    let is_short = repeat.bare && date.day() != from.day();
+    Some(NextTaskDate { date, short_of: is_short.then_some(from.day()) })
+}
+
+/// The first date after `after` of a rule that began at `start`, where a month that lacks the day of a rule without one
+/// has its last day. `None` if there is no further date.
+pub fn next_or_last_day(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
+    if !repeat.bare {
+        return next_date(repeat, start, after);
+    }
+    let unit = if repeat.every == RepeatUnit::Year { 12 } else { 1 };
+    let months = unit * i32::from(repeat.interval);
+    let mut dates = (1..).map_while(|times| start.checked_add((months * times).months()).ok());
+    dates.find(|date| *date > after)
 }
 
 /// The first date after `after` of a rule that began at `start`. `None` if there is no further date.
@@ -90,11 +98,17 @@ impl RepeatRule {
         let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
         let between = match self.repeat.every {
             RepeatUnit::Hour | RepeatUnit::Day => (date - self.start).get_days(),
-            RepeatUnit::Week => (monday_of(date) - monday_of(self.start)).get_days() / 7,
+            RepeatUnit::Week => (self.week_of(date) - self.week_of(self.start)).get_days() / 7,
             RepeatUnit::Month => months(date) - months(self.start),
             RepeatUnit::Year => i32::from(date.year()) - i32::from(self.start.year()),
         };
         between % i32::from(self.repeat.interval) == 0
+    }
+
+    /// The first day of the week of a date.
+    fn week_of(&self, date: Date) -> Date {
+        let first = if self.repeat.sunday_weeks { Day::Sunday } else { Day::Monday };
+        date.saturating_sub(i32::from(date.weekday().since(first)).days())
     }
 
     fn is_weekday(&self, date: Date, weekday: Weekday) -> bool {
@@ -122,11 +136,6 @@ fn is_day(date: Date, day: i8) -> bool {
 
 fn monday_based(date: Date) -> u8 {
     date.weekday().to_monday_zero_offset().unsigned_abs()
-}
-
-fn monday_of(date: Date) -> Date {
-    let back = i32::from(date.weekday().since(Day::Monday));
-    date.saturating_sub(back.days())
 }
 
 #[cfg(test)]
@@ -176,6 +185,7 @@ mod tests {
         assert_eq!(steps("every month", "2021-10-31", 5), months);
         assert_eq!(steps("every 3 months", "2022-01-31", 2), ["2022-04-30", "2022-07-30"]);
         assert_eq!(steps("every year", "2024-02-29", 2), ["2025-02-28", "2026-02-28"]);
+        assert_eq!(steps("every 2 months at 9", "2021-12-31", 1), ["2022-02-28"]);
         let last = ["2022-02-28", "2022-03-31", "2022-04-30"];
         assert_eq!(steps("every month on the last", "2022-01-31", 3), last);
         let repeat = english("every month").unwrap();

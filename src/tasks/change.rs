@@ -21,7 +21,7 @@ use crate::format::task::english_repeat::{self, Repeat, RepeatUnit};
 use crate::format::task::note::{self, PropertyChange, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
 use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLine, TaskTime};
-use crate::schedule::task_dates::{NextTaskDate, next_date, step};
+use crate::schedule::task_dates::{NextTaskDate, next_date, next_or_last_day, step};
 
 /// The text that replaces a task.
 pub(super) struct ChangedText {
@@ -148,7 +148,9 @@ fn next_dates(
     let Some(rule) = line.field(format, FieldKind::Repeat) else { return Ok(None) };
     let repeat = understood(line.value(rule))?;
     let when = |key| line.field(format, key).and_then(|field| field.when);
-    let reference = line.reference(format);
+    // Where the planned date goes, Tasks takes the start before it.
+    let start = || when(FieldKind::Start).filter(|_| rules.done.drop_scheduled);
+    let reference = when(FieldKind::Due).or_else(start).or_else(|| line.reference(format));
     if let (None, Some(alarm)) = (reference, when(FieldKind::Reminder)) {
         // No date of Tasks': what moves on is the reminder, as Reminder moves it.
         let next = next_alarm(&repeat, alarm, now);
@@ -214,7 +216,7 @@ fn next_mark(line: &TaskLine<'_>, now: DateTime) -> Result<Option<TaskTime>> {
     }
     let refused = |error| TaskError::Repeat(line.value(rule).trim().to_owned(), error);
     let (repeat, until) = english_repeat::reminder_toast(line.value(rule)).map_err(refused)?;
-    let next = next_date(&repeat, when.date, when.date.max(now.date()));
+    let next = next_or_last_day(&repeat, when.date, when.date.max(now.date()));
     let next = next.filter(|next| until.is_none_or(|until| *next <= until));
     Ok(next.map(|date| TaskTime { date, ..when }))
 }
@@ -229,7 +231,9 @@ pub(super) fn at_next_time(
 ) -> Option<Vec<u8>> {
     if format == TaskFormat::TaskNotes {
         let fields = note::fields(bytes, rules)?;
-        let (changes, _) = next_time(&fields, &rules.notes.skipped, rules, now.date()).ok()??;
+        // A notification may come on an earlier day than the task's own.
+        let day = fields.scheduled.or(fields.due).map_or(now.date(), |when| when.date);
+        let (changes, _) = next_time(&fields, &rules.notes.skipped, rules, day).ok()??;
         return note::with_changes(&note::without_snooze(bytes, rules), &changes);
     }
     let line = TaskLine::read(std::str::from_utf8(bytes).ok()?, rules)?;
@@ -319,7 +323,9 @@ fn next_time(
     let start =
         start.or(fields.scheduled.map(|when| when.date)).or(fields.created).or(planned).unwrap_or(today);
     if fields.from_completion || rule.start.is_none() {
-        changes.push(PropertyChange::Set(names.recurrence.clone(), rrule::starting(text, start)));
+        let time = fields.scheduled.filter(|_| !fields.from_completion).and_then(|when| when.time);
+        let rule = rrule::starting(text, TaskTime { date: start, time });
+        changes.push(PropertyChange::Set(names.recurrence.clone(), rule));
     }
     let over: HashSet<String> = if fields.from_completion {
         fields.skipped.iter().cloned().chain([day.to_string()]).collect()

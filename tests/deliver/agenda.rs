@@ -66,8 +66,20 @@ fn tasks_of_other_plugins_come_again_if_they_are_done() {
 //- now: 2026-12-01T08:00:00Z
 //- /vault-agent.toml
 [reminders]
-also = ["tasks", "reminder"]
+also = ["tasks", "reminder", "tasknotes"]
 default_time = "09:00"
+//- /Air.md
+---
+tags: [task]
+scheduled: 2026-12-10
+recurrence: FREQ=WEEKLY
+recurrence_anchor: completion
+reminders:
+  - id: a
+    type: relative
+    relatedTo: scheduled
+    offset: -PT15M
+---
 //- /Home.md
 - [ ] Water the ferns 🔁 every week 📅 2026-12-02
 - [ ] Filter 🔁 every 10 days when done 📅 2026-12-20
@@ -81,17 +93,25 @@ default_time = "09:00"
             "2026-12-01 18:00 Rent coming",
             "2026-12-02 09:00 Water the ferns coming",
             "2026-12-09 09:00 Water the ferns if-done",
+            "2026-12-09 23:45 Air coming",
             "2026-12-16 09:00 Water the ferns if-done",
+            "2026-12-16 23:45 Air if-done",
             "2026-12-20 09:00 Filter coming",
             "2026-12-23 09:00 Water the ferns if-done",
+            "2026-12-23 23:45 Air if-done",
             "2026-12-30 09:00 Water the ferns if-done",
             "2026-12-30 09:00 Filter if-done",
+            "2026-12-30 23:45 Air if-done",
         ]
     );
     let later = &month["entries"][2];
     assert_eq!((&later["id"], &later["recur"]), (&serde_json::Value::Null, &"every week".into()));
     let january = vault.run(&["agenda", "--week", "2027-01-04"]).ok().stdout;
     assert!(january.contains("Water the ferns (every week)  task  if done"), "{january}");
+    // A notification on the day before moves no day.
+    let _ = vault.run(&["remind", "skip", "Air"]).ok();
+    let air = vault.read("Air.md");
+    assert!(air.contains("scheduled: 2026-12-17\n") && air.contains("  - 2026-12-10\n"), "{air}");
     // Far ahead they aren't worked out, and nothing hangs.
     assert!(shown(&vault.json(&["agenda", "--month", "2031-01"])).is_empty());
 }

@@ -289,11 +289,13 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
         "- [ ] Cat 📅 2026-12-06\n- [ ] Cat 📅 2026-12-06\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n\
          - [ ] Water ⏰ 2026-12-10 17:45 🔁 every week 📅 2026-12-05\n\
          - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n\
-         - [ ] Vet @remind(2026-12-03 15:30) @snooze(2026-12-02 09:10) @repeat(weekly)\n",
+         - [ ] Vet @remind(2026-12-03 15:30) @snooze(2026-12-02 09:10) @repeat(weekly)\n\
+         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n",
     );
     let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
     run.warns("5 lines are in `Reminders.md` now").warns_not("meanwhile");
     run.warns("N.md:3: left as it is: it comes again `every month on the 31st`");
+    run.warns("N.md:7: left as it is: it has dates in the forms of two plugins");
     let reminders = vault.read("Reminders.md");
     let mut lines: Vec<&str> = reminders.lines().filter_map(|line| line.strip_prefix("- [ ] ")).collect();
     lines.dedup();
@@ -308,7 +310,8 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
             "date=2026-12-03 time=15:30 recur=weekly msg=\"Vet\"",
         ]
     );
-    let left = "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n- [ ] Vet\n";
+    let left = "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n- [ ] Vet\n\
+                - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n";
     assert_eq!(vault.read("N.md"), left);
 }
 

@@ -106,6 +106,11 @@ pub fn parse_line(text: &[u8]) -> ParsedLine {
     }
 }
 
+/// Whether a line without its terminator is a reminder.
+pub fn is_reminder(text: &str) -> bool {
+    syntax::read(text.as_bytes()).is_ok()
+}
+
 /// Checks that `msg` can stand in a reminder line.
 ///
 /// # Errors

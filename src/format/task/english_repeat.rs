@@ -45,8 +45,10 @@ pub struct Repeat {
     pub months: Vec<u8>,
     /// Whether it counts from the day on which it was done.
     pub when_done: bool,
-    /// Whether the text names the unit (`every month`) and no day of it.
+    /// Whether it is a month or a year (`every month`), and no day of it is named.
     pub bare: bool,
+    /// Whether its weeks begin on Sunday, as Reminder Toast's do.
+    pub sunday_weeks: bool,
 }
 
 /// The reason why a text is no recurrence.
@@ -121,9 +123,13 @@ pub fn english(text: &str) -> Result<Repeat, RepeatError> {
         "year" | "years" => repeat.every = RepeatUnit::Year,
         word => reader.names(word, &mut repeat)?,
     }
-    repeat.bare = matches!(unit, "month" | "months" | "year" | "years") && reader.at == reader.words.len();
-    reader.on(&mut repeat)?;
+    // Of `every day on Monday` Tasks and Reminder drop the weekday.
+    if !matches!(repeat.every, RepeatUnit::Day | RepeatUnit::Hour) {
+        reader.on(&mut repeat)?;
+    }
     reader.end()?;
+    let is_named = !(repeat.weekdays.is_empty() && repeat.days.is_empty() && repeat.months.is_empty());
+    repeat.bare = matches!(repeat.every, RepeatUnit::Month | RepeatUnit::Year) && !is_named;
     Ok(repeat)
 }
 
@@ -267,7 +273,7 @@ pub fn reminder_toast(text: &str) -> Result<(Repeat, Option<jiff::civil::Date>),
         "yearly" | "annually" => "every year",
         other => other,
     };
-    let repeat = english(&format!("{words} {rest}"))?;
+    let repeat = Repeat { sunday_weeks: true, ..english(&format!("{words} {rest}"))? };
     let on_days = repeat.weekdays.iter().all(|weekday| weekday.nth == 0) && repeat.days.is_empty();
     let known = on_days && repeat.months.is_empty() && !repeat.when_done;
     if !known
@@ -346,6 +352,7 @@ mod tests {
             ("every month on the 40th", "`40th` isn't understood in the recurrence"),
             ("every month on", "the recurrence doesn't say every what"),
             ("every 0 days", "`0` isn't understood in the recurrence"),
+            ("every 2 days on Monday", "`on` isn't understood in the recurrence"),
         ] {
             assert_eq!(show(text), why, "{text}");
         }

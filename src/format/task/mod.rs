@@ -30,6 +30,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
 
 use super::lines;
+use super::reminder::is_reminder;
 use crate::defaults::defaults;
 use crate::words::words;
 
@@ -121,7 +122,7 @@ pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
     if !rules.open.contains(&item.status) {
         return None;
     }
-    TaskLine::of(item, rules)?.task(rules)
+    TaskLine::of(item, rules)?.task(rules).filter(|_| !is_reminder(text))
 }
 
 /// A task line with its fields of all forms.

@@ -1,8 +1,8 @@
 //! Parses and writes dates in the formats that people set in plugins, in moment.js's letters: `YYYY-MM-DD`,
 //! `DD.MM.YYYY`, `h:mm A`. Pure.
 //!
-//! Only numbers are supported (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days parses
-//! and writes no date.
+//! Numbers and English names are supported (`YYYY YY MMMM MMM MM M DD D dddd ddd HH H hh h mm m A a`). A format with
+//! other letters (`Do`) parses and writes no date.
 
 use jiff::civil::Time;
 use jiff::fmt::strtime::{self, BrokenDownTime};
@@ -22,7 +22,7 @@ pub fn read_time(text: &str, format: &str) -> Option<Time> {
     parts.hour().and_then(|_| parts.to_time().ok())
 }
 
-/// A date and time in a format; `None` for a format with letters that aren't numbers.
+/// A date and time in a format; `None` for a format with letters that aren't supported.
 pub fn write(when: TaskTime, format: &str) -> Option<String> {
     strtime::format(pattern(format)?, when.at(Time::midnight())).ok()
 }
@@ -34,10 +34,14 @@ fn pattern(format: &str) -> Option<String> {
     let directive = |token| match token {
         "YYYY" => Some("%Y".into()),
         "YY" => Some("%y".into()),
+        "MMMM" => Some("%B".into()),
+        "MMM" => Some("%b".into()),
         "MM" => Some("%m".into()),
         "M" => Some("%-m".into()),
         "DD" => Some("%d".into()),
         "D" => Some("%-d".into()),
+        "dddd" => Some("%A".into()),
+        "ddd" => Some("%a".into()),
         "HH" | "hh" => Some(hours("%I", "%H").into()),
         "H" | "h" => Some(hours("%-I", "%-H").into()),
         "mm" => Some("%M".into()),
@@ -89,6 +93,8 @@ mod tests {
             ("YYYY[年]M[月]D[日]", "2026年12月1日"),
             ("YYYY-MM-DDTHH:mm", "2026-12-01T09:30"),
             ("M-D-YYYY h:mm A", "12-1-2026 9:30 PM"),
+            ("MMM D, YYYY", "Dec 1, 2026"),
+            ("dddd, DD MMMM YYYY", "Tuesday, 01 December 2026"),
         ] {
             let read = read(text, format).unwrap_or_else(|| panic!("{format}"));
             assert_eq!(write(read, format).as_deref(), Some(text));
@@ -103,12 +109,12 @@ mod tests {
             ("YYYY-MM-DD", "2026-13-01"),
             ("YYYY-MM-DD", "01.12.2026"),
             ("HH:mm", "09:30"),
-            ("MMM D, YYYY", "Dec 1, 2026"),
+            ("MMM Do, YYYY", "Dec 1st, 2026"),
             ("", ""),
         ] {
             assert_eq!(read(text, format), None, "{format}");
         }
-        assert_eq!(write(TaskTime { date: Date::constant(2026, 12, 1), time: None }, "MMM D"), None);
+        assert_eq!(write(TaskTime { date: Date::constant(2026, 12, 1), time: None }, "MMM Do"), None);
         assert_eq!(read_time("13:00 PM", "h:mm A"), None);
     }
 }

@@ -248,12 +248,12 @@ pub fn without_snooze(bytes: &[u8], rules: &Rules) -> Vec<u8> {
         let next = (at + 1..head.len()).find(|next| indent(*next) <= indent(at));
         let key = &rules.notes.reminders;
         let list = at.checked_sub(1).map(|before| &head[before]);
-        let list = list.filter(|list| yaml::entry(list.text).is_some_and(|entry| entry.key == key));
+        let list = list.and_then(|list| Some(list.start + yaml::entry_of(list.text, key)?.place.start));
         let end = next.map_or(close, |next| head[next].start);
         let after = match list.filter(|_| !next.is_some_and(is_item)) {
-            Some(list) => {
+            Some(at) => {
                 let empty = format!(" []{}", lines::terminator_of(bytes));
-                splice(bytes, list.start + key.len() + 1..end, empty.as_bytes())
+                splice(bytes, behind_colon(bytes, at)..end, empty.as_bytes())
             }
             None => splice(bytes, head[at].start..end, b""),
         };
@@ -272,7 +272,7 @@ pub enum PropertyChange {
 }
 
 /// The note with properties changed, and no other byte of it; `None` where its frontmatter has a form that is none of
-/// TaskNotes' (a list in braces, say), or none at all.
+/// TaskNotes' (a list in braces, a value below its key), or none at all.
 pub fn with_changes(bytes: &[u8], changes: &[PropertyChange]) -> Option<Vec<u8>> {
     let mut now = bytes.to_vec();
     for change in changes {
@@ -283,8 +283,17 @@ pub fn with_changes(bytes: &[u8], changes: &[PropertyChange]) -> Option<Vec<u8>>
             PropertyChange::Push(key, item) => push(&now, key, item)?,
         };
     }
-    Head::read(&now)?;
-    Some(now)
+    let head = Head::read(&now)?;
+    let holds = |change: &PropertyChange| match change {
+        PropertyChange::Set(key, value) => head.text(key).as_ref() == Some(value),
+        PropertyChange::Push(..) => true,
+    };
+    changes.iter().all(holds).then_some(now)
+}
+
+/// The offset behind the colon before a value that begins at `at`.
+fn behind_colon(bytes: &[u8], at: usize) -> usize {
+    bytes[..at].trim_ascii_end().len()
 }
 
 fn splice(bytes: &[u8], at: std::ops::Range<usize>, with: &[u8]) -> Vec<u8> {
@@ -304,36 +313,29 @@ fn push(bytes: &[u8], key: &str, item: &[String]) -> Option<Vec<u8>> {
         dashed.map(|(at, text)| format!("{indent}{}{text}{end}", if at == 0 { "- " } else { "  " })).collect()
     };
     let head: Vec<_> = lines::lines(bytes).filter(|line| line.start >= start && line.start < close).collect();
-    let Some(at) = head.iter().position(|line| yaml::entry(line.text).is_some_and(|entry| entry.key == key))
-    else {
+    let Some(at) = head.iter().position(|line| yaml::entry_of(line.text, key).is_some()) else {
         let text = format!("{key}:{end}{}", block("  "));
         return Some(splice(bytes, close..close, text.as_bytes()));
     };
     let line = head[at];
-    let entry = yaml::entry(line.text)?;
+    let entry = yaml::entry_of(line.text, key)?;
     let place = line.start + entry.place.start..line.start + entry.place.end;
     if !entry.value.is_empty() {
         let inner = entry.value.strip_prefix('[')?.strip_suffix(']')?;
         if inner.trim().is_empty() {
-            let from = line.start + entry.key.len() + 1;
             let text = format!("{end}{}", block("  "));
-            return Some(splice(bytes, from..line.end(), text.as_bytes()));
+            return Some(splice(bytes, behind_colon(bytes, place.start)..line.end(), text.as_bytes()));
         }
         let [one] = item else { return None };
         let close = place.end - 1;
         return Some(splice(bytes, close..close, format!(", {one}").as_bytes()));
     }
-    let nested = head[at + 1..].iter().take_while(|line| {
-        line.text.first().is_some_and(|b| matches!(b, b' ' | b'\t' | b'-')) || line.text.is_empty()
-    });
-    let nested: Vec<_> = nested.collect();
+    let is_nested = |line: &&lines::Line<'_>| matches!(line.text.first(), None | Some(b' ' | b'\t' | b'-'));
+    let nested: Vec<_> = head[at + 1..].iter().take_while(is_nested).collect();
     let first = nested.iter().find(|line| line.text.trim_ascii_start().starts_with(b"- "));
-    let indent = first.map_or("  ".to_owned(), |line| {
-        let blanks = line.text.len() - line.text.trim_ascii_start().len();
-        " ".repeat(blanks)
-    });
+    let indent = first.map_or(2, |line| line.text.len() - line.text.trim_ascii_start().len());
     let from = nested.iter().rev().find(|line| !line.text.is_empty()).map_or(line.end(), |line| line.end());
-    Some(splice(bytes, from..from, block(&indent).as_bytes()))
+    Some(splice(bytes, from..from, block(&" ".repeat(indent)).as_bytes()))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use jiff::civil::Date;
 
+use super::TaskTime;
 use super::english_repeat::{Repeat, RepeatError, RepeatUnit, Weekday};
 
 /// A recurrence with its beginning and its end.
@@ -58,10 +59,11 @@ pub fn read(text: &str) -> Result<Rrule, RepeatError> {
     Ok(rule)
 }
 
-/// The text of a rule that counts from `start`; a time of day that its beginning had goes.
-pub fn starting(text: &str, start: Date) -> String {
+/// The text of a rule that counts from `start`, a date with a time of day where the task has one.
+pub fn starting(text: &str, start: TaskTime) -> String {
+    let time = start.time.map_or_else(String::new, |time| time.strftime("T%H%M00Z").to_string());
     let rest: Vec<&str> = text.split(';').filter(|part| !part.trim().starts_with("DTSTART")).collect();
-    format!("DTSTART:{};{}", start.strftime("%Y%m%d"), rest.join(";"))
+    format!("DTSTART:{}{time};{}", start.date.strftime("%Y%m%d"), rest.join(";"))
 }
 
 fn frequency(value: &str) -> Option<RepeatUnit> {
@@ -105,8 +107,10 @@ mod tests {
         {
             assert!(read(wrong).is_err(), "{wrong}");
         }
-        let moved = starting("DTSTART:20260804T090000Z;FREQ=DAILY", Date::constant(2026, 12, 1));
+        let day = TaskTime { date: Date::constant(2026, 12, 1), time: None };
+        let moved = starting("DTSTART:20260804T090000Z;FREQ=DAILY", day);
         assert_eq!(moved, "DTSTART:20261201;FREQ=DAILY");
-        assert_eq!(starting("FREQ=DAILY", Date::constant(2026, 12, 1)), moved);
+        let time = TaskTime { time: Some(jiff::civil::Time::constant(9, 30, 0, 0)), ..day };
+        assert_eq!(starting("FREQ=DAILY", time), "DTSTART:20261201T093000Z;FREQ=DAILY");
     }
 }
