@@ -96,7 +96,7 @@ impl From<MemoryError> for ToolFailure {
             MemoryError::BadLines { .. } => Some("lines"),
             MemoryError::Other { .. } | MemoryError::Several { .. } => Some("text"),
             MemoryError::Newer { .. } => Some("expected"),
-            MemoryError::BadPlace(_) => Some("commitment_scope"),
+            MemoryError::BadPlace(..) => Some("commitment_scope"),
             _ => None,
         };
         let mut hint = hint.map(|hint| format!("{}.", capitalised(hint)));

@@ -7,12 +7,18 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::error::check;
+use crate::config::Settings;
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile};
 use crate::memory::wording;
 use crate::memory::{MemoryError, Origin, Result};
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
-use crate::vault::{EditPlan, Editor, NotePath, Operation, Vault, VaultError};
+use crate::vault::{Actor, EditPlan, Editor, NotePath, Operation, Vault, VaultError};
+
+/// The places of follow-ups.
+const PLACES: &str = "write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows";
+/// The places that a brain may name.
+const OWN_PLACES: &str = "the assistant tells one to an owner, in the bot's channel, or where it has a log";
 
 /// The follow-ups of a vault.
 #[derive(Debug, Clone)]
@@ -25,8 +31,8 @@ pub struct FollowUpNotes<'a> {
     pub path: NotePath,
     /// The zone whose days count the ids.
     pub zone: &'a Zone,
-    /// Whether several machines have this vault.
-    pub are_several: bool,
+    /// Whether several machines have this vault, and which places on Discord are the owner's.
+    pub settings: &'a Settings,
     /// The [fingerprint](ListedFollowUp::fingerprint) that a follow-up must have to be changed, where that matters.
     pub was: Option<&'a str>,
 }
@@ -83,6 +89,20 @@ impl<'a> FollowUpNotes<'a> {
         if self.was.is_none() || self.was == now.as_deref() { Ok(()) } else { Err(changed(id)) }
     }
 
+    /// Whether a place is the owner's: the bot's channel, an owner, or a channel or thread that has a log. A brain
+    /// names no other, since what it has read would leave the machine there without a question.
+    fn is_owners(&self, place: &str) -> bool {
+        let (discord, logs) = (&self.settings.discord, &self.settings.paths.logs);
+        let (kind, id) = place.split_once(':').unwrap_or_default();
+        let number = id.parse().ok();
+        if kind == "user" {
+            return number.is_some_and(|user| discord.owner_ids.contains(&user));
+        }
+        let log = NotePath::new(&format!("{logs}/discord-{kind}/{id}"));
+        let has_log = log.is_ok_and(|log| self.vault.notes_below(log).is_ok_and(|notes| !notes.is_empty()));
+        discord.channel_id == number || has_log
+    }
+
     /// The note's follow-ups; a missing note has none.
     ///
     /// # Errors
@@ -106,9 +126,14 @@ impl<'a> FollowUpNotes<'a> {
         origin: &Origin,
     ) -> Result<AddedCommitment> {
         let created = Some(Timestamp::from_second(now.as_second()).unwrap_or(now));
-        let draft = Commitment { text: wording::checked(&draft.text)?, created, ..draft.clone() };
-        if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
-            return Err(MemoryError::BadPlace(crate::format::quote(scope)));
+        let draft =
+            Commitment { text: wording::checked_of(&draft.text, "", origin)?, created, ..draft.clone() };
+        if let Some(scope) = &draft.scope {
+            let is_place = commitment::is_place(scope);
+            if !is_place || origin.actor == Actor::Assistant && !self.is_owners(scope) {
+                let places = if is_place { OWN_PLACES } else { PLACES };
+                return Err(MemoryError::BadPlace(crate::format::quote(scope), places));
+            }
         }
         let bytes = self.editor.read_settled(&self.path)?;
         check(&self.path, &bytes, expected)?;
@@ -153,7 +178,7 @@ impl<'a> FollowUpNotes<'a> {
     /// other's note, so there the number is a hash.
     fn new_id(&self, file: &CommitmentsFile, draft: &Commitment, now: Timestamp) -> String {
         let day = self.zone.tz().to_datetime(now).date();
-        if !self.are_several {
+        if self.settings.machines.is_none() {
             return commitment::next_id(file, day);
         }
         commitment::hashed_id(file, day, draft)

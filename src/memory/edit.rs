@@ -106,9 +106,9 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// As [`MemoryNotes::forget_by_words`], or the new text can't be kept.
-    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<EditedMemory> {
+    pub fn edit(&self, meant: &MemoryRef<'_>, given: &str, origin: &Origin) -> Result<EditedMemory> {
         let path = self.note_of_memories(meant.path)?;
-        let new = wording::checked(new)?;
+        let new = wording::checked_of(given, meant.text, origin)?;
         let bytes = self.bytes_to_change(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("edited: {}", wording::summary(&item.text)));
@@ -123,7 +123,7 @@ impl MemoryNotes<'_> {
         let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
         let item = there.ok_or_else(|| MemoryError::vanished(&path, &wanted.text))?;
         let existing = item.shown(&bytes) == was;
-        let notes = wording::notes(&new, &item.text);
+        let notes = wording::notes(given, &item.text);
         Ok(EditedMemory { saved: SavedMemory { notes, ..saved(&path, item, &bytes, existing) }, was })
     }
 

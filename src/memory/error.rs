@@ -140,11 +140,9 @@ pub enum MemoryError {
     /// It isn't waiting any more.
     #[error("the follow-up `{0}` is {1} already")]
     NotPending(String, CommitmentStatus),
-    /// It can't be sent there.
-    #[error(
-        "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"
-    )]
-    BadPlace(String),
+    /// It can't be sent there; where it can be.
+    #[error("{0} is no place to tell a follow-up: {1}")]
+    BadPlace(String, &'static str),
     /// The link can't be written as one.
     #[error("`{0}` can't be linked to: a link has no brackets, bars or line breaks")]
     BadLink(String),
@@ -222,7 +220,7 @@ impl MemoryError {
             Self::NoSuchFollowUp(..) => return ("no_such_id", None),
             Self::DisputedFollowUp { .. } => return ("id_not_unique", None),
             Self::NotPending(..) => return ("not_pending", None),
-            Self::BadPlace(_) => return ("bad_commitment_scope", None),
+            Self::BadPlace(..) => return ("bad_commitment_scope", None),
             Self::BadLink(_) => return ("bad_link", None),
             Self::NoSuchPin(_) => return ("no_such_pin", None),
             Self::Vault(error) => return (vault_code(error), None),
@@ -234,7 +232,7 @@ impl MemoryError {
     /// Whether the request itself is wrong, rather than the vault.
     pub fn is_usage(&self) -> bool {
         let ours = matches!(self, Self::Words(_) | Self::Scope(_) | Self::UnknownShelf(_) | Self::Path(_));
-        ours || matches!(self, Self::BadLines(..) | Self::BadPlace(_) | Self::BadLink(_))
+        ours || matches!(self, Self::BadLines(..) | Self::BadPlace(..) | Self::BadLink(_))
     }
 
     /// The memories that are nearest to the words, or all memories that have them.

@@ -114,9 +114,8 @@ impl MemoryNotes<'_> {
     /// The follow-ups.
     pub fn ledger(&self) -> FollowUpNotes<'_> {
         let path = note(&self.settings.paths.commitments);
-        let Self { vault, editor, zone, .. } = *self;
-        let are_several = self.settings.machines.is_some();
-        FollowUpNotes { vault, editor, path, zone, are_several, was: None }
+        let Self { vault, editor, zone, settings } = *self;
+        FollowUpNotes { vault, editor, path, zone, settings, was: None }
     }
 
     /// The day that a note of the day is about.

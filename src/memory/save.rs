@@ -78,7 +78,7 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
     pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
-        let text = memory.scope.alone_in(&wording::checked(memory.text)?);
+        let text = memory.scope.alone_in(&wording::checked_of(memory.text, "", origin)?);
         let section = memory.section.map(wording::section).transpose()?;
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let stamp = match memory.timestamp {
@@ -101,7 +101,7 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The text can't be kept, or the note can't be written.
     pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
-        let text = memory.scope.alone_in(&wording::checked(memory.text)?);
+        let text = memory.scope.alone_in(&wording::checked_of(memory.text, "", origin)?);
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
@@ -143,7 +143,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::Global,
             existing: added.existing,
-            notes: wording::notes(&draft.text, &draft.text),
+            notes: wording::notes(&draft.text, &added.listed.text),
             path: ledger.path,
         })
     }

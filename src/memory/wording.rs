@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::format::harmless::harmless;
+use crate::format::harmless::{harmless, without_tasks};
 use crate::format::{invisible, lines, memory, shortened, tags};
-use crate::memory::Scope;
+use crate::memory::{Origin, Scope};
+use crate::vault::Actor;
 use crate::words::words;
 
 /// The most bytes that one memory has.
@@ -156,11 +157,27 @@ pub fn checked(text: &str) -> Result<String, WordsError> {
     Ok(harmless(kept).into_owned())
 }
 
+/// The same for a text of this origin: a model's tasks but those of `before` become text, since a task is a person's own.
+///
+/// # Errors
+/// As [`checked`].
+pub(super) fn checked_of(text: &str, before: &str, origin: &Origin) -> Result<String, WordsError> {
+    let is_models = matches!(origin.actor, Actor::Assistant | Actor::Mcp);
+    let text = checked(text)?;
+    Ok(if is_models { without_tasks(&text, before) } else { text })
+}
+
 /// Hints for the person about a text that was changed before it was saved.
 pub(super) fn notes(given: &str, kept: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(harmless(given), Cow::Owned(_)) {
         notes.push("what an Obsidian plugin would have run was saved as plain text".to_owned());
+    }
+    if kept.matches("\\[").count() > given.matches("\\[").count() {
+        notes.push(
+            "a task was saved as plain text: a task is the user's own, a reminder can be added instead"
+                .to_owned(),
+        );
     }
     if kept.matches("\\#").count() > given.matches("\\#").count() {
         notes.push(

@@ -69,13 +69,13 @@ async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
     let Some((server, vault)) = boxed(NOTES, "").await else { return };
     let calls = [
         "vault-agent remind add '2026-12-02 09:00' 'Call Mum' && vault-agent remind list | grep -c Mum",
-        "echo 'from a pipe' | vault-agent memory save - ; vault-agent search oolong",
+        "printf 'from a pipe\\n- [ ] a task' | vault-agent memory save - ; vault-agent search oolong",
     ];
     let (_, results) = asked(&vault, &server, calls.map(bash).to_vec());
     contains_all(&results[0], &["msg=\"Call Mum\"", "\n1\n"]);
     contains_all(&results[1], &["Anna drinks oolong"]);
     contains_all(vault.read("Reminders.md"), &["Call Mum"]);
-    contains_all(vault.read("MEMORY.md"), &["from a pipe"]);
+    contains_all(vault.read("MEMORY.md"), &["from a pipe", "- \\[ ] a task"]);
     let text = vault.json(&["history"]).to_string();
     contains_all(&text, &["assistant", "Call Mum", "\"one\"", " call 0"]);
     let _ = vault.run(&["undo"]).ok();

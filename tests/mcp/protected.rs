@@ -87,3 +87,29 @@ async fn no_tool_can_write_settings_skills_routines_or_approvals() {
     }
     assert!(fine > 20, "the calls do something: {fine} of {calls}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_brain_sends_a_follow_up_to_its_owner_alone() {
+    let vault = TestVault::new("//- /vault-agent.toml\n[discord]\nchannel_id = 3\nowner_ids = [4]\n");
+    vault.write("logs/discord-thread/7/20260130T142355Z_0001.md", "x\n");
+    let tools = VaultTools::beside_turns(Arc::into_inner(vault.workspace()).unwrap(), OtherBrains::default());
+    for (place, is_owners) in [
+        ("user:4", true),
+        ("channel:3", true),
+        ("thread:7", true),
+        ("user:3", false),
+        ("user:666", false),
+        ("channel:7", false),
+        ("channel:666", false),
+        ("thread:4", false),
+    ] {
+        let arguments = json!({
+            "scope": "commitment", "content": place, "due": "tomorrow 9:00", "commitment_scope": place,
+        });
+        let call = ToolCall { id: "1".into(), name: "memory_save".into(), arguments: arguments.to_string() };
+        let caller = Caller { turn: "1".into(), number: 0, brain: "claude".into(), tainted: false };
+        let end = tools.call(&call, &caller, &CancellationToken::new()).await;
+        assert_eq!(end.is_error, !is_owners, "{place}: {}", end.text);
+        assert_eq!(vault.read("COMMITMENTS.md").contains(&format!("scope: {place}")), is_owners, "{place}");
+    }
+}

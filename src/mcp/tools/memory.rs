@@ -6,7 +6,6 @@ use super::prelude::*;
 use super::reading::instant;
 use crate::embed::{Embedder, StaticModel};
 use crate::format::commitment::{Commitment, Precision};
-use crate::format::harmless::without_tasks;
 use crate::format::invisible;
 use crate::format::memory::plain;
 use crate::mcp::untrusted;
@@ -96,8 +95,7 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let shelf: MemoryKind = arguments.text("scope").unwrap_or_default().parse()?;
     only(call, shelf)?;
-    let given = arguments.text("content").unwrap_or_default();
-    let content = &*without_tasks(given, "");
+    let content = arguments.text("content").unwrap_or_default();
     let (notes, now) = (call.workspace.memory(), call.workspace.clock.now());
     let scope = call.saving_scope()?;
     let expected = arguments.text("expected");
@@ -120,7 +118,7 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
             notes.save_commitment(&draft, expected, now, &call.origin)
         }
     };
-    let saved = with_hint(saved?, content != given);
+    let saved = saved?;
     let word = if saved.existing { "It stood there already" } else { "Saved" };
     let at = due.map_or_else(String::new, |at| told_at(at, call));
     let words = format!("{word}, {}{at}", place_and_text(&saved));
@@ -128,13 +126,6 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
     let near = near(call, content, own);
     let words = with_near(words, &near);
     Ok(ToolAnswer::new(words, &Saved { near, ..Saved::from(saved) }))
-}
-
-/// The same with a hint for the person if a task of a model's became plain text.
-fn with_hint(mut saved: SavedMemory, had_task: bool) -> SavedMemory {
-    let hint = "a task was saved as plain text: a task is the user's own, a reminder can be added instead";
-    saved.notes.extend(had_task.then(|| hint.to_owned()));
-    saved
 }
 
 /// The words of a change, with the memories near to it.
@@ -225,11 +216,10 @@ struct Edited {
 }
 
 fn edit(call: &McpCall<'_>) -> ToolOutcome {
-    let (meant, given) = (meant(call), call.arguments.text("new_text").unwrap_or_default());
-    let new = &*without_tasks(given, meant.text);
+    let (meant, new) = (meant(call), call.arguments.text("new_text").unwrap_or_default());
     let notes = call.workspace.memory();
     let edited = notes.edit(&meant, new, &call.origin)?;
-    let saved = with_hint(edited.saved, new != given);
+    let saved = edited.saved;
     let word = if saved.existing { "It said that already" } else { "Changed" };
     let words = format!("{word}, {}\nIt was:\n{}", place_and_text(&saved), edited.was);
     let own = (saved.path == notes.long_path()).then_some(saved.line);
