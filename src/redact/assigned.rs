@@ -35,6 +35,8 @@ static FOUR_WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"^[a-z]{4}(?: [a-z]{4}){3}(?:["'\s]|$)"#).expect("a constant pattern"));
 /// The longest name, in bytes.
 const LONGEST: usize = 60;
+/// The bytes of a value that decide whether it is a secret.
+const LOOKED_AT: usize = 1024;
 
 /// The syntax of a value.
 #[derive(Clone, Copy, PartialEq)]
@@ -64,7 +66,8 @@ pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<FoundSecr
         }
         from = hit.end;
         let start = name_start(text, hit.start);
-        let more = run(text, hit.end, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let near = &text[..text.floor_char_boundary((hit.end + LONGEST + 1).min(text.len()))];
+        let more = run(near, hit.end, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let end = hit.end + more.len();
         if end - start > LONGEST {
             continue;
@@ -119,12 +122,13 @@ fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -
         None if sign == "=" && matches!(before, Some(';' | '&' | '?' | ',')) => Style::Listed,
         None => Style::Bare,
     };
-    let word = word_at(text, at, quote, style, strength);
+    let near = &text[..text.floor_char_boundary((at + LOOKED_AT).min(text.len()))];
+    let word = word_at(near, at, quote, style, strength);
     let is_call =
         style == Style::Bare && matches!(text.as_bytes().get(at + word.len()), Some(b'(' | b'[' | b'{'));
     let is_literal = sign == "=" || quote.is_some() && sign.trim() == "=" || is_capital(name);
     let is_value = holds(strength, name, word, style) || is_literal && is_assigned(strength, word);
-    (!is_call && is_value).then(|| at..at + word.len())
+    (!is_call && is_value).then(|| at..at + word_at(text, at, quote, style, strength).len())
 }
 
 fn is_capital(name: &str) -> bool {
@@ -148,7 +152,8 @@ fn word_at<'t>(text: &'t str, at: usize, quote: Option<&str>, style: Style, stre
         _ => !(byte.is_ascii_alphanumeric() || b"_-+/=.~%:$".contains(&byte)),
     };
     let word = run(text, at, |byte| !is_ended(byte) && byte != b'\\');
-    let next = NEXT_FIELD.find(word).filter(|_| style != Style::Shell);
+    let fields = word.find('&').filter(|_| style != Style::Shell);
+    let next = fields.and_then(|from| NEXT_FIELD.find_at(word, from));
     word[..next.map_or(word.len(), |next| next.start())].trim_end_matches(['.', ',', ';', ':', '?', '&'])
 }
 

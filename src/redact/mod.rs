@@ -52,7 +52,46 @@ pub fn marker(kind: &str) -> String {
 
 /// The secrets of a text in their order; no two overlap.
 pub fn find(text: &str) -> Vec<FoundSecret> {
-    merged(scan::find(text))
+    let mut found = scan::find(text);
+    found.extend(without_escapes(text).iter().flat_map(|plain| scan::find(plain)));
+    merged(found)
+}
+
+/// The text with blanks in the place of a terminal's colours, and with signs in the place of their escapes (`%3D`,
+/// `\u003d`, `\n`), since the last letter of an escape is no part of the word behind it. Each byte keeps its place. None
+/// where there is no escape.
+fn without_escapes(text: &str) -> Option<String> {
+    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
+    while let Some(next) = memchr::memchr3(b'[', b'%', b'\\', &bytes[at..]) {
+        at += next;
+        let rest = &bytes[at + 1..];
+        let hex = |from: usize| {
+            let digits = rest.get(from..from + 2)?;
+            let sign = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+            (sign.is_ascii() && !sign.is_ascii_alphanumeric()).then_some((from + 2, sign))
+        };
+        let escape = match (bytes[at], rest) {
+            (b'[', _) => {
+                let digits =
+                    rest.iter().take(20).take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
+                (digits > 0 && rest.get(digits) == Some(&b'm')).then_some((digits + 1, b' '))
+            }
+            (b'%', _) => hex(0),
+            (_, [b'u', b'0', b'0', ..]) => hex(3),
+            (_, [b'x', ..]) => hex(1),
+            (_, [b'n' | b't' | b'r', ..]) => Some((1, b' ')),
+            _ => None,
+        };
+        if let Some((length, sign)) = escape {
+            if out.is_empty() {
+                out.extend_from_slice(bytes);
+            }
+            out[at..=at + length].fill(b' ');
+            out[at + length] = if sign.is_ascii_control() { b' ' } else { sign };
+        }
+        at += 1;
+    }
+    String::from_utf8(out).ok().filter(|out| !out.is_empty())
 }
 
 /// Overlapping secrets become one; its kind is that of the first in the list.

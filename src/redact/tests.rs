@@ -81,6 +81,13 @@ fn what_is_masked_says_its_kind_and_is_masked_once() {
             "https://discord.com/api/webhooks/123456789012345678/abcdefghij0123456789",
             "https://discord.com/api/webhooks/123456789012345678/[masked: discord webhook]",
         ),
+        // An escape before a token is no part of it.
+        ("\u{1b}[32mghp_0123456789abcdefghij\u{1b}[0m", "\u{1b}[32m[masked: github token]\u{1b}[0m"),
+        ("\\x1b[1;32mghp_0123456789abcdefghij", "\\x1b[1;32m[masked: github token]"),
+        ("?q=token%3Dghp_0123456789abcdefghij%26a", "?q=token%3D[masked: github token]%26a"),
+        ("{\"a\":\"t\\u003dghp_0123456789abcdefghij\"}", "{\"a\":\"t\\u003d[masked: github token]\"}"),
+        ("password%3Dtr0ub4dor%26user%3Dann", "password%3D[masked: password]%26user%3Dann"),
+        ("DB_PASSWORD=\u{1b}[33mcorr-ect\u{1b}[0m", "DB_PASSWORD=[masked: password]"),
     ] {
         let once = redact(text);
         assert_eq!(once, expected);
@@ -115,6 +122,15 @@ fn work_and_words_stay() {
         "src/x.rs:12:34:error:unused",
     ] {
         assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn a_text_of_beginnings_alone_is_read_once() {
+    for beginning in ["sk-", "sk-fm2_", "key=", "token_", "-----BEGIN PRIVATE KEY-----\n", "key=&"] {
+        let began = std::time::Instant::now();
+        find(&beginning.repeat(100_000 / beginning.len()));
+        assert!(began.elapsed().as_secs() < 10, "{beginning}: {:?}", began.elapsed());
     }
 }
 

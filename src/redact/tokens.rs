@@ -131,12 +131,19 @@ pub(super) fn with_prefix(text: &str, mut prefixes: Vec<TokenPrefix>, found: &mu
     prefixes.sort_by_key(|one| (one.at, std::cmp::Reverse(one.prefix.len())));
     prefixes.dedup_by(|next, one| next.at == one.at && next.prefix.len() < one.prefix.len());
     let mut from = 0;
+    // The last run of each class: prefixes in one run end with it, and a text of prefixes alone is read once.
+    let mut runs = [(1, 0); Class::ALL.len()];
     for TokenPrefix { at, prefix, shape: TokenShape { kind, lengths, class, .. } } in prefixes {
         if at < from {
             continue;
         }
         let behind = at + prefix.len();
-        let tail = run(text, behind, |byte| class.has(byte)).trim_end_matches(['.', '-']);
+        let (start, end) = &mut runs[*class as usize];
+        if !(*start..=*end).contains(&behind) {
+            let tail = run(text, behind, |byte| class.has(byte)).trim_end_matches(['.', '-']);
+            (*start, *end) = (behind, behind + tail.len());
+        }
+        let tail = &text[behind..*end];
         let is_token = lengths.contains(&tail.len())
             && match tail.bytes().any(|byte| byte.is_ascii_digit()) {
                 true => is_mixed(*class, tail),
@@ -201,13 +208,9 @@ fn has_random_capitals(tail: &str) -> bool {
         && mean_run(tail) <= 3.3
 }
 
-/// Whether a word may begin here; the `n` of a written-out `\n` is no letter of it.
+/// Whether a word may begin here.
 fn begins(text: &str, at: usize) -> bool {
-    match &text.as_bytes()[..at] {
-        [.., b'\\', b'n' | b't' | b'r'] => true,
-        [.., last] => !(last.is_ascii_alphanumeric() || *last == b'_'),
-        [] => true,
-    }
+    text.as_bytes()[..at].last().is_none_or(|last| !(last.is_ascii_alphanumeric() || *last == b'_'))
 }
 
 pub(super) const KEYS_AND_HASHES: &[SecretRule] = &[
@@ -235,6 +238,14 @@ pub(super) const BEGIN: &str = "-----BEGIN ";
 /// Adds the private keys of a text, of which these are the places of `-----BEGIN `.
 pub(super) fn private_keys(text: &str, begins: &[usize], found: &mut Vec<FoundSecret>) {
     let mut done = 0;
+    // The next place of a mark behind another place, where `known` is the place that was found last: each is sought once.
+    let next = |known: &mut Option<usize>, mark: &str, from: usize| {
+        if known.is_some_and(|at| at < from) {
+            *known = text[from..].find(mark).map(|at| from + at);
+        }
+        *known
+    };
+    let (mut next_end, mut next_fence) = (Some(0), Some(0));
     for &at in begins {
         if at < done {
             continue;
@@ -246,10 +257,8 @@ pub(super) fn private_keys(text: &str, begins: &[usize], found: &mut Vec<FoundSe
         }
         let body = from + title.len() + 5;
         // A code block's fence ends a key that was cut.
-        let end = text[body..]
-            .find("-----END ")
-            .map(|end| body + end)
-            .filter(|end| !text[body..*end].contains("```"));
+        let fence = next(&mut next_fence, "```", body);
+        let end = next(&mut next_end, "-----END ", body).filter(|end| fence.is_none_or(|fence| fence > *end));
         let of_a_block = |byte: u8| {
             byte.is_ascii_alphanumeric()
                 || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ' | b'"' | b',')
