@@ -29,9 +29,10 @@ pub(super) fn is_own(settings: &Settings, variable: &str) -> bool {
 }
 
 /// Secrets in all the forms in which they are hidden: as they are, in Base64 at any offset, in hexadecimal digits, and
-/// as URLs write them.
+/// as URLs and JSON write them. Blanks and line ends don't count: programs break long lines.
 #[derive(Default)]
 pub struct HiddenSecrets {
+    /// Without blanks.
     forms: Vec<String>,
 }
 
@@ -44,7 +45,8 @@ impl std::fmt::Debug for HiddenSecrets {
 impl HiddenSecrets {
     /// These secrets.
     pub fn new<'a>(secrets: impl Iterator<Item = &'a SecretString>) -> Self {
-        let mut forms: Vec<String> = secrets.flat_map(|secret| forms(secret.expose_secret())).collect();
+        let forms = secrets.flat_map(|secret| forms(secret.expose_secret())).map(|form| dense(&form));
+        let mut forms: Vec<String> = forms.filter(|form| form.len() >= SHORTEST).collect();
         // A longer form may hold a shorter one.
         forms.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         forms.dedup();
@@ -53,6 +55,7 @@ impl HiddenSecrets {
 
     /// Whether a text holds one of them.
     pub fn is_in(&self, text: &str) -> bool {
+        let text = dense(text);
         self.forms.iter().any(|form| text.contains(form.as_str()))
     }
 
@@ -62,8 +65,26 @@ impl HiddenSecrets {
         if !self.is_in(&bare) {
             return text.to_owned();
         }
-        self.forms.iter().fold(bare.into_owned(), |text, form| text.replace(form.as_str(), HIDDEN))
+        self.forms.iter().fold(bare.into_owned(), |text, form| without(&text, form))
     }
+}
+
+/// A text without blanks and line ends.
+fn dense(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// The text without a form, also where blanks and line ends stand in it.
+fn without(text: &str, form: &str) -> String {
+    let kept = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+    let places: Vec<usize> = kept.flat_map(|(at, c)| at..at + c.len_utf8()).collect();
+    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    for (at, _) in dense(text).match_indices(form) {
+        out.push_str(&text[from..places[at]]);
+        out.push_str(HIDDEN);
+        from = places[at + form.len() - 1] + 1;
+    }
+    out + &text[from..]
 }
 
 fn forms(secret: &str) -> Vec<String> {
@@ -74,6 +95,7 @@ fn forms(secret: &str) -> Vec<String> {
     let hex = data_encoding::HEXLOWER.encode(bytes);
     let mut all = vec![secret.to_owned(), hex.to_uppercase(), hex, url(bytes)];
     all.push(secret.chars().rev().collect());
+    all.push(serde_json::Value::from(secret).to_string().trim_matches('"').to_owned());
     for offset in 0..3 {
         let mut shifted = vec![0; offset];
         shifted.extend_from_slice(bytes);
@@ -117,6 +139,12 @@ mod tests {
             prop_assert!(hidden.is_in(&hex) && hidden.is_in(&hex.to_uppercase()));
             prop_assert!(hidden.is_in(&url(joined.as_bytes())));
             prop_assert!(hidden.is_in(&data_encoding::BASE64URL.encode(joined.as_bytes())));
+            let json = serde_json::json!({ "a": &joined }).to_string();
+            prop_assert!(!hidden.hide(&json).contains(&json[6 + before.len()..json.len() - 2 - after.len()]));
+            for lines in [base64, hex] {
+                let wrapped = lines.chars().flat_map(|c| ['\n', ' ', c]).collect::<String>();
+                prop_assert!(hidden.hide(&wrapped).contains(HIDDEN), "{lines}");
+            }
         }
     }
 
