@@ -234,7 +234,7 @@ impl HttpSession {
             Ok::<_, std::io::Error>(piece)
         });
         if is_stream {
-            let mut events = std::pin::pin!(bytes.eventsource());
+            let mut events = std::pin::pin!(wire::http::whole_lines(bytes).eventsource());
             while let Some(event) = events.next().await {
                 let event = event.map_err(|error| error.to_string())?;
                 self.hand_on(event.data.as_bytes(), found).await;

@@ -23,8 +23,6 @@ use crate::format::lenient_json;
 
 /// No answer is longer, in bytes of its stream.
 const MOST_BYTES: usize = 16 << 20;
-/// No line of it is longer; the framing reads a line again with each piece that comes.
-const MOST_LINE: usize = 4 << 20;
 /// The longest part of an error that is read.
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long a whole answer waits for the usage that may follow it.
@@ -236,34 +234,43 @@ async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Brain
     Ok(bytes)
 }
 
-/// The text of a stream of bytes, cut between characters, without a byte order mark. An empty line is added at the end,
-/// so that a last event without one counts too.
+/// The text of a stream of bytes in whole lines, without a byte order mark. An empty line is added at the end, so that a
+/// last event without one counts too.
 fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
 ) -> impl Stream<Item = Result<String, BrainError>> {
+    let (mut count, mut first) = (0, true);
+    let bounded = bytes.map(move |piece| {
+        let piece = piece.map_err(|error| broken(&error))?;
+        count += piece.as_ref().len();
+        if count > MOST_BYTES { Err(unreadable("it is too long")) } else { Ok(piece) }
+    });
+    let end = futures_util::stream::once(async { Ok(b"\n\n".to_vec()) });
+    whole_lines(bounded).chain(end).map(move |lines| {
+        let text = String::from_utf8(lines?).map_err(|_| no_text())?;
+        let is_first = first && !text.is_empty();
+        first &= !is_first;
+        Ok(if is_first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })
+    })
+}
+
+/// A stream's bytes in whole lines, and at its end what no line's end follows: the framing reads an unfinished line
+/// again with each piece that comes.
+pub(crate) fn whole_lines<B: AsRef<[u8]>, E>(
+    bytes: impl Stream<Item = Result<B, E>>,
+) -> impl Stream<Item = Result<Vec<u8>, E>> {
     let end = futures_util::stream::once(async { None });
-    let (mut carried, mut count, mut line) = (Vec::new(), 0, 0);
-    bytes.map(Some).chain(end).map(move |chunk| {
-        let chunk = match chunk {
-            Some(chunk) => chunk.map_err(|error| broken(&error))?,
-            None if carried.is_empty() => return Ok("\n\n".to_owned()),
-            None => return Err(no_text()),
-        };
-        let first = count == 0;
-        carried.extend_from_slice(chunk.as_ref());
-        let whole = match std::str::from_utf8(&carried) {
-            Ok(text) => text.len(),
-            Err(error) if error.error_len().is_some() => return Err(no_text()),
-            Err(error) => error.valid_up_to(),
-        };
-        let rest = carried.split_off(whole);
-        let text = String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| no_text())?;
-        count += text.len();
-        line = text.rfind(['\n', '\r']).map_or(line + text.len(), |at| text.len() - at);
-        if count > MOST_BYTES || line > MOST_LINE {
-            return Err(unreadable("it is too long"));
+    let mut carried = Vec::new();
+    bytes.map(Some).chain(end).map(move |piece| {
+        let Some(piece) = piece.transpose()? else { return Ok(std::mem::take(&mut carried)) };
+        let piece = piece.as_ref();
+        let (ended, rest) = piece.split_at(memchr::memrchr2(b'\n', b'\r', piece).map_or(0, |at| at + 1));
+        if ended.is_empty() {
+            carried.extend_from_slice(rest);
+            return Ok(Vec::new());
         }
-        Ok(if first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })
+        carried.extend_from_slice(ended);
+        Ok(std::mem::replace(&mut carried, rest.to_vec()))
     })
 }
 
@@ -292,4 +299,18 @@ fn broken(error: &reqwest::Error) -> BrainError {
         "the connection broke"
     };
     BrainError::new(FailureClass::Crash, format!("{what} ({cause})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_unfinished_line_is_handed_on_when_it_ends() {
+        let pieces = ["a", "b\nc", "", "d\r", "\ne\n\nf", "g"].map(Ok::<_, ()>);
+        let lines = whole_lines(futures_util::stream::iter(pieces));
+        let lines: Vec<String> = lines.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect().await;
+        let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
+        assert_eq!(lines, ["ab\n", "cd\r", "\ne\n\n", "fg"]);
+    }
 }
