@@ -1,13 +1,16 @@
-//! Checks requests for every listener on a network address: `Host`, `Origin`, and secrets.
+//! Takes connections for every listener on a network address, and checks requests: `Host`, `Origin`, and secrets.
 //!
 //! The MCP server over HTTP and the page use it. A request under a rebound name, or from a page of another site, is
 //! refused.
 //! - [`HostNames`]: the names that a listener answers to, and the origins that may send it changes;
+//! - [`serve()`]: the loop that takes connections;
 //! - [`BearerToken`]: the bearer token of the MCP server; [`secret`](mod@secret): random secrets and their comparison.
 
 mod host_names;
 pub mod secret;
+mod serve;
 mod token;
 
 pub use self::host_names::HostNames;
+pub use self::serve::{MOST_CONNECTIONS, serve};
 pub use self::token::{BearerToken, TOKEN_VARIABLE};

@@ -2,32 +2,20 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::Duration;
 
 use axum::Router;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use jiff::Timestamp;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::entry::LoginCodes;
 use super::visit::PageShared;
 use super::{Invitation, LiveUpdates, PageStore, questions, request};
 use crate::agent::CallPermits;
-use crate::listen::HostNames;
+use crate::listen::{HostNames, serve};
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
 use crate::workspace::Workspace;
-
-/// A request's headers have to be there so soon after the connection, or the answer before.
-const HEADERS: Duration = Duration::from_secs(10);
-/// Connections that are answered at once; further ones wait, so that they don't take the files of the other parts.
-const MOST_CONNECTIONS: usize = 128;
-/// After a connection that could not be taken.
-const AGAIN: Duration = Duration::from_millis(200);
 
 /// The page can't be served.
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +84,7 @@ impl PageServer {
         });
         tokio::spawn(live.follow_state(state, stop.clone()));
         let router = Router::new().fallback(request::handle).with_state(Arc::clone(&shared));
-        let serving = tokio::spawn(serve(listener, router, stop));
+        let serving = tokio::spawn(async move { drop(serve(listener, router, stop).await) });
         Ok(Self { shared, address, serving })
     }
 
@@ -135,92 +123,8 @@ impl PageServer {
     }
 }
 
-/// Takes connections until `stop`; those that are open then end their request first.
-async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            accepted = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (place, listener.accept().await)
-            } => accepted,
-        };
-        match accepted {
-            (place, Ok((stream, _))) => {
-                // Small answers shall not wait for an acknowledgement.
-                let _ = stream.set_nodelay(true);
-                let conversation = converse(stream, router.clone(), stop.clone());
-                drop(tokio::spawn(async move {
-                    let _place = place;
-                    conversation.await;
-                }));
-            }
-            (_, Err(error)) => {
-                // Too many files are open, or the connection ended already: the next one may do.
-                tracing::warn!(%error, "a connection was not taken");
-                tokio::time::sleep(AGAIN).await;
-            }
-        }
-    }
-}
-
-/// Answers the requests of one connection.
-async fn converse<S>(stream: S, router: Router, stop: CancellationToken)
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        biased;
-        ended = connection.as_mut() => ended,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended");
-    }
-}
-
 impl Drop for PageServer {
     fn drop(&mut self) {
         self.shared.stop.cancel();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-    use tokio::time::Instant;
-
-    /// The answer to a connection that sends some bytes and then nothing, and whether it waited as long as headers may
-    /// take. The clock of the runtime stands still, and goes on to the next timer where nothing else is to do.
-    async fn answer_to(bytes: &[u8]) -> (String, bool) {
-        let router = Router::new().fallback(async || "answered");
-        let (mut client, server) = duplex(1024);
-        let began = Instant::now();
-        let served = tokio::spawn(converse(server, router, CancellationToken::new()));
-        client.write_all(bytes).await.unwrap();
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).await.unwrap();
-        served.await.unwrap();
-        (answer, began.elapsed() >= HEADERS)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_connection_that_does_not_finish_its_headers_is_ended() {
-        for slow in ["", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
-            let (answer, has_waited) = answer_to(slow.as_bytes()).await;
-            assert!(!answer.contains("answered") && has_waited, "{slow:?}: {answer:?}");
-        }
-        let (answer, _) = answer_to(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
-        assert!(answer.ends_with("answered"), "{answer:?}");
     }
 }

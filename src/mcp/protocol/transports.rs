@@ -13,6 +13,7 @@
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -36,7 +37,7 @@ use super::server::McpSession;
 use super::subscriptions::Subscriptions;
 use crate::config::ConfigError;
 use crate::format::lenient_json;
-use crate::listen::{BearerToken, HostNames};
+use crate::listen::{BearerToken, HostNames, MOST_CONNECTIONS, serve};
 use crate::mcp::shared_state::SharedState;
 
 /// The longest line that is read; a longer one is refused, and nothing of it kept.
@@ -198,6 +199,8 @@ pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> R
     result
 }
 
+/// How long the end waits for answers that are under way.
+const LAST_ANSWERS: Duration = Duration::from_secs(60);
 /// The path of the endpoint.
 const ENDPOINT: &str = "/mcp";
 
@@ -263,9 +266,11 @@ pub async fn serve_http(
     let router = Router::new()
         .route_service(ENDPOINT, service)
         .layer(middleware::from_fn_with_state(Arc::new(token), authorized));
-    let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
+    let places = serve(listener, router, stop).await;
+    // What was begun ends first; who does not read is not waited for.
+    let _ = tokio::time::timeout(LAST_ANSWERS, places.acquire_many(MOST_CONNECTIONS)).await;
     shared.finish_sends().await;
-    served.map_err(failed)
+    Ok(())
 }
 
 /// The configuration of the checks in the protocol's library.
