@@ -16,6 +16,7 @@ use super::engine::{AnswerEngine, AskedBrain, TurnRun};
 use super::fixed_texts;
 use super::rounds::note_tool;
 use crate::agent::brain_chain::BrainCall;
+use crate::agent::servers::server_output::shorten_name;
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller, Precondition};
 use crate::brain::{FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage};
@@ -217,7 +218,7 @@ impl HarnessHost for HarnessWatcher<'_> {
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));
         }
-        self.run.conversation.progress(&format!("using {}", call.name));
+        self.run.conversation.progress(&format!("using {}", shorten_name(&call.name)));
         let (message, now) = (self.run.turn.question.message, self.run.now());
         fail::fail_point!("turn::before-tool-started");
         if self.check(self.run.journal().harness_called(message, call, now)).is_some() {
@@ -285,7 +286,7 @@ impl HarnessHost for HarnessWatcher<'_> {
             let run = format!("{} {}", call.name, call.arguments);
             ApprovalSubject { run, why, ..ApprovalSubject::default() }
         };
-        self.run.conversation.progress(&format!("waiting for approval of {}", call.name));
+        self.run.conversation.progress(&format!("waiting for approval of {}", shorten_name(&call.name)));
         let _paused = self.run.time_limit.pause();
         let (subject, caller, place, stop) = (&subject, &caller, self.run.conversation, &self.end);
         match self.run.parts.approvals.ask(ApprovalRequest { subject, caller, place, stop }).await {

@@ -9,10 +9,12 @@ use std::time::Instant;
 
 use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
+use crate::agent::servers::server_output::shorten_name;
 use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::{EventKind, FORWARDED, INJECTED, LogEvent};
 use crate::search::results::injection::Injection;
+use crate::turn::files::AttachedFile;
 use crate::turn::turn_journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
 
@@ -82,7 +84,7 @@ impl TurnRun<'_> {
             let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
             let end = match self.approve(call, &caller).await? {
                 Ok(()) => {
-                    self.conversation.progress(&format!("using {}", call.name));
+                    self.conversation.progress(&format!("using {}", shorten_name(&call.name)));
                     fail::fail_point!("turn::before-tool-started");
                     self.journal().tool_started(message, number, call, self.now())?;
                     fail::fail_point!("turn::after-tool-started");
@@ -166,7 +168,8 @@ impl TurnRun<'_> {
             EventKind::User => event.author != *author || event.content.contains(FORWARDED),
             EventKind::Tool => untrusted(&event.author) || self.names_others(&event.content),
             EventKind::Recall => self.recalls_others(&event.content),
-            EventKind::Agent | EventKind::System => false,
+            EventKind::System => event.content.lines().any(|line| AttachedFile::parse(line).is_some()),
+            EventKind::Agent => false,
         });
         let rows = self.journal().tools(self.turn.question.message)?;
         let mut is_untrusted = |row: &ToolRow| {
