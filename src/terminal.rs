@@ -87,10 +87,11 @@ impl Ui {
         result_line(&text);
     }
 
-    /// Prints a document: byte for byte, but to a terminal as [`Ui::line`] does.
+    /// Prints a document: byte for byte, but to a terminal without control characters.
     pub fn document_of_notes(self, text: &str) {
         if std::io::stdout().is_terminal() {
-            self.document(escape_control(&text.replace("\r\n", "\n")).as_bytes());
+            let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
+            self.document(text.replace("\r\n", "\n").chars().map(shown).collect::<String>().as_bytes());
         } else {
             self.document(text.as_bytes());
         }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use super::host::messages::HookInput;
 use super::host::{HostEvent, Transcript};
 use crate::clock::Clock;
-use crate::config::{Dirs, json_file};
+use crate::config::{Dirs, create_private, json_file};
 use crate::memory::{Origin, Scope, accessible, derive, derived_before};
 use crate::search::follow::follower;
 use crate::vault::Actor;
@@ -143,7 +143,7 @@ fn line(now: Timestamp, event: HostEvent, cause: &str) -> String {
 
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
     if let Some(dir) = path.parent() {
-        std::fs::create_dir_all(dir)?;
+        create_private(dir)?;
     }
     if std::fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_LOG_BYTES) {
         halve(path)?;

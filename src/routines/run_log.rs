@@ -141,8 +141,9 @@ impl<'a> RunLog<'a> {
             return Ok(());
         }
         let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
-        let content = workspace.settings.hooks.redactor().apply(content).into_owned();
-        let event = LogEvent { kind, at, author: author.to_owned(), content, id: Some(id) };
+        let redactor = workspace.settings.hooks.redactor();
+        let [author, content] = [author, content].map(|text| redactor.apply(text).into_owned());
+        let event = LogEvent { kind, at, author, content, id: Some(id) };
         let header = log::render_header(&self.header);
         workspace.editor.append(&self.path, header.as_bytes(), log::render_event(&event).as_bytes())
     }

@@ -15,7 +15,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         "svg" => "application/octet-stream",
         _ => return Err(PageError::not_found(format!("`{path}` is no picture"))),
     };
-    if path.is_hidden() {
+    if visit.workspace.vault.is_hidden(&path) {
         return Err(PageError::not_found(format!("`{path}` is not shown")));
     }
     match visit.workspace.vault.read(&path) {

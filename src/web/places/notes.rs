@@ -43,7 +43,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         return folders::recent_page(visit);
     }
     let path = NotePath::new(visit.rest.trim_end_matches('/'))?;
-    if path.is_hidden() {
+    if visit.workspace.vault.is_hidden(&path) {
         return Err(PageError::not_found(format!("`{path}` is not shown")));
     }
     if let Some(folder) = folders::FolderListing::read(visit, path.as_str()) {
