@@ -251,13 +251,19 @@ fn a_forked_session_goes_on_from_the_first_ones_log() {
         fork.user(&format!("Now the tulips of {session}"));
         fork.said("They are in bed 9.");
         fork.write(&vault);
+        let is_second = session.starts_with('b');
+        if is_second {
+            let log = log_of(&vault, SESSION);
+            std::fs::create_dir(vault.path("logs/claude-code/elsewhere")).unwrap();
+            std::fs::rename(&log, vault.path("logs/claude-code/elsewhere").join(log.file_name().unwrap()))
+                .unwrap();
+        }
         happens_in(&vault, session, "stop", json!({}));
         forget(&vault);
         happens_in(&vault, session, "session-end", json!({ "reason": "other" }));
         let shown = shown(&events(&vault, session));
-        assert!(shown[0].starts_with("system: Goes on from [[logs/claude-code/garden-"), "{shown:?}");
+        assert!(shown[0].starts_with("system: Goes on from [[logs/claude-code/"), "{shown:?}");
         assert!(shown[0].contains(SESSION), "{shown:?}");
-        let is_second = session.starts_with('b');
         let own = shown.iter().filter(|event| !event.starts_with("system: Goes on from")).count();
         assert_eq!((own, shown.len()), (2, if is_second { 4 } else { 3 }), "{shown:?}");
         // The second goes on from the first fork.
@@ -292,6 +298,7 @@ fn sub_agents_have_logs_of_their_own() {
         own.said(&format!("Answer of {id}"));
         for line in &mut own.lines {
             (line["isSidechain"], line["agentId"]) = (json!(true), json!(id));
+            line["cwd"] = json!("/work/elsewhere");
         }
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, own.text()).unwrap();
@@ -310,6 +317,14 @@ fn sub_agents_have_logs_of_their_own() {
         assert_eq!(shown(&events(&vault, &name)), expected, "{name}");
     }
     assert_eq!(logs(&vault).len(), 4);
+    assert!(logs(&vault).iter().all(|log| log.parent() == log_of(&vault, SESSION).parent()));
+    // One goes on when its session has no more events.
+    let file = path.with_extension("").join("subagents/agent-a1.jsonl");
+    let mut more = Tape { count: 9, ..Tape::new() };
+    more.said("More of a1")["isSidechain"] = json!(true);
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &more.text()).unwrap();
+    happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
+    assert_eq!(events(&vault, &format!("{SESSION}_agent-a1")).len(), 3);
 }
 
 #[test]
@@ -424,6 +439,14 @@ fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
             "user: And now?",
         ]
     );
+    // The host writes an old prompt again while a call waits, and the user speaks beside its result.
+    tape.call("toolu_3", "Bash", json!({ "command": "late" }));
+    tape.lines.push(tape.lines[0].clone());
+    tape.stop(&vault);
+    let content = &mut tape.result("toolu_3", "done")["message"]["content"];
+    content.as_array_mut().unwrap().push(json!({ "type": "text", "text": "Thanks" }));
+    tape.stop(&vault);
+    assert_eq!(shown(&kept(&vault))[5..], ["tool Bash {\"command\":\"late\"} -> done", "user: Thanks"]);
     let lost = &kept(&vault)[3];
     assert!(lost.event.content.ends_with("note: no result came") && lost.event.kind == EventKind::Tool);
 }
@@ -445,6 +468,15 @@ fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
         }
         happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
         assert_eq!((kept(&vault).len(), events(&vault, "cccc-unheard").len()), (6, 3), "{lost}");
+    }
+    // A question to the user may wait until the next morning; after a day its call has no result.
+    tape.call("toolu_3", "Bash", json!({ "command": "lost" }));
+    let path = tape.write(&vault);
+    for (hours, expected) in [(0, 6), (20, 6), (25, 7), (26, 7)] {
+        let then = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
+        std::fs::File::options().append(true).open(&path).unwrap().set_modified(then).unwrap();
+        happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
+        assert_eq!(kept(&vault).len(), expected, "{hours}");
     }
 }
 
@@ -484,14 +516,17 @@ fn a_deleted_log_stays_deleted() {
     tape.turn(2);
     tape.stop(&vault);
     assert_eq!(kept(&vault).len(), 3);
-    // A log that was moved to another project is gone on with there.
-    let log = log_of(&vault, SESSION);
-    let moved = vault.path("logs/claude-code/elsewhere").join(log.file_name().unwrap());
-    std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
-    std::fs::rename(log, &moved).unwrap();
-    tape.turn(3);
-    tape.stop(&vault);
-    assert_eq!((log_of(&vault, SESSION), kept(&vault).len()), (moved, 6));
+    // A log that was moved is gone on with there.
+    for (folder, turn) in [("elsewhere", 3), ("old/2026", 4), ("", 5)] {
+        let log = log_of(&vault, SESSION);
+        let moved = vault.path("logs/claude-code").join(folder).join(log.file_name().unwrap());
+        std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+        std::fs::rename(log, &moved).unwrap();
+        tape.turn(turn);
+        tape.result(&format!("toolu_{turn}"), &"long ".repeat(5000));
+        tape.stop(&vault);
+        assert_eq!((log_of(&vault, SESSION), kept(&vault).len()), (moved, 3 + (turn - 2) * 4));
+    }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 //! attachments (large results, pictures) into `files/`, named by their SHA-256. Reads a log's markers: the names of its
 //! pieces, and the link to the log that it continues.
 //!
-//! A log that was moved to another project's folder is found there and continued. A new log begins in the folder of the
-//! project in which the session's first line was written.
+//! A log that was moved to another folder below the surface's own is found there and continued. A new log begins in the
+//! folder of the project in which the session's first line was written.
 
 use std::collections::HashMap;
+use std::fs::DirEntry;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -16,16 +17,21 @@ use crate::hooks::archive::ArchiveError;
 use crate::hooks::archive::Result;
 use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
+use crate::redact::Redactor;
 use crate::vault::{Editor, NotePath, PathError, Vault};
 use crate::workspace::Workspace;
 
 /// Longer names are cut, with a hash of the whole.
 const MAX_NAME_CHARS: usize = 80;
-/// The most logs of a project that are searched for the one that a session continues, the newest first.
+/// The most logs that are searched for the one that a session continues, the newest first.
 const MAX_SCANNED_LOGS: usize = 1000;
+/// Logs are found in folders so deep below the surface's own.
+const MAX_DEPTH: usize = 6;
 
 /// The beginning of an event that names the log which this session continues.
 pub(super) const CONTINUES: &str = "Goes on from [[";
+/// The folder of attachments beside logs.
+const FILES: &str = "files";
 /// The bits of a name.
 const NAME: u128 = (1 << 80) - 1;
 
@@ -55,13 +61,33 @@ impl LogPaths {
         Self { vault: workspace.vault.clone(), folder: format!("{logs}/{CLIENT}") }
     }
 
-    /// The project and the path of an existing log.
+    /// The folder, as [`LogPaths::log`] takes it, and the path of an existing log.
     pub fn find(&self, name: &str) -> Option<(String, NotePath)> {
-        let projects = std::fs::read_dir(self.vault.root().join(&self.folder)).ok()?.flatten();
-        projects.filter_map(|project| project.file_name().into_string().ok()).find_map(|project| {
-            let path = self.log(&project, name).ok()?;
-            self.vault.exists(&path).then_some((project, path))
+        self.levels().flatten().find_map(|folder| {
+            let path = self.log(&folder, name).ok()?;
+            self.vault.exists(&path).then(|| (folder.trim_start_matches("./").to_owned(), path))
         })
+    }
+
+    /// The folders of logs by their depth: the surface's own, the projects', and those that a person made below.
+    fn levels(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        let below = |level: &Vec<String>| level.iter().flat_map(|folder| self.folders(folder)).collect();
+        std::iter::successors(Some(vec![".".to_owned()]), move |level| Some(below(level))).take(MAX_DEPTH)
+    }
+
+    fn folders(&self, folder: &str) -> Vec<String> {
+        let is_folder = |entry: &DirEntry| {
+            let kind = entry.file_type();
+            kind.is_ok_and(|kind| kind.is_dir() || kind.is_symlink() && entry.path().is_dir())
+        };
+        let names =
+            self.entries(folder).filter(is_folder).filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name != FILES).map(|name| format!("{folder}/{name}")).collect()
+    }
+
+    fn entries(&self, folder: &str) -> impl Iterator<Item = DirEntry> + use<> {
+        let dir = self.vault.root().join(&self.folder).join(folder);
+        std::fs::read_dir(dir).into_iter().flatten().flatten()
     }
 
     /// The path of a log.
@@ -69,7 +95,7 @@ impl LogPaths {
     /// # Errors
     /// The settings' folder of logs is none.
     pub fn log(&self, project: &str, name: &str) -> Result<NotePath, PathError> {
-        NotePath::new(&format!("{}/{project}/{name}.md", self.folder))
+        self.path(project, &format!("{name}.md"))
     }
 
     /// The path of a file beside the logs.
@@ -77,7 +103,11 @@ impl LogPaths {
     /// # Errors
     /// As [`LogPaths::log`].
     pub fn file(&self, project: &str, name: &str) -> Result<NotePath, PathError> {
-        NotePath::new(&format!("{}/{project}/files/{name}", self.folder))
+        self.path(project, &format!("{FILES}/{name}"))
+    }
+
+    fn path(&self, project: &str, name: &str) -> Result<NotePath, PathError> {
+        NotePath::new(&format!("{}/{project}/{name}", self.folder).replace("/./", "/"))
     }
 
     /// The log that a link names, if it is one of these.
@@ -86,17 +116,15 @@ impl LogPaths {
         path.as_str().strip_prefix(&self.folder).is_some_and(|rest| rest.starts_with('/')).then_some(path)
     }
 
-    /// The logs of a project, by the name of the first piece of each.
-    pub fn heads(&self, project: &str) -> HashMap<u128, NotePath> {
-        let dir = self.vault.root().join(&self.folder).join(project);
-        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-        let mut logs: Vec<_> = entries
-            .filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
-                let path = self.log(project, name.strip_suffix(".md")?).ok()?;
-                Some((entry.metadata().ok()?.modified().ok()?, path))
-            })
-            .collect();
+    /// The logs, by the name of the first piece of each.
+    pub fn heads(&self) -> HashMap<u128, NotePath> {
+        let log = |folder: &str, entry: &DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let path = self.log(folder, name.strip_suffix(".md")?).ok()?;
+            Some((entry.metadata().ok()?.modified().ok()?, path))
+        };
+        let logs_in = |folder: String| self.entries(&folder).filter_map(move |entry| log(&folder, &entry));
+        let mut logs: Vec<_> = self.levels().flatten().flat_map(logs_in).collect();
         logs.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
         logs.truncate(MAX_SCANNED_LOGS);
         let head = |path: NotePath| Some((first(&self.vault, &path)?, path));
@@ -110,17 +138,22 @@ impl DecodedAttachment {
         Self { bytes: text.into_bytes(), extension: "txt" }
     }
 
-    /// A picture or a document, decoded from base64; text that isn't base64 is kept as it is.
-    pub fn decode(media: &str, base64: &str) -> Self {
+    /// A picture or a document, decoded from base64; text, and what isn't base64, is masked.
+    pub fn decode(media: &str, base64: &str, mask: &Redactor) -> Self {
+        let masked = |text: &str| Self::text(mask.apply(text).into_owned());
         let plain: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let Ok(bytes) = data_encoding::BASE64.decode(&plain) else { return Self::text(base64.to_owned()) };
+        let Ok(bytes) = data_encoding::BASE64.decode(&plain) else { return masked(base64) };
+        if let Ok(text) = std::str::from_utf8(&bytes)
+            && media.starts_with("text/")
+        {
+            return masked(text);
+        }
         let extension = match media {
             "image/png" => "png",
             "image/jpeg" => "jpg",
             "image/gif" => "gif",
             "image/webp" => "webp",
             "application/pdf" => "pdf",
-            "text/plain" => "txt",
             _ => "bin",
         };
         Self { bytes, extension }
@@ -186,7 +219,7 @@ pub(super) fn continued_log(line: &[u8]) -> Option<String> {
 
 /// Passes the lines of a note, with their line breaks, to `take`, until it returns false.
 pub(super) fn each_line(vault: &Vault, path: &NotePath, mut take: impl FnMut(&[u8]) -> bool) -> Result<()> {
-    let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
+    let mut file = BufReader::with_capacity(32 << 10, vault.open_note(path)?);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -254,10 +287,15 @@ mod tests {
 
     #[test]
     fn base64_is_decoded() {
-        assert_eq!(
-            DecodedAttachment::decode("image/png", "aGk=\n"),
-            DecodedAttachment { bytes: b"hi".to_vec(), extension: "png" }
-        );
-        assert_eq!(DecodedAttachment::decode("image/png", "%%"), DecodedAttachment::text("%%".to_owned()));
+        let decode = |media, text: &str| DecodedAttachment::decode(media, text, &Redactor::new(true, &[]));
+        let image = DecodedAttachment { bytes: b"hi".to_vec(), extension: "png" };
+        assert_eq!(decode("image/png", "aGk=\n"), image);
+        assert_eq!(decode("image/png", "%%"), DecodedAttachment::text("%%".to_owned()));
+        let key = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6";
+        for (media, text) in
+            [("image/png", key.to_owned()), ("text/plain", data_encoding::BASE64.encode(key.as_bytes()))]
+        {
+            assert_eq!(decode(media, &text), DecodedAttachment::text("[masked: github token]".to_owned()));
+        }
     }
 }

@@ -21,6 +21,7 @@ mod session_log;
 #[cfg(feature = "assistant")]
 pub mod summaries;
 
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,12 +33,13 @@ use crate::vault::{EditError, PathError, VaultError};
 use crate::workspace::Workspace;
 use log_paths::{LogPaths, log_name};
 use pass::ArchivePass;
-use read_state::ReadStates;
+use read_state::{ReadState, ReadStates};
 
 /// How often a lock that another hook holds is tried.
 const LOCK_RETRY: Duration = Duration::from_millis(3);
-/// A session whose transcript hasn't grown for so long has ended, whether or not its host could say so.
-const IDLE_END: Duration = Duration::from_secs(3600);
+/// A session whose transcripts haven't grown for so long has ended, whether or not its host could say so. A question to
+/// the person may wait for the next morning.
+const IDLE_END: Duration = Duration::from_secs(24 * 3600);
 /// A transcript that hasn't grown for so long isn't remembered any more.
 const STATE_EXPIRY: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -137,31 +139,37 @@ pub fn is_any_known(workspace: &Workspace) -> bool {
     !ReadStates::new(&workspace.dirs.state).all().is_empty()
 }
 
-/// Archives sessions that have no event of their own: sessions that were read before and have grown, and those beside
-/// `transcript` that are to be archived. A session that fails is tried again at the next sweep.
+/// Archives sessions that have no event of their own: sessions that were read before and have grown or whose last calls
+/// get no result any more, and those beside `transcript` that are to be archived. A session that fails is tried again
+/// at the next sweep.
 pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> ArchiveReport {
     let states = ReadStates::new(&workspace.dirs.state);
     let (since, now) = (states.since(), SystemTime::now());
-    let mut known = std::collections::HashSet::new();
+    let mut known = HashSet::new();
     let mut grown = Vec::new();
     let age = |path: &Path| {
         let meta = std::fs::metadata(path).ok()?;
         Some((now.duration_since(meta.modified().ok()?).unwrap_or_default(), meta))
     };
-    for state in states.all() {
+    // For each session, how long nothing was written to any of its transcripts, and whether something is left to do.
+    let mut sessions: HashMap<String, (Duration, bool)> = HashMap::new();
+    let mut read = states.all();
+    read.retain(|state| {
         known.insert(state.transcript.clone());
-        match age(&state.transcript) {
-            None => states.forget(&state.transcript),
-            Some((age, meta)) if meta.len() == state.length => {
-                if age > STATE_EXPIRY {
-                    states.forget(&state.transcript);
-                }
-            }
-            Some((age, _)) if !is_sub_agent(&state.transcript) => {
-                let (session, ended) = (state.session, age > IDLE_END);
-                grown.push(ArchiveRequest { session, ended, ..ArchiveRequest::of(&state.transcript) });
-            }
-            Some(_) => {}
+        let age = age(&state.transcript).map(|(age, meta)| (age, meta.len() != state.length));
+        let Some((age, has_grown)) = age.filter(|(age, has_grown)| *has_grown || *age <= STATE_EXPIRY) else {
+            states.forget(&state.transcript);
+            return false;
+        };
+        let (youngest, is_left) = sessions.entry(state.session.clone()).or_insert((age, false));
+        *youngest = age.min(*youngest);
+        *is_left |= has_grown || age > IDLE_END && state.offset < state.length;
+        true
+    });
+    for ReadState { session, transcript, .. } in read {
+        let (age, is_left) = sessions[&session];
+        if is_left && !is_sub_agent(&transcript) {
+            grown.push(ArchiveRequest { session, ended: age > IDLE_END, ..ArchiveRequest::of(&transcript) });
         }
     }
     let log_paths = LogPaths::of(workspace);

@@ -162,12 +162,16 @@ impl<'w> ArchivePass<'w> {
         let at = entry.at.unwrap_or(self.last);
         self.last = at;
         let agent = if self.agent.is_some() { self.agent.clone() } else { entry.agent };
-        if entry.is_prompt {
-            self.close_calls(Some(&agent), false)?;
-        }
         for EntryPiece { name, kind: what } in entry.pieces {
             match what {
                 PieceKind::Said { kind, author, parts } => {
+                    if self.is_known(&agent, name, at)? {
+                        continue;
+                    }
+                    // A new prompt ends its turn; the results beside it have been taken.
+                    if entry.is_prompt && kind == EventKind::User {
+                        self.close_calls(Some(&agent), false)?;
+                    }
                     self.log_spoken(&agent, name, at, (kind, &author), &parts)?;
                 }
                 PieceKind::Call { id, tool, arguments } => {
@@ -194,15 +198,12 @@ impl<'w> ArchivePass<'w> {
         (kind, author): (EventKind, &str),
         parts: &[ContentPart],
     ) -> Result<()> {
-        if self.is_known(agent, name, at)? {
-            return Ok(());
-        }
         let mut lines = Vec::new();
         for part in parts {
             lines.push(match part {
                 ContentPart::Text(text) => self.mask.apply(text).into_owned(),
                 ContentPart::Data { media, base64 } => {
-                    self.store(agent, &DecodedAttachment::decode(media, base64))?
+                    self.store(agent, &DecodedAttachment::decode(media, base64, &self.mask))?
                 }
             });
         }
@@ -235,7 +236,7 @@ impl<'w> ArchivePass<'w> {
             match part {
                 ContentPart::Text(text) => texts.push(self.mask.apply(text)),
                 ContentPart::Data { media, base64 } => {
-                    let link = self.store(agent, &DecodedAttachment::decode(media, base64))?;
+                    let link = self.store(agent, &DecodedAttachment::decode(media, base64, &self.mask))?;
                     notes.push(format!("a part of the result is {link}"));
                 }
             }
@@ -300,11 +301,16 @@ impl<'w> ArchivePass<'w> {
     fn log_of(&mut self, agent: &Option<String>) -> Result<&mut SessionLog> {
         if !self.logs.contains_key(agent) {
             let name = log_name(&self.request.session, agent.as_deref());
-            let project = self.project.get_or_insert_with(|| match &self.request.cwd {
-                Some(cwd) => project_of(cwd),
-                None => "unknown".to_owned(),
-            });
-            let log = SessionLog::open(&self.log_paths, project, &name)?;
+            // A sub-agent's log stands beside its session's.
+            let session = agent.as_ref().map(|_| log_name(&self.request.session, None));
+            let beside = session.and_then(|session| self.log_paths.find(&session));
+            let project = match (beside, &self.project, &self.request.cwd) {
+                (Some((folder, _)), ..) => folder,
+                (None, Some(project), _) => project.clone(),
+                (None, None, Some(cwd)) => project_of(cwd),
+                (None, None, None) => "unknown".to_owned(),
+            };
+            let log = SessionLog::open(&self.log_paths, &project, &name)?;
             self.logs.insert(agent.clone(), log);
         }
         Ok(self.logs.get_mut(agent).expect("it was put there just now"))
@@ -319,8 +325,7 @@ impl<'w> ArchivePass<'w> {
         if !log.may_continue {
             return Ok(false);
         }
-        let project = log.project.clone();
-        let heads = self.heads.get_or_insert_with(|| self.log_paths.heads(&project));
+        let heads = self.heads.get_or_insert_with(|| self.log_paths.heads());
         let Some(other) = heads.remove(&name) else { return Ok(false) };
         let log_paths = self.log_paths.clone();
         let log = self.log_of(agent)?;

@@ -96,6 +96,7 @@ pub enum ContentPart {
 
 /// Reads a line; `None` where it is no entry or adds nothing, an error where it is no JSON.
 pub fn read(line: &[u8]) -> serde_json::Result<Option<TranscriptEntry>> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     crate::format::lenient_json::from_slice(line).map(|entry| of(&entry))
 }
 
