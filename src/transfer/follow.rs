@@ -68,8 +68,8 @@ pub fn folders(workspace: &Workspace) -> Vec<(String, PathBuf)> {
     workspace.settings.follow.iter().map(|(name, folder)| (name.clone(), path(folder))).collect()
 }
 
-/// Texts by their relative paths, and the files that can't be used, with the reasons.
-pub type FolderTexts = (Vec<(String, String)>, Vec<String>);
+/// Texts by their relative paths, and the files and folders that can't be used, with the reasons.
+pub type FolderTexts = (Vec<(String, String)>, Vec<ImportProblem>);
 
 /// The Markdown files of a folder and its subfolders.
 ///
@@ -78,9 +78,7 @@ pub type FolderTexts = (Vec<(String, String)>, Vec<String>);
 pub fn notes(from: &Path) -> Result<FolderTexts> {
     let mut batch = ImportBatch::default();
     let notes = bounded_read::texts(from, &mut batch)?;
-    let skipped =
-        batch.skipped.into_iter().map(|ImportProblem { place, reason }| format!("{place}: {reason}"));
-    Ok((notes, skipped.collect()))
+    Ok((notes, batch.skipped))
 }
 
 /// Makes `memory/NAME/` equal to the folder's present content.
@@ -96,18 +94,27 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<
     );
     let prefix = format!("{FOLLOWED}/{name}/");
     let (notes, skipped) = notes(from)?;
+    // What can't be read is there all the same.
+    let is_unread = |path: &str| {
+        let inside = Path::new(&path[prefix.len()..]);
+        skipped.iter().any(|ImportProblem { place, .. }| inside.starts_with(place))
+    };
     let there: BTreeMap<String, Vec<u8>> =
         notes.into_iter().map(|(name, text)| (format!("{prefix}{name}"), text.into_bytes())).collect();
     let state = workspace.dirs.state.join(FILE_NAME);
     let mut copied: CopiedHashes = json_file::load(&state).unwrap_or_default();
     let before = copied.clone();
-    let mut done = FollowReport { skipped, ..FollowReport::default() };
-    let ours: Vec<String> = copied.keys().filter(|path| path.starts_with(&prefix)).cloned().collect();
+    let ours = copied.keys().filter(|path| path.starts_with(&prefix) && !is_unread(path));
+    let ours: Vec<String> = ours.cloned().collect();
+    let mut done = FollowReport::default();
+    done.skipped.extend(skipped.iter().map(ImportProblem::to_string));
     let paths: std::collections::BTreeSet<String> = there.keys().cloned().chain(ours).collect();
     let why = ChangeReason::new(Actor::Hook, format!("followed {name}: its notes are those of its folder"));
     workspace.as_one_commit(&why, || -> anyhow::Result<()> {
         for path in paths {
-            one(workspace, &path, there.get(&path), &mut copied, &mut done, &why)?;
+            if let Err(error) = one(workspace, &path, there.get(&path), &mut copied, &mut done, &why) {
+                done.skipped.push(format!("{path}: {error}"));
+            }
         }
         Ok(())
     })?;

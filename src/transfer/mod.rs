@@ -180,7 +180,8 @@ pub struct FoundItem {
 }
 
 /// Something that could not be used, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{place}: {reason}")]
 pub struct ImportProblem {
     /// Its place.
     pub place: String,

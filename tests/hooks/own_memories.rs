@@ -238,6 +238,14 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     std::fs::write(own.join("MEMORY.md"), "# Handbook 2\n").unwrap();
     until("a change there", || vault.read("memory/codex/MEMORY.md") == "# Handbook 2\n");
     assert_eq!(vault.read("memory/codex/raw_memories.md"), "mine\n");
+    // What can't be read is no deletion, and a note that can't be written is no reason to stop.
+    vault.write("memory/codex/MEMORY.sync-conflict-20261201-093000-ABCDEFG.md", "# Handbook 1\n");
+    std::fs::write(own.join("MEMORY.md"), "# Handbook 3\n").unwrap();
+    std::fs::write(own.join("rollout_summaries/one.md"), b"half \xff").unwrap();
+    std::fs::write(own.join("zebra.md"), "last\n").unwrap();
+    until("the notes behind it", || vault.has("memory/codex/zebra.md"));
+    assert!(vault.has("memory/codex/rollout_summaries/one.md"));
+    assert_eq!(vault.read("memory/codex/MEMORY.md"), "# Handbook 2\n");
     for n in 0..3 {
         std::fs::write(own.join(format!("{n}.md")), format!("note {n}\n")).unwrap();
     }
