@@ -128,6 +128,13 @@ fn a_compaction_without_a_namespace_writes_nothing() {
     let before = vault.tree();
     let _ = tell(&vault, "pre-compact", json!({ "trigger": "manual" }));
     assert_eq!(vault.tree(), before);
+    // Nor in a pause.
+    let vault = TestVault::new(NOTES);
+    let _ = vault.run(&["pause"]).ok();
+    record(&vault, &conversation());
+    let before = vault.read("user/working.md");
+    let _ = tell(&vault, "pre-compact", json!({ "trigger": "manual" }));
+    assert_eq!(vault.read("user/working.md"), before);
 }
 
 #[test]
@@ -179,6 +186,14 @@ fn a_session_in_which_nothing_was_said_leaves_no_line() {
     record(&vault, &[]);
     let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
     assert!(!vault.has("daily/2026-12-01.md"));
+    // Of a long one the number of prompts is not known.
+    let turn = |n: usize| {
+        let time = format!("2026-12-01T09:00:{n:02}.000Z");
+        [user(&time, "Draw the next bed"), said(&"Long words. ".repeat(5000))]
+    };
+    record(&vault, &(0..40).flat_map(turn).collect::<Vec<_>>());
+    let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
+    contains_all(&vault.read("daily/2026-12-01.md"), &["Draw the next bed (over 2"]);
 }
 
 #[test]

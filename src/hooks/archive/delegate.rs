@@ -99,6 +99,7 @@ pub fn archive_and_sweep(workspace: &Workspace, request: &ArchiveRequest) -> Res
 pub fn condense(workspace: &Workspace, request: &ArchiveRequest, until: Option<Instant>) -> bool {
     #[cfg(feature = "assistant")]
     if workspace.settings.summary.enabled
+        && !workspace.is_paused()
         && let Err(error) = crate::hooks::archive::summaries::condense(workspace, &request.session, until)
     {
         tracing::warn!("a session is not summarised: {error}");

@@ -17,21 +17,26 @@ use crate::workspace::Workspace;
 /// Our tools that write, by their names without the server's.
 const TOOLS: &[&str] = &[
     "memory_save",
+    "memory_edit",
     "memory_promote",
     "memory_pin",
     "memory_unpin",
     "memory_commitment_done",
     "reminder_add",
     "reminder_update",
+    "reminder_done",
+    "reminder_snooze",
     "reminder_delete",
 ];
 /// Their arguments with the saved text.
-const TEXTS: &[&str] = &["text", "content", "message"];
+const TEXTS: &[&str] = &["text", "new_text", "content", "message"];
 /// Our commands that write.
 #[rustfmt::skip]
 const COMMANDS: &[[&str; 2]] = &[
-    ["memory", "save"], ["memory", "promote"], ["memory", "pin"], ["remind", "add"], ["remind", "edit"],
-    ["remind", "rm"], ["commitment", "add"], ["commitment", "done"], ["commitment", "cancel"],
+    ["memory", "save"], ["memory", "edit"], ["memory", "promote"], ["memory", "pin"], ["inbox", "keep"],
+    ["remind", "add"], ["remind", "edit"], ["remind", "rm"], ["remind", "done"], ["remind", "snooze"],
+    ["remind", "skip"], ["remind", "move"], ["commitment", "add"], ["commitment", "edit"],
+    ["commitment", "done"], ["commitment", "cancel"],
 ];
 /// Tools of the host that only look.
 #[rustfmt::skip]

@@ -70,7 +70,11 @@ fn line(
         return None;
     }
     let topic = topic(head, tail, TOPIC).map_or_else(String::new, |topic| format!(": {topic}"));
-    let prompts = if count == 1 { "1 prompt".to_owned() } else { format!("{count} prompts") };
+    let prompts = match count {
+        _ if tail.is_cut => format!("over {count} prompts"),
+        1 => "1 prompt".to_owned(),
+        _ => format!("{count} prompts"),
+    };
     let mut line = format!("{}{topic} ({prompts})", mark(session));
     if !links.is_empty() {
         line.push_str("; recalled ");
@@ -84,7 +88,7 @@ pub(in crate::hooks) fn run_before_compaction(
     workspace: &Workspace,
     input: &HookInput,
 ) -> anyhow::Result<HookAnswer> {
-    if !is_on(&workspace.settings) {
+    if !is_on(&workspace.settings) || workspace.is_paused() {
         return Ok(HookAnswer::nothing());
     }
     let transcript = transcript(input, read_tail)?.masked(&workspace.settings.hooks.redactor());

@@ -53,6 +53,8 @@ pub struct Transcript {
     pub turns: Vec<TranscriptTurn>,
     /// The host's name for it, if it has one.
     pub title: Option<String>,
+    /// Whether it is the end of a conversation whose beginning and end together are not the whole.
+    pub is_cut: bool,
 }
 
 impl TranscriptTurn {
@@ -92,7 +94,7 @@ pub fn read_tail(path: &Path) -> io::Result<Transcript> {
     file.take(TAIL).read_to_end(&mut bytes)?;
     // The first line is cut unless the file begins there.
     let whole = if start == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
-    Ok(parse(&bytes[whole..]))
+    Ok(Transcript { is_cut: length > HEAD + TAIL, ..parse(&bytes[whole..]) })
 }
 
 /// The beginning of the conversation at `path`.
