@@ -98,6 +98,11 @@ fn a_name_in_either_form_of_unicode_is_one_note() {
         let mut client = Client::new(&vault);
         let path = |path: &str| json!({"path": path});
         assert_eq!(client.does("memory_get", path(asked))["path"], there);
+        let uri = format!("vault://{asked}");
+        client.result("resources/subscribe", json!({"uri": uri}));
+        vault.write(there, "- oolong tea\n");
+        assert_eq!(client.notification("notifications/resources/updated")["uri"], uri);
+        vault.write(there, "- oolong\n");
         client.call("memory_get", path(asked.trim_end_matches(".md"))).ok().says("oolong");
         let found = client.does("memory_search", json!({"query": "oolong", "scope": asked}));
         assert_eq!(found["hits"][0]["path"], there);

@@ -14,6 +14,7 @@ fn done_leaves_out_a_time_that_was_not_told_yet() {
         assert_eq!(done["line_text"], line("2026-12-08"));
         assert_eq!(vault.read("Reminders.md"), line("2026-12-08") + "\n");
     }
+    assert!(client.hear("done").contains(&line("2026-12-08")));
 }
 
 #[test]

@@ -81,8 +81,8 @@ impl Subscriptions {
     }
 
     fn subscribe(self: &Arc<Self>, session: u64, uri: &str, listener: Listener) -> Result<(), ErrorData> {
-        let path = resources::path_of(uri)?;
         let vault = self.shared.workspace().vault.clone();
+        let path = vault.as_it_stands(resources::path_of(uri)?);
         let mut state = self.lock();
         if state.watcher.is_none() {
             let (hub, runtime) = (Arc::downgrade(self), Handle::current());

@@ -193,6 +193,9 @@ pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> R
             running.waiting().await.map(|_| ()).map_err(|error| format!("it went wrong inside: {error}"))
         }
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            Err("the client's first message is no valid `initialize`".to_owned())
+        }
         Err(error) => Err(error.to_string()),
     };
     shared.finish_sends().await;

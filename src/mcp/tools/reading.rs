@@ -251,6 +251,8 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
     let asked_end = wanted.map_or(excerpt.total_lines, |(_, last)| last.min(excerpt.total_lines));
     let next_lines = (excerpt.truncated && excerpt.end_line < asked_end)
         .then(|| format!("{}-{asked_end}", excerpt.end_line + 1));
+    let cut =
+        if excerpt.truncated && !excerpt.text.ends_with('\n') { "; its last line is cut here" } else { "" };
     let head = format!(
         "{} lines {} to {} of {}, hash {}",
         excerpt.path, excerpt.line, excerpt.end_line, excerpt.total_lines, excerpt.hash
@@ -267,7 +269,7 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
         untrusted: true,
     };
     // The lines as they stand, invisible characters included: that is this tool's purpose.
-    let text = format!("{head}{more}\n{}", untrusted::marked(&output.text));
+    let text = format!("{head}{cut}{more}\n{}", untrusted::marked(&output.text));
     Ok(ToolAnswer { text, ..ToolAnswer::from_notes("", &output) })
 }
 

@@ -211,6 +211,9 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
         return delete(call);
     }
     let skipped = workspace.vault_reminders().skip_unsent(id, workspace.clock.now(), call.origin.clone())?;
+    if let Some(it) = &skipped {
+        call.shared.confirm(workspace, "done", &it.line_text);
+    }
     let path = workspace.settings.paths.reminders.clone();
     let standing = || String::from_utf8_lossy(&line.text).into_owned();
     let (line_text, gone) = match skipped {
