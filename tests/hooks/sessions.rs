@@ -71,6 +71,18 @@ fn what_the_start_gave_is_not_given_again_until_a_compaction() {
 }
 
 #[test]
+fn a_pinned_link_gives_all_of_its_memory_in_the_memorys_scope() {
+    let mut vault = TestVault::new(
+        "//- MEMORY.md\n## A\n\n- alpha #project/other\n  beta ^one\n- gamma\n  delta ^two\n- eps #project/other\n  - zeta ^three\n\
+         //- Pinned.md\n- [[MEMORY#^one]]\n- see [[MEMORY#^two]]\n- [[MEMORY#^three]]\n- Plants first #project/mine/sub\n",
+    );
+    vault.env("VAULT_AGENT_PROJECT", "mine");
+    let text = start(&vault, "startup");
+    contains_none(&text, &["alpha", "beta", "eps", "zeta"]);
+    contains_all(&text, &["see: A: gamma\\ndelta", "Plants first"]);
+}
+
+#[test]
 fn a_long_profile_leaves_the_budget_whole() {
     let vault = TestVault::new(NOTES);
     vault.write("user/profile.md", format!("# Profile\n\n{}", "Ann likes \"oaks\".\n".repeat(2000)));

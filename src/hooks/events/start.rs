@@ -5,15 +5,15 @@
 use std::time::{Duration, Instant};
 
 use super::session::{SessionStates, format_memories};
-use crate::format::invisible;
-use crate::format::memory::split_block_id;
 use crate::format::pinned::LinkTarget;
+use crate::format::{invisible, tags};
 use crate::hooks::context::memory_name;
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::pins::Pin;
-use crate::memory::{ListedMemory, Scope, session_context};
+use crate::memory::{ListedMemory, Scope, is_visible, session_context};
 use crate::search::results::injection::Memory;
+use crate::search::{Block, Options, read};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -83,14 +83,21 @@ fn escape_frames(text: &str) -> String {
 fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> anyhow::Result<Vec<Memory>> {
     let notes = workspace.memory();
     let pinned_path = notes.pinned_path();
-    let visible = |text: &str| {
-        let marks = Scope::of_text(text);
-        marks.is_empty() || marks.iter().any(|mark| scopes.contains(mark))
-    };
+    let options = Options::from_settings(&workspace.settings, workspace.zone.tz().clone());
     let mut out: Vec<Memory> = Vec::new();
     for pin in notes.pins()? {
-        let (path, line, text) = pinned(workspace, &pinned_path, &pin);
-        if visible(&text) {
+        let mut tags = tags::tags(&pin.text, &tags::code_spans(&pin.text));
+        let (path, line, text) = match linked(workspace, &options, &pin) {
+            Some((path, block)) => {
+                tags.extend(block.tags);
+                let words = pin.target.as_ref().map(|target| pin.text.replace(&target.to_string(), ""));
+                let words = words.filter(|words| !words.trim().is_empty());
+                let before = words.map_or_else(String::new, |words| format!("{}: ", words.trim()));
+                (path.to_string(), block.line as usize, before + &block.text)
+            }
+            None => (pinned_path.to_string(), pin.line, pin.text),
+        };
+        if is_visible(&tags, scopes) {
             out.push(memory(path, line, text, true));
         }
     }
@@ -125,66 +132,11 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
     Memory { path, line: u32::try_from(line).unwrap_or(u32::MAX), text, pinned, ..Memory::default() }
 }
 
-/// A pin's text and its place: the block that it links to, else its own words.
-fn pinned(workspace: &Workspace, pins: &NotePath, pin: &Pin) -> (String, usize, String) {
-    let own = || (pins.to_string(), pin.line, pin.text.clone());
-    let Some(target @ LinkTarget { block_id: Some(id), .. }) = &pin.target else { return own() };
-    let Ok(path) = NotePath::new(&target.note_path()) else { return own() };
-    let Ok(bytes) = workspace.vault.read(&path) else { return own() };
-    match block(&String::from_utf8_lossy(&bytes), id) {
-        Some((line, text)) if pin.text.is_empty() || pin.text == target.to_string() => {
-            (path.to_string(), line, text)
-        }
-        Some((line, text)) => {
-            let words = pin.text.replace(&target.to_string(), "");
-            (path.to_string(), line, format!("{}: {text}", words.trim()))
-        }
-        None => own(),
-    }
-}
-
-/// The block with an Obsidian id: its first line, and its text without the id and the marks of a quote or an item.
-fn block(text: &str, id: &str) -> Option<(usize, String)> {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let (at, words) = lines.iter().enumerate().find_map(|(at, line)| {
-        let (words, found) = split_block_id(line);
-        (found == Some(id)).then(|| (at, words.trim()))
-    })?;
-    // An id alone stands for all that is above it, as far as the next empty line.
-    let is_alone = words.is_empty();
-    let last = if is_alone { lines[..at].iter().rposition(|line| !line.is_empty())? } else { at };
-    let is_item = |line: &str| line.starts_with(['-', '*', '+']) && line[1..].starts_with(' ');
-    let goes_on = |at: &usize| {
-        *at > 0
-            && !lines[at - 1].is_empty()
-            && !lines[at - 1].starts_with('#')
-            && (is_alone || !is_item(lines[*at]))
-    };
-    let first = (0..=last).rev().find(|at| !goes_on(at))?;
-    let said = (first..=last).map(|line| if line == at { words } else { lines[line] });
-    let said = said.map(|line| line.trim_start_matches('>').trim()).skip_while(|line| line.starts_with("[!"));
-    let said = said.collect::<Vec<_>>().join("\n");
-    let said = if is_alone { said.as_str() } else { said.trim_start_matches(['-', '*', '+', ' ']) };
-    (!said.is_empty()).then(|| (first + 1, said.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_block_is_found_by_its_id() {
-        let text =
-            "# x\n\n- a fact ^one\n\n> [!user] 2026-01-30T14:23:55Z Alice\n> first\n> second\n\n^two\n";
-        assert_eq!(block(text, "one"), Some((3, "a fact".to_owned())));
-        assert_eq!(block(text, "two"), Some((5, "first\nsecond".to_owned())));
-        assert_eq!(block(text, "three"), None);
-        assert_eq!(block("^two\n", "two"), None);
-        let text = "# x\nfirst\nsecond ^p\n\n- one\n- two\n  more ^i\n\n| a |\n|---|\n| b |\n\n^t\n";
-        for (id, found) in
-            [("p", (2, "first\nsecond")), ("i", (6, "two\nmore")), ("t", (9, "| a |\n|---|\n| b |"))]
-        {
-            assert_eq!(block(text, id), Some((found.0, found.1.to_owned())));
-        }
-    }
+/// The block that a pin links to, with its note.
+fn linked(workspace: &Workspace, options: &Options, pin: &Pin) -> Option<(NotePath, Block)> {
+    let LinkTarget { block_id: Some(id), .. } = pin.target.as_ref()? else { return None };
+    let path = NotePath::new(&pin.target.as_ref()?.note_path()).ok()?;
+    let note = read::parse(path.as_str(), &workspace.vault.read(&path).ok()?, options).ok()?;
+    let block = note.blocks.into_iter().find(|block| block.block_id.as_ref() == Some(id))?;
+    Some((path, block))
 }
