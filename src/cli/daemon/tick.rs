@@ -77,8 +77,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let rests = report.read_only.is_some() || workspace.reason_for_rest().is_some();
         let ran = run_due_routines(context.ui, &workspace, rests, args.dry_run);
         // What was sent is reported all the same.
-        let failed =
-            |error: CommandError| RoutineReport { problems: vec![error.to_string()], ..Default::default() };
+        let failed = |error: CommandError| RoutineReport {
+            problems: vec![error.to_string()],
+            ..RoutineReport::default()
+        };
         let ran = ran.unwrap_or_else(failed);
         if !args.dry_run {
             // Questions of a run and warnings about budgets are sent in the same tick.
