@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::api::message::IncomingMessage;
 use super::api::{ApiError, DiscordError, Gateway, GatewayEvent, GatewayStatus, granted, message, snowflake};
@@ -40,6 +41,7 @@ pub async fn run(
         known_to: known_to.unwrap_or_else(|| snowflake::first_at(started)),
         blind: gateway.blind.clone(),
         closing: CancellationToken::new(),
+        lane_tasks: TaskTracker::new(),
         interactions: Mutex::default(),
         name: tokio::sync::OnceCell::new(),
         application: AtomicU64::new(0),
@@ -61,8 +63,9 @@ pub async fn run(
         () = bot.listen(events) => Ok(()),
     };
     shared.closing.cancel();
-    // Lanes end with their senders.
     lock(&shared.lanes).clear();
+    shared.lane_tasks.close();
+    shared.lane_tasks.wait().await;
     result
 }
 

@@ -163,3 +163,21 @@ async fn changed_settings_let_a_running_answer_end() {
     assert_eq!(rig.answers(), ["Kept."]);
     assert_eq!(rig.server.requests().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changed_settings_log_no_message_twice() {
+    let rig = rig().await;
+    let _daemon = rig.reading_daemon().await;
+    // Only history has it, and the page comes when the next bot has read it, too.
+    rig.fake.gateway(GatewayFault::Lose);
+    rig.say("heard late");
+    rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(Duration::from_secs(4)), 1);
+    let pages = || rig.fake.requests("GET", "/channels/2000/messages").len();
+    let before = pages();
+    rig.fake.gateway(GatewayFault::Reconnect);
+    rig.wait("the first page", || pages() > before).await;
+    rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");
+    rig.wait("the next bot", || rig.said(CHANNEL) == ["heard late"]).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert_eq!(rig.said(CHANNEL), ["heard late"]);
+}

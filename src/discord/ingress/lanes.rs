@@ -63,7 +63,7 @@ pub(super) struct ChannelLane {
 }
 
 impl ChannelLane {
-    /// Starts a lane; it ends when its sender is dropped.
+    /// Starts a lane; it ends with the bot. What it hasn't stored by then, the next bot reads from history.
     pub fn start(shared: Arc<BotState>, id: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
         let (sender, items) = mpsc::unbounded_channel();
         let asks = worker::start(shared.clone(), id, sender.downgrade());
@@ -80,7 +80,8 @@ impl ChannelLane {
             next_read: Some(Instant::now() + HOLD_TIMEOUT),
             pause: FIRST_PAUSE,
         };
-        tokio::spawn(lane.run(items));
+        let (closing, tasks) = (lane.shared.closing.clone(), lane.shared.lane_tasks.clone());
+        tasks.spawn(async move { closing.run_until_cancelled(lane.run(items)).await });
         sender
     }
 

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use unicode_normalization::UnicodeNormalization;
 
 use super::access::BotIdentity;
@@ -88,6 +89,8 @@ pub(in crate::discord) struct BotState {
     pub parts: BotParts,
     /// Cancelled when the bot ends; a brain that was asked may still answer.
     pub closing: CancellationToken,
+    /// The tasks of the lanes; the next bot may write to the logs once they have ended.
+    pub lane_tasks: TaskTracker,
     /// The newest interactions that were taken up, each of which Discord may deliver twice.
     pub(in crate::discord) interactions: Mutex<VecDeque<u64>>,
     pub(in crate::discord) name: tokio::sync::OnceCell<String>,
