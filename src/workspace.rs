@@ -69,6 +69,11 @@ impl SentRecord for Workspace {
     fn possibly_sent(&self, id: &str, local: jiff::civil::DateTime) -> bool {
         self.journal().and_then(|journal| journal.possibly_sent(id, local)).unwrap_or(true)
     }
+
+    fn line_removed(&self, id: &str) {
+        let ended = self.journal().and_then(|journal| journal.line_removed(id));
+        ended.unwrap_or_else(|error| tracing::warn!("{error}"));
+    }
 }
 
 impl Workspace {

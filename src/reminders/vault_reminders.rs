@@ -32,6 +32,9 @@ pub struct VaultReminders<'a> {
 pub trait SentRecord: std::fmt::Debug {
     /// Whether an occurrence at a local time was sent, or may have been.
     fn possibly_sent(&self, id: &str, local: civil::DateTime) -> bool;
+
+    /// Records that a command took the line with this id out: no other line is this one in changed words.
+    fn line_removed(&self, id: &str);
 }
 
 /// A reminder that was added, changed or removed.
@@ -138,7 +141,9 @@ impl<'a> VaultReminders<'a> {
         id: ReminderId,
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
-        self.write(plan::remove(line, id), &origin.into(), "removed")
+        let removed = self.write(plan::remove(line, id), &origin.into(), "removed")?;
+        self.sent.line_removed(&removed.id);
+        Ok(removed)
     }
 
     /// All reminders, in the order of their lines; copies are one.

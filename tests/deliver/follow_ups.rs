@@ -4,6 +4,7 @@
 use crate::deliver::world::*;
 
 use crate::deliver::crashes::at_each_step;
+use vault_agent::format::ReminderId;
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 
@@ -197,4 +198,20 @@ fn words_changed_after_a_crash_are_told_once() {
             assert_eq!(texts.len(), 1, "{}, {recur}: {texts:?}", crash.context);
         }
     });
+}
+
+#[test]
+fn the_line_that_a_command_removed_is_no_other_one() {
+    let mut world = World::new(NOW, &due("Take the red pill"));
+    let told = world.pass(PassMode::Daemon).fired.remove(0);
+    let workspace = support::workspace(world.dir(), world.clock.clone());
+    let reminders = workspace.vault_reminders();
+    let line = reminders.read().unwrap().reminders.remove(0);
+    reminders
+        .remove_line(&line, ReminderId::from_bytes(told.id.as_bytes()).unwrap(), Actor::Discord)
+        .unwrap();
+    world.later(secs(2)).write(due("Take the blue pill"));
+    world.pass(PassMode::Daemon);
+    world.later(secs(5)).pass(PassMode::Daemon);
+    assert_eq!(world.place.texts(), ["Reminder: Take the red pill", "Reminder: Take the blue pill"]);
 }

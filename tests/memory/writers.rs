@@ -108,6 +108,8 @@ impl SentRecord for Nothing {
     fn possibly_sent(&self, _: &str, _: jiff::civil::DateTime) -> bool {
         false
     }
+
+    fn line_removed(&self, _: &str) {}
 }
 
 /// A form about an older line or follow-up is refused where the note is written, not by a look before.

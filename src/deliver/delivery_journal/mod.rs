@@ -227,6 +227,12 @@ impl Journal {
         })
     }
 
+    /// Marks what was sent under an id as written down, since its line was taken out.
+    pub fn line_removed(&self, id: &str) -> Result<()> {
+        let sql = "UPDATE deliveries SET state = 'done' WHERE subject = ?1 AND state = 'sent'";
+        self.db.execute_each(sql, [[id]])
+    }
+
     /// Deletes deliveries that are not on their way and whose line is deleted.
     pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<()> {
         let sql = "DELETE FROM deliveries WHERE key = ?1 AND state IN ('due', 'failed') AND message IS NULL";
