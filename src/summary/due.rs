@@ -12,9 +12,9 @@ use jiff::tz::TimeZone;
 use super::extract::SourceText;
 use super::plan::{self, DueScope};
 use super::window::{EventChanges, PlacedSummary, SummaryNote, TOOL_CHARS, Window};
-use crate::format::log::{EventKind, LogBlock};
+use crate::format::log::{EventKind, LogBlock, MessageChanges};
 use crate::format::summary::{Summary, SummaryKind};
-use crate::turn::history::{self, MessageChanges};
+use crate::turn::history;
 
 /// How many events behind the last known one a missing leaf is looked for, and its most events.
 const REACH: usize = 300;

@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::store::Result;
 use super::store::SummaryError;
 use super::window::SummaryNote;
-use crate::format::log::{EventKind, LogBlock};
+use crate::format::log::{EventKind, LogBlock, MessageChanges};
 use crate::format::one_line;
-use crate::turn::history::{self, MessageChanges};
+use crate::turn::history;
 use crate::words::words;
 
 /// The number of hits by default.

@@ -77,7 +77,7 @@ fn settled(bytes: &str, scope: DueScope) -> Vec<SummaryNote> {
 
 fn request(blocks: &[LogBlock], past: &[PastSummary], text: &str, budget: u64) -> Request {
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
-    let question = RequestQuestion { id: String::new(), text: text.into(), files: vec![] };
+    let question = RequestQuestion { text: text.into(), ..RequestQuestion::default() };
     assemble(RequestMaterial {
         blocks,
         summaries: past,

@@ -44,9 +44,16 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         rig.wait("its answer", || rig.is_over(id)).await;
         asked.push(id);
     }
+    let first = rig.fake.messages(CHANNEL)[1]["id"].clone();
+    let reply = json!({ "content": "Which kind?", "message_reference": { "message_id": first } });
+    let id = rig.fake.post(CHANNEL, ALICE, reply);
+    rig.wait("its answer", || rig.is_over(id)).await;
+    asked.push(id);
+    let told = rig.server.requests().pop().unwrap();
+    contains_all(String::from_utf8_lossy(&told.bytes), &["(a reply to what Vault said: Oolong.)"]);
     drop(daemon);
     let questions = rig.questions();
-    assert_eq!(questions.len(), 4);
+    assert_eq!(questions.len(), 5);
     for (message, id) in asked.iter().zip(&questions) {
         for name in [&message.to_string(), id] {
             let found = remade(&rig, name, true);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::discord::api::message::{Attachment, IncomingMessage};
 use crate::discord::api::snowflake::{self, BlockEvent};
-use crate::format::log::{self, EventKind, LogEvent, LogPath};
+use crate::format::log::{self, ANSWERS, EventKind, LogEvent, LogPath};
 use crate::turn::facts;
 use crate::words::words;
 
@@ -240,8 +240,6 @@ pub const BY_COMMAND: &str = "asked by `/ask`";
 /// The remark on a message that is logged after later ones.
 const LATE: &str = "logged late: later messages stand before it";
 
-/// The beginning of the event that links the answered message.
-pub(super) const ANSWERS: &str = "answers [[";
 /// The beginning of an edit's event.
 pub(super) const EDITED: &str = "edited [[";
 

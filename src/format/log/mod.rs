@@ -22,6 +22,7 @@ mod headings;
 mod path;
 mod read;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::fenced;
@@ -40,6 +41,9 @@ pub const INJECTED: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
 
 /// The line above the quotation of a forwarded message: below it stand another's words in a person's message.
 pub const FORWARDED: &str = "Forwarded:";
+
+/// The beginning of the remark that links the answered message.
+pub const ANSWERS: &str = "answers [[";
 
 words! {
     /// The source of an event.
@@ -100,6 +104,12 @@ impl LogEvent {
         Some((rest.trim_end().trim_end_matches("]]").split_once("#^")?.1, None))
     }
 
+    /// The block id of the message that this one's author answered, in the remark on it.
+    pub fn answers(&self) -> Option<&str> {
+        let link = self.content.strip_prefix(ANSWERS).filter(|_| self.kind == EventKind::System)?;
+        Some(link.split_once("]]")?.0.split_once("#^")?.1)
+    }
+
     /// Whether the event is only recalled memory: an injection, the result of a memory tool, or an answer that only
     /// quotes found notes. If such events were indexed, recall would find its own results.
     pub fn is_recall(&self) -> bool {
@@ -145,6 +155,29 @@ pub struct LogBlock {
     pub range: Range<usize>,
     /// The parsed event.
     pub event: LogEvent,
+}
+
+/// The later edits and deletions of messages: the text now, or nothing, by the message's block id.
+#[derive(Debug, Default)]
+pub struct MessageChanges<'a>(HashMap<&'a str, Option<&'a str>>);
+
+impl<'a> MessageChanges<'a> {
+    /// Reads the edits and deletions among `blocks`; of several edits of one message the last counts.
+    pub fn of(blocks: &'a [LogBlock]) -> Self {
+        let mut changes = Self::default();
+        for (id, text) in blocks.iter().filter_map(|block| block.event.change()) {
+            let now = changes.0.entry(id).or_insert(text);
+            // What was deleted stays so.
+            *now = now.and(text);
+        }
+        changes
+    }
+
+    /// A block's current text; `None` if it was deleted.
+    pub fn text(&self, block: &'a LogBlock) -> Option<&'a str> {
+        let id = block.event.id.as_deref().unwrap_or_default();
+        self.0.get(id).copied().unwrap_or(Some(block.event.content.as_str()))
+    }
 }
 
 /// A log, as far as it is understood.

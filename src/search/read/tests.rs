@@ -88,11 +88,20 @@ fn a_log_gives_its_turns_but_nothing_injected() {
 > [!user] 2026-01-30T14:23:55Z Alice\n> first\n> line\n\n^01JGXYZ0000000000000000001\n\n\
 > [!recall]- 2026-01-30T14:23:56Z\n> secret memory\n\n^01JGXYZ0000000000000000002\n\n\
 > [!agent] 2026-01-30T14:23:57Z Bot\n> answer\n\n^01JGXYZ0000000000000000003\n";
-    let parsed =
+    let read = |text: &str| {
         parse("logs/discord-channel/7/20260130T142355Z_0001.md", text.as_bytes(), &Options::default())
-            .unwrap();
-    let texts: Vec<&str> = parsed.blocks.iter().map(|b| b.text.as_str()).collect();
-    assert_eq!(texts, ["first\nline", "answer"]);
+            .unwrap()
+    };
+    let texts = |of: &ParsedNote| of.blocks.iter().map(|b| b.text.clone()).collect::<Vec<_>>();
+    let parsed = read(text);
+    assert_eq!(texts(&parsed), ["first\nline", "answer"]);
+    // What a message says now is what is found.
+    let change =
+        |what: &str| format!("\n> [!system] 2026-01-30T14:23:58Z\n> {what}\n\n^01JGXYZ0000000000000000004\n");
+    let edited = text.to_owned() + &change("edited [[logs/x#^01JGXYZ0000000000000000001]]:\n> second");
+    assert_eq!(texts(&read(&edited)), ["second", "answer"]);
+    let deleted = text.to_owned() + &change("deleted [[logs/x#^01JGXYZ0000000000000000001]]");
+    assert_eq!(texts(&read(&deleted)), ["answer"]);
     let turn = &parsed.blocks[0];
     assert_eq!((turn.line, turn.role, turn.context_id.as_deref()), (7, Some(Role::User), Some("7")));
     assert_eq!(turn.block_id.as_deref(), Some("01JGXYZ0000000000000000001"));

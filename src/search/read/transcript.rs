@@ -55,14 +55,17 @@ fn turns(log: log::LogFile) -> ParsedNote {
     let mut note = ParsedNote::default();
     let context = log.header.as_ref().map(|header| header.context_id.as_str());
     let context: Option<Arc<str>> = context.filter(|context| !context.is_empty()).map(Arc::from);
-    for found in log.blocks {
+    let changes = log::MessageChanges::of(&log.blocks);
+    for found in &log.blocks {
         let role = match found.event.kind {
             EventKind::User => Role::User,
             EventKind::Agent => Role::Agent,
             EventKind::Tool => Role::Tool,
             EventKind::System | EventKind::Recall => continue,
         };
-        let content = found.event.said();
+        // What was deleted isn't found, and what was edited as it reads now.
+        let Some(text) = changes.text(found) else { continue };
+        let content = if role == Role::Agent { log::split_facts(text).0 } else { text };
         if found.event.is_recall() || content.trim().is_empty() {
             continue;
         }

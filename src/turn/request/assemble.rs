@@ -76,6 +76,8 @@ pub struct RequestQuestion {
     pub id: String,
     /// Its text.
     pub text: String,
+    /// The message that it replies to, in words.
+    pub in_reply: Option<String>,
     /// Its files: pictures, or text in place of other files.
     pub files: Vec<MessagePart>,
 }
@@ -220,6 +222,7 @@ fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
         if !text.is_empty() {
             parts.push(MessagePart::Text { text: text.to_owned() });
         }
+        parts.extend(question.in_reply.clone().map(|text| MessagePart::Text { text }));
         parts.extend(question.files.iter().cloned());
         Message::User { parts }
     });
@@ -248,7 +251,8 @@ mod tests {
 
     fn request(turns: usize, budget: u64, injection: &str) -> Request {
         let blocks = log(turns);
-        let question = RequestQuestion { id: "now".into(), text: "<@5> and now?".into(), files: vec![] };
+        let question =
+            RequestQuestion { id: "now".into(), text: "<@5> and now?".into(), ..RequestQuestion::default() };
         let notes = RequestNotes {
             persona: "You are kind.".into(),
             pinned: "- tea".into(),
@@ -322,8 +326,8 @@ mod tests {
     #[test]
     fn several_questions_are_messages_of_their_own() {
         let questions = [
-            RequestQuestion { id: "a".into(), text: "one".into(), files: vec![] },
-            RequestQuestion { id: "b".into(), text: "two".into(), files: vec![] },
+            RequestQuestion { id: "a".into(), text: "one".into(), ..RequestQuestion::default() },
+            RequestQuestion { id: "b".into(), text: "two".into(), ..RequestQuestion::default() },
         ];
         let notes = RequestNotes {
             profile: "- Name: Anna\n".into(),

@@ -4,7 +4,7 @@
 //! Injected memories, the program's own remarks about the log and deleted messages are left out; the chunks of an
 //! answer are joined. Text is given as it stands in the log, so the same log gives the same bytes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::files::{AttachedFile, message_of};
 pub use super::shorten::{MOST_RESULT, newest, shorten};
 use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
-use crate::format::log::{EventKind, LogBlock};
+use crate::format::log::{EventKind, LogBlock, MessageChanges};
 use crate::format::plain_lines;
 pub use crate::format::strip_mentions;
 use crate::turn::facts;
@@ -30,37 +30,6 @@ pub struct PastMessage {
     pub tokens: u64,
     /// The number of its first event.
     pub at: usize,
-}
-
-/// The later edits and deletions of messages, by the message's block id.
-#[derive(Debug, Default)]
-pub struct MessageChanges<'a> {
-    edited: HashMap<&'a str, &'a str>,
-    deleted: HashSet<&'a str>,
-}
-
-impl<'a> MessageChanges<'a> {
-    /// Reads the edits and deletions among `blocks`; of several edits of one message the last counts.
-    pub fn of(blocks: &'a [LogBlock]) -> Self {
-        let mut changes = Self::default();
-        for block in blocks {
-            match block.event.change() {
-                Some((id, Some(text))) => drop(changes.edited.insert(id, text)),
-                Some((id, None)) => drop(changes.deleted.insert(id)),
-                None => {}
-            }
-        }
-        changes
-    }
-
-    /// A block's current text; `None` if it was deleted.
-    pub fn text(&self, block: &'a LogBlock) -> Option<&'a str> {
-        let id = block.event.id.as_deref().unwrap_or_default();
-        if self.deleted.contains(id) {
-            return None;
-        }
-        Some(self.edited.get(id).copied().unwrap_or(&block.event.content))
-    }
 }
 
 /// The messages in `blocks`, oldest first. `left_out` are the ids of the questions that are asked now;

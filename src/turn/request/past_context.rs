@@ -11,9 +11,9 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::history::{self, MessageChanges};
+use super::history;
 use crate::brain::Message;
-use crate::format::log::{EventKind, LogBlock, split_facts};
+use crate::format::log::{EventKind, LogBlock, MessageChanges, split_facts};
 
 /// The most tokens of turns that a question brings back.
 pub const MOST_TURNS: u64 = 3_000;
@@ -246,7 +246,7 @@ mod tests {
 
     fn request(turns: usize, summary: &[PastSummary], text: &str, budget: u64) -> Request {
         let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
-        let question = RequestQuestion { id: "now".into(), text: text.into(), files: vec![] };
+        let question = RequestQuestion { id: "now".into(), text: text.into(), ..RequestQuestion::default() };
         assemble(RequestMaterial {
             blocks: &blocks(turns),
             summaries: summary,

@@ -7,8 +7,9 @@
 use ulid::Ulid;
 
 use super::assemble::RequestQuestion;
-use super::history::MessageChanges;
-use crate::format::log::{EventKind, INJECTED, LogBlock};
+use super::files::message_of;
+use crate::format::log::{EventKind, INJECTED, LogBlock, MessageChanges};
+use crate::format::shortened;
 use crate::turn::facts::{self, Facts};
 
 /// The last part of a recall block's id; `discord::snowflake` makes them.
@@ -27,9 +28,24 @@ pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<RequestQuestion> {
     let found = ids.iter().filter_map(|id| {
         let block = blocks.iter().find(|block| block.event.id.as_deref() == Some(id))?;
         let text = changes.text(block)?;
-        Some(RequestQuestion { id: (*id).to_owned(), text: text.to_owned(), files: Vec::new() })
+        let in_reply = replied_to(blocks, id, &changes);
+        Some(RequestQuestion { id: (*id).to_owned(), text: text.to_owned(), in_reply, files: Vec::new() })
     });
     found.collect()
+}
+
+/// The most characters of a message that is replied to.
+const REPLIED: usize = 500;
+
+/// The beginning of the message that a question replies to, if the window holds it.
+fn replied_to(blocks: &[LogBlock], question: &str, changes: &MessageChanges<'_>) -> Option<String> {
+    let id = |block: &LogBlock| block.event.id.as_deref().and_then(message_of);
+    let own = message_of(question);
+    let remarks = blocks.iter().filter(|block| own.is_some() && id(block) == own);
+    let target = remarks.filter_map(|block| block.event.answers()).next()?;
+    let block = blocks.iter().find(|block| block.event.id.as_deref() == Some(target))?;
+    let said = shortened(facts::split(changes.text(block)?).0.trim(), REPLIED);
+    Some(format!("(a reply to what {} said: {said})", block.event.author))
 }
 
 /// The events up to and including the one with this id.
