@@ -59,10 +59,12 @@ async fn pins_are_made_from_words_and_messages_and_taken_out() {
     assert_eq!(reply, "Pinned:\n```\n- Mum's birthday is 3 May\n```");
     let id = fake.say(CHANNEL, ALICE, "the door code is 1234");
     rig.wait_said(CHANNEL, 1).await;
-    let message = fake.messages(CHANNEL).pop().unwrap();
-    let menu = json!({ "type": 2, "user": ALICE, "channel": CHANNEL, "data": { "id": "900", "type": 3,
-        "name": "Remember", "target_id": id.to_string(), "resolved": { "messages": { id.to_string(): message } } } });
-    let reply = fake.reply(menu).await;
+    let menu = |id: u64| {
+        let message = fake.messages(CHANNEL).pop().unwrap();
+        json!({ "type": 2, "user": ALICE, "channel": CHANNEL, "data": { "id": "900", "type": 3, "name": "Remember",
+            "target_id": id.to_string(), "resolved": { "messages": { id.to_string(): message } } } })
+    };
+    let reply = fake.reply(menu(id)).await;
     let block = rig.events(CHANNEL)[0].event.id.clone().unwrap();
     assert!(reply.contains("- Alice: the door code is 1234 [[logs/discord-channel/2000/"), "{reply}");
     assert!(reply.contains(&format!("#^{block}]]")), "{reply}");
@@ -71,6 +73,11 @@ async fn pins_are_made_from_words_and_messages_and_taken_out() {
     let reply = fake.reply(slash(ALICE, "forget", &[("pin", &value)])).await;
     assert_eq!(reply, "No longer pinned:\n```\n- Mum's birthday is 3 May\n```");
     assert_eq!(rig.text("Pinned.md").lines().filter(|l| l.starts_with("- ")).count(), 1);
+    let sticker =
+        json!({ "content": "", "sticker_items": [{ "id": "1", "name": "Wave", "format_type": 1 }] });
+    let id = fake.post(CHANNEL, ALICE, sticker);
+    let reply = fake.reply(menu(id)).await;
+    assert!(reply.contains("- Alice: Sticker: Wave"), "{reply}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

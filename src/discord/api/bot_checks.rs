@@ -33,7 +33,8 @@ pub async fn examine(
             let user = message::id(&me["id"]).unwrap_or_default();
             found.extend(examine_channel(api, settings, user, channel).await);
         }
-        None => found.push(Err(DiscordError::NoChannel)),
+        None if settings.owner_ids.is_empty() => found.push(Err(DiscordError::NoChannel)),
+        None => found.push(Ok("it writes to its owners directly: no channel is bound".to_owned())),
     }
     found
 }

@@ -1,6 +1,7 @@
 //! Converts serenity's events to [`GatewayEvent`]s. Pure.
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use serenity::all::{Event, Interaction};
 
 use super::message::{self, IncomingMessage};
@@ -88,6 +89,9 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
             let change = !event.kind.ends_with("_CREATE");
             GatewayEvent::Lost { channel: message::id(&event.value["channel_id"]), change }
         }
+        Event::Unknown(event) if event.kind == "INTERACTION_CREATE" => {
+            GatewayEvent::Interaction(Box::new(plain_interaction(event.value)?))
+        }
         Event::MessageDelete(event) => {
             GatewayEvent::Deleted { channel: event.channel_id.get(), ids: vec![event.message_id.get()] }
         }
@@ -102,6 +106,17 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
     })
 }
 
+/// An interaction that serenity can't decode, without what Discord says of the person beside id and names.
+fn plain_interaction(mut value: Value) -> Option<Interaction> {
+    for place in ["/member/user", "/user"] {
+        let Some(user) = value.pointer_mut(place) else { continue };
+        let (id, username, global_name) = (&user["id"], &user["username"], &user["global_name"]);
+        *user = json!({ "id": id, "username": username, "global_name": global_name, "avatar": null });
+    }
+    let read = serde_json::from_value(value);
+    read.inspect_err(|error| tracing::warn!(%error, "a command or a button of Discord can't be read")).ok()
+}
+
 /// The events of conversations.
 pub(super) const CONVERSATION: [&str; 6] = [
     "MESSAGE_CREATE",
@@ -114,7 +129,7 @@ pub(super) const CONVERSATION: [&str; 6] = [
 
 /// An edit, from the JSON of its event; none if the text isn't part of it, or if Discord only added a preview: then it
 /// has no instant.
-pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
+pub(super) fn edited(event: &Value) -> Option<GatewayEvent> {
     let extras = IncomingMessage::from_json(event).map(|message| message.extras).unwrap_or_default();
     Some(GatewayEvent::Edited {
         channel: message::id(&event["channel_id"])?,
@@ -131,5 +146,24 @@ pub(super) fn thread(thread: &serenity::all::GuildChannel) -> GatewayEvent {
         id: thread.id.get(),
         parent: thread.parent_id.map(serenity::all::ChannelId::get),
         name: thread.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_read_whatever_its_person_wears() {
+        let event = json!({
+            "id": "1", "application_id": "2", "type": 2, "data": { "id": "3", "type": 1, "name": "status" },
+            "channel_id": "4", "token": "t", "version": 1, "app_permissions": "0", "locale": "en-GB",
+            "entitlements": [], "authorizing_integration_owners": {}, "context": 0, "attachment_size_limit": 1,
+            "user": { "id": "42", "username": "alice", "avatar": null, "global_name": "Alice",
+                "avatar_decoration_data": { "asset": "new_form", "sku_id": null } },
+        });
+        assert!(serde_json::from_value::<Interaction>(event.clone()).is_err());
+        let Some(Interaction::Command(command)) = plain_interaction(event) else { panic!("a command") };
+        assert_eq!((command.user.id.get(), command.user.global_name.as_deref()), (42, Some("Alice")));
     }
 }

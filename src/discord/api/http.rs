@@ -27,6 +27,9 @@ const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The longest that Discord may take to answer.
 const ANSWER: Duration = Duration::from_secs(20);
 
+/// The longest pause that is kept to, in seconds.
+const MAX_PAUSE: f64 = 86_400.0;
+
 /// How many messages a page holds at most.
 const FULL: usize = 100;
 
@@ -254,7 +257,8 @@ impl DiscordApi {
             return Ok(response);
         }
         let body: Value = response.json().await.unwrap_or(Value::Null);
-        let after = body["retry_after"].as_f64().and_then(|s| Duration::try_from_secs_f64(s).ok());
+        let after =
+            body["retry_after"].as_f64().and_then(|s| Duration::try_from_secs_f64(s.min(MAX_PAUSE)).ok());
         Err(refused(status, body["code"].as_i64(), body["message"].as_str(), after))
     }
 }

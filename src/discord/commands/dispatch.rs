@@ -212,8 +212,8 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
     let message =
         message.and_then(IncomingMessage::from_serenity).ok_or("Discord didn't say which message")?;
     let link = shared.log.link(message.channel, message.id);
-    let excerpt = shortened(&message.content, 200);
-    let (author, content) = (&message.author.name, &message.content);
+    let (author, content) = (&message.author.name, message.words(shared.identity().user));
+    let excerpt = shortened(&content, 200);
     let words = match (&link, content.trim().is_empty()) {
         (Some(_), false) => format!("{author}: {excerpt}"),
         (Some(_), true) => author.clone(),
