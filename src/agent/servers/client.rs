@@ -66,7 +66,8 @@ impl ServerClient {
         let us = Implementation::new("vault-agent", env!("CARGO_PKG_VERSION"));
         let config = ClientConfig::new(ClientCapabilities::default(), us);
         let service = serve_client(config, transport).await.map_err(|error| {
-            words.reason_or(&hidden.hide(&format!("it doesn't speak the protocol: {error}")))
+            let otherwise = hidden.hide(&format!("it doesn't speak the protocol: {error}"));
+            hidden.hide(&words.reason_or(&otherwise))
         })?;
         let mut link = Self { service, tools: Vec::new(), words, hidden };
         let mut cursor = None;
@@ -88,7 +89,7 @@ impl ServerClient {
     }
 
     fn why(&self, otherwise: &str) -> String {
-        self.words.reason_or(&self.hidden.hide(otherwise))
+        self.hidden.hide(&self.words.reason_or(&self.hidden.hide(otherwise)))
     }
 
     /// Calls a tool. A server's refusal is a result, too.
