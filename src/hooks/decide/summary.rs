@@ -186,7 +186,7 @@ mod tests {
         #[test]
         fn the_budget_is_kept(prompts in proptest::collection::vec("\\PC{0,400}", 0..12), most in 0_usize..1200) {
             let turns = prompts.into_iter().map(|prompt| TranscriptTurn { prompt, ..TranscriptTurn::default() }).collect();
-            let transcript = Transcript { turns, title: Some("A title of some kind".to_owned()) };
+            let transcript = Transcript { turns, title: Some("A title of some kind".to_owned()), ..Transcript::default() };
             prop_assert!(working(&transcript, None, most).chars().count() <= most);
         }
     }
