@@ -117,11 +117,8 @@ pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
 
 /// The open task in a line without its terminator, if it has a notification by an enabled form.
 pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
-    let item = list_item(text)?;
     // Most tasks of an old vault are done, and cost no more than a look at their box.
-    if !rules.open.contains(&item.status) {
-        return None;
-    }
+    let item = list_item(text).filter(|item| rules.open.contains(&item.status))?;
     TaskLine::of(item, rules)?.task(rules).filter(|_| !is_reminder(text))
 }
 
