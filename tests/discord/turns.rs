@@ -81,6 +81,9 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let question = rig.ask("when is the dentist?");
         rig.wait_done(1).await;
         assert_eq!(rig.replies(question), ["On **Friday**."]);
+        // No link of a model is fetched for a preview.
+        let posted = rig.fake.requests("POST", "/messages");
+        assert!(posted.iter().any(|it| it.body["content"] == "On **Friday**." && it.body["flags"] == 4));
         assert!(rig.fake.world().typing.iter().any(|(channel, _)| *channel == CHANNEL));
         let log = [EventKind::User, EventKind::Recall, EventKind::Agent, EventKind::System];
         assert_eq!(kinds(&rig), log, "{wire}");

@@ -94,14 +94,16 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("hooks", 3450),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
-    ("listen", 150),
+    // The loop that takes connections is one for the page and MCP, and came from `web`.
+    ("listen", 200),
     // What another machine dropped is named with it.
     // The hash of told words is in a claim.
     ("machines", 3200),
     ("mcp", 3300),
     // A form about an older follow-up changes nothing; one about a fact means its exact words, and no edit loses bytes.
     ("memory", 2200),
-    ("redact", 1100),
+    // Escapes before a token are no part of its word, and no text takes quadratic time.
+    ("redact", 1150),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.

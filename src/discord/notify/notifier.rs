@@ -32,6 +32,8 @@ use crate::discord::shared::lock;
 const SKEW: SignedDuration = SignedDuration::from_secs(90);
 /// The most pages of history that one search reads.
 const PAGES: usize = 50;
+/// The flag of a message without previews of its links.
+const SUPPRESS_EMBEDS: u64 = 1 << 2;
 
 /// Sends notifications as the bot.
 pub struct BotNotifier {
@@ -81,7 +83,7 @@ impl BotNotifier {
     }
 
     fn body(&self, message: &OutgoingMessage) -> Value {
-        // An answer may name a person without a ping.
+        // An answer may name a person without a ping, and Discord fetches no address that a model wrote.
         let is_said =
             matches!(message.kind, MessageKind::Answer | MessageKind::Approval | MessageKind::Routine);
         let named = if is_said { "" } else { &message.text };
@@ -90,6 +92,7 @@ impl BotNotifier {
             "nonce": message.nonce,
             "enforce_nonce": true,
             "allowed_mentions": allowed_mentions(&self.owners, named),
+            "flags": if is_said { SUPPRESS_EMBEDS } else { 0 },
         });
         if let Some(to) = message.reply_to {
             body["message_reference"] = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
