@@ -24,8 +24,6 @@ pub const MOST: usize = 1500;
 const MOST_HEADING: usize = 500;
 /// The most bytes in which a callout's name is looked for. Each block quote is looked at, also one of 100,000 in others.
 const MOST_CALLOUT: usize = 500;
-/// The most bytes in which a piece of a long block is looked for, behind the piece before it.
-const FARTHEST: usize = 64 << 10;
 /// The pieces of a long block have all its tags, unless it has more than these; then each has its own.
 const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
@@ -363,7 +361,7 @@ impl Walk<'_> {
             self.emit(leaf.start..end, text, &leaf, tags, block_id);
             return;
         }
-        // The pieces' places: exact where the text stands in the note as it is, else in proportion.
+        // The pieces' places: exact where the text stands in the note as it is, and near, else in proportion.
         let source = &self.text[leaf.start..end];
         let known: HashSet<&String> = tags.iter().collect();
         let mut from = 0;
@@ -373,7 +371,7 @@ impl Walk<'_> {
                 continue;
             }
             let head: String = part.chars().take_while(|c| *c != '\n').take(24).collect();
-            let near = &source[from..source.floor_char_boundary(from + FARTHEST)];
+            let near = &source[from..source.floor_char_boundary(from + 40 * MOST)];
             let at = near.find(head.as_str()).map_or(from, |found| from + found);
             let stop = source.ceil_char_boundary(at + part.len());
             let range = leaf.start + at..leaf.start + stop.max(at);

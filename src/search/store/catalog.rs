@@ -5,7 +5,6 @@
 //! is part of the index exactly if it is in the table `segments`. A crash leaves files that no row names; they are
 //! removed later.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use bitcode::{Decode, Encode};
@@ -153,26 +152,23 @@ pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The dead stretches of this commit by segment: `(start, count)`.
-pub fn dead(conn: &Connection, commit: &LastCommit) -> Result<HashMap<i64, Vec<(u32, u32)>>, IndexError> {
-    let rows = dead_rows(conn)?;
-    if sum_of(&rows) != commit.dead {
-        return Err(IndexError::Torn("the dead documents are not those of the commit".to_owned()));
-    }
-    let mut dead: HashMap<i64, Vec<(u32, u32)>> = HashMap::new();
-    for (segment, start, count) in rows {
-        dead.entry(segment).or_default().push((start, count));
-    }
-    Ok(dead)
+/// A dead stretch: segment, start and count.
+pub type DeadStretch = (i64, u32, u32);
+
+/// The dead stretches of this commit.
+pub fn dead(conn: &Connection, commit: &LastCommit) -> Result<Vec<DeadStretch>, IndexError> {
+    let dead = dead_rows(conn)?;
+    let torn = || IndexError::Torn("the dead documents are not those of the commit".to_owned());
+    if sum_of(&dead) == commit.dead { Ok(dead) } else { Err(torn()) }
 }
 
-fn dead_rows(conn: &Connection) -> Result<Vec<(i64, u32, u32)>, IndexError> {
+fn dead_rows(conn: &Connection) -> Result<Vec<DeadStretch>, IndexError> {
     let mut find = conn.prepare_cached("SELECT segment, start, count FROM dead ORDER BY segment, start")?;
     let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn sum_of(dead: &[(i64, u32, u32)]) -> u32 {
+fn sum_of(dead: &[DeadStretch]) -> u32 {
     crc32fast::hash(&bitcode::encode(dead))
 }
 

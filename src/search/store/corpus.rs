@@ -67,14 +67,14 @@ impl Corpus {
     pub fn load(conn: &Connection, files: &SegmentFiles, before: Option<&Self>) -> Result<Self, IndexError> {
         let mut corpus = Self { commit: catalog::last_commit(conn)?, ..Self::default() };
         let rows = catalog::segments(conn)?;
-        let mut dead = catalog::dead(conn, &corpus.commit)?;
+        let dead = catalog::dead(conn, &corpus.commit)?;
         for row in &rows {
             let known = before.and_then(|before| before.segs.iter().find(|seg| seg.uuid == row.uuid));
             let known = known.filter(|seg| files.is_untouched(seg));
             let open = || files.read(row, (KEPT / rows.len()).clamp(8, 48));
             let mut seg = Seg { id: row.id, alive: None, ..known.cloned().map_or_else(open, Ok)? };
-            for (start, count) in dead.remove(&row.id).into_iter().flatten() {
-                seg.bury(start, count);
+            for (_, start, count) in dead.iter().filter(|(segment, ..)| *segment == row.id) {
+                seg.bury(*start, *count);
             }
             corpus.add(seg);
         }
