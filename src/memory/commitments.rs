@@ -103,6 +103,17 @@ impl<'a> FollowUpNotes<'a> {
         discord.channel_id == number || has_log
     }
 
+    /// Refuses a place that is none, and for the assistant one that isn't the owner's.
+    fn check_place(&self, followed: &Commitment, origin: &Origin) -> Result<()> {
+        let Some(scope) = &followed.scope else { return Ok(()) };
+        let places = match commitment::is_place(scope) {
+            true if origin.actor != Actor::Assistant || self.is_owners(scope) => return Ok(()),
+            true => OWN_PLACES,
+            false => PLACES,
+        };
+        Err(MemoryError::BadPlace(crate::format::quote(scope), places))
+    }
+
     /// The note's follow-ups; a missing note has none.
     ///
     /// # Errors
@@ -128,13 +139,7 @@ impl<'a> FollowUpNotes<'a> {
         let created = Some(Timestamp::from_second(now.as_second()).unwrap_or(now));
         let draft =
             Commitment { text: wording::checked_of(&draft.text, "", origin)?, created, ..draft.clone() };
-        if let Some(scope) = &draft.scope {
-            let is_place = commitment::is_place(scope);
-            if !is_place || origin.actor == Actor::Assistant && !self.is_owners(scope) {
-                let places = if is_place { OWN_PLACES } else { PLACES };
-                return Err(MemoryError::BadPlace(crate::format::quote(scope), places));
-            }
-        }
+        self.check_place(&draft, origin)?;
         let bytes = self.editor.read_settled(&self.path)?;
         check(&self.path, &bytes, expected)?;
         let standing = standing_text(&draft);
@@ -283,9 +288,12 @@ impl<'a> FollowUpNotes<'a> {
         (text, due): (Option<&str>, Option<Timestamp>),
         origin: &Origin,
     ) -> Result<ListedFollowUp> {
-        let text = text.map(wording::checked).transpose()?;
         let file = self.read_settled()?;
         let before = &self.pending(&file, id)?.commitment;
+        if origin.actor == Actor::Assistant {
+            self.check_place(before, origin)?;
+        }
+        let text = text.map(|text| wording::checked_of(text, &before.text, origin)).transpose()?;
         let words = text.as_deref().unwrap_or(&before.text);
         let why = origin.why(format!("changed: {}", wording::summary(words))).trailer("Commitment", id);
         self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {

@@ -5,6 +5,8 @@ use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{OtherBrains, Toolbox};
 use vault_agent::brain::ToolCall;
 use vault_agent::mcp::VaultTools;
+use vault_agent::memory::MemoryError;
+use vault_agent::vault::Origin;
 
 use crate::support::prelude::*;
 
@@ -112,4 +114,11 @@ async fn a_brain_sends_a_follow_up_to_its_owner_alone() {
         assert_eq!(end.is_error, !is_owners, "{place}: {}", end.text);
         assert_eq!(vault.read("COMMITMENTS.md").contains(&format!("scope: {place}")), is_owners, "{place}");
     }
+    // Nor does it fill one that waits for somebody else.
+    let block = "---\nid: c-2026-12-01-900\nstatus: pending\nprecision: soft\ndue: 2026-12-08T19:00:00Z\nscope: user:666\n\
+                 created: 2026-11-20T14:00:00Z\n---\nWater\n";
+    vault.write("COMMITMENTS.md", block);
+    let (workspace, origin) = (vault.workspace(), Origin::new(Actor::Assistant));
+    let change = workspace.memory().ledger().change("c-2026-12-01-900", (Some("my notes"), None), &origin);
+    assert!(matches!(change, Err(MemoryError::BadPlace(..))), "{change:?}");
 }
