@@ -183,12 +183,16 @@ fn dates_that_are_none_are_refused() {
 
 #[test]
 fn lines_of_a_note_are_given_as_they_stand() {
-    let (_vault, mut client) = Client::over("//- /a.md\none\ntwo\nthree\n");
+    let long = "long ".repeat(40 << 10);
+    let (_vault, mut client) =
+        Client::over(&format!("//- /a.md\none\ntwo\nthree\n//- /long.md\n{long}\nlast\n"));
     let all = "one\ntwo\nthree\n";
     for (lines, text) in [("2", "two\n"), ("2-3", &all[4..]), ("2-", &all[4..]), ("1-99", all)] {
         let answer = client.does("memory_get", json!({"path": "a.md", "lines": lines}));
-        assert_eq!(pick(&answer, "text total_lines"), json!([text, 3]), "{lines}");
+        assert_eq!(pick(&answer, "text total_lines cut"), json!([text, 3, false]), "{lines}");
     }
+    let cut = client.does("memory_get", json!({"path": "long.md"}));
+    assert_eq!(pick(&cut, "cut end_line next_lines"), json!([true, 1, "2-2"]));
     for lines in ["0", "b", "3-2", "-1"] {
         client.refuses("memory_get", json!({"path": "a.md", "lines": lines}), "bad_lines");
     }
@@ -239,7 +243,7 @@ fn the_list_of_tools_is_this() {
     insta::assert_snapshot!(shown, @r"
     r-i- memory_search (Search memory): [deep] [limit] [memory_scope] query [scope] -> complete hits notes reranked_by untrusted
     r-i- memory_recall (Recall for a prompt): [max_chars] [memory_scope] query -> digest hits untrusted
-    r-i- memory_get (Read a note): [lines] path -> end_line hash line next_lines path text total_lines untrusted
+    r-i- memory_get (Read a note): [lines] path -> cut end_line hash line next_lines path text total_lines untrusted
     r-i- memory_list (List memory): [memory_scope] scope -> commitments days sections untrusted
     r-i- memory_commitment_due (Due follow-ups): [now] -> commitments days sections untrusted
     r-i- reminder_list (List reminders):  -> more reminders untrusted

@@ -233,8 +233,10 @@ struct Text {
     end_line: usize,
     /// How many lines the note has.
     total_lines: usize,
-    /// The lines, exactly.
+    /// The lines, exactly; of the last one the beginning where it is `cut`.
     text: String,
+    /// Whether the last line is too long for one answer, and was cut.
+    cut: bool,
     /// The whole note's hash; a change may give it as `expected`.
     hash: String,
     /// The lines to ask for next, where the text was too long for one answer.
@@ -251,8 +253,8 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
     let asked_end = wanted.map_or(excerpt.total_lines, |(_, last)| last.min(excerpt.total_lines));
     let next_lines = (excerpt.truncated && excerpt.end_line < asked_end)
         .then(|| format!("{}-{asked_end}", excerpt.end_line + 1));
-    let cut =
-        if excerpt.truncated && !excerpt.text.ends_with('\n') { "; its last line is cut here" } else { "" };
+    let cut = excerpt.truncated && !excerpt.text.ends_with('\n');
+    let told = if cut { "; its last line is cut here" } else { "" };
     let head = format!(
         "{} lines {} to {} of {}, hash {}",
         excerpt.path, excerpt.line, excerpt.end_line, excerpt.total_lines, excerpt.hash
@@ -264,12 +266,13 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
         end_line: excerpt.end_line,
         total_lines: excerpt.total_lines,
         text: excerpt.text,
+        cut,
         hash: excerpt.hash,
         next_lines,
         untrusted: true,
     };
     // The lines as they stand, invisible characters included: that is this tool's purpose.
-    let text = format!("{head}{cut}{more}\n{}", untrusted::marked(&output.text));
+    let text = format!("{head}{told}{more}\n{}", untrusted::marked(&output.text));
     Ok(ToolAnswer { text, ..ToolAnswer::from_notes("", &output) })
 }
 
