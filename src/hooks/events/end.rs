@@ -70,12 +70,9 @@ fn line(
         return None;
     }
     let topic = topic(head, tail, TOPIC).map_or_else(String::new, |topic| format!(": {topic}"));
-    let prompts = match count {
-        _ if tail.is_cut => format!("over {count} prompts"),
-        1 => "1 prompt".to_owned(),
-        _ => format!("{count} prompts"),
-    };
-    let mut line = format!("{}{topic} ({prompts})", mark(session));
+    let least = if tail.is_cut { "at least " } else { "" };
+    let plural = if count == 1 { "" } else { "s" };
+    let mut line = format!("{}{topic} ({least}{count} prompt{plural})", mark(session));
     if !links.is_empty() {
         line.push_str("; recalled ");
         line.push_str(&links[..links.len().min(MAX_LINKS)].join(", "));
