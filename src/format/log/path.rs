@@ -1,5 +1,5 @@
 //! Builds and parses paths of logs: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's
-//! session `logs/claude-code/<project>/<session>.md`.
+//! session `logs/claude-code/<project>/<session>.md`, which a person may move to any folder below `logs/claude-code/`.
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ pub const ROUTINES: &str = "routines";
 /// The place of a coding agent's session below the folder of logs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionPath {
-    /// The project that it is about, as a folder's name.
-    pub project: String,
+    /// The folder in which it stands: the surface, and a project's or a person's folders below it.
+    pub folder: String,
     /// The session's id; a sub-agent's with its own behind it.
     pub session: String,
 }
@@ -23,17 +23,17 @@ pub struct SessionPath {
 impl SessionPath {
     /// The session whose log stands at a vault-relative path, where `logs` is the vault's folder of logs.
     pub fn parse(logs: &str, path: &str) -> Option<Self> {
-        let mut parts = path.strip_prefix(logs)?.strip_prefix('/')?.split('/');
-        let surface = parts.next()?;
-        let (project, session) = (parts.next()?, parts.next()?.strip_suffix(".md")?);
-        let is_one = surface == SESSIONS && parts.next().is_none() && is_word(project) && is_word(session);
-        is_one.then(|| Self { project: project.to_owned(), session: session.to_owned() })
+        let (folder, name) = path.strip_prefix(logs)?.strip_prefix('/')?.rsplit_once('/')?;
+        let (mut folders, session) = (folder.split('/'), name.strip_suffix(".md")?);
+        // Below a project's folder, `files` holds what belongs to its logs.
+        let is_one = folders.next() == Some(SESSIONS) && folders.skip(1).all(|name| name != "files");
+        (is_one && is_word(session)).then(|| Self { folder: folder.to_owned(), session: session.to_owned() })
     }
 }
 
 impl fmt::Display for SessionPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{SESSIONS}/{}/{}.md", self.project, self.session)
+        write!(f, "{}/{}.md", self.folder, self.session)
     }
 }
 
@@ -112,12 +112,15 @@ mod tests {
 
     #[test]
     fn a_sessions_path_comes_back() {
-        let text = "logs/claude-code/garden-3f9a2c/0b9c9e5e-6f5e_agent-a1.md";
-        let path = SessionPath::parse("logs", text).unwrap();
-        assert_eq!(format!("logs/{path}"), text);
+        for folder in ["/garden-3f9a2c", "", "/old/2026 to keep", "/files"] {
+            let text = format!("logs/claude-code{folder}/0b9c9e5e-6f5e_agent-a1.md");
+            let path = SessionPath::parse("logs", &text).unwrap();
+            assert_eq!(format!("logs/{path}"), text);
+        }
         for other in [
-            "logs/claude-code/x.md",
+            "logs/claude-code.md",
             "logs/claude-code/x/files/y.md",
+            "logs/claude-code/x/my note.md",
             "logs/claude-code/x/y.txt",
             "logs/discord-thread/x/y.md",
         ] {

@@ -155,15 +155,16 @@ impl History {
             return Some((actor, format!("{}/{}", place.surface, place.context_id)));
         }
         let place = SessionPath::parse(&self.logs, path)?;
-        Some((Actor::Hook, format!("{SESSIONS}/{}", place.project)))
+        Some((Actor::Hook, place.folder))
     }
 
     /// The conversation that a file beside a session's log belongs to.
     fn kept_file(&self, path: &str) -> Option<String> {
-        let rest =
-            path.strip_prefix(&self.logs)?.strip_prefix('/')?.strip_prefix(SESSIONS)?.strip_prefix('/')?;
-        let (project, name) = rest.split_once("/files/")?;
-        (!project.contains('/') && !name.contains('/')).then(|| format!("{SESSIONS}/{project}"))
+        let (folder, name) = path.strip_prefix(&self.logs)?.strip_prefix('/')?.rsplit_once('/')?;
+        let folder = folder.strip_suffix("/files")?;
+        // A log of a project called `files` is none.
+        let is_one = folder.split('/').next() == Some(SESSIONS) && !name.ends_with(".md");
+        is_one.then(|| folder.to_owned())
     }
 }
 
