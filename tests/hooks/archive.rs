@@ -285,11 +285,8 @@ fn sub_agents_have_logs_of_their_own() {
     tape.said("Seven.");
     let path = tape.write(&vault);
     // As newer ones do: in the session's folder, or beside it.
-    for (file, id) in [
-        (path.with_extension("").join("subagents/agent-a1.jsonl"), "a1"),
-        (path.with_file_name("agent-b2.jsonl"), "b2"),
-        (path.with_file_name("agent-c3.jsonl"), "c3"),
-    ] {
+    let begins = |folder: &str, id: &str| {
+        let file = path.with_file_name(folder).join(format!("agent-{id}.jsonl"));
         let mut own = Tape::new();
         if id == "c3" {
             "another".clone_into(&mut own.session);
@@ -302,6 +299,10 @@ fn sub_agents_have_logs_of_their_own() {
         }
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, own.text()).unwrap();
+    };
+    let below = format!("{SESSION}/subagents");
+    for (folder, id) in [(below.as_str(), "a1"), ("", "b2"), ("", "c3")] {
+        begins(folder, id);
     }
     stops(&vault);
     stops(&vault);
@@ -318,13 +319,18 @@ fn sub_agents_have_logs_of_their_own() {
     }
     assert_eq!(logs(&vault).len(), 4);
     assert!(logs(&vault).iter().all(|log| log.parent() == log_of(&vault, SESSION).parent()));
-    // One goes on when its session has no more events.
+    // One goes on, and others begin, when their session has no more events.
     let file = path.with_extension("").join("subagents/agent-a1.jsonl");
     let mut more = Tape { count: 9, ..Tape::new() };
     more.said("More of a1")["isSidechain"] = json!(true);
     std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &more.text()).unwrap();
     happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
     assert_eq!(events(&vault, &format!("{SESSION}_agent-a1")).len(), 3);
+    for (folder, id) in [(below.as_str(), "d4"), ("", "e5")] {
+        begins(folder, id);
+        happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
+        assert_eq!(events(&vault, &format!("{SESSION}_agent-{id}")).len(), 2);
+    }
 }
 
 #[test]
@@ -478,6 +484,17 @@ fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
         happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
         assert_eq!(kept(&vault).len(), expected, "{hours}");
     }
+    // A last line that the host was killed at is looked at once more, and no more then.
+    std::fs::write(&path, tape.text() + "{\"type\": ").unwrap();
+    let then = std::time::SystemTime::now() - Duration::from_secs(25 * 3600);
+    std::fs::File::options().append(true).open(&path).unwrap().set_modified(then).unwrap();
+    let states = || {
+        happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
+        let mut found = files_below(&vault.state().join("sessions"));
+        found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        found.into_iter().map(|path| std::fs::metadata(path).unwrap().modified().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((states(), kept(&vault).len()), (states(), 7));
 }
 
 #[test]
@@ -517,7 +534,7 @@ fn a_deleted_log_stays_deleted() {
     tape.stop(&vault);
     assert_eq!(kept(&vault).len(), 3);
     // A log that was moved is gone on with there.
-    for (folder, turn) in [("elsewhere", 3), ("old/2026", 4), ("", 5)] {
+    for (folder, turn) in [("elsewhere", 3), ("old/2026", 4), ("", 5), ("files", 6)] {
         let log = log_of(&vault, SESSION);
         let moved = vault.path("logs/claude-code").join(folder).join(log.file_name().unwrap());
         std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
@@ -604,6 +621,19 @@ fn history_knows_who_wrote() {
     tape.turn(2);
     tape.stop(&vault);
     assert_eq!(actors("logs"), ["hook", "hook"]);
+    // In other folders, too; a person moved it.
+    for (folder, turn) in [("old/2026", 3), ("", 4)] {
+        let log = log_of(&vault, SESSION);
+        let moved = vault.path("logs/claude-code").join(folder).join(log.file_name().unwrap());
+        std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+        std::fs::rename(log, &moved).unwrap();
+        let before = actors("logs").len();
+        tape.turn(turn);
+        tape.result(&format!("toolu_{turn}"), &format!("words {turn}\n").repeat(9000));
+        tape.stop(&vault);
+        let after = actors("logs");
+        assert_eq!((after.len(), &after[0]), (before + 1, &json!("hook")), "{folder}");
+    }
     assert_eq!(vault.run(&["audit"]).code, 0);
 }
 

@@ -91,7 +91,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A walk goes through joined histories, too; an undo tells follow-ups apart, and a time that was set back is seen.
     ("history", 5400),
     // A setting of ours is told from the file as it was.
-    ("hooks", 3450),
+    // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
+    ("hooks", 3500),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
     // The loop that takes connections is one for the page and MCP, and came from `web`.

@@ -25,7 +25,7 @@ use crate::workspace::Workspace;
 const MAX_NAME_CHARS: usize = 80;
 /// The most logs that are searched for the one that a session continues, the newest first.
 const MAX_SCANNED_LOGS: usize = 1000;
-/// Logs are found in folders so deep below the surface's own.
+/// Logs are found in folders so deep below the surface's own, as the docs say.
 const MAX_DEPTH: usize = 6;
 
 /// The beginning of an event that names the log which this session continues.
@@ -69,10 +69,16 @@ impl LogPaths {
         })
     }
 
-    /// The folders of logs by their depth: the surface's own, the projects', and those that a person made below.
+    /// The folders of logs by their depth: the surface's own, the projects', and those that a person made below. A
+    /// level is looked for when it is asked for.
     fn levels(&self) -> impl Iterator<Item = Vec<String>> + '_ {
-        let below = |level: &Vec<String>| level.iter().flat_map(|folder| self.folders(folder)).collect();
-        std::iter::successors(Some(vec![".".to_owned()]), move |level| Some(below(level))).take(MAX_DEPTH)
+        let mut level = vec![".".to_owned()];
+        (0..=MAX_DEPTH).map(move |depth| {
+            if depth > 0 {
+                level = level.iter().flat_map(|folder| self.folders(folder)).collect();
+            }
+            level.clone()
+        })
     }
 
     fn folders(&self, folder: &str) -> Vec<String> {
@@ -82,7 +88,8 @@ impl LogPaths {
         };
         let names =
             self.entries(folder).filter(is_folder).filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| name != FILES).map(|name| format!("{folder}/{name}")).collect()
+        // A project may be called so, too.
+        names.filter(|name| folder == "." || name != FILES).map(|name| format!("{folder}/{name}")).collect()
     }
 
     fn entries(&self, folder: &str) -> impl Iterator<Item = DirEntry> + use<> {
@@ -138,23 +145,28 @@ impl DecodedAttachment {
         Self { bytes: text.into_bytes(), extension: "txt" }
     }
 
-    /// A picture or a document, decoded from base64; text, and what isn't base64, is masked.
+    /// A picture or a document, decoded from base64; all other text, and what isn't base64, is masked.
     pub fn decode(media: &str, base64: &str, mask: &Redactor) -> Self {
         let masked = |text: &str| Self::text(mask.apply(text).into_owned());
         let plain: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let Ok(bytes) = data_encoding::BASE64.decode(&plain) else { return masked(base64) };
-        if let Ok(text) = std::str::from_utf8(&bytes)
-            && media.starts_with("text/")
-        {
-            return masked(text);
-        }
+        let Ok(mut bytes) = data_encoding::BASE64.decode(&plain) else { return masked(base64) };
         let extension = match media {
             "image/png" => "png",
             "image/jpeg" => "jpg",
             "image/gif" => "gif",
             "image/webp" => "webp",
             "application/pdf" => "pdf",
-            _ => "bin",
+            _ => {
+                if let Ok(text) = std::str::from_utf8(&bytes) {
+                    return masked(text);
+                }
+                // Text in another encoding: as Latin-1, each byte is a character, and keys are found in all of them.
+                if !bytes.contains(&0) {
+                    let text: String = bytes.iter().copied().map(char::from).collect();
+                    bytes = mask.apply(&text).chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect();
+                }
+                "bin"
+            }
         };
         Self { bytes, extension }
     }
@@ -292,10 +304,17 @@ mod tests {
         assert_eq!(decode("image/png", "aGk=\n"), image);
         assert_eq!(decode("image/png", "%%"), DecodedAttachment::text("%%".to_owned()));
         let key = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6";
+        let base64 = |bytes: &[u8]| data_encoding::BASE64.encode(bytes);
+        let encoded = &*base64(key.as_bytes());
         for (media, text) in
-            [("image/png", key.to_owned()), ("text/plain", data_encoding::BASE64.encode(key.as_bytes()))]
+            [("image/png", key), ("text/plain", encoded), ("application/json", encoded), ("", encoded)]
         {
-            assert_eq!(decode(media, &text), DecodedAttachment::text("[masked: github token]".to_owned()));
+            assert_eq!(decode(media, text), DecodedAttachment::text("[masked: github token]".to_owned()));
         }
+        let latin = |text: &str| [&b"caf\xe9 "[..], text.as_bytes(), b" \xff"].concat();
+        let masked = DecodedAttachment { bytes: latin("[masked: github token]"), extension: "bin" };
+        assert_eq!(decode("application/xml", &base64(&latin(key))), masked);
+        let other = DecodedAttachment { bytes: b"\0\xff".to_vec(), extension: "bin" };
+        assert_eq!(decode("application/zip", &base64(b"\0\xff")), other);
     }
 }

@@ -163,12 +163,21 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
         };
         let (youngest, is_left) = sessions.entry(state.session.clone()).or_insert((age, false));
         *youngest = age.min(*youngest);
-        *is_left |= has_grown || age > IDLE_END && state.offset < state.length;
+        *is_left |= has_grown || age > IDLE_END && state.offset < state.length && !state.ended;
         true
     });
+    // The sessions of sub-agents that began after the last event of their session.
+    let places =
+        |state: &ReadState| [state.transcript.with_file_name(""), sub_agents_folder(&state.transcript)];
+    let folders: HashSet<PathBuf> = read.iter().flat_map(places).collect();
+    let is_late = |path: &PathBuf| {
+        is_sub_agent(path) && !known.contains(path) && age(path).is_some_and(|(age, _)| age <= STATE_EXPIRY)
+    };
+    let late = folders.iter().flat_map(|folder| transcripts(folder)).filter(is_late);
+    let late: HashSet<String> = late.filter_map(|path| session_of(&path)).collect();
     for ReadState { session, transcript, .. } in read {
         let (age, is_left) = sessions[&session];
-        if is_left && !is_sub_agent(&transcript) {
+        if (is_left || late.contains(&session)) && !is_sub_agent(&transcript) {
             grown.push(ArchiveRequest { session, ended: age > IDLE_END, ..ArchiveRequest::of(&transcript) });
         }
     }
@@ -219,13 +228,15 @@ fn read_on(
     let states = ReadStates::new(&workspace.dirs.state);
     let Ok(meta) = std::fs::metadata(transcript) else { return Ok(()) };
     let known = states.load(transcript);
-    if known.length == meta.len() && known.offset > 0 && (!request.ended || known.offset == meta.len()) {
+    let is_done = !request.ended || known.ended || known.offset == meta.len();
+    if known.length == meta.len() && known.offset > 0 && is_done {
         return Ok(());
     }
     let mut pass = ArchivePass::new(workspace, request, agent);
     let go_on = || until.is_none_or(|until| Instant::now() < until);
     let save = |offset: u64, length: u64| {
-        if let Err(error) = states.save(transcript, &request.session, offset, length) {
+        let ended = request.ended && length > 0;
+        if let Err(error) = states.save(transcript, &request.session, offset, length, ended) {
             tracing::debug!(%error, "how far a transcript was read is not kept");
         }
     };
@@ -239,16 +250,14 @@ fn read_on(
 
 /// The transcripts of a session's sub-agents, with their names: in the session's own folder, or beside it.
 fn sub_agents(request: &ArchiveRequest, states: &ReadStates) -> Vec<(String, PathBuf)> {
-    let folder = request.transcript.with_extension("").join("subagents");
-    let mut found = transcripts(&folder);
+    let mut found = transcripts(&sub_agents_folder(&request.transcript));
     // Files of sessions that were over before this one began are none of its.
     let since = std::fs::metadata(&request.transcript).and_then(|meta| meta.created()).ok();
     let beside = request.transcript.parent().map(transcripts).unwrap_or_default();
     found.extend(beside.into_iter().filter(|path| {
-        // The first line of a transcript names its session.
         let is_young = || std::fs::metadata(path).and_then(|meta| meta.modified()).ok() >= since;
-        is_sub_agent(path)
-            && (states.load(path).session == request.session || is_young() && is_of(path, &request.session))
+        let is_of = || session_of(path).is_some_and(|session| session == request.session);
+        is_sub_agent(path) && (states.load(path).session == request.session || is_young() && is_of())
     }));
     let name = |path: &Path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -257,16 +266,20 @@ fn sub_agents(request: &ArchiveRequest, states: &ReadStates) -> Vec<(String, Pat
     found.into_iter().map(|path| (name(&path), path)).collect()
 }
 
+fn sub_agents_folder(transcript: &Path) -> PathBuf {
+    transcript.with_extension("").join("subagents")
+}
+
 fn is_sub_agent(path: &Path) -> bool {
     let below = path.parent().and_then(Path::file_name).is_some_and(|name| name == "subagents");
     below || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
 }
 
-fn is_of(transcript: &Path, session: &str) -> bool {
-    let Ok(mut lines) = read_state::LineReader::open(transcript, 0) else { return false };
-    let Ok(Some(line)) = lines.next() else { return false };
-    let entry = crate::hooks::host::entry::read(line.bytes).ok().flatten();
-    entry.is_some_and(|entry| entry.session.as_deref() == Some(session))
+/// The session that the first line of a transcript names.
+fn session_of(transcript: &Path) -> Option<String> {
+    let mut lines = read_state::LineReader::open(transcript, 0).ok()?;
+    let line = lines.next().ok()??;
+    crate::hooks::host::entry::read(line.bytes).ok()??.session
 }
 
 /// The transcripts in a folder, by name.

@@ -35,6 +35,8 @@ pub struct ReadState {
     pub check: String,
     /// How long it was when all of it was read; 0 where some is left.
     pub length: u64,
+    /// Whether it was read as one to which nothing more will come.
+    pub ended: bool,
 }
 
 /// The folder of the read states.
@@ -81,17 +83,26 @@ impl ReadStates {
         known.unwrap_or_else(|| ReadState { transcript: transcript.to_owned(), ..ReadState::default() })
     }
 
-    /// Records that a transcript was read up to `offset`. `length` is its length if all of it was read.
+    /// Records that a transcript was read up to `offset`. `length` is its length if all of it was read; `ended` says
+    /// whether nothing more was expected then.
     ///
     /// # Errors
     /// It can't be written.
-    pub fn save(&self, transcript: &Path, session: &str, offset: u64, length: u64) -> io::Result<()> {
+    pub fn save(
+        &self,
+        transcript: &Path,
+        session: &str,
+        offset: u64,
+        length: u64,
+        ended: bool,
+    ) -> io::Result<()> {
         let known = ReadState {
             transcript: transcript.to_owned(),
             session: session.to_owned(),
             offset,
             check: prefix_hash(transcript, offset)?,
             length,
+            ended,
         };
         json_file::save(&self.path(transcript), &known)
     }
@@ -198,7 +209,7 @@ mod tests {
         let (states, path) = (ReadStates::new(temp.path()), temp.path().join("t.jsonl"));
         std::fs::write(&path, "one\ntwo\n").unwrap();
         assert_eq!(states.load(&path).offset, 0);
-        states.save(&path, "s", 4, 8).unwrap();
+        states.save(&path, "s", 4, 8, false).unwrap();
         assert_eq!((states.load(&path).offset, states.all().len()), (4, 1));
         std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
         assert_eq!(states.load(&path).offset, 4);
