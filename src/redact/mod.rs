@@ -57,7 +57,10 @@ pub fn find(text: &str) -> Vec<FoundSecret> {
     merged(found)
 }
 
-/// The text with blanks in the place of a terminal's colours, and with signs in the place of their escapes (`%3D`,
+/// How a terminal's escape character stands in a text: as it is, or written out.
+const ESC: [&[u8]; 7] = [b"\x1b", b"\\u001b", b"\\x1b", b"\\033", b"\\e", b"\\u{1b}", b"%1b"];
+
+/// The text with blanks in the place of a terminal's sequences, and with signs in the place of their escapes (`%3D`,
 /// `\u003d`, `\n`), since the last letter of an escape is no part of the word behind it. Each byte keeps its place. None
 /// where there is no escape.
 fn without_escapes(text: &str) -> Option<String> {
@@ -72,14 +75,22 @@ fn without_escapes(text: &str) -> Option<String> {
         };
         let escape = match (bytes[at], rest) {
             (b'[', _) => {
-                let digits =
-                    rest.iter().take(20).take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
-                (digits > 0 && rest.get(digits) == Some(&b'm')).then_some((digits + 1, b' '))
+                let digits = rest.iter().take(20).take_while(|byte| matches!(byte, b'0'..=b'?')).count();
+                let before = |esc: &&[u8]| bytes[at.saturating_sub(esc.len())..at].eq_ignore_ascii_case(esc);
+                let is_sequence = match rest.get(digits) {
+                    Some(b'm') if digits > 0 => true,
+                    Some(last) => last.is_ascii_alphabetic() && ESC.iter().any(before),
+                    None => false,
+                };
+                is_sequence.then_some((digits + 1, b' '))
             }
+            // An escape may be escaped once more.
+            (b'%', [b'2', b'5', ..]) => hex(2).or_else(|| hex(0)),
             (b'%', _) => hex(0),
             (_, [b'u', b'0', b'0', ..]) => hex(3),
             (_, [b'x', ..]) => hex(1),
-            (_, [b'n' | b't' | b'r', ..]) => Some((1, b' ')),
+            (_, [b'n' | b'r', ..]) => Some((1, b'\n')),
+            (_, [b't', ..]) => Some((1, b' ')),
             _ => None,
         };
         if let Some((length, sign)) = escape {
@@ -87,7 +98,11 @@ fn without_escapes(text: &str) -> Option<String> {
                 out.extend_from_slice(bytes);
             }
             out[at..=at + length].fill(b' ');
-            out[at + length] = if sign.is_ascii_control() { b' ' } else { sign };
+            out[at + length] = match sign {
+                b'\n' | b'\r' => b'\n',
+                sign if sign.is_ascii_control() => b' ',
+                sign => sign,
+            };
         }
         at += 1;
     }

@@ -88,6 +88,18 @@ fn what_is_masked_says_its_kind_and_is_masked_once() {
         ("{\"a\":\"t\\u003dghp_0123456789abcdefghij\"}", "{\"a\":\"t\\u003d[masked: github token]\"}"),
         ("password%3Dtr0ub4dor%26user%3Dann", "password%3D[masked: password]%26user%3Dann"),
         ("DB_PASSWORD=\u{1b}[33mcorr-ect\u{1b}[0m", "DB_PASSWORD=[masked: password]"),
+        ("\u{1b}[mghp_0123456789abcdefghij", "\u{1b}[m[masked: github token]"),
+        ("f:\u{1b}[m\u{1b}[Kghp_0123456789abcdefghij", "f:\u{1b}[m\u{1b}[K[masked: github token]"),
+        ("\\u001B[0Kghp_0123456789abcdefghij", "\\u001B[0K[masked: github token]"),
+        ("\\033[?25hghp_0123456789abcdefghij", "\\033[?25h[masked: github token]"),
+        ("\\e[38:5:1mghp_0123456789abcdefghij", "\\e[38:5:1m[masked: github token]"),
+        ("q%253Dghp_0123456789abcdefghij%2526a", "q%253D[masked: github token]%2526a"),
+        ("_ghp_0123456789abcdefghij_", "_[masked: github token]_"),
+        // A line's end that is written out is one.
+        (
+            "DB_PASSWORD=\\nDB_TOKEN=ghp_0123456789abcdefghij",
+            "DB_PASSWORD=\\nDB_TOKEN=[masked: github token]",
+        ),
     ] {
         let once = redact(text);
         assert_eq!(once, expected);
@@ -120,17 +132,19 @@ fn work_and_words_stay() {
         "docker run -p 8080:80 x; mkdir -p a/b/c; curl -u ann https://x.y",
         "nextPageToken: CAUQAA1b2c3d4e5f6g7h8",
         "src/x.rs:12:34:error:unused",
+        "DB_PASSWORD=\\nDB_HOST=db-01.example.com, password:\\r\\nuser2@example.com",
+        "password%3A%0D%0Auser2@example.com, password:\\u000auser2@example.com",
+        "list[mghp_0123456789abcdefghij], x_hf_loadModel, a_ghp_0123456789abcdefghij",
     ] {
         assert_eq!(redact(text), text);
     }
 }
 
+/// In quadratic time it would take many minutes.
 #[test]
 fn a_text_of_beginnings_alone_is_read_once() {
     for beginning in ["sk-", "sk-fm2_", "key=", "token_", "-----BEGIN PRIVATE KEY-----\n", "key=&"] {
-        let began = std::time::Instant::now();
-        find(&beginning.repeat(100_000 / beginning.len()));
-        assert!(began.elapsed().as_secs() < 10, "{beginning}: {:?}", began.elapsed());
+        find(&beginning.repeat(300_000 / beginning.len()));
     }
 }
 

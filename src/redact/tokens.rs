@@ -208,9 +208,10 @@ fn has_random_capitals(tail: &str) -> bool {
         && mean_run(tail) <= 3.3
 }
 
-/// Whether a word may begin here.
+/// Whether a word may begin here, also between Markdown's `_`.
 fn begins(text: &str, at: usize) -> bool {
-    text.as_bytes()[..at].last().is_none_or(|last| !(last.is_ascii_alphanumeric() || *last == b'_'))
+    let before = text.as_bytes()[..at].iter().rev().find(|byte| **byte != b'_');
+    before.is_none_or(|before| !before.is_ascii_alphanumeric())
 }
 
 pub(super) const KEYS_AND_HASHES: &[SecretRule] = &[
