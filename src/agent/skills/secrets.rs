@@ -46,7 +46,7 @@ impl HiddenSecrets {
     /// These secrets.
     pub fn new<'a>(secrets: impl Iterator<Item = &'a SecretString>) -> Self {
         let forms = secrets.flat_map(|secret| forms(secret.expose_secret())).map(|form| dense(&form));
-        let mut forms: Vec<String> = forms.filter(|form| form.len() >= SHORTEST).collect();
+        let mut forms: Vec<String> = forms.filter(|form| !form.is_empty()).collect();
         // A longer form may hold a shorter one.
         forms.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         forms.dedup();
@@ -76,13 +76,23 @@ fn dense(text: &str) -> String {
 
 /// The text without a form, also where blanks and line ends stand in it.
 fn without(text: &str, form: &str) -> String {
-    let kept = text.char_indices().filter(|(_, c)| !c.is_whitespace());
-    let places: Vec<usize> = kept.flat_map(|(at, c)| at..at + c.len_utf8()).collect();
+    let mut kept = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+    let (mut passed, mut last) = (0, 0..0);
+    // The place in the text of the character that has this byte of the dense text; each is behind the one before.
+    let mut place_of = |byte: usize| {
+        while passed <= byte
+            && let Some((at, c)) = kept.next()
+        {
+            passed += c.len_utf8();
+            last = at..at + c.len_utf8();
+        }
+        last.clone()
+    };
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in dense(text).match_indices(form) {
-        out.push_str(&text[from..places[at]]);
+        out.push_str(&text[from..place_of(at).start]);
         out.push_str(HIDDEN);
-        from = places[at + form.len() - 1] + 1;
+        from = place_of(at + form.len() - 1).end;
     }
     out + &text[from..]
 }
@@ -146,6 +156,12 @@ mod tests {
                 prop_assert!(hidden.hide(&wrapped).contains(HIDDEN), "{lines}");
             }
         }
+    }
+
+    #[test]
+    fn a_secret_of_several_words_is_hidden_each_time() {
+        let hidden = HiddenSecrets::new([SecretString::from("to be 1")].iter());
+        assert_eq!(hidden.hide("é to be 1, ü to\nbe 1; tobe"), format!("é {HIDDEN}, ü {HIDDEN}; tobe"));
     }
 
     #[test]
