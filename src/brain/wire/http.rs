@@ -1,7 +1,7 @@
 //! Makes the HTTP call to a model's API, with its time limits and errors.
 //!
-//! [`text`] prepares the bytes of an event stream: it drops a byte order mark, and refuses invalid UTF-8 and streams
-//! that are too long. A crate then splits the text into events.
+//! [`text`] prepares the bytes of an event stream: it refuses invalid UTF-8 and streams that are too long. A crate then
+//! splits the text into events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -234,34 +234,29 @@ async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Brain
     Ok(bytes)
 }
 
-/// The text of a stream of bytes in whole lines, without a byte order mark. An empty line is added at the end, so that a
-/// last event without one counts too.
+/// The text of a stream of bytes in [`whole_lines`]. An empty line is added at the end, so that a last event without one
+/// counts too.
 fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
 ) -> impl Stream<Item = Result<String, BrainError>> {
-    let (mut count, mut first) = (0, true);
+    let mut count = 0;
     let bounded = bytes.map(move |piece| {
         let piece = piece.map_err(|error| broken(&error))?;
         count += piece.as_ref().len();
         if count > MOST_BYTES { Err(unreadable("it is too long")) } else { Ok(piece) }
     });
     let end = futures_util::stream::once(async { Ok(b"\n\n".to_vec()) });
-    whole_lines(bounded).chain(end).map(move |lines| {
-        let text = String::from_utf8(lines?).map_err(|_| no_text())?;
-        let is_first = first && !text.is_empty();
-        first &= !is_first;
-        Ok(if is_first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })
-    })
+    whole_lines(bounded).chain(end).map(|lines| String::from_utf8(lines?).map_err(|_| no_text()))
 }
 
 /// A stream's bytes in whole lines, and at its end what no line's end follows: the framing reads an unfinished line
-/// again with each piece that comes.
+/// again with each piece that comes. Without byte order marks at its beginning, at which the framing panics.
 pub(crate) fn whole_lines<B: AsRef<[u8]>, E>(
     bytes: impl Stream<Item = Result<B, E>>,
 ) -> impl Stream<Item = Result<Vec<u8>, E>> {
     let end = futures_util::stream::once(async { None });
-    let mut carried = Vec::new();
-    bytes.map(Some).chain(end).map(move |piece| {
+    let (mut carried, mut has_begun) = (Vec::new(), false);
+    let whole = bytes.map(Some).chain(end).map(move |piece| {
         let Some(piece) = piece.transpose()? else { return Ok(std::mem::take(&mut carried)) };
         let piece = piece.as_ref();
         let (ended, rest) = piece.split_at(memchr::memrchr2(b'\n', b'\r', piece).map_or(0, |at| at + 1));
@@ -271,6 +266,14 @@ pub(crate) fn whole_lines<B: AsRef<[u8]>, E>(
         }
         carried.extend_from_slice(ended);
         Ok(std::mem::replace(&mut carried, rest.to_vec()))
+    });
+    whole.map(move |lines| {
+        let mut lines: Vec<u8> = lines?;
+        while !has_begun && lines.starts_with(b"\xef\xbb\xbf") {
+            lines.drain(..3);
+        }
+        has_begun |= !lines.is_empty();
+        Ok(lines)
     })
 }
 
@@ -307,10 +310,10 @@ mod tests {
 
     #[tokio::test]
     async fn an_unfinished_line_is_handed_on_when_it_ends() {
-        let pieces = ["a", "b\nc", "", "d\r", "\ne\n\nf", "g"].map(Ok::<_, ()>);
+        let pieces = ["\u{feff}", "\u{feff}a", "b\nc", "", "d\r", "\n\u{feff}e\n\nf", "g"].map(Ok::<_, ()>);
         let lines = whole_lines(futures_util::stream::iter(pieces));
         let lines: Vec<String> = lines.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect().await;
         let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
-        assert_eq!(lines, ["ab\n", "cd\r", "\ne\n\n", "fg"]);
+        assert_eq!(lines, ["ab\n", "cd\r", "\n\u{feff}e\n\n", "fg"]);
     }
 }
