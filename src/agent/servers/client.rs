@@ -65,10 +65,9 @@ impl ServerClient {
     ) -> Result<Self, String> {
         let us = Implementation::new("vault-agent", env!("CARGO_PKG_VERSION"));
         let config = ClientConfig::new(ClientCapabilities::default(), us);
-        let service = serve_client(config, transport).await.map_err(|error| {
-            let otherwise = hidden.hide(&format!("it doesn't speak the protocol: {error}"));
-            hidden.hide(&words.reason_or(&otherwise))
-        })?;
+        let service = serve_client(config, transport)
+            .await
+            .map_err(|error| words.reason_or(&format!("it doesn't speak the protocol: {error}"), &hidden))?;
         let mut link = Self { service, tools: Vec::new(), words, hidden };
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
@@ -89,7 +88,7 @@ impl ServerClient {
     }
 
     fn why(&self, otherwise: &str) -> String {
-        self.hidden.hide(&self.words.reason_or(&self.hidden.hide(otherwise)))
+        self.words.reason_or(otherwise, &self.hidden)
     }
 
     /// Calls a tool. A server's refusal is a result, too.

@@ -28,13 +28,13 @@ impl ServerEnd {
     /// Sets the reason; the first one stays.
     pub fn set_reason(&self, why: &str) {
         let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        words.get_or_insert_with(|| shortened(why, MOST_LAST_WORDS).into_owned());
+        words.get_or_insert_with(|| why.to_owned());
     }
 
-    /// The reason, else this text.
-    pub fn reason_or(&self, otherwise: &str) -> String {
+    /// The reason, else this text, without secrets, which are removed before it is cut.
+    pub fn reason_or(&self, otherwise: &str, hidden: &HiddenSecrets) -> String {
         let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        words.clone().unwrap_or_else(|| shortened(otherwise, MOST_LAST_WORDS).into_owned())
+        shortened(&hidden.hide(words.as_deref().unwrap_or(otherwise)), MOST_LAST_WORDS).into_owned()
     }
 }
 

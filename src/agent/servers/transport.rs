@@ -23,6 +23,7 @@ use tokio::task::JoinSet;
 
 use super::server_output::{ServerEnd, replace_unknown_content};
 use crate::agent::locked_folder::{LockedFolder, sweep};
+use crate::agent::skills::HiddenSecrets;
 use crate::brain::process::{Child, Program, Supervision};
 use crate::brain::scrub;
 use crate::brain::wire::{self, BrainTimeouts};
@@ -279,7 +280,7 @@ impl Transport<RoleClient> for HttpTransport {
                 }
                 // A request whose response holds no result fails; where it held one, this message is ignored.
                 if let Some(id) = id {
-                    let why = line.words.reason_or("its answer held no result");
+                    let why = line.words.reason_or("its answer held no result", &HiddenSecrets::default());
                     let error = serde_json::json!({"code": -32000, "message": why});
                     let _ = found.send(serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error})).await;
                 }
