@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 const HEADERS: Duration = Duration::from_secs(10);
 /// Connections that are answered at once; further ones wait, so that they don't take the files of the other parts.
 pub const MOST_CONNECTIONS: u32 = 128;
-/// A connection whose other end takes nothing for so long is ended.
+/// A connection whose other end takes nothing for so long is ended. A WLAN is sometimes gone for half a minute.
 #[cfg(target_os = "linux")]
-const UNREAD_MS: u32 = 10_000;
+const UNREAD_MS: u32 = 60_000;
 /// After a connection that could not be taken.
 const AGAIN: Duration = Duration::from_millis(200);
 
