@@ -195,6 +195,12 @@ fn nothing_is_written_under_a_lease_that_may_be_lost() {
 fn an_edit_whose_entry_can_not_be_cleared_is_done() {
     let full = "vault::journal::clear=1*return;none";
     check(crashed(&cases()[0], "lease", full).path(), &cases()[0], "lease", full);
+    // A person who then puts the old bytes back wins, for a journal that can't be written is cut off.
+    let crashed = crashed(&cases()[0], "lease", "vault::journal::mark=1*return;none");
+    assert_eq!(text(crashed.path()), cases()[0].after);
+    std::fs::write(crashed.path().join("vault").join(FILE), cases()[0].before.as_ref().unwrap()).unwrap();
+    check(crashed.path(), &cases()[0], "lease", "mark");
+    assert_eq!(text(crashed.path()), cases()[0].before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Keeps the edit journal: the planned write of a note is in it, on disk, before the note is changed.
 //!
-//! The journal is one file, `edits/journal` in the state directory. It is reused and never shortened below a block, so
-//! that a durable entry costs one flush and no change of the file system. It holds at most one entry, because edits are
+//! The journal is one file, `edits/journal` in the state directory. It is reused and not shortened below a block while
+//! it can be written, so a durable entry costs one flush alone. It holds at most one entry, because edits are
 //! made one at a time: the process that makes or recovers an edit holds the lock `edits/lock`, which the kernel
 //! releases when the process dies. So an open entry that is read under the lock always belongs to an interrupted edit.
 //!
@@ -251,7 +251,7 @@ impl JournalLock<'_> {
         };
         write().map_err(|source| {
             // A half-written entry fails its checksum; clearing says so even if the disk is full.
-            drop(self.mark(CLEAR));
+            drop(self.mark_clear());
             self.journal.error(source)
         })
     }
@@ -286,13 +286,19 @@ impl JournalLock<'_> {
     /// Clears the journal after an edit.
     pub(super) fn clear(&self) -> Result<()> {
         fail::fail_point!("vault::journal::clear", |_| Err(self.journal.error(io::Error::other("no room"))));
-        self.mark(CLEAR).map_err(|source| self.journal.error(source))
+        self.mark_clear().map_err(|source| self.journal.error(source))
     }
 
-    fn mark(&self, state: u8) -> io::Result<()> {
-        self.journal.file.write_all_at(&[state], STATE_AT)?;
-        if self.journal.file.metadata()?.len() > KEEP {
-            self.journal.file.set_len(PREPARED)?;
+    fn mark_clear(&self) -> io::Result<()> {
+        let file = &self.journal.file;
+        let mark = || {
+            fail::fail_point!("vault::journal::mark", |_| Err(io::Error::other("no room")));
+            file.write_all_at(&[CLEAR], STATE_AT)
+        };
+        // An entry that stays open may be carried out later. To cut the file off needs no room.
+        mark().or_else(|_| file.set_len(0))?;
+        if file.metadata()?.len() > KEEP {
+            file.set_len(PREPARED)?;
         }
         Ok(())
     }

@@ -9,7 +9,8 @@
 
 use std::fs::File;
 #[cfg(target_os = "linux")]
-use std::{io, os::fd::AsRawFd};
+use std::io;
+use std::os::fd::AsRawFd;
 
 /// From `linux/fcntl.h`, the same on every architecture that Rust's standard library knows as Linux;
 /// the `libc` crate lacks it.
@@ -30,7 +31,6 @@ pub(super) enum LeaseGrant<'f> {
 /// A write lease on an open file, given back when dropped (and by the kernel when the process dies).
 #[derive(Debug)]
 pub(super) struct WriteLease<'f> {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     file: &'f File,
     since: std::time::Instant,
 }
@@ -61,10 +61,15 @@ impl<'f> WriteLease<'f> {
     }
 
     /// Whether the lease may have been lost. The kernel breaks it after a program has waited for `lease-break-time` (45
-    /// s by default), which can happen if this process is stopped.
+    /// s by default), which can happen if this process is stopped or the disk is slow. The kernel lists a lease that is
+    /// held, also while a program waits; a clock decides where the list can't be read.
     pub(super) fn may_be_lost(&self) -> bool {
         fail::fail_point!("vault::lease::lost", |_| true);
-        self.since.elapsed() > std::time::Duration::from_secs(20)
+        let listed = std::fs::read(format!("/proc/self/fdinfo/{}", self.file.as_raw_fd()));
+        listed.map_or_else(
+            |_| self.since.elapsed() > std::time::Duration::from_secs(20),
+            |listed| memchr::memmem::find(&listed, b"LEASE").is_none(),
+        )
     }
 }
 
