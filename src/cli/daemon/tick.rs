@@ -42,6 +42,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?;
         workspace.editor.count_as_settled(true);
     }
+    let mut to_pack = None;
     if !args.dry_run {
         if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
             return Err(other.into());
@@ -49,14 +50,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         workspace.editor.recover()?;
         // A running daemon makes the snapshots and the claims.
         if DaemonLock::holder(&workspace.dirs.state).is_none() {
-            let history = workspace.history().map_err(CommandError::from);
-            let kept = |history: Arc<History>| {
-                refresh(context, &workspace, &history)?;
-                Ok(history.maintain_with(PackPolicy::default())?)
-            };
-            let snapshot = history.and_then(|it| it.map_or(Ok(()), kept));
-            if let Err(error) = snapshot {
-                context.ui.note(format!("no snapshot: {error}"));
+            let refreshed = |history: Arc<History>| refresh(context, &workspace, &history).map(|()| history);
+            match workspace.history().map_err(CommandError::from).and_then(|it| it.map(refreshed).transpose())
+            {
+                Ok(history) => to_pack = history,
+                Err(error) => context.ui.note(format!("no snapshot: {error}")),
             }
             workspace = workspace.joined()?;
         }
@@ -81,12 +79,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             problems: vec![error.to_string()],
             ..RoutineReport::default()
         };
-        let ran = ran.unwrap_or_else(failed);
+        let mut ran = ran.unwrap_or_else(failed);
         if !args.dry_run {
             // Questions of a run and warnings about budgets are sent in the same tick.
-            let told =
-                runtime()?.block_on(flush_after_routines(context.ui, &workspace, !ran.ran.is_empty()))?;
-            report.failed.extend(told.failed);
+            let flush = flush_after_routines(context.ui, &workspace, !ran.ran.is_empty());
+            match runtime().and_then(|runtime| runtime.block_on(flush)) {
+                Ok(told) => report.failed.extend(told.failed),
+                Err(error) => ran.problems.push(error.to_string()),
+            }
         }
         (workspace, ran)
     };
@@ -100,6 +100,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let problem = inbox.print_report(context.ui) || report.has_problem();
     #[cfg(feature = "assistant")]
     let problem = ran.print_report(context.ui) || problem;
+    // Many loose objects take a while: what is due was told before.
+    if let Some(Err(error)) = to_pack.map(|history| history.maintain_with(PackPolicy::default())) {
+        context.ui.note(format!("the history could not be packed: {error}"));
+    }
     Ok(Status::of(!problem))
 }
 
