@@ -87,11 +87,19 @@ fn a_note_that_can_not_be_read_hides_nothing_else() {
         let _ = std::fs::remove_file(vault.path(note));
         std::os::unix::fs::symlink("nowhere", vault.path(note)).unwrap();
         let problem = format!("`{note}` is a symbolic link to nothing");
-        vault.run(&["status"]).exits(1).says(format!("problem   {problem}")).says("daemon    not running");
+        let status = vault.run(&["status"]);
+        status.exits(1).says(format!("problem   {problem}")).says("daemon    not running");
+        assert!(!status.stdout.contains("nothing is scheduled"), "{note}");
         vault.run(&["agenda"]).exits(1).warns(&problem);
         vault.run(&["check"]).exits(1).says(format!("{note}:1:1: {problem}"));
         let ticked = vault.run(&["--json", "tick"]);
         assert_eq!(ticked.exits(1).json()["fired"].as_array().unwrap().len(), fired, "{note}");
+    }
+    let vault = TestVault::new("//- /vault-agent.toml\n[skill.x]\n");
+    for (count, note) in ["skills", "summaries"].iter().enumerate() {
+        std::os::unix::fs::symlink("nowhere", vault.path(note)).unwrap();
+        let found = vault.run(&["check"]).exits(1).stdout.clone();
+        assert_eq!(found.matches("is a symbolic link to nothing").count(), count + 1, "{found}");
     }
 }
 

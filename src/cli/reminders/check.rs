@@ -14,7 +14,7 @@ use crate::format::{
 use crate::memory::working::working_path;
 use crate::reminders::{self, PlacedFinding};
 use crate::tasks::{Scanner, TaskSettings};
-use crate::vault::{NotePath, VaultError, WalkOptions};
+use crate::vault::{NotePath, WalkOptions};
 
 /// Shows every line that looks meant but isn't understood.
 ///
@@ -59,18 +59,19 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 found.extend(check_bytes(&workspace, &path, &bytes));
             }
         }
-        check_other_notes(&workspace, &delivered, &mut found, &mut foreign)?;
+        check_other_notes(&workspace, &delivered, &mut found, &mut foreign);
         #[cfg(feature = "assistant")]
         {
             let skills = crate::agent::skills::Skills::of(&workspace);
-            let tables = or_finding(skills.unknown_tables(), &paths.skills, &mut found);
-            found.extend(tables);
-            let skills = or_finding(skills.list(), &paths.skills, &mut found);
-            found.extend(skills.into_iter().flat_map(|one| one.problems));
+            let listed = skills.unknown_tables().and_then(|tables| Ok((tables, skills.list()?)));
+            let (tables, skills) = or_finding(listed, &paths.skills, &mut found);
+            found.extend(tables.into_iter().chain(skills.into_iter().flat_map(|one| one.problems)));
             for note in or_finding(crate::routines::read_all(&workspace), &paths.routines, &mut found) {
                 found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
             }
-            found.extend(crate::summary::Summaries::of(&workspace).findings()?);
+            let summaries = crate::summary::Summaries::of(&workspace).findings();
+            let summaries = or_finding(summaries, &paths.summaries, &mut found);
+            found.extend(summaries);
         }
     }
     for file in &args.files {
@@ -106,13 +107,14 @@ fn check_other_notes(
     delivered: &DeliveredTasks,
     found: &mut Vec<PlacedFinding>,
     foreign: &mut Vec<PlacedFinding>,
-) -> Result<(), VaultError> {
+) {
     let paths = &workspace.settings.paths;
     let logs = workspace.note(&paths.logs);
     let summaries = workspace.note(&paths.summaries);
     // `import` leaves the agent's own notes alone.
     let own = TaskSettings::with(Vec::new(), &workspace.settings, &workspace.zone).exclude;
-    let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
+    let walk = workspace.vault.walk(&WalkOptions::default());
+    let mut notes = or_finding(walk.map(|walk| walk.entries), ".", found);
     notes.sort_by(|one, other| one.path.cmp(&other.path));
     for note in notes.iter().map(|entry| &entry.path) {
         // `check` doesn't report notes that can't be read or are gone.
@@ -136,7 +138,6 @@ fn check_other_notes(
         let lines = reminder::parse(&bytes).reminders.into_iter().map(|line| line.line);
         found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), remedy.as_str())));
     }
-    Ok(())
 }
 
 /// Blocks of a log that look like events of an unknown kind.
