@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::format::task::english_repeat::{self, RepeatUnit};
-use crate::format::task::{self, FieldKind, Rules, Task, TaskFormat, TaskLine, edit};
+use crate::format::task::{self, FieldKind, Rules, Task, TaskField, TaskFormat, TaskLine, edit};
 use crate::schedule::{self, Zone};
 
 /// A task that is told so near to now stays a task.
@@ -74,14 +74,17 @@ pub fn adopt(
             Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
         } else if let Some(near) = times.find(is_near) {
             Err(format!("it is due {}, too near to now", shown(near.at)))
-        } else if line.fields.iter().any(|field| field.format != task.format && gives_time(field.key)) {
+        } else if line.fields.iter().any(|field| {
+            let gives = field.when.is_some() || field.key == FieldKind::Repeat;
+            field.format != task.format && gives && gives_time(field.key)
+        }) {
             Err("it has dates in the forms of two plugins: take one of them out".to_owned())
         } else {
             reminders(task, &line, rules, now, zone)
         };
         match found {
             Ok(reminders) => {
-                let left = Some(without_times(&line));
+                let left = Some(without_times(&line, task.format));
                 adopted.push(AdoptedLine {
                     line: placed.line,
                     text: placed.text.clone(),
@@ -192,9 +195,10 @@ fn gives_time(key: FieldKind) -> bool {
     )
 }
 
-/// The line without the fields of its notification times, and the blanks before them.
-fn without_times(line: &TaskLine<'_>) -> String {
-    let (mut out, body) = (edit::without_fields(line, gives_time), line.item.body);
+/// The line without the form's fields of its notification times, and the blanks before them.
+fn without_times(line: &TaskLine<'_>, format: TaskFormat) -> String {
+    let goes = |field: &TaskField| field.format == format && gives_time(field.key);
+    let (mut out, body) = (edit::without_fields(line, goes), line.item.body);
     // A field at the beginning leaves its blank behind.
     if out.len() > body && out[body..].starts_with(' ') {
         out.remove(body);

@@ -290,10 +290,10 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
          - [ ] Water ⏰ 2026-12-10 17:45 🔁 every week 📅 2026-12-05\n\
          - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n\
          - [ ] Vet @remind(2026-12-03 15:30) @snooze(2026-12-02 09:10) @repeat(weekly)\n\
-         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n",
+         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon 📅 2026-12-07 [due:: soon]\n",
     );
     let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
-    run.warns("5 lines are in `Reminders.md` now").warns_not("meanwhile");
+    run.warns("6 lines are in `Reminders.md` now").warns_not("meanwhile");
     run.warns("N.md:3: left as it is: it comes again `every month on the 31st`");
     run.warns("N.md:7: left as it is: it has dates in the forms of two plugins");
     let reminders = vault.read("Reminders.md");
@@ -308,10 +308,11 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
             "date=2026-12-05 time=09:00 recur=weekly msg=\"Mow\"",
             "date=2026-12-02 time=09:10 recur=none msg=\"Vet\"",
             "date=2026-12-03 time=15:30 recur=weekly msg=\"Vet\"",
+            "date=2026-12-07 time=09:00 recur=none msg=\"Soon\"",
         ]
     );
     let left = "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n- [ ] Vet\n\
-                - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n";
+                - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon [due:: soon]\n";
     assert_eq!(vault.read("N.md"), left);
 }
 

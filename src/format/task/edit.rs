@@ -94,9 +94,9 @@ pub fn redated(line: &TaskLine<'_>, format: TaskFormat, dates: &[NextField]) -> 
     splice(line.item.text, changed.collect())
 }
 
-/// The line without the fields of these kinds, and the blanks before them.
-pub fn without_fields(line: &TaskLine<'_>, goes: impl Fn(FieldKind) -> bool) -> String {
-    let gone = line.fields.iter().filter(|field| goes(field.key));
+/// The line without these fields, and the blanks before them.
+pub fn without_fields(line: &TaskLine<'_>, goes: impl Fn(&TaskField) -> bool) -> String {
+    let gone = line.fields.iter().filter(|field| goes(field));
     splice(line.item.text, gone.map(|field| without(line, field)).collect())
 }
 
