@@ -51,9 +51,10 @@ impl Approvals for TerminalApprovals {
         let (question, always) = (question(wanted, &caller.brain), wanted.always.is_some());
         // Standard error is locked for each write alone: a stop or an expiry is reported while this waits for a line.
         let read = tokio::task::spawn_blocking(move || {
-            // What was typed before the question is no answer to it.
-            let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
-            ask(&question, always, &mut std::io::stdin().lock(), &mut anstream::stderr())
+            // An expired question may still read. What was typed before this one is no answer to it.
+            let mut input = std::io::stdin().lock();
+            let _ = rustix::termios::tcflush(&input, rustix::termios::QueueSelector::IFlush);
+            ask(&question, always, &mut input, &mut anstream::stderr())
         });
         let word = tokio::select! {
             biased;
