@@ -74,12 +74,8 @@ pub fn parse(bytes: &[u8]) -> Vec<PinnedBullet> {
     let bullets = memory::parse(bytes).bullets.into_iter().map(|bullet| {
         let (line, end_line, range) = (bullet.line, bullet.end_line, bullet.range.clone());
         let text = bullet.into_text();
-        let (body, _) = memory::split_block_id(&text);
-        let (text, target) = match split_link(body) {
-            Some((before, target)) => (before.to_owned(), Some(target)),
-            None => (body.to_owned(), None),
-        };
-        PinnedBullet { line, end_line, range, text, target }
+        let (text, target) = split_target(&text);
+        PinnedBullet { line, end_line, range, text: text.to_owned(), target }
     });
     bullets.collect()
 }
@@ -92,6 +88,12 @@ pub fn render_bullet(text: &str, target: Option<&LinkTarget>) -> String {
         Some(target) => memory::render_item(&format!("{text} {target}")),
         None => memory::render_item(text),
     }
+}
+
+/// A bullet's text without a block id and the link at its end, and the link's target.
+pub fn split_target(text: &str) -> (&str, Option<LinkTarget>) {
+    let (body, _) = memory::split_block_id(text);
+    split_link(body).map_or((body, None), |(before, target)| (before, Some(target)))
 }
 
 /// The text before the link that a text ends in, and the link's target.

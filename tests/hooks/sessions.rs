@@ -80,6 +80,15 @@ fn a_pinned_link_gives_all_of_its_memory_in_the_memorys_scope() {
     let text = start(&vault, "startup");
     contains_none(&text, &["alpha", "beta", "eps", "zeta"]);
     contains_all(&text, &["see: A: gamma\\ndelta", "Plants first"]);
+    // An id below a list or table means all of it; notes are found by name; a link inside the words is one of them.
+    vault.write("sub/Garage.md", "- one\n  - inner\n- two %% aside %%\n\n^l\n\n| a |\n|---|\n| b |\n\n^t\n\n- mixed\n- x #project/other\n- y #project/mine\n\n^m\n");
+    vault.write(
+        "Pinned.md",
+        "- [[garage#^l]]\n- [[GARAGE.md#^t]]\n- [[sub/garage#^m]]\n- Use [[garage#^t]] for guests\n",
+    );
+    let text = start(&vault, "startup");
+    contains_all(&text, &["one\\ninner\\ntwo", "a\\nb", "Use [[garage#^t]] for guests"]);
+    contains_none(&text, &["aside", "mixed", "sub/garage#^m"]);
 }
 
 #[test]

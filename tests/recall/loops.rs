@@ -58,7 +58,7 @@ fn answers_from_memory_and_the_questions_to_them_never_come_back() {
 
 #[test]
 fn what_was_pinned_is_recalled_by_what_it_says() {
-    let vault = TestVault::new("//- note.md\nThe dishwasher leaks.\n");
+    let vault = TestVault::new("//- note.md\nThe dishwasher leaks.\n\nThe sofa opens ^d\n");
     let _ = vault.run(&["memory", "pin", "The spare key hangs behind the blue door"]).ok();
     let json = vault.run(&["--json", "recall", "Where does the spare key hang?"]).json();
     assert!(json["digest"].as_str().unwrap_or_default().contains("blue door"), "{json}");
@@ -74,10 +74,10 @@ fn what_was_pinned_is_recalled_by_what_it_says() {
     vault.write("U\u{308}ber/Fa\u{308}cher.md", "The lease ends in May\n\nRubbish goes on Fridays ^r\n");
     let _ = vault.run(&["memory", "pin", "--line", "U\u{308}ber/Fa\u{308}cher.md:1"]).ok();
     let pins = vault.read("Pinned.md");
-    vault.write("Pinned.md", format!("{pins}- [[fächer#^r]]\n"));
+    vault.write("Pinned.md", format!("{pins}- [[fächer#^r]]\n- Use [[note#^d]] for guests\n"));
     let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
     let pinned = json["hits"].as_array().unwrap().iter().filter(|hit| hit["pinned"] == true).count();
-    assert_eq!(pinned, 2, "{json}");
+    assert_eq!(pinned, 3, "{json}");
 }
 
 #[test]

@@ -1,20 +1,21 @@
 //! Handles a session's start: gives the model the user's profile, working memory, and the first memories of the
 //! session's scopes. After a compaction it also gives a short form of the conversation, if the session is archived.
 
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};
 
 use super::session::{SessionStates, format_memories};
-use crate::format::pinned::LinkTarget;
-use crate::format::{invisible, tags};
+use crate::format::{invisible, lines, tags};
 use crate::hooks::context::memory_name;
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::pins::Pin;
 use crate::memory::{ListedMemory, Scope, is_visible, session_context};
 use crate::search::results::injection::Memory;
-use crate::search::{Block, Options, read};
-use crate::vault::NotePath;
+use crate::search::{Block, Kind, Options, read};
+use crate::vault::{NotePath, WalkOptions};
 use crate::workspace::Workspace;
 
 /// The most memories at a start; the others come when a prompt needs them.
@@ -84,22 +85,25 @@ fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> anyhow::Result<Vec<M
     let notes = workspace.memory();
     let pinned_path = notes.pinned_path();
     let options = Options::from_settings(&workspace.settings, workspace.zone.tz().clone());
+    let linked = LinkedNotes { workspace, options, paths: OnceCell::new(), parsed: RefCell::default() };
     let mut out: Vec<Memory> = Vec::new();
     for pin in notes.pins()? {
-        let mut tags = tags::tags(&pin.text, &tags::code_spans(&pin.text));
-        let (path, line, text) = match linked(workspace, &options, &pin) {
-            Some((path, block)) => {
-                tags.extend(block.tags);
+        let tags = tags::tags(&pin.text, &tags::code_spans(&pin.text));
+        let is_visible = |more: &[String]| is_visible(&[&*tags, more].concat(), scopes);
+        let (path, line, text) = match linked.blocks(&pin) {
+            Some((_, blocks)) if !blocks.iter().all(|block| is_visible(&block.tags)) => continue,
+            Some((path, blocks)) => {
                 let words = pin.target.as_ref().map(|target| pin.text.replace(&target.to_string(), ""));
                 let words = words.filter(|words| !words.trim().is_empty());
                 let before = words.map_or_else(String::new, |words| format!("{}: ", words.trim()));
-                (path.to_string(), block.line as usize, before + &block.text)
+                let shown = blocks.iter().filter(|block| block.kind != Kind::Comment);
+                let text = shown.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n");
+                (path.to_string(), blocks[0].line as usize, before + &text)
             }
+            None if !is_visible(&[]) => continue,
             None => (pinned_path.to_string(), pin.line, pin.text),
         };
-        if is_visible(&tags, scopes) {
-            out.push(memory(path, line, text, true));
-        }
+        out.push(memory(path, line, text, true));
     }
     let path = notes.long_path();
     let mut listed: Vec<(Option<String>, ListedMemory)> = Vec::new();
@@ -132,11 +136,47 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
     Memory { path, line: u32::try_from(line).unwrap_or(u32::MAX), text, pinned, ..Memory::default() }
 }
 
-/// The block that a pin links to, with its note.
-fn linked(workspace: &Workspace, options: &Options, pin: &Pin) -> Option<(NotePath, Block)> {
-    let LinkTarget { block_id: Some(id), .. } = pin.target.as_ref()? else { return None };
-    let path = NotePath::new(&pin.target.as_ref()?.note_path()).ok()?;
-    let note = read::parse(path.as_str(), &workspace.vault.read(&path).ok()?, options).ok()?;
-    let block = note.blocks.into_iter().find(|block| block.block_id.as_ref() == Some(id))?;
-    Some((path, block))
+/// The notes that pins link to, each read once.
+struct LinkedNotes<'a> {
+    workspace: &'a Workspace,
+    options: Options,
+    /// All notes of the vault, once a link isn't the path of its note.
+    paths: OnceCell<Vec<NotePath>>,
+    /// Text and blocks; none of a note that can't be read.
+    parsed: RefCell<HashMap<NotePath, Option<(String, Vec<Block>)>>>,
+}
+
+impl LinkedNotes<'_> {
+    /// The block that a pin links to, or all of the list or table that its id stands below, with their note.
+    fn blocks(&self, pin: &Pin) -> Option<(NotePath, Vec<Block>)> {
+        let target = pin.target.as_ref()?;
+        let id = target.block_id.as_ref()?;
+        let exact = NotePath::new(&target.note_path()).into_iter();
+        let named = std::iter::once_with(|| self.paths.get_or_init(|| self.notes())).flatten();
+        let named = named.filter(|path| read::note::is_link_to(&target.path, path.as_str())).cloned();
+        exact.chain(named).find_map(|path| Some((path.clone(), self.blocks_in(path, id)?)))
+    }
+
+    fn notes(&self) -> Vec<NotePath> {
+        let walk = self.workspace.vault.walk(&WalkOptions::default()).unwrap_or_default();
+        let paths = walk.entries.into_iter().map(|entry| entry.path);
+        paths.filter(|path| self.options.takes(path.as_str()) == Ok(true)).collect()
+    }
+
+    fn blocks_in(&self, path: NotePath, id: &String) -> Option<Vec<Block>> {
+        let mut parsed = self.parsed.borrow_mut();
+        let (text, blocks) = parsed
+            .entry(path)
+            .or_insert_with_key(|path| {
+                let bytes = lines::with_lf(self.workspace.vault.read(path).ok()?);
+                let text = read::decode::decode(&bytes)?.0.into_owned();
+                Some((text, read::parse(path.as_str(), &bytes, &self.options).ok()?.blocks))
+            })
+            .as_ref()?;
+        let block = blocks.iter().find(|block| block.block_id.as_ref() == Some(id))?;
+        Some(match read::markdown::element_above(text, id, block.start as usize) {
+            Some(all) => blocks.iter().filter(|it| all.contains(&(it.start as usize))).cloned().collect(),
+            None => vec![block.clone()],
+        })
+    }
 }

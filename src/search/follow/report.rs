@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::search::follow::follower;
-use crate::search::read::{is_same_name, names_of_path};
+use crate::search::read::is_link_to;
 use crate::search::retrieve::DocumentSets;
 use crate::search::store::{Mode, catalog};
 use crate::search::{CheckedBy, Index, IndexError, Kind, Snapshot};
@@ -184,11 +184,10 @@ impl Index {
     }
 }
 
-/// Whether a note of this path or name, without its extension, has the block.
+/// Whether a note that a link of this path or name means has the block.
 fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool, IndexError> {
     for note in snapshot.corpus.notes() {
-        let (own, name) = names_of_path(&note.row.path);
-        if (is_same_name(path, own) || is_same_name(path, name))
+        if is_link_to(path, &note.row.path)
             && let Some(note) = snapshot.note(&note.row.path)?
             && note.blocks()?.iter().any(|stored| stored.block.block_id.as_deref() == Some(id))
         {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use crate::search::follow::ChangedFile;
-use crate::search::read::Block;
 use crate::search::read::note::{self, Options};
+use crate::search::read::{Block, Kind};
 use crate::search::store::{Corpus, FileRow, Store, catalog};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
@@ -142,7 +142,8 @@ impl Snapshot<'_> {
     /// SQLite's.
     pub fn pins(&self) -> Result<Vec<(String, String)>, IndexError> {
         let blocks = self.note(&self.options.pinned)?.map_or_else(|| Ok(Vec::new()), |note| note.blocks())?;
-        Ok(blocks.iter().flat_map(|stored| &stored.block.links).filter_map(|link| note::pin(link)).collect())
+        let pins = blocks.iter().map(|stored| &stored.block).filter(|block| block.kind == Kind::Pin);
+        Ok(pins.flat_map(|block| &block.links).filter_map(|link| note::pin(link)).collect())
     }
 
     /// The database, for what recall keeps in `vectors`. Its transaction is the snapshot's: read only.

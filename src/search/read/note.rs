@@ -8,6 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::config::PathPatterns;
 use crate::format::lines::with_lf;
+use crate::format::pinned::{LinkTarget, split_target};
 use crate::format::tags::{code_spans, tags};
 use crate::format::{log, memory};
 use crate::memory::Scope;
@@ -16,7 +17,7 @@ use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 30, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 31, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -190,15 +191,18 @@ fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut ParsedNote) {
 }
 
 /// Makes list items bullets of `kind`. A bullet's scopes are those of all its blocks (nested items, code, comments)
-/// that bear none themselves.
+/// that bear none themselves. Of a pin's links to blocks, the one that it ends in is kept: others pin nothing.
 fn bullets(text: &str, note: &mut ParsedNote, kind: Kind, each: impl Fn(&mut Block)) {
     let bullets = memory::parse(text.as_bytes()).bullets;
     for block in &mut note.blocks {
         let start = block.start as usize;
         let before = &bullets[..bullets.partition_point(|bullet| bullet.range.start <= start)];
-        if let Some(bullet) = before.last().filter(|bullet| bullet.range.contains(&start))
-            && Scope::of_tags(block.tags.iter().map(String::as_str)).is_empty()
-        {
+        let Some(bullet) = before.last().filter(|bullet| bullet.range.contains(&start)) else { continue };
+        if kind == Kind::Pin {
+            let is_target = |link: &str| split_target(&bullet.text).1 == Some(LinkTarget::named(link));
+            block.links.retain(|link| pin(link).is_none() || is_target(link));
+        }
+        if Scope::of_tags(block.tags.iter().map(String::as_str)).is_empty() {
             let tags = tags(&bullet.text, &code_spans(&bullet.text)).into_iter();
             block.tags.extend(tags.filter(|tag| Scope::of_tag(tag).is_some()));
         }
@@ -248,12 +252,17 @@ pub fn pin(link: &str) -> Option<(String, String)> {
     Some((path.strip_suffix(".md").unwrap_or(path).to_owned(), id.to_owned()))
 }
 
-/// Whether a link's path or name means this one: in any case, and however its accents are written, as in Obsidian.
-pub fn is_same_name(link: &str, name: &str) -> bool {
+/// Whether a link means the note at `path`, by its path or its name alone: in any case, and however its accents are
+/// written, as in Obsidian.
+pub fn is_link_to(link: &str, path: &str) -> bool {
     fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
         text.nfc().flat_map(char::to_lowercase)
     }
-    link.eq_ignore_ascii_case(name) || !link.is_ascii() && !name.is_ascii() && folded(link).eq(folded(name))
+    let ((link, _), (path, name)) = (names_of_path(link), names_of_path(path));
+    [path, name].iter().any(|name| {
+        link.eq_ignore_ascii_case(name)
+            || !link.is_ascii() && !name.is_ascii() && folded(link).eq(folded(name))
+    })
 }
 
 /// The cards of a canvas.

@@ -61,8 +61,14 @@ fn all_parts_of_a_bullet_bear_its_scopes() {
 
 #[test]
 fn pins_name_what_they_pin() {
-    let parsed = parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
-    let pins = parsed.blocks.iter().flat_map(|block| &block.links).filter_map(|link| note::pin(link));
+    let parsed = parse(
+        "Pinned.md",
+        b"- to [[a#^b]] the [[logs/t/1/a_0001#^01J]]\n- plain\n- [[a#^b]] c\n\n[[a#^b]]\n",
+        &Options::default(),
+    )
+    .unwrap();
+    let pins = parsed.blocks.iter().filter(|block| block.kind == Kind::Pin);
+    let pins = pins.flat_map(|block| &block.links).filter_map(|link| note::pin(link));
     assert!(pins.eq([("logs/t/1/a_0001".to_owned(), "01J".to_owned())]));
     assert!(parsed.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::format::{invisible, one_line};
 use crate::search::analyze::Analyzer;
 use crate::search::query::syntax;
-use crate::search::read::{Block, Kind, is_same_name, names_of_path, note::pin};
+use crate::search::read::{Block, Kind, is_link_to, note::pin};
 use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
 use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
@@ -57,9 +57,9 @@ pub(in crate::search) fn pinned_blocks(
     };
     add(snapshot.note(&snapshot.options.pinned)?, "")?;
     for note in snapshot.corpus.notes().filter(|_| !maker.pins.is_empty()) {
-        let (path, name) = names_of_path(&note.row.path);
-        if maker.pins.iter().any(|(target, _)| is_same_name(target, path) || is_same_name(target, name)) {
-            add(snapshot.note(&note.row.path)?, path)?;
+        let path = &note.row.path;
+        if maker.pins.iter().any(|(target, _)| is_link_to(target, path)) {
+            add(snapshot.note(path)?, path)?;
         }
     }
     Ok(found)
@@ -89,16 +89,14 @@ impl HitMaker {
         Self { analyzer, stems, pins }
     }
 
-    /// Whether a block of the note at `path` is pinned: as a text in the file of pins that links to no block, or by a
-    /// link with its path, or with the note's name alone, as Obsidian shortens links.
+    /// Whether a block of the note at `path` is pinned: as a text in the file of pins that ends in no link to a block,
+    /// or by such a link.
     pub fn is_pinned(&self, path: &str, block: &Block) -> bool {
         if block.kind == Kind::Pin && !block.links.iter().any(|link| pin(link).is_some()) {
             return true;
         }
         let Some(id) = &block.block_id else { return false };
-        let (path, name) = names_of_path(path);
-        let is_it = |target: &str| is_same_name(target, path) || is_same_name(target, name);
-        self.pins.iter().any(|(target, pinned)| pinned == id && is_it(target))
+        self.pins.iter().any(|(target, pinned)| pinned == id && is_link_to(target, path))
     }
 
     /// The hit of a found block of a snapshot, with its text.
