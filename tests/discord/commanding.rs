@@ -83,17 +83,29 @@ async fn pins_are_made_from_words_and_messages_and_taken_out() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     let (rig, _running) = Rig::running().await;
-    rig.say("old");
-    rig.wait_said(CHANNEL, 1).await;
+    let (first, second) = (rig.say("old"), rig.say("lost"));
+    rig.wait_said(CHANNEL, 2).await;
     let reply = rig.command("new", &[]).await;
     assert!(reply.starts_with("A new window begins: `logs/discord-channel/2000/"), "{reply}");
     rig.say("new");
-    rig.wait_said(CHANNEL, 2).await;
+    rig.wait_said(CHANNEL, 3).await;
     let files = rig.log_files();
     assert_eq!(files.len(), 2);
     let old = std::fs::read_to_string(&files[0]).unwrap();
     assert!(old.contains("This window ended here") && !old.contains("> new"));
     assert!(std::fs::read_to_string(&files[1]).unwrap().contains("> new"));
+    // A change of a message stands in the message's window, for who reads that one alone.
+    let stands =
+        |file: usize, text: &str| std::fs::read_to_string(&files[file]).is_ok_and(|log| log.contains(text));
+    rig.fake.edit(CHANNEL, first, "older");
+    rig.wait("the edit", || stands(0, "> older")).await;
+    rig.fake.delete(CHANNEL, first);
+    rig.wait("the deletion", || stands(0, "> deleted [[")).await;
+    assert!(!stands(1, "older") && !stands(1, "deleted"));
+    std::fs::remove_file(&files[0]).unwrap();
+    rig.fake.delete(CHANNEL, second);
+    rig.wait("the deletion where the window is gone", || stands(1, "> deleted [[")).await;
+    assert!(!files[0].exists());
     assert_eq!(rig.command("status", &[]).await, "Nothing is scheduled.");
     assert_eq!(rig.command("undo", &[]).await, "That didn't work: there is nothing to undo");
     contains_all(rig.command("recall", &[("query", "dentist")]).await, &["The dentist is on Friday"]);

@@ -121,11 +121,11 @@ impl Logbook {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends the entries that the log doesn't hold yet, in order, with one write. Returns for each whether it was
-    /// new.
+    /// Appends the entries that the log doesn't hold yet, in order, with one write for each window: an edit or a
+    /// deletion to the one that holds its message, all else to the newest. Returns for each whether it was new.
     ///
     /// # Errors
-    /// The log can't be written; then none counts as logged.
+    /// A log can't be written; then none of its entries counts as logged.
     pub fn record(&self, id: u64, entries: &[LogEntry]) -> Result<Vec<bool>, EditError> {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
@@ -140,19 +140,19 @@ impl Logbook {
             .iter()
             .map(|e| !context.holds(e.message, e.part) && fresh.insert((e.message, e.part)))
             .collect();
-        let text: String =
-            entries.iter().zip(&new).filter(|(_, new)| **new).map(|(entry, _)| render(entry)).collect();
-        if text.is_empty() {
+        if fresh.is_empty() {
             return Ok(new);
         }
         if context.windows.is_empty() {
             let window = self.next_window(id, context);
             context.windows.push(window);
         }
-        let index = context.windows.len() - 1;
-        self.append(id, context, &text)?;
-        for (entry, _) in entries.iter().zip(&new).filter(|(_, new)| **new) {
-            context.add(entry, index);
+        let fresh = entries.iter().zip(&new).filter(|(_, new)| **new);
+        let fresh: Vec<_> = fresh.map(|(entry, _)| (self.window_for(context, entry), entry)).collect();
+        for group in fresh.chunk_by(|(window, _), (next, _)| window == next) {
+            let text: String = group.iter().map(|(_, entry)| render(entry)).collect();
+            self.append(id, context, group[0].0, &text)?;
+            group.iter().for_each(|(window, entry)| context.add(entry, *window));
         }
         context.prune();
         Ok(new)
@@ -168,17 +168,38 @@ impl Logbook {
         let now = self.clock.now();
         if !context.windows.is_empty() {
             let end = system(now, who, "This window ended here: `/new`.");
-            self.append(id, context, &log::render_event(&end))?;
+            self.append(id, context, context.windows.len() - 1, &log::render_event(&end))?;
         }
         let window = self.next_window(id, context);
         let path = self.path(&window);
         context.windows.push(window);
-        self.append(id, context, "")?;
+        self.append(id, context, context.windows.len() - 1, "")?;
         Ok(Some(path.as_str().to_owned()))
     }
 
-    fn append(&self, id: u64, context: &ChannelLog, text: &str) -> Result<(), EditError> {
-        let Some(window) = context.windows.last() else { return Ok(()) };
+    /// The window for an entry, by its place; a change of a message whose window is gone goes to the newest one, too.
+    fn window_for(&self, context: &ChannelLog, entry: &LogEntry) -> usize {
+        let is_change = matches!(entry.part, BlockEvent::Edit(_) | BlockEvent::Deletion);
+        let own = if is_change { self.window_of(context, entry.message) } else { None };
+        let is_there = |window: &usize| self.editor.vault().exists(&self.path(&context.windows[*window]));
+        own.filter(is_there).unwrap_or(context.windows.len() - 1)
+    }
+
+    /// The window that holds a message, by its place.
+    fn window_of(&self, context: &ChannelLog, message: u64) -> Option<usize> {
+        context.known.get(&(message, BlockEvent::Message)).copied().or_else(|| {
+            // Older than the index: search the files.
+            let marker = format!("\n^{}\n", snowflake::block_id(message, BlockEvent::Message));
+            (0..context.windows.len()).rev().find(|index| {
+                let path = self.path(&context.windows[*index]);
+                let bytes = self.editor.vault().read(&path).unwrap_or_default();
+                memchr::memmem::find(&bytes, marker.as_bytes()).is_some()
+            })
+        })
+    }
+
+    fn append(&self, id: u64, context: &ChannelLog, window: usize, text: &str) -> Result<(), EditError> {
+        let window = &context.windows[window];
         let header = LogHeader {
             surface: context.surface.as_str().to_owned(),
             context_id: id.to_string(),
@@ -202,16 +223,7 @@ impl Logbook {
     pub fn link(&self, id: u64, message: u64) -> Option<String> {
         let contexts = self.lock();
         let context = contexts.get(&id)?;
-        let block = snowflake::block_id(message, BlockEvent::Message).to_string();
-        let found = context.known.get(&(message, BlockEvent::Message)).copied().or_else(|| {
-            // Older than the index: search the files.
-            let marker = format!("\n^{block}\n");
-            (0..context.windows.len()).rev().find(|index| {
-                let path = self.path(&context.windows[*index]);
-                let bytes = self.editor.vault().read(&path).unwrap_or_default();
-                memchr::memmem::find(&bytes, marker.as_bytes()).is_some()
-            })
-        })?;
+        let found = self.window_of(context, message)?;
         Some(link_in(&context.windows[found].in_folder(&self.logs), message))
     }
 
