@@ -1,7 +1,7 @@
 //! Converts serenity's events to [`GatewayEvent`]s. Pure.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use serenity::all::{Event, Interaction};
 
 use super::message::{self, IncomingMessage};
@@ -106,15 +106,26 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
     })
 }
 
-/// An interaction that serenity can't decode, without what Discord says of the person beside id and names.
+/// An interaction that serenity can't decode, without what Discord says of people beside ids and names.
 fn plain_interaction(mut value: Value) -> Option<Interaction> {
-    for place in ["/member/user", "/user"] {
-        let Some(user) = value.pointer_mut(place) else { continue };
-        let (id, username, global_name) = (&user["id"], &user["username"], &user["global_name"]);
-        *user = json!({ "id": id, "username": username, "global_name": global_name, "avatar": null });
-    }
+    make_plain(&mut value);
     let read = serde_json::from_value(value);
     read.inspect_err(|error| tracing::warn!(%error, "a command or a button of Discord can't be read")).ok()
+}
+
+/// Leaves of each person in `value` what is used; whom a message mentions and who wrote it are people, too.
+fn make_plain(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(make_plain),
+        Value::Object(fields) => {
+            fields.remove("avatar_decoration_data");
+            if fields.contains_key("id") && fields.contains_key("username") {
+                fields.retain(|name, _| ["id", "username", "global_name", "bot"].contains(&name.as_str()));
+            }
+            fields.values_mut().for_each(make_plain);
+        }
+        _ => {}
+    }
 }
 
 /// The events of conversations.
@@ -151,19 +162,44 @@ pub(super) fn thread(thread: &serenity::all::GuildChannel) -> GatewayEvent {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn a_command_is_read_whatever_its_person_wears() {
-        let event = json!({
-            "id": "1", "application_id": "2", "type": 2, "data": { "id": "3", "type": 1, "name": "status" },
-            "channel_id": "4", "token": "t", "version": 1, "app_permissions": "0", "locale": "en-GB",
-            "entitlements": [], "authorizing_integration_owners": {}, "context": 0, "attachment_size_limit": 1,
-            "user": { "id": "42", "username": "alice", "avatar": null, "global_name": "Alice",
-                "avatar_decoration_data": { "asset": "new_form", "sku_id": null } },
-        });
-        assert!(serde_json::from_value::<Interaction>(event.clone()).is_err());
-        let Some(Interaction::Command(command)) = plain_interaction(event) else { panic!("a command") };
+    fn an_interaction_is_read_whatever_people_wear() {
+        let worn = json!({ "asset": "new_form", "sku_id": null });
+        let alice = json!({ "id": "42", "username": "alice", "avatar": null, "global_name": "Alice",
+            "avatar_decoration_data": worn });
+        let member = json!({ "user": alice, "roles": [], "joined_at": "2026-01-01T00:00:00Z", "deaf": false,
+            "mute": false, "flags": 0, "permissions": "0", "avatar_decoration_data": worn });
+        let message = json!({ "id": "5", "channel_id": "4", "author": alice, "content": "<@42> Call Mum",
+            "timestamp": "2026-01-01T00:00:00Z", "edited_timestamp": null, "tts": false, "mention_everyone": false,
+            "mentions": [alice], "mention_roles": [], "attachments": [], "embeds": [], "pinned": false, "type": 0,
+            "interaction": { "id": "6", "type": 2, "name": "remind", "user": alice } });
+        let read = |kind: u8, data: &Value, more: Value| {
+            let mut event = json!({
+                "id": "1", "application_id": "2", "type": kind, "data": data, "channel_id": "4", "token": "t",
+                "version": 1, "app_permissions": "0", "locale": "en-GB", "entitlements": [],
+                "authorizing_integration_owners": {}, "context": 0, "attachment_size_limit": 1,
+            });
+            event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let event: Event =
+                serde_json::from_value(json!({ "t": "INTERACTION_CREATE", "d": event })).unwrap();
+            assert!(matches!(event, Event::Unknown(_)), "serenity reads it");
+            let Some(GatewayEvent::Interaction(read)) = translate(event, false) else { panic!("{data}") };
+            *read
+        };
+        let status = json!({ "id": "3", "type": 1, "name": "status" });
+        let Interaction::Command(command) = read(2, &status, json!({ "user": alice })) else { panic!() };
         assert_eq!((command.user.id.get(), command.user.global_name.as_deref()), (42, Some("Alice")));
+        let button = json!({ "custom_id": "done", "component_type": 2 });
+        let of_guild = json!({ "guild_id": "9", "member": member, "message": message });
+        let Interaction::Component(pressed) = read(3, &button, of_guild) else { panic!() };
+        assert_eq!((pressed.user.id.get(), pressed.message.mentions[0].name.as_str()), (42, "alice"));
+        let remember = json!({ "id": "3", "type": 3, "name": "Remember", "target_id": "5", "resolved":
+            { "messages": { "5": message }, "users": { "42": alice } } });
+        let Interaction::Command(command) = read(2, &remember, json!({ "user": alice })) else { panic!() };
+        assert_eq!(command.data.resolved.messages.values().next().unwrap().author.id.get(), 42);
     }
 }
