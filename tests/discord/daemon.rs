@@ -181,3 +181,22 @@ async fn changed_settings_log_no_message_twice() {
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert_eq!(rig.said(CHANNEL), ["heard late"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changed_settings_lose_nothing_that_the_log_alone_holds() {
+    let rig = Rig::new().await;
+    rig.set(&rig.brains(&[("one", "chat")]));
+    rig.server.script(vec![Reply::text("Bad words.").after(Duration::from_secs(2))]);
+    let _daemon = rig.reading_daemon().await;
+    rig.ask("well?");
+    rig.server.wait_for(1).await;
+    // History is read when the answer is refused, and the settings change meanwhile.
+    rig.fake.fault("POST", "/channels/2000/messages", Fault::refuse(404, 10_003, "Unknown Channel"), 9);
+    rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(Duration::from_secs(20)), 1);
+    rig.fake.gateway(GatewayFault::Reconnect);
+    rig.wait_done(1).await;
+    let noted = || rig.noted("This answer could not be shown:\nBad words.");
+    assert_eq!(noted(), 0, "it came too early to prove anything");
+    rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");
+    rig.wait("its text", || noted() == 1).await;
+}

@@ -63,11 +63,12 @@ pub(super) struct ChannelLane {
 }
 
 impl ChannelLane {
-    /// Starts a lane; it ends with the bot. What it hasn't stored by then, the next bot reads from history.
+    /// Starts a lane; it ends with the bot. Messages that it hasn't stored by then, the next bot reads from history; what
+    /// no history has is written first.
     pub fn start(shared: Arc<BotState>, id: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
-        let (sender, items) = mpsc::unbounded_channel();
+        let (sender, mut items) = mpsc::unbounded_channel();
         let asks = worker::start(shared.clone(), id, sender.downgrade());
-        let lane = Self {
+        let mut lane = Self {
             shared,
             id,
             place,
@@ -81,13 +82,24 @@ impl ChannelLane {
             pause: FIRST_PAUSE,
         };
         let (closing, tasks) = (lane.shared.closing.clone(), lane.shared.lane_tasks.clone());
-        tasks.spawn(async move { closing.run_until_cancelled(lane.run(items)).await });
+        tasks.spawn(async move {
+            let mut backlog = vec![];
+            closing.run_until_cancelled(lane.run(&mut items, &mut backlog)).await;
+            items.close();
+            backlog.extend(std::iter::from_fn(|| items.try_recv().ok()));
+            for item in backlog {
+                // Whoever waits for the log to be whole isn't told that it is.
+                let LaneItem::Write { entries, .. } = item else { continue };
+                if let Err(error) = lane.shared.log.record(id, &entries) {
+                    tracing::error!(channel = id, %error, "can't {WRITE}");
+                }
+            }
+        });
         sender
     }
 
-    async fn run(mut self, mut items: mpsc::UnboundedReceiver<LaneItem>) {
+    async fn run(&mut self, items: &mut mpsc::UnboundedReceiver<LaneItem>, backlog: &mut Vec<LaneItem>) {
         self.until_done("open a log", Self::open).await;
-        let mut backlog = vec![];
         loop {
             let next = match self.next_read {
                 None => items.recv().await,
@@ -95,7 +107,7 @@ impl ChannelLane {
                     Ok(next) => next,
                     Err(_) => {
                         self.read_history().await;
-                        self.take(&mut backlog).await;
+                        self.take(backlog).await;
                         continue;
                     }
                 },
@@ -109,8 +121,8 @@ impl ChannelLane {
                     Err(_) => break,
                 }
             }
-            self.take_history_items(&mut backlog).await;
-            self.take(&mut backlog).await;
+            self.take_history_items(backlog).await;
+            self.take(backlog).await;
         }
     }
 
