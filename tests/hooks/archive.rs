@@ -621,6 +621,7 @@ fn history_knows_who_wrote() {
     tape.turn(2);
     tape.stop(&vault);
     assert_eq!(actors("logs"), ["hook", "hook"]);
+    assert_eq!(vault.run(&["audit"]).code, 0);
     // In other folders, too; a person moved it.
     for (folder, turn) in [("old/2026", 3), ("", 4)] {
         let log = log_of(&vault, SESSION);
@@ -634,7 +635,6 @@ fn history_knows_who_wrote() {
         let after = actors("logs");
         assert_eq!((after.len(), &after[0]), (before + 1, &json!("hook")), "{folder}");
     }
-    assert_eq!(vault.run(&["audit"]).code, 0);
 }
 
 #[test]
