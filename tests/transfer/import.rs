@@ -290,7 +290,7 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
          - [ ] Water ⏰ 2026-12-10 17:45 🔁 every week 📅 2026-12-05\n\
          - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n\
          - [ ] Vet @remind(2026-12-03 15:30) @snooze(2026-12-02 09:10) @repeat(weekly)\n\
-         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon 📅 2026-12-07 [due:: soon]\n",
+         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon [due:: soon] 📅 2026-12-07\n",
     );
     let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
     run.warns("6 lines are in `Reminders.md` now").warns_not("meanwhile");
