@@ -86,6 +86,9 @@ impl ChannelLane {
             let mut backlog = vec![];
             closing.run_until_cancelled(lane.run(&mut items, &mut backlog)).await;
             items.close();
+            // The next bot reads on from here, also what was said while no history was read yet.
+            let begun = lane.shared.cursors.get(id).unwrap_or_else(|| lane.begin());
+            lane.shared.cursors.set(id, begun);
             backlog.extend(std::iter::from_fn(|| items.try_recv().ok()));
             for item in backlog {
                 // Whoever waits for the log to be whole isn't told that it is.

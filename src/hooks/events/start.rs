@@ -136,14 +136,17 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
     Memory { path, line: u32::try_from(line).unwrap_or(u32::MAX), text, pinned, ..Memory::default() }
 }
 
+/// A note's text and blocks.
+type ReadNote = (String, Vec<Block>);
+
 /// The notes that pins link to, each read once.
 struct LinkedNotes<'a> {
     workspace: &'a Workspace,
     options: Options,
     /// All notes of the vault, once a link isn't the path of its note.
     paths: OnceCell<Vec<NotePath>>,
-    /// Text and blocks; none of a note that can't be read.
-    parsed: RefCell<HashMap<NotePath, Option<(String, Vec<Block>)>>>,
+    /// What was read; none of a note that can't be.
+    parsed: RefCell<HashMap<NotePath, Option<ReadNote>>>,
 }
 
 impl LinkedNotes<'_> {

@@ -14,14 +14,14 @@ const MOST_AUTHOR: usize = 200;
 /// Reads the log at `path`; none where it has neither events nor a log's header.
 pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<ParsedNote> {
     if let Some(log) = log::parse_headings(bytes) {
-        return Some(turns(log));
+        return Some(turns(&log));
     }
     let log = log::parse(bytes);
     if log.blocks.is_empty() && log.header.is_none() {
         return None;
     }
     let other = between(bytes, &log);
-    let mut note = turns(log);
+    let mut note = turns(&log);
     // Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
     // are everybody's. `lcm grep` finds those.
     if path.starts_with(&options.sessions()) {
@@ -51,7 +51,7 @@ fn between(bytes: &[u8], log: &log::LogFile) -> Vec<Block> {
 
 /// A log's turns, of the conversation that its header names. What was injected or is about the
 /// conversation itself is left out.
-fn turns(log: log::LogFile) -> ParsedNote {
+fn turns(log: &log::LogFile) -> ParsedNote {
     let mut note = ParsedNote::default();
     let context = log.header.as_ref().map(|header| header.context_id.as_str());
     let context: Option<Arc<str>> = context.filter(|context| !context.is_empty()).map(Arc::from);
