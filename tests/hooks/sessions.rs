@@ -214,7 +214,7 @@ fn a_session_in_which_nothing_was_said_leaves_no_line() {
     };
     record(&vault, &(0..40).flat_map(turn).collect::<Vec<_>>());
     let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
-    contains_all(&vault.read("daily/2026-12-01.md"), &["Draw the next bed (at least 2"]);
+    contains_all(vault.read("daily/2026-12-01.md"), &["Draw the next bed (at least 2"]);
 }
 
 #[test]

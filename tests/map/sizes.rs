@@ -71,7 +71,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
     // Nobody else stands in a log under an owner's name.
-    ("discord", 4850),
+    // An edit stands in the window of its message, and a lane that ends writes what the log alone has.
+    ("discord", 4900),
     // It names the state of a vault that was moved, and why the history is not pushed.
     // A notifier that is left to other machines is named.
     // What would fail only when it is used is named: folders, followed folders, the reranker, keys of skills, hooks.
@@ -83,7 +84,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Halves of a character in two events of an answer are joined. Fences follow the lists and quotes that they stand in.
     // The line ends of a note are those of what comes back, and a model's text holds no task.
     // Hours before a task's time are counted on instants, and a follow-up's number may be a hash.
-    ("format", 6300),
+    // A property of TaskNotes bears any name, and what a message says now is read from its log's events.
+    ("format", 6350),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -92,7 +94,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("history", 5400),
     // A setting of ours is told from the file as it was.
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
-    ("hooks", 3500),
+    // A pin gives the whole block, list or table that it links to.
+    ("hooks", 3550),
     // A daemon whose state directory was deleted is told from one that has another.
     ("instance", 200),
     // The loop that takes connections is one for the page and MCP, and came from `web`.
@@ -119,7 +122,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // So is each note that can't be read, which is tried again with each question.
     // What another process has made anew is left, a run of characters is one word, and what comes along with a memory
     // passes the filters.
-    ("search", 10600),
+    // Rows of the catalog have checksums, since SQLite doesn't sum up its log again.
+    ("search", 10650),
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.
@@ -130,7 +134,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Lines of a note with the same words are told apart, and a time is left out with all dates of its line.
     // An alarm that would be over is left out of a next line.
     ("tasks", 1100),
-    ("transfer", 2150),
+    // What can't be read in a followed folder is no deletion.
+    ("transfer", 2200),
     // Results of tools are shortened until a request fits its brain.
     ("turn", 2250),
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.

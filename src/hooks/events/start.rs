@@ -177,7 +177,7 @@ impl LinkedNotes<'_> {
             })
             .as_ref()?;
         let block = blocks.iter().find(|block| block.block_id.as_ref() == Some(id))?;
-        Some(match read::markdown::element_above(text, id, block.start as usize) {
+        Some(match read::markup::element_above(text, id, block.start as usize) {
             Some(all) => blocks.iter().filter(|it| all.contains(&(it.start as usize))).cloned().collect(),
             None => vec![block.clone()],
         })

@@ -29,7 +29,7 @@ const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
 const INJECTED: [&str; 4] = ["recall", "context", "injected", "system"];
 
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
@@ -46,16 +46,6 @@ pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Blo
     if !hidden.is_empty() {
         comments(text, &hidden, lines, first, blocks);
     }
-}
-
-/// The bytes of the list, table or other element that holds the byte at `at`, if it is outermost and a line with this
-/// block id alone follows it.
-pub fn element_above(text: &str, id: &str, at: usize) -> Option<Range<usize>> {
-    let seen = markup::blank(text, &markup::find(text, 0));
-    let mut events = Parser::new_ext(&seen, options()).into_offset_iter();
-    let (_, range) = events.find(|(_, range)| range.contains(&at))?;
-    let behind = seen[range.end..].trim_start().lines().next()?;
-    (behind.trim_end().strip_prefix('^') == Some(id)).then_some(range)
 }
 
 /// Puts comments among the blocks from `first` on, each under the heading that it stands below.

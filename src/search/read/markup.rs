@@ -1,5 +1,6 @@
 //! Finds and strips the markup of a note that Obsidian doesn't display: comments (`%% … %%` and `<!-- … -->`), HTML
-//! tags, and the mark of a callout. A comment is a block of its own kind, and no part of its paragraph or item.
+//! tags, and the mark of a callout. A comment is a block of its own kind, and no part of its paragraph or item. Also finds
+//! the list or table that a block id stands below.
 //!
 //! Pure. Comment marks in code are text; so is a `%%` without its end.
 
@@ -7,8 +8,20 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
+use pulldown_cmark::Parser;
 
 use crate::format::lines::{FencedCode, LineKind};
+use crate::search::read::markdown;
+
+/// The bytes of the list, table or other element that holds the byte at `at`, if it is outermost and a line with this
+/// block id alone follows it.
+pub fn element_above(text: &str, id: &str, at: usize) -> Option<Range<usize>> {
+    let seen = blank(text, &find(text, 0));
+    let mut events = Parser::new_ext(&seen, markdown::options()).into_offset_iter();
+    let (_, range) = events.find(|(_, range)| range.contains(&at))?;
+    let behind = seen[range.end..].trim_start().lines().next()?;
+    (behind.trim_end().strip_prefix('^') == Some(id)).then_some(range)
+}
 
 /// The comments of `text[from..]` with their marks, in order, as byte ranges of `text`.
 pub fn find(text: &str, from: usize) -> Vec<Range<usize>> {
