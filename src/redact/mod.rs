@@ -69,20 +69,16 @@ fn without_escapes(text: &str) -> Option<String> {
         at += next;
         let rest = &bytes[at + 1..];
         let hex = |from: usize| {
-            let digits = rest.get(from..from + 2)?;
-            let sign = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+            let sign = u8::from_str_radix(text.get(at + 1 + from..at + 3 + from)?, 16).ok()?;
             (sign.is_ascii() && !sign.is_ascii_alphanumeric()).then_some((from + 2, sign))
         };
         let escape = match (bytes[at], rest) {
             (b'[', _) => {
                 let digits = rest.iter().take(20).take_while(|byte| matches!(byte, b'0'..=b'?')).count();
                 let before = |esc: &&[u8]| bytes[at.saturating_sub(esc.len())..at].eq_ignore_ascii_case(esc);
-                let is_sequence = match rest.get(digits) {
-                    Some(b'm') if digits > 0 => true,
-                    Some(last) => last.is_ascii_alphabetic() && ESC.iter().any(before),
-                    None => false,
-                };
-                is_sequence.then_some((digits + 1, b' '))
+                let last = rest.get(digits).filter(|last| last.is_ascii_alphabetic());
+                let is_end = |last: &u8| digits > 0 && *last == b'm' || ESC.iter().any(before);
+                last.is_some_and(is_end).then_some((digits + 1, b' '))
             }
             // An escape may be escaped once more.
             (b'%', [b'2', b'5', ..]) => hex(2).or_else(|| hex(0)),
@@ -98,11 +94,8 @@ fn without_escapes(text: &str) -> Option<String> {
                 out.extend_from_slice(bytes);
             }
             out[at..=at + length].fill(b' ');
-            out[at + length] = match sign {
-                b'\n' | b'\r' => b'\n',
-                sign if sign.is_ascii_control() => b' ',
-                sign => sign,
-            };
+            let sign = if sign == b'\r' { b'\n' } else { sign };
+            out[at + length] = if sign.is_ascii_control() && sign != b'\n' { b' ' } else { sign };
         }
         at += 1;
     }

@@ -210,8 +210,7 @@ fn has_random_capitals(tail: &str) -> bool {
 
 /// Whether a word may begin here, also between Markdown's `_`.
 fn begins(text: &str, at: usize) -> bool {
-    let before = text.as_bytes()[..at].iter().rev().find(|byte| **byte != b'_');
-    before.is_none_or(|before| !before.is_ascii_alphanumeric())
+    !text[..at].trim_end_matches('_').ends_with(|last: char| last.is_ascii_alphanumeric())
 }
 
 pub(super) const KEYS_AND_HASHES: &[SecretRule] = &[
