@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, TagEnd};
 
 use crate::embed::cut;
 use crate::format::memory::split_block_id;
@@ -28,14 +28,6 @@ const MOST_CALLOUT: usize = 500;
 const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
 const INJECTED: [&str; 4] = ["recall", "context", "injected", "system"];
-
-pub(super) fn options() -> Options {
-    Options::ENABLE_TABLES
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_WIKILINKS
-}
 
 /// The blocks of `text[body_start..]`, placed in `text`; `lines` belongs to the whole of `text`.
 pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
@@ -79,7 +71,7 @@ fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
         html: false,
     };
     let mut end = body_start;
-    for (event, range) in Parser::new_ext(&text[body_start..], options()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&text[body_start..], markup::options()).into_offset_iter() {
         let range = range.start + body_start..range.end + body_start;
         walk.definitions(end..range.start);
         end = end.max(range.end);

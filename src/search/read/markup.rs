@@ -8,16 +8,24 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
-use pulldown_cmark::Parser;
+use pulldown_cmark::{Options, Parser};
 
 use crate::format::lines::{FencedCode, LineKind};
-use crate::search::read::markdown;
+
+/// How notes are parsed: tables, tasks and links as Obsidian has them.
+pub fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_WIKILINKS
+}
 
 /// The bytes of the list, table or other element that holds the byte at `at`, if it is outermost and a line with this
 /// block id alone follows it.
 pub fn element_above(text: &str, id: &str, at: usize) -> Option<Range<usize>> {
     let seen = blank(text, &find(text, 0));
-    let mut events = Parser::new_ext(&seen, markdown::options()).into_offset_iter();
+    let mut events = Parser::new_ext(&seen, options()).into_offset_iter();
     let (_, range) = events.find(|(_, range)| range.contains(&at))?;
     let behind = seen[range.end..].trim_start().lines().next()?;
     (behind.trim_end().strip_prefix('^') == Some(id)).then_some(range)
