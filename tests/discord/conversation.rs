@@ -116,6 +116,8 @@ async fn a_bound_thread_needs_no_further_mention() {
     let (rig, running) = Rig::running().await;
     rig.fake.world().add_thread(3000, CHANNEL, "plans", true);
     rig.fake.say(3000, ALICE, "unrelated dentist");
+    // Not in the same millisecond.
+    rig.wait_said(3000, 1).await;
     rig.fake.say(3000, ALICE, "<@500> the dentist?");
     rig.wait_said(3000, 3).await;
     rig.fake.say(3000, ALICE, "and the dentist again");

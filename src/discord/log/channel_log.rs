@@ -62,7 +62,8 @@ impl ChannelLog {
         let message_of = |id: &str| Some(snowflake::message_of(id.parse().ok()?)?.0);
         self.known.insert((*message, *part), window);
         if *kind == EventKind::Agent {
-            self.bind(*at);
+            // The log's own times are whole seconds.
+            self.bind(snowflake::time_of(*message));
         }
         let (text, facts) = facts::split(content);
         match part {

@@ -85,7 +85,7 @@ impl Logbook {
             for entry in entries {
                 context.add(entry, index);
                 if entry.kind == EventKind::User && mentions(&entry.content) {
-                    context.bind(entry.at);
+                    context.bind(snowflake::time_of(entry.message));
                 }
             }
         }
