@@ -16,6 +16,7 @@ use crate::format::reminder::{self, Recur};
 use crate::reminders::{distinct, rfc3339};
 use crate::schedule::{self, DueInstant, Occurrence};
 use crate::tasks::{Scanner, is_task_id};
+use crate::vault::VaultError;
 use crate::workspace::{ReadError, Workspace};
 #[cfg(feature = "assistant")]
 use crate::{agenda::entry::by_day, routines};
@@ -27,7 +28,7 @@ const TASKS_AHEAD_DAYS: i64 = 400;
 /// scanner.
 ///
 /// # Errors
-/// The delivery journal can't be read. Unreadable notes are listed as problems.
+/// The vault is gone, or the delivery journal can't be read. Unreadable notes are listed as problems.
 pub fn range(
     workspace: &Workspace,
     from: Date,
@@ -37,8 +38,10 @@ pub fn range(
     let window = DaySpan::new(workspace, from, to);
     let reminders_note = workspace.note(&workspace.settings.paths.reminders);
     let mut problems = Vec::new();
-    let reminders =
-        reminder::parse(&or_problem(workspace.vault.read_or_empty(&reminders_note), &mut problems));
+    let reminders = match workspace.vault.read_or_empty(&reminders_note) {
+        Err(gone @ VaultError::Gone(_)) => return Err(gone.into()),
+        read => reminder::parse(&or_problem(read, &mut problems)),
+    };
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems, reminders };
     // Past deliveries, which no other source lists again.
     let mut known = HashSet::new();
