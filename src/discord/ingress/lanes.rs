@@ -87,11 +87,10 @@ impl ChannelLane {
             closing.run_until_cancelled(lane.run(&mut items, &mut backlog)).await;
             items.close();
             // The next bot reads on from here, also what was said while no history was read yet.
-            let begun = lane.shared.cursors.get(id).unwrap_or_else(|| lane.begin());
-            lane.shared.cursors.set(id, begun);
+            lane.shared.cursors.set(id, lane.cursor());
             backlog.extend(std::iter::from_fn(|| items.try_recv().ok()));
             for item in backlog {
-                // Whoever waits for the log to be whole isn't told that it is.
+                // A caller that waits for a whole log gets no answer: it isn't whole.
                 let LaneItem::Write { entries, .. } = item else { continue };
                 if let Err(error) = lane.shared.log.record(id, &entries) {
                     tracing::error!(channel = id, %error, "can't {WRITE}");

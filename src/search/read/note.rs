@@ -255,10 +255,15 @@ pub fn pin(link: &str) -> Option<(String, String)> {
 /// Whether a link means the note at `path`, by its path or its name alone: in any case, and however its accents are
 /// written, as in Obsidian.
 pub fn is_link_to(link: &str, path: &str) -> bool {
+    is_link_to_names(link, names_of_path(path))
+}
+
+/// The same for a note with these [names](names_of_path), where many links are compared.
+pub(in crate::search) fn is_link_to_names(link: &str, (path, name): (&str, &str)) -> bool {
     fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
         text.nfc().flat_map(char::to_lowercase)
     }
-    let ((link, _), (path, name)) = (names_of_path(link), names_of_path(path));
+    let link = link.strip_suffix(".md").unwrap_or(link);
     [path, name].iter().any(|name| {
         link.eq_ignore_ascii_case(name)
             || !link.is_ascii() && !name.is_ascii() && folded(link).eq(folded(name))

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::format::{invisible, one_line};
 use crate::search::analyze::Analyzer;
 use crate::search::query::syntax;
-use crate::search::read::{Block, Kind, is_link_to, note::pin};
+use crate::search::read::{Block, Kind, is_link_to, is_link_to_names, names_of_path, note::pin};
 use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
 use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
@@ -58,7 +58,8 @@ pub(in crate::search) fn pinned_blocks(
     add(snapshot.note(&snapshot.options.pinned)?, "")?;
     for note in snapshot.corpus.notes().filter(|_| !maker.pins.is_empty()) {
         let path = &note.row.path;
-        if maker.pins.iter().any(|(target, _)| is_link_to(target, path)) {
+        let names = names_of_path(path);
+        if maker.pins.iter().any(|(target, _)| is_link_to_names(target, names)) {
             add(snapshot.note(path)?, path)?;
         }
     }

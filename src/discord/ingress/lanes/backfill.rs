@@ -59,7 +59,7 @@ impl ChannelLane {
     /// The lane's part of a round of [`catchup`](crate::discord::ingress::catchup): reads the history from where it is
     /// known to be whole, oldest first, until a short page.
     pub(super) async fn catch_up(&mut self) -> Result<(), ApiError> {
-        let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
+        let cursor = self.cursor();
         if self.is_blind() {
             // Messages have no text now; they are read once the intent is granted.
             self.reached = cursor;
@@ -110,9 +110,14 @@ impl ChannelLane {
         Ok(())
     }
 
+    /// The place up to which the history was read.
+    pub(super) fn cursor(&self) -> u64 {
+        self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin())
+    }
+
     /// The start of the history of a channel without a cursor: a day before the newest message in its log, because the
     /// log alone can't tell whether one before that was missed; without a log, now, or a thread's own beginning.
-    pub(super) fn begin(&self) -> u64 {
+    fn begin(&self) -> u64 {
         match self.shared.log.newest(self.id) {
             Some(newest) => {
                 let day_before = snowflake::time_of(newest).checked_sub(SignedDuration::from_hours(24));
