@@ -261,7 +261,10 @@ fn edit_code(error: &EditError) -> &'static str {
         EditError::Refused(_) => "waits_for_a_person",
         EditError::Busy { .. } => "note_busy",
         EditError::Exists(_) => "exists",
-        EditError::NoLease(_) | EditError::Write { .. } | EditError::Journal { .. } => "unwritable",
+        EditError::NoLease(_)
+        | EditError::Write { .. }
+        | EditError::Unfinished(..)
+        | EditError::Journal { .. } => "unwritable",
     }
 }
 

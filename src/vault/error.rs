@@ -114,7 +114,7 @@ impl EditRefusal {
 /// The result of an edit.
 pub(crate) type Result<T, E = EditError> = std::result::Result<T, E>;
 
-/// An edit was not made; the file is as it was.
+/// An edit was not made; but for [`EditError::Unfinished`] the file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// The file can't be opened or read.
@@ -144,6 +144,11 @@ pub enum EditError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// A write failed, and could not be taken back.
+    #[error(
+        "`{0}` may be written in part: {1}; the edit is in the journal, and the next command finishes it"
+    )]
+    Unfinished(NotePath, io::Error),
     /// The edit journal can't be used.
     #[error("the edit journal `{}`: {}; nothing was written", .0.display(), .1)]
     Journal(PathBuf, io::Error),

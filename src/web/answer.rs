@@ -193,7 +193,10 @@ fn status_of_edit(error: &EditError) -> u16 {
     match error {
         EditError::Vault(error) => status_of_vault(error),
         EditError::Refused(_) | EditError::Busy { .. } | EditError::Exists(_) => 409,
-        EditError::NoLease(_) | EditError::Write { .. } | EditError::Journal { .. } => 500,
+        EditError::NoLease(_)
+        | EditError::Write { .. }
+        | EditError::Unfinished(..)
+        | EditError::Journal { .. } => 500,
     }
 }
 

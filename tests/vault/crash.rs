@@ -85,15 +85,23 @@ fn child_entry() {
     let strategy =
         if told("VAULT_TEST_STRATEGY") == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
     let editor = help::editor(Path::new(&root), Arc::new(SystemClock), strategy);
-    if told("VAULT_TEST_ACT") == "recover" {
+    let act = told("VAULT_TEST_ACT");
+    if act == "recover" {
         editor.recover().unwrap();
+    } else if act == "append" {
+        editor.append(&note(FILE), b"", b"more\n").unwrap_err();
     } else {
         let read = |name: &str| std::fs::read(Path::new(&root).join(name)).ok();
         let op = match (read("before"), read("after")) {
             (before, Some(with)) => Operation::ReplaceAll { expect: before, with },
             (before, None) => Operation::RemoveFile { expect: before.unwrap() },
         };
-        assert!(editor.edit(&note(FILE), &[op], &why()).unwrap().changed);
+        let report = editor.edit(&note(FILE), &[op], &why());
+        match act.as_str() {
+            "fail" => assert!(matches!(report, Err(EditError::Write { .. }))),
+            "fail half" => assert!(matches!(report, Err(EditError::Unfinished(..)))),
+            _ => assert!(report.unwrap().changed),
+        }
     }
     scenario.teardown();
 }
@@ -201,6 +209,41 @@ fn an_edit_whose_entry_can_not_be_cleared_is_done() {
     std::fs::write(crashed.path().join("vault").join(FILE), cases()[0].before.as_ref().unwrap()).unwrap();
     check(crashed.path(), &cases()[0], "lease", "mark");
     assert_eq!(text(crashed.path()), cases()[0].before);
+}
+
+#[test]
+fn what_a_bad_disk_left_is_told_as_it_is() {
+    let full = "vault::sync-folder=return;none";
+    let swapped = cases().into_iter().take(1).map(|case| (case, "swap"));
+    for (case, strategy) in swapped.chain(made_and_removed().map(|(case, _)| (case, "lease"))) {
+        let temp = crashed(&case, strategy, full);
+        assert_eq!(text(temp.path()), case.after, "{}", case.name);
+        check(temp.path(), &case, strategy, full);
+    }
+    let case = &cases()[0];
+    let unsynced = "vault::in-place::before-sync=return;none";
+    let half = format!("vault::in-place::take-back=return;{unsynced}");
+    for (act, points, expected) in [
+        ("append", "vault::append::sync=return;none", &case.before),
+        ("fail", unsynced, &case.before),
+        ("fail half", half.as_str(), &case.after),
+    ] {
+        let temp = tempfile::tempdir().unwrap();
+        prepare(temp.path(), case);
+        run(temp.path(), act, "lease", points, None);
+        assert_eq!(&text(temp.path()), expected, "{act}");
+        check(temp.path(), case, "lease", act);
+        assert_eq!(&text(temp.path()), expected, "{act}");
+    }
+}
+
+/// Where the file system can't exchange two files in one step.
+#[test]
+fn killed_at_each_step_of_an_exchange_by_renames() {
+    for point in ["aside", "exchanged", "none"] {
+        let point = format!("vault::swap::by-rename=return;vault::swap::{point}");
+        check(crashed(&cases()[1], "swap", &point).path(), &cases()[1], "swap", &point);
+    }
 }
 
 #[test]

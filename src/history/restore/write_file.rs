@@ -136,7 +136,9 @@ impl From<EditError> for StepError {
         use std::io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let reason = error.to_string();
         match error {
-            EditError::Write { source, .. } | EditError::Journal(_, source)
+            EditError::Write { source, .. }
+            | EditError::Unfinished(_, source)
+            | EditError::Journal(_, source)
                 if matches!(source.kind(), StorageFull | ReadOnlyFilesystem | QuotaExceeded) =>
             {
                 Self::Stop(reason)

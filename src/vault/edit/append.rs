@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
-use super::swap::{remove, rename_new, temp_name, write_temp};
+use super::swap::{remove, rename_new, sync_folder, temp_name, write_temp};
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::stat_of;
 use crate::vault::{EditError, Editor, NotePath, Result, VaultError};
@@ -60,15 +60,20 @@ impl Editor {
             let within = || ends_within_a_line(&file, stat.size).map_err(|error| VaultError::io(path, error));
             let broken = on_own_line && within()?;
             let added = if broken { [b"\n", bytes].concat() } else { bytes.to_vec() };
-            if let Err(error) = (&file).write_all(&added) {
-                // Only bytes of this call stand behind the old end, unless someone else appended too.
-                let now = file.metadata().map_or(u64::MAX, |meta| meta.len());
-                if now < stat.size + added.len() as u64 {
+            let sync = || {
+                fail::fail_point!("vault::append::sync", |_| Err(io::Error::other("a bad disk")));
+                file.sync_data()
+            };
+            if let Err(error) = (&file).write_all(&added).and_then(|()| sync()) {
+                // Bytes that another program appended meanwhile stay, and with them those of this call.
+                let mut tail = vec![0; added.len() + 1];
+                let read = file.read_at(&mut tail, stat.size);
+                let is_ours = read.is_ok_and(|len| added.starts_with(&tail[..len]));
+                if is_ours {
                     let _ = file.set_len(stat.size);
                 }
                 return Err(EditError::write(path, "adding to it")(error));
             }
-            file.sync_data().map_err(EditError::write(path, "saving it"))?;
             if self.is_same_file(path, &file, &stat)? {
                 return Ok(());
             }
@@ -89,7 +94,7 @@ impl Editor {
             remove(&place.dir, &temp);
         }
         let named = written.map_err(wrong("writing it"))?;
-        rustix::fs::fsync(&place.dir).map_err(|error| wrong("syncing its folder")(error.into()))?;
+        sync_folder(&place.dir);
         self.sweep(&place.dir);
         Ok(named)
     }

@@ -310,30 +310,6 @@ impl Editor {
         self.notify_observer(change)
     }
 
-    /// Ends an attempt whose note has its new bytes, or is gone: notifies the observer, and clears the journal. A test
-    /// may end the process at `told`, in between.
-    pub(super) fn conclude(
-        &self,
-        task: &EditTask<'_>,
-        before: Option<&[u8]>,
-        after: Option<Vec<u8>>,
-        outcomes: Vec<OpOutcome>,
-        told: &'static str,
-    ) -> Result<EditAttempt> {
-        let change = ObservedChange { path: task.path, before, after: after.as_deref(), why: task.why };
-        let warning = self.finished(&change);
-        if fail::has_failpoints() {
-            fail::eval(told, |_| ());
-        }
-        if let Err(error) = task.journal.clear() {
-            // The note is written: the next edit finds it so, and clears the entry.
-            tracing::warn!(note = %task.path, %error, "the edit is done, and its entry stays");
-        }
-        let removed = after.is_none();
-        let report = EditReport::of(outcomes, after.unwrap_or_default());
-        Ok(EditAttempt::Done(EditReport { changed: true, removed, warning, ..report }))
-    }
-
     /// Notifies the observer of a change, and returns its failure.
     pub(super) fn notify_observer(&self, change: &ObservedChange<'_>) -> Option<String> {
         let observer = self.observer.read().unwrap_or_else(PoisonError::into_inner).clone()?;

@@ -79,9 +79,12 @@ impl Editor {
             return Ok(EditAttempt::Raced);
         }
         if let Err(source) = write_images(file, &images) {
-            if take_back(file, &images) {
-                task.journal.clear()?;
+            let is_back = take_back(file, &images).is_ok()
+                || self.vault.read_open(task.path, file, 0).is_ok_and(|now| now == images.pre);
+            if !is_back {
+                return Err(EditError::Unfinished(task.path.clone(), source));
             }
+            task.journal.clear()?;
             return Err(EditError::write(task.path, "writing")(source));
         }
         fail_point!("vault::in-place::written");
@@ -96,7 +99,7 @@ impl Editor {
             return Ok(EditAttempt::Raced);
         }
         fail_point!("vault::in-place::released");
-        let done = self.conclude(task, Some(&pre), Some(post), outcomes, "vault::in-place::told")?;
+        let done = self.conclude(task, None, Some(&pre), Some(post), outcomes, "vault::in-place::told");
         fail_point!("vault::in-place::cleared");
         Ok(done)
     }
@@ -178,7 +181,7 @@ pub(super) fn write_images(file: &File, images: &FileImages) -> io::Result<()> {
     if images.post.len() < images.pre.len() {
         file.set_len(images.post.len() as u64)?;
     }
-    fail_point!("vault::in-place::before-sync");
+    fail_point!("vault::in-place::before-sync", |_| Err(io::Error::other("a bad disk")));
     file.sync_data()
 }
 
@@ -188,16 +191,12 @@ fn torn() -> bool {
 }
 
 /// Puts the old bytes back after a write that failed.
-fn take_back(file: &File, images: &FileImages) -> bool {
+fn take_back(file: &File, images: &FileImages) -> io::Result<()> {
+    fail_point!("vault::in-place::take-back", |_| Err(io::Error::other("a bad disk")));
     let (pre, [old, _]) = (&images.pre, images.differing());
-    let restored = file
-        .write_all_at(&pre[old.start..], old.start as u64)
-        .and_then(|()| file.set_len(pre.len() as u64))
-        .and_then(|()| file.sync_data());
-    if let Err(error) = &restored {
-        tracing::error!(%error, "a write failed and could not be taken back at once; the next edit will try again");
-    }
-    restored.is_ok()
+    file.write_all_at(&pre[old.start..], old.start as u64)?;
+    file.set_len(pre.len() as u64)?;
+    file.sync_data()
 }
 
 /// File systems whose leases, if they give any, bind only this machine.

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::edit_journal::{EditKind, JournalEntry, JournalLock};
 use super::in_place::write_images;
 use super::lease::{LeaseGrant, WriteLease};
-use super::swap::{exchange, mend_exchange, open_in, read_in, remove, rename_new};
+use super::swap::{exchange, mend_exchange, open_in, read_in, remove, rename_new, sync_folder};
 use crate::vault::plan::{FileImages, ImageState};
 use crate::vault::{Actor, ChangeReason, EditError, Editor, NotePath, ObservedChange, Result, VaultError};
 
@@ -190,7 +190,7 @@ impl Editor {
         // The record is on disk before the exchange, and after the temporary file: without it nothing was exchanged.
         let is_recorded = self.record_file(temp).exists();
         if is_recorded && is_whole && is_pre && exchange(&place.dir, temp, &place.name).map_err(failed)? {
-            rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
+            sync_folder(&place.dir);
             self.report_done(entry);
             return Ok(RecoveryOutcome::Finished);
         }
@@ -221,7 +221,7 @@ impl Editor {
         }
         let named = whole && rename_new(&place.dir, temp, &place.name).map_err(failed)?;
         remove(&place.dir, temp);
-        rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
+        sync_folder(&place.dir);
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_ref() == Some(post) {
             let done = self.report_done(entry);

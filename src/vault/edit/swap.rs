@@ -26,7 +26,7 @@ use crate::vault::plan::FileImages;
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::{LocatedNote, names_same_file};
-use crate::vault::{EditError, EditReport, Editor, OpOutcome, Result, Stat, VaultError};
+use crate::vault::{EditError, EditReport, Editor, ObservedChange, OpOutcome, Result, Stat, VaultError};
 
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies,
@@ -96,8 +96,8 @@ impl Editor {
             return exchanged.map(|_| EditAttempt::Raced).map_err(failed("exchanging"));
         }
         fail_point!("vault::swap::exchanged");
-        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        let done = self.conclude(task, Some(&pre), Some(post), outcomes, "vault::swap::told")?;
+        let done =
+            self.conclude(task, Some(&place.dir), Some(&pre), Some(post), outcomes, "vault::swap::told");
         // Writes between the check and the exchange are carried over now, the rest later.
         if let Err(error) = self.carry_over_record(task.journal, &self.record_file(&temp), false) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
@@ -106,8 +106,21 @@ impl Editor {
     }
 }
 
-/// Exchanges the note and `temp`, which then holds the displaced file. `false` if the note is deleted.
+/// Makes the names in a folder durable, and returns whether it could. A failure doesn't fail the edit, which is made:
+/// a power cut may undo it.
+pub(super) fn sync_folder(dir: &OwnedFd) -> bool {
+    fail_point!("vault::sync-folder", |_| false);
+    let synced = rustix::fs::fsync(dir);
+    if let Err(error) = synced {
+        tracing::warn!(%error, "a note is written, but its folder could not be synced: a power cut may undo that");
+    }
+    synced.is_ok()
+}
+
+/// Exchanges the note and `temp`, which then holds the displaced file. `false` if the note is deleted, or was replaced
+/// meanwhile.
 pub(super) fn exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
+    fail_point!("vault::swap::by-rename", |_| exchange_by_rename(dir, temp, name));
     match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT) => Ok(false),
@@ -116,33 +129,26 @@ pub(super) fn exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bo
     }
 }
 
-/// The same in three steps, where the file system can't do it in one: the old file gets a second
-/// name, the new one takes its place.
+/// The same in steps, where the file system can't do it in one. The note has no name for a moment: a rename over it would
+/// destroy what another program saves under the name in that moment.
 fn exchange_by_rename(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
-    let aside = format!("{temp}.old");
-    match rustix::fs::linkat(dir, name, dir, &*aside, AtFlags::empty()) {
-        Ok(()) => {}
+    match rustix::fs::renameat(dir, name, dir, format!("{temp}.old")) {
         Err(Errno::NOENT) => return Ok(false),
-        // No hard links here either (FAT): rename it aside, for a moment without its name.
-        Err(_) => rustix::fs::renameat(dir, name, dir, &*aside)?,
+        renamed => renamed?,
     }
-    rustix::fs::renameat(dir, temp, dir, name)?;
-    rename_new(dir, &aside, OsStr::new(temp))
+    fail_point!("vault::swap::aside");
+    let named = rename_new(dir, temp, name);
+    mend_exchange(dir, temp, name)?;
+    named
 }
 
-/// Finishes or undoes an interrupted [`exchange_by_rename`], so that no file lacks its name.
+/// Ends an [`exchange_by_rename`], also an interrupted one: the old file gets its name back, or if that is taken
+/// becomes the displaced one.
 pub(super) fn mend_exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<()> {
-    let exists = |name: &OsStr| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
     let aside = format!("{temp}.old");
-    if !exists(OsStr::new(&aside)) {
-        return Ok(());
-    }
-    if !exists(name) {
-        rename_new(dir, &aside, name)?;
-    } else if !exists(OsStr::new(temp)) {
-        rename_new(dir, &aside, OsStr::new(temp))?;
-    } else {
-        rustix::fs::unlinkat(dir, &*aside, AtFlags::empty())?;
+    let is_there = rustix::fs::statat(dir, &*aside, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    if is_there && !rename_new(dir, &aside, name)? {
+        rustix::fs::renameat(dir, &*aside, dir, temp)?;
     }
     Ok(())
 }
@@ -196,19 +202,16 @@ pub(super) fn remove(dir: &OwnedFd, name: &str) {
 
 /// Gives a file its name if that is free; `false` if it is taken.
 pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bool> {
-    match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
+    let named = match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            let linked = rustix::fs::linkat(dir, from, dir, to, AtFlags::empty());
+            linked.and_then(|()| rustix::fs::unlinkat(dir, from, AtFlags::empty()))
+        }
+        renamed => renamed,
+    };
+    match named {
         Ok(()) => Ok(true),
         Err(Errno::EXIST) => Ok(false),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
-                Ok(()) => {
-                    rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
-                    Ok(true)
-                }
-                Err(Errno::EXIST) => Ok(false),
-                Err(error) => Err(error.into()),
-            }
-        }
         Err(error) => Err(error.into()),
     }
 }
@@ -248,8 +251,34 @@ impl Editor {
             return named.map(|_| EditAttempt::Raced).map_err(failed("giving it its name"));
         }
         fail_point!("vault::create::named");
-        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        self.conclude(task, None, Some(post), planned.outcomes, "vault::create::told")
+        let outcomes = planned.outcomes;
+        Ok(self.conclude(task, Some(&place.dir), None, Some(post), outcomes, "vault::create::told"))
+    }
+
+    /// Ends an attempt whose note has its new bytes, or is gone: makes its changed name in `renamed_in` durable, notifies
+    /// the observer, and clears the journal. A test may end the process at `told`, in between.
+    pub(super) fn conclude(
+        &self,
+        task: &EditTask<'_>,
+        renamed_in: Option<&OwnedFd>,
+        before: Option<&[u8]>,
+        after: Option<Vec<u8>>,
+        outcomes: Vec<OpOutcome>,
+        told: &'static str,
+    ) -> EditAttempt {
+        let is_durable = renamed_in.is_none_or(sync_folder);
+        let change = ObservedChange { path: task.path, before, after: after.as_deref(), why: task.why };
+        let warning = self.finished(&change);
+        if fail::has_failpoints() {
+            fail::eval(told, |_| ());
+        }
+        // The note is written: the next edit finds it so, and clears the entry.
+        if is_durable && let Err(error) = task.journal.clear() {
+            tracing::warn!(note = %task.path, %error, "the edit is done, and its entry stays");
+        }
+        let removed = after.is_none();
+        let report = EditReport::of(outcomes, after.unwrap_or_default());
+        EditAttempt::Done(EditReport { changed: true, removed, warning, ..report })
     }
 
     /// Ends an attempt whose temporary file did not get the note's name.
@@ -299,8 +328,7 @@ impl Editor {
             task.journal.clear()?;
             return Ok(EditAttempt::Raced);
         }
-        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        self.conclude(task, Some(&pre), None, outcomes, "vault::remove::told")
+        Ok(self.conclude(task, Some(&place.dir), Some(&pre), None, outcomes, "vault::remove::told"))
     }
 }
 
@@ -320,5 +348,31 @@ pub(super) fn read_in(dir: &OwnedFd, name: impl rustix::path::Arg) -> io::Result
         }
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_in_the_middle_of_an_exchange_in_steps_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = OwnedFd::from(File::open(folder.path()).unwrap());
+        let path = |name: &str| folder.path().join(name);
+        let exchanged = || {
+            std::fs::write(path("temp"), "new").unwrap();
+            exchange_by_rename(&dir, "temp", OsStr::new("note")).unwrap()
+        };
+        let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+        std::fs::write(path("note"), "old").unwrap();
+        let note = path("note");
+        fail::cfg_callback("vault::swap::aside", move || std::fs::write(&note, "saved").unwrap()).unwrap();
+        assert!(!exchanged());
+        assert_eq!(read("note"), "saved");
+        fail::remove("vault::swap::aside");
+        assert!(exchanged());
+        assert_eq!((read("note"), read("temp")), ("new".to_owned(), "saved".to_owned()));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }
