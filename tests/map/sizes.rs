@@ -92,7 +92,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
     // A commit names what it holds of a restore, and the next restore finds what was missed.
     // A walk goes through joined histories, too; an undo tells follow-ups apart, and a time that was set back is seen.
-    ("history", 5400),
+    // An undo tells bullets with alike lines below them apart.
+    ("history", 5450),
     // A setting of ours is told from the file as it was.
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
     // A pin gives the whole block, list or table that it links to.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines, with_line_ends_of};
 use crate::format::commitment::{self, Commitment};
+use crate::format::memory;
 use crate::format::reminder::split_id;
 use crate::vault::plan::without;
 
@@ -16,11 +17,30 @@ use crate::vault::plan::without;
 const MOST_CONTEXT: usize = 16;
 
 /// `current` without the change from `before` to `after`; `None` if the result isn't certain. Lines of follow-ups are
-/// alike (`status: cancelled`): a result that changes the head of another follow-up than the change did isn't certain.
+/// alike (`status: cancelled`), and lines below bullets may be: a result that changes the head of another follow-up, or
+/// the lines below another bullet, than the change did isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let result = revert_lines(before, after, current)?;
-    let meant = differing_follow_ups(before, after);
-    differing_follow_ups(current, &result).is_subset(&meant).then_some(result)
+    let is_meant = differing_follow_ups(current, &result).is_subset(&differing_follow_ups(before, after))
+        && differing_bullets(current, &result).is_subset(&differing_bullets(before, after));
+    is_meant.then_some(result)
+}
+
+/// The first lines of the bullets that stand in both texts, with other lines below them.
+fn differing_bullets(one: &[u8], other: &[u8]) -> BTreeSet<String> {
+    let [one, other] = [one, other].map(|text| {
+        let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for bullet in memory::parse(text).bullets {
+            let text = bullet.into_text();
+            let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            below.entry(head.to_owned()).or_default().insert(rest.to_owned());
+        }
+        below
+    });
+    one.into_iter()
+        .filter(|(head, below)| other.get(head).is_some_and(|it| it != below))
+        .map(|it| it.0)
+        .collect()
 }
 
 /// The ids of the follow-ups whose heads aren't the same in both texts.
@@ -76,7 +96,7 @@ fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
 /// section.
 fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> {
     let (old, new, now) = (lines(before), lines(after), lines(current));
-    let is_heading = |line: &[u8]| crate::format::memory::heading(line).is_some();
+    let is_heading = |line: &[u8]| memory::heading(line).is_some();
     let (mut out, mut at): (Vec<&[u8]>, usize) = (Vec::new(), 0);
     for op in differences(&old, &new) {
         out.extend(&old[at..op.old_range().end]);
@@ -261,6 +281,20 @@ mod tests {
         assert_eq!(back(&before, &after, &now), Some(a("pending") + &b("cancelled")));
         // One that was added goes, whatever became of the other.
         assert_eq!(back(&a("pending"), &before, &(a("cancelled") + &b("pending"))), Some(a("cancelled")));
+    }
+
+    #[test]
+    fn no_line_below_a_bullet_goes_to_another_one_because_it_is_alike() {
+        let (before, after) = ("- A\n  x\n- B\n  x\n", "- A\n  x\n");
+        for now in ["- A\n  y\n", "- A\n  x\n  y\n", "- A\n", "- C\n  x\n- A\n  y\n"] {
+            let result = back(before, after, now);
+            let is_whole = |result: String| result.replacen("- B\n  x\n", "", 1) == now;
+            assert!(result.clone().is_none_or(is_whole), "{now:?}: {result:?}");
+        }
+        assert_eq!(
+            back(before, "- B\n  x\n", "- mine\n- B\n  x\n").as_deref(),
+            Some("- A\n  x\n- mine\n- B\n  x\n")
+        );
     }
 
     #[test]
