@@ -46,7 +46,8 @@ impl<'a> Side<'_, 'a> {
 
     /// Whether it has this line of the base.
     pub fn keeps(&self, line: usize) -> bool {
-        !self.hunks.iter().any(|hunk| hunk.old_range().contains(&line))
+        let at = self.hunks.partition_point(|hunk| hunk.old_range().end <= line);
+        self.hunks.get(at).is_none_or(|hunk| hunk.old_range().start > line)
     }
 }
 
@@ -88,8 +89,9 @@ fn region(left: &[DiffOp], right: &[DiffOp]) -> Option<Range<usize>> {
     let first = [left.first(), right.first()].into_iter().flatten().map(DiffOp::old_range);
     let mut region = first.min_by_key(|old| (old.start, old.end))?;
     loop {
-        let inside = left.iter().chain(right).filter(|hunk| is_in(hunk, &region));
-        match inside.map(|hunk| hunk.old_range().end).max() {
+        let inside = |hunks: &[DiffOp]| hunks.partition_point(|hunk| is_in(hunk, &region));
+        let last = [left, right].map(|hunks| hunks[..inside(hunks)].last().map(|hunk| hunk.old_range().end));
+        match last.into_iter().flatten().max() {
             Some(end) if end > region.end => region.end = end,
             _ => return Some(region),
         }

@@ -1,7 +1,8 @@
 //! Recognises traces of sync tools by name and text alone: conflicting copies, merge markers, placeholders, temporary
 //! files. Pure.
 //!
-//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive and OneDrive.
+//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Seafile, Obsidian Sync, iCloud, Google Drive and
+//! OneDrive.
 //! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`,
 //! OneDrive's `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who
 //! gives a note such a name is asked to rename it, because a missed conflicting copy would do more harm.
@@ -40,10 +41,11 @@ fn syncthing(stem: &str) -> Option<&str> {
 /// `NAME (conflicted copy …) (1)`.
 fn parenthesised(stem: &str) -> Option<&str> {
     // Dropbox and Nextcloud translate the words; these are the common ones.
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 15] = [
         "conflicted copy",
         "conflict copy",
         "case conflict",
+        "sfconflict",
         "in konflikt stehende kopie",
         "copie en conflit",
         "copia en conflicto",
@@ -156,6 +158,7 @@ mod tests {
             ("Plan (v2) (Ann's conflicted copy 2026-12-06) (1).md", "Plan (v2).md"),
             ("Reminders (pc (old) conflicted copy 2026-12-06).md", "Reminders.md"),
             ("Reminders_conflict-20261121-093000.md", "Reminders.md"),
+            ("Reminders (SFConflict ann@example.org 2026-12-06-09-30-00).md", "Reminders.md"),
             ("Reminders 2.md", "Reminders.md"),
             ("Reminders (1).md", "Reminders.md"),
             ("Plan (v2) (3).md", "Plan (v2).md"),
