@@ -1,5 +1,6 @@
 //! Finds the vault, the directories of its state and cache, and whether a program can be run.
 
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -45,13 +46,20 @@ impl Dirs {
     /// The directories of the vault at `root`, from the environment or the platform's conventions.
     ///
     /// # Errors
-    /// The vault's path can't be resolved, or the environment names no home directory.
+    /// The vault's path can't be resolved, the environment names no home directory, or a pipe is in the place of a state
+    /// file.
     pub fn for_vault(root: &Path) -> Result<Self, ConfigError> {
         let from_env = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let (state, cache) = (from_env(STATE_VARIABLE), from_env(CACHE_VARIABLE));
-        if let (Some(state), Some(cache)) = (&state, &cache) {
-            return Ok(Self { state: state.clone(), cache: cache.clone() });
-        }
+        let dirs = match (from_env(STATE_VARIABLE), from_env(CACHE_VARIABLE)) {
+            (Some(state), Some(cache)) => Self { state, cache },
+            (state, cache) => Self::or_default(root, state, cache)?,
+        };
+        no_pipes(&dirs.state)?;
+        no_pipes(&dirs.state.join("edits"))?;
+        Ok(dirs)
+    }
+
+    fn or_default(root: &Path, state: Option<PathBuf>, cache: Option<PathBuf>) -> Result<Self, ConfigError> {
         // A home that depends on the current folder would be another one for each command.
         let base = etcetera::choose_base_strategy().ok().filter(|base| base.home_dir().is_absolute());
         let base = base.ok_or_else(|| {
@@ -59,9 +67,13 @@ impl Dirs {
                 .suggest(format!("set `HOME`, or `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
         })?;
         let name = vault_name(root)?;
-        let default_state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        let default_state =
+            base.state_dir().unwrap_or_else(|| base.data_dir()).join("vault-agent").join(&name);
+        if state.is_none() {
+            close_to_others(&default_state);
+        }
         Ok(Self {
-            state: state.unwrap_or_else(|| default_state.join("vault-agent").join(&name)),
+            state: state.unwrap_or(default_state),
             cache: cache.unwrap_or_else(|| base.cache_dir().join("vault-agent").join(&name)),
         })
     }
@@ -140,6 +152,25 @@ fn another(state: &Path, known: &Path, own: &Path, file: &Path) -> ConfigError {
     ))
 }
 
+/// Refuses a pipe in the place of a state file: who opens it waits for ever.
+fn no_pipes(dir: &Path) -> Result<(), ConfigError> {
+    let is_pipe = |file: &std::fs::DirEntry| file.file_type().is_ok_and(|kind| kind.is_fifo());
+    match std::fs::read_dir(dir).into_iter().flatten().flatten().find(is_pipe) {
+        Some(pipe) => {
+            let words = format!("`{}` is a pipe, where a file should be", pipe.path().display());
+            Err(ConfigError::new(words).suggest("move it out of the way"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Takes the rights of others from a folder that an earlier version made.
+fn close_to_others(dir: &Path) {
+    if std::fs::metadata(dir).is_ok_and(|dir| dir.permissions().mode() & 0o007 != 0) {
+        let _ = std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700));
+    }
+}
+
 /// Makes a folder that only its owner can read, and those above it.
 pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
@@ -190,7 +221,6 @@ pub fn find_vault(start: &Path) -> Option<PathBuf> {
 
 /// Whether a program can be run: by its path, or by its name along `PATH`.
 pub fn is_executable(program: &str) -> bool {
-    use std::os::unix::fs::PermissionsExt;
     let runs = |path: &Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
     };
@@ -267,6 +297,17 @@ mod tests {
         std::fs::rename(root.join("state/old"), root.join("state/new")).unwrap();
         state("new").bind(&new).unwrap();
         assert_eq!(state("new").left_behind(&new), None);
+    }
+
+    #[test]
+    fn a_state_directory_that_all_could_read_is_its_owners_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let mode = || std::fs::metadata(temp.path()).unwrap().permissions().mode() & 0o777;
+        for (before, after) in [(0o755, 0o700), (0o750, 0o750)] {
+            std::fs::set_permissions(temp.path(), std::fs::Permissions::from_mode(before)).unwrap();
+            close_to_others(temp.path());
+            assert_eq!(mode(), after);
+        }
     }
 
     #[test]
