@@ -1,13 +1,13 @@
-//! Checks this machine: directories, daemon, deliveries, pause, Discord's secrets, time zone data, notifiers, the box
-//! for commands, and the hooks of coding agents. Also checks the machines that share the vault, by the daemon's last
-//! report of them. Makes no request over the network.
+//! Checks this machine: daemon, deliveries, pause, Discord's secrets, time zone data, notifiers, the box for commands,
+//! and the hooks of coding agents. Also checks the machines that share the vault, by the daemon's last report of them.
+//! Makes no request over the network.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{Check, CheckExtent, Checked, Repair, all};
+use super::{Check, CheckExtent, Checked, Repair, all, directories};
 use crate::agenda::{EntryKind, late_and_coming};
 use crate::config::{
     DISCORD_TOKEN_VARIABLE, ETCD_PASSWORD_VARIABLE, NotifyKind, OnPartition, WEBHOOK_VARIABLE, is_executable,
@@ -31,42 +31,13 @@ const STUCK_AFTER: SignedDuration = SignedDuration::from_mins(3);
 const YEARS_AHEAD: u32 = 2;
 
 pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
-    let mut checks = vec![directories(workspace), daemon(workspace, look)];
-    let left_behind = workspace.dirs.left_behind(workspace.vault.root());
-    checks.extend(left_behind.map(|(found, fix)| Check::warn("directories", found, fix)));
+    let mut checks = directories::checks(workspace);
+    checks.push(daemon(workspace, look));
     checks.extend(all(deliveries(workspace)));
     checks.extend(firing(workspace));
     checks.extend(secrets(workspace));
     checks.push(time_zone(workspace));
     checks
-}
-
-fn directories(workspace: &Workspace) -> Check {
-    let fail = |detail: String, fix: &str| Check::fail("directories", detail, fix);
-    let root = workspace.vault.root();
-    for dir in [&workspace.dirs.state, &workspace.dirs.cache] {
-        if dir.canonicalize().is_ok_and(|dir| dir.starts_with(root)) {
-            let detail =
-                format!("`{}` lies in the vault, where sync tools would carry databases", dir.display());
-            return fail(detail, "name another with VAULT_AGENT_STATE_DIR and VAULT_AGENT_CACHE_DIR");
-        }
-        if let Err(error) = try_write(dir) {
-            let detail = format!("can't write `{}`: {error}", dir.display());
-            return fail(detail, "free some space, or give yourself the right to write there");
-        }
-    }
-    if rustix::fs::access(root, rustix::fs::Access::WRITE_OK).is_err() {
-        let detail = format!("can't write in the vault `{}`", root.display());
-        return fail(detail, "give yourself the right to write there, or mount it writable");
-    }
-    let (state, cache) = (workspace.dirs.state.display(), workspace.dirs.cache.display());
-    Check::ok("directories", format!("state {state}, cache {cache}"))
-}
-
-fn try_write(dir: &Path) -> std::io::Result<()> {
-    let probe = dir.join(".doctor");
-    std::fs::write(&probe, b"probe")?;
-    std::fs::remove_file(probe)
 }
 
 fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {

@@ -4,14 +4,15 @@
 //! subject and reports it even if all is well, so that a person sees that it was checked. A check changes nothing and
 //! never ends the others.
 //!
-//! - `environment`, `history_and_index`, `notes`: checks of this machine and the others that share the vault, of
-//!   history and index, and of the notes;
+//! - `directories`, `environment`, `history_and_index`, `notes`: checks of this machine and the others that share the
+//!   vault, of history and index, and of the notes;
 //! - `assistant`: checks of brains, other MCP servers and routines; [`discord`], [`embeddings`]: checks of the bot and
 //!   of the model for vectors; these use the network, so a front door decides whether they run;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 
 #[cfg(feature = "assistant")]
 mod assistant;
+mod directories;
 #[cfg(feature = "assistant")]
 mod discord;
 mod embeddings;

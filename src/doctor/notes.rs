@@ -16,6 +16,8 @@ pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = near_misses(workspace);
     checks.extend(other_notes(workspace));
     if look == CheckExtent::Whole {
+        let fix = "move it back, or name it in `[paths]`";
+        checks.extend(moved(workspace).into_iter().map(|found| Check::fail("notes", found, fix)));
         checks.extend(all(copies(workspace)));
         checks.extend(tasks(workspace));
     }
@@ -75,6 +77,22 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
         checks.push(Check::ok("notes", format!("{lines} and {blocks}, all understood")));
     }
     checks
+}
+
+/// The notes of reminders and follow-ups that are not there, while a note of that name, in letters of any case, is in
+/// another place: nothing of it is told.
+pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
+    let paths = &workspace.settings.paths;
+    let mut missing = [&paths.reminders, &paths.commitments].map(|name| workspace.note(name)).to_vec();
+    missing.retain(|path| !workspace.vault.exists(path));
+    let walk = (!missing.is_empty()).then(|| workspace.vault.walk(&WalkOptions::default()));
+    let notes = walk.and_then(Result::ok).map_or_else(Vec::new, |walk| walk.entries);
+    let other = |path: &NotePath| {
+        let is_it = |name: &str| name.eq_ignore_ascii_case(path.file_name());
+        notes.iter().map(|entry| &entry.path).find(|note| is_it(note.file_name()))
+    };
+    let sentence = |path| Some(format!("`{path}` is not there, so nothing of `{}` is told", other(path)?));
+    missing.iter().filter_map(sentence).collect()
 }
 
 /// The other notes and folders of `[paths]`, and the followed folders: whether they can be used.

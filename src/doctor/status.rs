@@ -7,7 +7,7 @@ use crate::agenda::{
     Agenda, AgendaEntry, EntryKind, UpcomingItem, late_and_coming, or_problem, upcoming_items,
 };
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
-use crate::deliver::instants;
+use crate::deliver::{Journal, instants};
 use crate::format::approval;
 use crate::instance::{DaemonLock, DaemonStatus, LockError};
 use crate::pause::Paused;
@@ -130,20 +130,30 @@ impl StatusReport {
 /// The state of all parts, with the next `count` items.
 ///
 /// # Errors
-/// The delivery journal can't be read. Unreadable notes are listed as problems.
+/// The vault is gone. Unreadable notes, and a delivery journal that can't be used, are listed as problems.
 pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<StatusReport, ReadError> {
-    let (mut late, Agenda { mut problems, .. }) = late_and_coming(workspace, scanner)?;
+    let (mut late, mut problems) = match late_and_coming(workspace, scanner) {
+        Ok((late, Agenda { problems, .. })) => (late, problems),
+        // What is late isn't known without it.
+        Err(ReadError::Journal(error)) => {
+            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            (Vec::new(), vec![format!("{error}{hint}")])
+        }
+        Err(error) => return Err(error),
+    };
     // A task that was due before its form was turned on is told by nobody.
     late.sort_by_key(|one| one.kind == EntryKind::Task);
     let settings = workspace.pass_settings();
-    let journal = workspace.journal()?;
+    problems.extend(super::notes::moved(workspace));
+    let journal = workspace.journal().ok();
+    let journal = journal.as_ref();
     Ok(StatusReport {
         running: DaemonLock::holder(&workspace.dirs.state).is_some(),
         daemon: DaemonStatus::read(&workspace.dirs.state),
         late,
         next: upcoming_items(workspace, count, scanner).unwrap_or_default(),
-        waiting: journal.open_deliveries()?,
-        refused: journal.refusals(&settings.notifiers)?,
+        waiting: journal.map(Journal::open_deliveries).transpose()?.unwrap_or_default(),
+        refused: journal.map(|it| it.refusals(&settings.notifiers)).transpose()?.unwrap_or_default(),
         approvals: or_problem(asked(workspace), &mut problems),
         read_only: settings.read_only.or_else(|| workspace.reason_for_not_telling()),
         pause: Paused::of(workspace),

@@ -89,25 +89,43 @@ fn a_merge_conflict_is_an_error_that_names_the_line() {
 }
 
 #[test]
-fn a_note_that_can_not_be_written_is_named() {
+fn a_note_or_a_state_file_that_can_not_be_written_is_named() {
     let vault = TestVault::new("//- /Reminders.md\n");
-    let note = vault.path("Reminders.md");
+    let _ = vault.run(&["memory", "save", "x"]);
     // Rights mean nothing to root, for whom only an immutable file is one that can't be written.
     let is_root = rustix::process::geteuid().is_root();
-    let flag = |flag: &str| {
-        let run = std::process::Command::new("chattr").arg(flag).arg(&note).status();
-        run.is_ok_and(|status| status.success())
-    };
-    if is_root && !flag("+i") {
-        eprintln!("skipped: root can't make a file immutable here");
-        return;
+    for (file, said) in [
+        (vault.path("Reminders.md"), "`Reminders.md` can't be written: "),
+        (vault.state().join("edits/journal"), "edits/journal`"),
+    ] {
+        let flag = |flag: &str| {
+            let run = std::process::Command::new("chattr").arg(flag).arg(&file).status();
+            run.is_ok_and(|status| status.success())
+        };
+        if is_root && !flag("+i") {
+            eprintln!("skipped: root can't make a file immutable here");
+            return;
+        }
+        if !is_root {
+            set_mode(&file, 0o400);
+        }
+        let run = vault.run(&["doctor"]);
+        assert!(!is_root || flag("-i"));
+        run.exits(1).says(said);
     }
-    if !is_root {
-        set_mode(&note, 0o400);
+}
+
+#[test]
+fn what_can_not_be_used_in_the_state_directory_is_named() {
+    let vault = TestVault::new("");
+    for name in ["deliveries.sqlite", "machines.json", "edits/journal"] {
+        let file = vault.state().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fifo(&file);
+        vault.run(&["status"]).exits(2).warns(&format!("{name}` is a pipe, where a file should be"));
+        vault.run(&["doctor"]).exits(1).says("is a pipe, where a file should be");
+        std::fs::remove_file(file).unwrap();
     }
-    let run = vault.run(&["doctor"]);
-    assert!(!is_root || flag("-i"));
-    run.exits(1).says("`Reminders.md` can't be written: ");
 }
 
 #[test]

@@ -48,6 +48,26 @@ fn what_is_overdue_is_shown_wherever_one_looks() {
 }
 
 #[test]
+fn a_note_of_reminders_that_was_moved_is_a_problem() {
+    let vault = TestVault::new(FIXTURE);
+    for there in ["reminders.md", "Agent/Reminders.md"] {
+        std::fs::create_dir_all(vault.path("Agent")).unwrap();
+        std::fs::rename(vault.path("Reminders.md"), vault.path(there)).unwrap();
+        let said = format!("`Reminders.md` is not there, so nothing of `{there}` is told");
+        vault.run(&["status"]).exits(1).says(&format!("problem   {said}"));
+        vault.run(&["doctor"]).exits(1).says(&format!("FAIL notes        {said}"));
+        std::fs::rename(vault.path(there), vault.path("Reminders.md")).unwrap();
+    }
+}
+
+#[test]
+fn without_the_delivery_journal_it_says_what_comes_and_what_is_wrong() {
+    let vault = TestVault::new(FIXTURE);
+    std::fs::create_dir(vault.state().join("deliveries.sqlite")).unwrap();
+    vault.run(&["status"]).exits(1).says("problem   the delivery journal `").says("Bins");
+}
+
+#[test]
 fn a_search_that_finds_nothing_names_what_was_not_searched() {
     let vault =
         TestVault::new("//- /Small.md\nwheels\n//- /vault-agent.toml\n[index]\nmax_file_bytes = 1000\n");

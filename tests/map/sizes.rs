@@ -78,7 +78,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // It names the state of a vault that was moved, and why the history is not pushed.
     // A notifier that is left to other machines is named.
     // What would fail only when it is used is named: folders, followed folders, the reranker, keys of skills, hooks.
-    ("doctor", 1200),
+    // It names a note of reminders that was moved, and a state file that may not be written.
+    ("doctor", 1250),
     ("embed", 1250),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
