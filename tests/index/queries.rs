@@ -69,8 +69,10 @@ fn other_scripts_identifiers_and_accents() {
 fn words_of_every_script_and_place_in_a_note_are_whole() {
     let vault = TestVault::new(
         "//- hindi.md\nमुझे हिन्दी पसंद है\n//- di.md\nदी ने कहा\n//- hin.md\nहिन सब\n\
-         //- ref.md\nintro\n\n[anna]: zugodum\n\nmore\n\n[emil]: Bubapak.\n[site]: https://a.org\n[ch]: tabakum.html#x\n\
-         //- html.md\n<div class=\"kuk\">\nif a < kabubod then\nrest pumugik\n</div>\n",
+         //- ref.md\nintro\n\n[anna]: zugodum\n\nmore\n\n[emil]: Bubapak.\n\n[site]: https://a.org\n[ch]: tabakum.html#x\n\
+         \n- [bob]: kabulom\n\n> [eva]:\n> pumulok more\n\n[^1]: fukamul\n\n| a |\n|---|\n| b | nazugum |\n\
+         //- soft.md\nzuga\u{ad}lom\n\
+         //- html.md\n<div class=\"kuk\">\nif a < kabubod then\nrest pumugik\n<a\n href=\"kuk\">zukamal</a>\n</div>\n",
     );
     let index = vault.index();
     for (query, found) in [
@@ -78,10 +80,19 @@ fn words_of_every_script_and_place_in_a_note_are_whole() {
         ("\"दी\"", &["di.md:1"]),
         ("हिन्*", &["hindi.md:1"]),
         ("हिन्दी", &["hindi.md:1"]),
-        ("kind:paragraph -दी -path:ref -path:html", &["hin.md:1", "hindi.md:1"]),
+        ("kind:paragraph -दी -path:ref -path:html -path:soft", &["hin.md:1", "hindi.md:1"]),
         ("zugodum", &["ref.md:3"]),
         ("bubapak", &["ref.md:7"]),
         ("tabakum", &[]),
+        ("kabulom", &["ref.md:12"]),
+        ("pumulok", &["ref.md:14"]),
+        ("fukamul", &["ref.md:17"]),
+        ("nazugum", &["ref.md:21"]),
+        ("zukamal", &["html.md:1"]),
+        ("zugalom", &["soft.md:1"]),
+        ("zuga\u{ad}lom", &["soft.md:1"]),
+        ("\"zugalom\"", &["soft.md:1"]),
+        ("zugal*", &["soft.md:1"]),
         ("kabubod", &["html.md:1"]),
         ("pumugik", &["html.md:1"]),
         ("kuk", &[]),

@@ -74,10 +74,12 @@ fn what_was_pinned_is_recalled_by_what_it_says() {
     vault.write("U\u{308}ber/Fa\u{308}cher.md", "The lease ends in May\n\nRubbish goes on Fridays ^r\n");
     let _ = vault.run(&["memory", "pin", "--line", "U\u{308}ber/Fa\u{308}cher.md:1"]).ok();
     let pins = vault.read("Pinned.md");
-    vault.write("Pinned.md", format!("{pins}- [[fächer#^r]]\n- Use [[note#^d]] for guests\n"));
+    vault.write("Pinned.md", format!("{pins}- [[fächer#^r]]\n- Use [[note#^d]] for guests\n- [[list#^l]]\n"));
+    // Below a list an id means all of it.
+    vault.write("list.md", "---\ntags: x\n---\nbefore\n\n- one\n  - inner\n- two\n\n^l\n");
     let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
     let pinned = json["hits"].as_array().unwrap().iter().filter(|hit| hit["pinned"] == true).count();
-    assert_eq!(pinned, 3, "{json}");
+    assert_eq!(pinned, 6, "{json}");
 }
 
 #[test]

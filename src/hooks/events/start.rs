@@ -136,17 +136,14 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
     Memory { path, line: u32::try_from(line).unwrap_or(u32::MAX), text, pinned, ..Memory::default() }
 }
 
-/// A note's text and blocks.
-type ReadNote = (String, Vec<Block>);
-
 /// The notes that pins link to, each read once.
 struct LinkedNotes<'a> {
     workspace: &'a Workspace,
     options: Options,
     /// All notes of the vault, once a link isn't the path of its note.
     paths: OnceCell<Vec<NotePath>>,
-    /// What was read; none of a note that can't be.
-    parsed: RefCell<HashMap<NotePath, Option<ReadNote>>>,
+    /// The blocks of each; none of a note that can't be read.
+    parsed: RefCell<HashMap<NotePath, Vec<Block>>>,
 }
 
 impl LinkedNotes<'_> {
@@ -168,18 +165,13 @@ impl LinkedNotes<'_> {
 
     fn blocks_in(&self, path: NotePath, id: &String) -> Option<Vec<Block>> {
         let mut parsed = self.parsed.borrow_mut();
-        let (text, blocks) = parsed
-            .entry(path)
-            .or_insert_with_key(|path| {
-                let bytes = lines::with_lf(self.workspace.vault.read(path).ok()?);
-                let text = read::decode::decode(&bytes)?.0.into_owned();
-                Some((text, read::parse(path.as_str(), &bytes, &self.options).ok()?.blocks))
-            })
-            .as_ref()?;
-        let block = blocks.iter().find(|block| block.block_id.as_ref() == Some(id))?;
-        Some(match read::markup::element_above(text, id, block.start as usize) {
-            Some(all) => blocks.iter().filter(|it| all.contains(&(it.start as usize))).cloned().collect(),
-            None => vec![block.clone()],
-        })
+        let blocks = parsed.entry(path).or_insert_with_key(|path| {
+            let bytes = self.workspace.vault.read(path).unwrap_or_default();
+            let note = read::parse(path.as_str(), &lines::with_lf(bytes), &self.options);
+            note.unwrap_or_default().blocks
+        });
+        let found: Vec<Block> =
+            blocks.iter().filter(|it| it.block_id.as_ref() == Some(id)).cloned().collect();
+        (!found.is_empty()).then_some(found)
     }
 }

@@ -19,7 +19,7 @@ pub(in crate::search) mod glob;
 pub(in crate::search) use authors::{Authors, MARK, embedded, names_of, without_names, without_references};
 pub(in crate::search) use days::{About, Named, named_days};
 pub(in crate::search) use stems::{
-    Piece, STOP, Shape, Terms, bit, each_piece, has_function_word, is_mark, is_unspaced, signature,
-    word_list, words,
+    Piece, SOFT_HYPHEN, STOP, Shape, Terms, bit, each_piece, has_function_word, is_mark, is_unspaced,
+    signature, word_list, words,
 };
 pub(in crate::search) use text::{Analyzer, Form, STEM, fold, forms, other_stem};

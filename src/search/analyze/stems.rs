@@ -22,6 +22,9 @@ pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in
 pub(in crate::search) static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| STOP.split_ascii_whitespace().collect());
 
+/// Says where a word may be cut at a line's end, and is seen there alone.
+pub(in crate::search) const SOFT_HYPHEN: char = '\u{ad}';
+
 /// The most bytes of a word; longer ones, such as base64, are cut.
 const LONGEST: usize = 64;
 /// So many words' stems are kept.
@@ -75,7 +78,7 @@ pub(in crate::search) fn has_function_word(term: &str) -> bool {
 pub fn words(text: &str, mut emit: impl FnMut(&str)) {
     let mut word = String::new();
     let mut run: Vec<char> = Vec::new();
-    for c in text.chars().chain(std::iter::once(' ')) {
+    for c in text.chars().filter(|c| *c != SOFT_HYPHEN).chain(std::iter::once(' ')) {
         if c >= '\u{e00}' && is_unspaced(c) {
             flush(&mut word, &mut emit);
             run.push(c);

@@ -15,7 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::embed::cut;
 use crate::format::tags::is_sign;
-use crate::search::analyze::{Terms, is_unspaced};
+use crate::search::analyze::{SOFT_HYPHEN, Terms, is_unspaced};
 
 /// The first byte of a stem's term; exact forms never hold it.
 pub const STEM: char = '\u{1}';
@@ -226,9 +226,9 @@ fn fold_into(text: &str, folded: &mut String) {
     }
 }
 
-/// Marks that fold away: accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs.
+/// Marks that fold away: accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs, soft hyphens.
 fn is_accent(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}')
+    matches!(c, SOFT_HYPHEN | '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }
 
 /// Whether `c` says how the sign before it is to be drawn, as in a coloured heart.
@@ -258,7 +258,7 @@ fn class(c: char) -> Class {
         '\u{2019}' => Class::Connector,
         c if is_selector(c) => Class::Other,
         c if is_unspaced(c) => Class::Spaceless,
-        c if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
+        c if c.is_alphanumeric() || is_combining_mark(c) || c == SOFT_HYPHEN => Class::Word,
         _ => Class::Other,
     }
 }

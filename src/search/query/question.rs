@@ -70,8 +70,8 @@ pub struct Question {
 impl Question {
     /// Parses `text`; `today` is the day from which "yesterday" counts.
     pub fn new(text: &str, today: Date) -> Self {
-        // Notes have a letter and its accent as one character nearly always.
-        let whole: String = text.trim().nfc().collect();
+        // Notes have a letter and its accent as one character nearly always, and kana in their usual width.
+        let whole: String = text.trim().nfkc().collect();
         let bare = strip_phrases(beginning(&whole, LONGEST));
         let text = bare.as_str();
         let all = word_list(text);

@@ -32,7 +32,7 @@ const INJECTED: [&str; 4] = ["recall", "context", "injected", "system"];
 /// The blocks of `text[body_start..]`, placed in `text`; `lines` belongs to the whole of `text`.
 pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
     let hidden = markup::find(text, body_start);
-    let seen = markup::blank(text, &hidden);
+    let seen = markup::mark_colons(markup::blank(text, &hidden), body_start);
     let first = blocks.len();
     walk(&seen, body_start, lines, blocks);
     if !hidden.is_empty() {
@@ -58,32 +58,29 @@ fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, bl
 }
 
 fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
+    let blocks_before = blocks.len();
     let mut walk = Walk {
         text,
         lines,
-        first: blocks.len(),
         blocks,
         headings: Vec::new(),
         section: None,
         leaves: Vec::new(),
         callout: None,
         cells: 0,
-        html: false,
+        cells_end: 0,
+        html: String::new(),
+        depth: 0,
+        elements: [blocks_before; 2],
     };
-    let mut end = body_start;
     for (event, range) in Parser::new_ext(&text[body_start..], markup::options()).into_offset_iter() {
-        let range = range.start + body_start..range.end + body_start;
-        walk.definitions(end..range.start);
-        end = end.max(range.end);
-        walk.event(event, range);
+        walk.event(event, range.start + body_start..range.end + body_start);
     }
-    walk.definitions(end..text.len());
 }
 
 struct Leaf {
     kind: Kind,
     start: usize,
-    end: usize,
     text: String,
     extra: String,
     links: Vec<String>,
@@ -93,7 +90,7 @@ struct Leaf {
 impl Leaf {
     fn new(kind: Kind, start: usize) -> Self {
         let (text, extra, links, code) = Default::default();
-        Self { kind, start, end: start, text, extra, links, code }
+        Self { kind, start, text, extra, links, code }
     }
 }
 
@@ -101,21 +98,41 @@ struct Walk<'a> {
     text: &'a str,
     lines: &'a Lines,
     blocks: &'a mut Vec<Block>,
-    first: usize,
     headings: Vec<(HeadingLevel, String)>,
     section: Option<Arc<str>>,
     leaves: Vec<Leaf>,
     /// How deep in block quotes the open callout is, and whether it is left out.
     callout: Option<(usize, bool)>,
     cells: usize,
-    html: bool,
+    cells_end: usize,
+    /// HTML that isn't read yet: a tag may go over several lines.
+    html: String,
+    /// How many elements are open.
+    depth: usize,
+    /// The first block of the last outermost element but one, and of the last one.
+    elements: [usize; 2],
 }
 
 impl Walk<'_> {
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        if !matches!(event, Event::Html(_)) && !self.html.is_empty() {
+            let html = std::mem::take(&mut self.html);
+            if let Some(leaf) = self.leaves.last_mut() {
+                strip_html(&html, &mut leaf.text);
+            }
+        }
         match event {
-            Event::Start(tag) => self.start(tag, range),
-            Event::End(tag) => self.end(tag, range),
+            Event::Start(tag) => {
+                if self.depth == 0 {
+                    self.elements = [self.elements[1], self.blocks.len()];
+                }
+                self.depth += 1;
+                self.start(tag, range);
+            }
+            Event::End(tag) => {
+                self.end(tag, range);
+                self.depth -= 1;
+            }
             Event::Text(text) => {
                 // An escaped `#` begins no tag.
                 let is_escaped = text.starts_with('#') && self.text[..range.start].ends_with('\\');
@@ -132,11 +149,7 @@ impl Walk<'_> {
                 }
             }
             Event::SoftBreak | Event::HardBreak => self.push("\n"),
-            Event::Html(html) => {
-                if let Some(leaf) = self.leaves.last_mut() {
-                    strip_html(&html, &mut self.html, &mut leaf.text);
-                }
-            }
+            Event::Html(html) => self.html.push_str(&html),
             Event::InlineHtml(html) => {
                 if html.starts_with("<br") {
                     self.push("\n");
@@ -147,33 +160,17 @@ impl Walk<'_> {
         }
     }
 
-    /// The text between two events: definitions of links. One such as `[anna]: yes`, whose target is no path and no
-    /// address, is a block.
-    fn definitions(&mut self, between: Range<usize>) {
-        let mut start = between.start;
-        for line in self.text.get(between).unwrap_or_default().split_inclusive('\n') {
-            let end = start + line.len();
-            if line.split_once("]:").is_some_and(|(_, target)| !markup::is_target(target.trim())) {
-                self.close(Leaf { text: line.to_owned(), ..Leaf::new(Kind::Paragraph, start) }, end);
-            }
-            start = end;
-        }
-    }
-
     fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
         match tag {
             Tag::BlockQuote(_) => self.quote(&range),
-            Tag::Link { link_type, dest_url, .. } => self.link(link_type, &dest_url),
-            Tag::Image { dest_url, link_type, .. } => {
-                self.link(
-                    if matches!(link_type, LinkType::WikiLink { .. }) { link_type } else { LinkType::Inline },
-                    &dest_url,
-                );
+            Tag::Link { link_type, dest_url, title, .. } => self.link(link_type, &dest_url, &title),
+            Tag::Image { dest_url, link_type, title, .. } => {
+                let is_wiki = matches!(link_type, LinkType::WikiLink { .. });
+                self.link(if is_wiki { link_type } else { LinkType::Inline }, &dest_url, &title);
             }
             _ if self.callout.is_some() => self.newline(),
             Tag::Heading { .. } => self.open(Kind::Heading, range),
             Tag::Paragraph | Tag::HtmlBlock => {
-                self.html = false;
                 if self.leaves.is_empty() {
                     self.open(Kind::Paragraph, range);
                 } else {
@@ -228,17 +225,22 @@ impl Walk<'_> {
                     && let Some(leaf) = self.leaves.pop()
                 {
                     self.close(leaf, range.end);
-                } else if let Some(leaf) = self.leaves.last_mut() {
-                    leaf.end = leaf.end.max(range.end);
                 }
             }
+            TagEnd::TableCell => self.cells_end = range.end,
             TagEnd::Item | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::TableHead | TagEnd::TableRow => {
                 if tag == TagEnd::HtmlBlock
                     && self.leaves.last().is_some_and(|leaf| leaf.kind != Kind::Paragraph)
                 {
                     return;
                 }
-                if let Some(leaf) = self.leaves.pop() {
+                if let Some(mut leaf) = self.leaves.pop() {
+                    if tag == TagEnd::TableRow {
+                        // Cells beyond the table's columns aren't shown, but stand in the note.
+                        let beyond = &self.text[self.cells_end.clamp(range.start, range.end)..range.end];
+                        let beyond = beyond.trim_matches(|c: char| c == '|' || c.is_whitespace());
+                        leaf.text.extend([" | ", beyond].into_iter().filter(|_| !beyond.is_empty()));
+                    }
                     let end = if leaf.text.is_empty() { range.start } else { range.end };
                     self.close(leaf, end);
                     self.go_on(range.end);
@@ -285,7 +287,6 @@ impl Walk<'_> {
         if let Some(leaf) = self.leaves.last_mut().filter(|leaf| leaf.text.trim().is_empty()) {
             let behind = &self.text[end..];
             leaf.start = end + behind.len() - behind.trim_start().len();
-            leaf.end = leaf.end.max(leaf.start);
         }
     }
 
@@ -304,16 +305,14 @@ impl Walk<'_> {
         }
     }
 
-    fn link(&mut self, kind: LinkType, target: &str) {
+    fn link(&mut self, kind: LinkType, target: &str, title: &str) {
         let Some(leaf) = self.leaves.last_mut() else { return };
         let wiki = matches!(kind, LinkType::WikiLink { .. });
-        if matches!(kind, LinkType::WikiLink { has_pothole: true } | LinkType::Inline | LinkType::Reference)
-            && !target.is_empty()
-        {
-            if !leaf.extra.is_empty() {
-                leaf.extra.push(' ');
+        if matches!(kind, LinkType::WikiLink { has_pothole: true } | LinkType::Inline | LinkType::Reference) {
+            for part in [target, title].into_iter().filter(|part| !part.is_empty()) {
+                leaf.extra.push_str(if leaf.extra.is_empty() { "" } else { " " });
+                leaf.extra.push_str(part);
             }
-            leaf.extra.push_str(target);
         }
         if (wiki || !target.contains(':')) && !target.is_empty() {
             leaf.links.push(target.to_owned());
@@ -336,14 +335,19 @@ impl Walk<'_> {
     /// Makes a leaf a block, or several where it is long.
     fn close(&mut self, mut leaf: Leaf, end: usize) {
         let end = leaf.start + self.text[leaf.start..end.max(leaf.start)].trim_end().len();
+        if leaf.text.contains(markup::COLON) {
+            leaf.text = leaf.text.replace(markup::COLON, ":");
+        }
         let tags = if leaf.kind == Kind::Code { Vec::new() } else { tags(&leaf.text, &leaf.code) };
         let (text, block_id) = split_block_id(&leaf.text);
         let (text, block_id) = (text.trim(), block_id.map(str::to_owned));
         if text.is_empty() {
-            // A block id on a line of its own belongs to what stands before it.
-            let open = block_id.is_some() && self.blocks.len() > self.first;
-            if let Some(last) = self.blocks.last_mut().filter(|last| open && last.block_id.is_none()) {
-                last.block_id = block_id;
+            // A block id on a line of its own belongs to all of the element before it, or, inside one, to what stands before.
+            let last = if self.depth == 1 { 0 } else { self.blocks.len().saturating_sub(1) };
+            let above =
+                self.blocks[last.max(self.elements[0])..].iter_mut().filter(|block| block.block_id.is_none());
+            if block_id.is_some() {
+                above.for_each(|block| block.block_id.clone_from(&block_id));
             } else if !leaf.extra.is_empty() && leaf.kind != Kind::Code {
                 self.emit(leaf.start..end, "", &leaf, tags, None);
             }

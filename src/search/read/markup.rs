@@ -1,6 +1,6 @@
 //! Finds and strips the markup of a note that Obsidian doesn't display: comments (`%% … %%` and `<!-- … -->`), HTML
-//! tags, and the mark of a callout. A comment is a block of its own kind, and no part of its paragraph or item. Also finds
-//! the list or table that a block id stands below.
+//! tags, and the mark of a callout. A comment is a block of its own kind, and no part of its paragraph or item. Also keeps
+//! lines that read like definitions of links.
 //!
 //! Pure. Comment marks in code are text; so is a `%%` without its end.
 
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
-use pulldown_cmark::{Options, Parser};
+use pulldown_cmark::Options;
 
 use crate::format::lines::{FencedCode, LineKind};
 
@@ -19,16 +19,6 @@ pub fn options() -> Options {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_WIKILINKS
-}
-
-/// The bytes of the list, table or other element that holds the byte at `at`, if it is outermost and a line with this
-/// block id alone follows it.
-pub fn element_above(text: &str, id: &str, at: usize) -> Option<Range<usize>> {
-    let seen = blank(text, &find(text, 0));
-    let mut events = Parser::new_ext(&seen, options()).into_offset_iter();
-    let (_, range) = events.find(|(_, range)| range.contains(&at))?;
-    let behind = seen[range.end..].trim_start().lines().next()?;
-    (behind.trim_end().strip_prefix('^') == Some(id)).then_some(range)
 }
 
 /// The comments of `text[from..]` with their marks, in order, as byte ranges of `text`.
@@ -116,6 +106,35 @@ pub fn blank<'a>(text: &'a str, comments: &[Range<usize>]) -> Cow<'a, str> {
     Cow::Owned(blanked)
 }
 
+/// Stands for the colon of a line such as `[anna]: yes`, which a person wrote as a line, and Markdown takes for the
+/// definition of a link. As long as a colon.
+pub const COLON: &str = "\u{1}";
+
+/// `text` with [`COLON`] in each line that reads like the definition of a link whose target is no path and no address.
+pub fn mark_colons(text: Cow<'_, str>, from: usize) -> Cow<'_, str> {
+    if memmem::find(&text.as_bytes()[from..], b"]:").is_none() {
+        return text;
+    }
+    let (mut marked, mut kept, mut end) = (String::with_capacity(text.len()), 0, from);
+    let is_marker = |c: char| c.is_ascii_digit() || " \t>-*+.)".contains(c);
+    for line in text[from..].split_inclusive('\n') {
+        let start = end;
+        end += line.len();
+        let Some((name, _)) = line.split_once("]:") else { continue };
+        let colon = start + name.len() + 1;
+        // The target may stand on the next line.
+        let target = text[colon + 1..].trim_start().lines().next().unwrap_or_default();
+        let name = name.trim_start_matches(is_marker);
+        if name.starts_with('[') && !name.starts_with("[^") && !is_target(target.trim()) {
+            marked.push_str(&text[kept..colon]);
+            marked.push_str(COLON);
+            kept = colon + 1;
+        }
+    }
+    marked.push_str(&text[kept..]);
+    Cow::Owned(marked)
+}
+
 /// The range in `text` of the words of the comment at `range`, without its marks.
 pub fn words(text: &str, range: &Range<usize>) -> Range<usize> {
     let comment = &text[range.clone()];
@@ -137,41 +156,30 @@ pub(super) fn callout_text(text: &str) -> String {
     }
 }
 
-/// Appends the visible text of `html`; `inside` is true while a comment is open.
-pub(super) fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
+/// Appends the visible text of `html`.
+pub(super) fn strip_html(html: &str, out: &mut String) {
     let mut rest = html;
-    loop {
-        if *inside {
-            let Some(end) = rest.find("-->") else { return };
-            rest = &rest[end + 3..];
-            *inside = false;
-        }
-        let Some(open) = rest.find('<') else {
-            push_words(rest, out);
-            return;
-        };
+    while let Some(open) = rest.find('<') {
         push_words(&rest[..open], out);
         rest = &rest[open..];
-        if rest.starts_with("<!--") {
-            *inside = true;
-            rest = &rest[4..];
-            continue;
-        }
         // A lone `<` is text, and so is a tag without its end.
-        if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) {
-            out.push('<');
-            rest = &rest[1..];
-            continue;
+        let is_tag = rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
+        let end = if rest.starts_with("<!--") { "-->" } else { ">" };
+        match rest.find(end) {
+            Some(close) if is_tag => rest = &rest[close + end.len()..],
+            None if end == "-->" => return,
+            None if is_tag => break,
+            _ => {
+                out.push('<');
+                rest = &rest[1..];
+                continue;
+            }
         }
-        let Some(close) = rest.find('>') else {
-            push_words(rest, out);
-            return;
-        };
-        rest = &rest[close + 1..];
         if !out.is_empty() && !out.ends_with([' ', '\n']) {
             out.push(' ');
         }
     }
+    push_words(rest, out);
 }
 
 fn push_words(words: &str, out: &mut String) {

@@ -13,7 +13,7 @@ pub mod markdown;
 pub mod note;
 
 mod frontmatter;
-pub mod markup;
+mod markup;
 pub(in crate::search) mod template_text;
 pub(in crate::search) mod transcript;
 

@@ -17,7 +17,7 @@ use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 31, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 32, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -270,7 +270,7 @@ pub(in crate::search) fn is_link_to_names(link: &str, (path, name): (&str, &str)
     })
 }
 
-/// The cards of a canvas.
+/// The cards of a canvas, and the words on its lines.
 fn canvas(text: &str, note: &mut ParsedNote) {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         if !text.trim().is_empty() {
@@ -281,7 +281,7 @@ fn canvas(text: &str, note: &mut ParsedNote) {
     };
     let lines = Lines::of(text);
     let mut from = 0;
-    for node in json["nodes"].as_array().into_iter().flatten() {
+    for node in ["nodes", "edges"].iter().flat_map(|key| json[key].as_array()).flatten() {
         let words: Vec<&str> =
             ["text", "label", "url", "file"].iter().filter_map(|key| node[*key].as_str()).collect();
         let card = words.join("\n");

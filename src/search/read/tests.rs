@@ -133,8 +133,8 @@ fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
 
 #[test]
 fn canvases_bases_and_odd_files_give_their_text() {
-    let text = "{\"nodes\":[{\"id\":\"a1\",\"type\":\"text\",\"text\":\"Card #one\"},\n{\"id\":\"b2\",\"type\":\"file\",\"file\":\"N.md\"}]}";
-    assert_eq!(show("x.canvas", text), ["canvas 1-1 Card #one", "canvas 2-2 N.md"]);
+    let text = "{\"nodes\":[{\"id\":\"a1\",\"type\":\"text\",\"text\":\"Card #one\"},\n{\"id\":\"b2\",\"type\":\"file\",\"file\":\"N.md\"}],\n\"edges\":[{\"id\":\"e3\",\"fromNode\":\"a1\",\"label\":\"leads to\"}]}";
+    assert_eq!(show("x.canvas", text), ["canvas 1-1 Card #one", "canvas 2-2 N.md", "canvas 3-3 leads to"]);
     assert_eq!(show("x.base", "views:\n  - a\n\nb"), ["text 1-2 views:/  - a", "text 4-4 b"]);
     assert_eq!(show("x.canvas", "{broken"), ["text 1-1 {broken"]);
     assert!(parse("x.md", &[0u8; 100], &Options::default()).is_err());

@@ -44,7 +44,7 @@ fn callouts_are_whole_and_injected_ones_are_left_out() {
 
 #[test]
 fn links_tags_ids_and_embeds_are_fields() {
-    let text = "See [[Note#h|that]] and [web](https://x.org/a) #tag/a ![[pic.png]] on 2026-11-20 ^id1\n\n- item\n\n^id2\n";
+    let text = "See [[Note#h|that]] and [web](https://x.org/a 'Its title') #tag/a ![[pic.png]] on 2026-11-20 ^id1\n\n- item\n\n^id2\n";
     let mut found = Vec::new();
     blocks(text, 0, &Lines::of(text), &mut found);
     let first = &found[0];
@@ -52,7 +52,7 @@ fn links_tags_ids_and_embeds_are_fields() {
     assert_eq!(first.tags, ["tag/a"]);
     assert_eq!(first.block_id.as_deref(), Some("id1"));
     assert!(first.text.starts_with("See that and web"), "{}", first.text);
-    assert!(first.extra.contains("https://x.org/a") && first.extra.contains("Note#h"));
+    assert!(first.extra.contains("https://x.org/a Its title") && first.extra.contains("Note#h"));
     assert_eq!(found[1].block_id.as_deref(), Some("id2"));
     assert_eq!(found.len(), 2);
 }
