@@ -148,7 +148,7 @@ impl Bare {
             .snapshot(|snapshot| {
                 let mut texts = Vec::new();
                 for path in snapshot.notes() {
-                    for stored in snapshot.note(&path)?.unwrap().blocks()? {
+                    for stored in snapshot.blocks(&path)? {
                         texts.push(snapshot.text(stored.slot)?);
                     }
                 }

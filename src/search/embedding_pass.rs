@@ -161,9 +161,8 @@ impl Recall {
         let found = self.index.snapshot(|snapshot| {
             let mut out = Vec::new();
             for of_note in wanted.chunk_by(|(_, a, _), (_, b, _)| a == b) {
-                let Some(note) = snapshot.note(&of_note[0].1)? else { continue };
-                let (blocks, lines) = (note.blocks()?, of_note.iter().map(|(.., line)| *line));
-                let lines: HashSet<u32> = lines.collect();
+                let blocks = snapshot.blocks(&of_note[0].1)?;
+                let lines: HashSet<u32> = of_note.iter().map(|(.., line)| *line).collect();
                 let names = names_of(blocks.iter().filter_map(|stored| stored.block.author.as_deref()));
                 let is_wanted = |block: &Block| lines.contains(&block.line) && block.role != Some(Role::Tool);
                 for stored in blocks.iter().filter(|stored| is_wanted(&stored.block)) {

@@ -46,7 +46,7 @@ pub use embedding_pass::EmbeddingReport;
 pub use error::IndexError;
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::Severity;
-pub use follow::snapshot::{AnswerSource, Note, Snapshot, Stored};
+pub use follow::snapshot::{Snapshot, Stored};
 pub use index::Index;
 pub use read::block::{Block, Kind, Role};
 pub use read::note::{Options, SCHEMA};

@@ -15,8 +15,8 @@ use crate::embed::retry::{self, Backoff};
 use crate::embed::{self, EmbedPurpose, ModelError, Provider, StaticModel};
 use crate::search::analyze::{names_of, without_names};
 use crate::search::rank::turn_signals::Candidates;
-use crate::search::store::{Corpus, Matrix, Probe, vectors};
-use crate::search::{AnswerSource, Freshness, Index, IndexError, Snapshot};
+use crate::search::store::{Corpus, FileRow, Matrix, Probe, vectors};
+use crate::search::{Freshness, Index, IndexError, Snapshot};
 use crate::workspace::Workspace;
 
 /// A question doesn't wait longer than this for a model's endpoint.
@@ -123,7 +123,7 @@ impl Recall {
     /// The index's.
     pub(in crate::search) fn answer<T>(
         &self,
-        work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
+        work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
         self.index.answer(|snapshot| work(snapshot, &*self.state(snapshot)?))
     }

@@ -486,6 +486,6 @@ fn a_folder_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     assert_eq!(search("daemon"), (2, true, String::new()));
     // Shut again, of which the watcher says nothing.
     set_mode(vault.path("shut"), 0o0);
-    let (hits, complete, warnings) = search("daemon");
+    let (hits, complete, warnings) = search("scan");
     assert!(hits == 1 && !complete && warnings.contains("`shut"), "{warnings}");
 }

@@ -186,6 +186,9 @@ fn whether_another_project_s_memories_have_a_word_is_not_told() {
         let query = Query { scope: Some("project:alpha".to_owned()), ..Query::new("zugodum") };
         let (found, notes) = typed(&recall, &query);
         assert!(found.is_empty() && notes.starts_with("`zugodum` stands nowhere here"), "{others}{notes}");
+        // Nor is a word corrected by theirs: the hits are the same with and without them.
+        let slip = Query { text: "zugdoum".to_owned(), ..query };
+        assert!(recall.search(&slip).unwrap().hits.is_empty(), "{others}");
     }
 }
 
@@ -206,6 +209,7 @@ fn korean_words_with_particles_and_lone_characters_are_found() {
         "ﾃｽﾄ文書 ﾊﾞﾅﾅ",
         "私は猫が好き",
         "ขนมปังอร่อย",
+        "ポケットの中",
     ];
     let (_dir, recall) = in_notes(&lines);
     for (query, found) in [
@@ -221,6 +225,8 @@ fn korean_words_with_particles_and_lone_characters_are_found() {
         ("猫 kettle", &["n5.md"]),
         ("テスト", &["n4.md"]),
         ("バナナ", &["n4.md"]),
+        ("ﾊﾞﾅﾅ", &["n4.md"]),
+        ("ﾎﾟｹｯﾄ", &["n7.md"]),
         ("猫", &["n5.md"]),
         ("猫 茶", &["n3.md", "n5.md"]),
         ("ขนมปัง", &["n6.md"]),

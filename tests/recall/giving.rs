@@ -368,7 +368,7 @@ fn an_unknown_scope_is_an_error_that_says_what_there_is() {
             run.exits(2).warns(&told).warns("`pets`").warns("channel:ID");
         }
         for (scope, path) in
-            [("pets", "pets/biscuit.md"), ("pets/biscuit", "pets/biscuit.md"), ("petstore", "petstore.md")]
+            [("pets", "pets/biscuit.md"), ("pets/biscuit", "pets/biscuit.md"), ("petstore,", "petstore.md")]
         {
             let found = vault.run(&["--json", command, "Who likes tuna?", "--scope", scope]).ok().json();
             let paths: Vec<&str> =
@@ -378,6 +378,11 @@ fn an_unknown_scope_is_an_error_that_says_what_there_is() {
                 "{scope}: {paths:?}"
             );
         }
+        // Several places widen.
+        let found = vault.run(&["--json", "search", "tuna", "--scope", "petstore, pets,global"]).ok().json();
+        assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{found}");
+        vault.run(&[command, "tuna", "--scope", "pets,petz"]).exits(2).warns("`petz`");
+        vault.run(&[command, "tuna", "--scope", ","]).exits(2);
         for known in
             ["pets", "pets/", "pets/biscuit.md", "logs", "memory", "MEMORY.md", "daily", "channel:8", "all"]
         {

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::config::json_file;
 use crate::search::follow::UnreadPath;
-use crate::search::store::seal::replace;
 use crate::search::store::{Lock, catalog};
 use crate::search::{Index, IndexError};
 
@@ -176,7 +176,6 @@ impl Follower {
         state.misses_events = true;
         state.following.error = Some(format!("not every change is seen: {why}"));
         drop(state);
-        self.shared.publish();
         self.rescan(why);
     }
 
@@ -238,16 +237,15 @@ impl Shared {
         text.extend(state.behind.keys().filter(|_| is_known).flat_map(|path| ["\n", path]));
         // Under the lock, so that an older word never replaces a newer one.
         let live = self.index.cache().join("live");
-        if replace(&live, &signed(&text)).is_err() {
+        if json_file::replace(&live, signed(&text).as_bytes(), false).is_err() {
             let _ = std::fs::remove_file(live);
         }
     }
 
     /// The build (epoch) of the index on disk, and its last commit.
     fn last_commit(&self) -> Option<(i64, u64)> {
-        let store = self.index.store().ok()?;
-        let conn = store.conn().ok()?;
-        let last = catalog::last_commit(&conn).ok()?;
+        let conn = self.index.store().and_then(|store| store.conn());
+        let last = catalog::last_commit(&conn.ok()?).ok()?;
         Some((last.epoch, last.generation))
     }
 
@@ -292,9 +290,12 @@ impl Shared {
             }
             // The caller that stops it knows.
             Err(IndexError::Interrupted) => false,
+            // Tried again with each beat, and told once.
             Err(error) => {
-                tracing::warn!(%error, "the index could not follow the vault");
-                state.following.error = Some(error.to_string());
+                let text = Some(error.to_string());
+                if std::mem::replace(&mut state.following.error, text.clone()) != text {
+                    tracing::warn!(%error, "the index could not follow the vault");
+                }
                 false
             }
         }

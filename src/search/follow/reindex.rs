@@ -41,16 +41,6 @@ pub struct Reindexed {
     pub bytes: u64,
 }
 
-struct Work<'a> {
-    index: &'a Index,
-    root: &'a Path,
-    files: Vec<(NotePath, Stat)>,
-    next: AtomicUsize,
-    progress: &'a (dyn Fn(Progress) + Sync),
-    stop: &'a AtomicBool,
-    unread: &'a Mutex<Vec<UnreadPath>>,
-}
-
 impl Index {
     /// Makes the index anew from all notes. The old one answers until the new one is whole. `progress`
     /// is called now and then; setting `stop` ends the work with nothing changed. On purpose it takes an
@@ -96,16 +86,7 @@ impl Index {
         let writing = store.lock_to_write(wait)?;
         let Listing { files, unread, .. } = self.list()?;
         let (root, unread) = (store.segments(), Mutex::new(unread));
-        let work = Work {
-            index: self,
-            root: &root,
-            files,
-            next: AtomicUsize::new(0),
-            progress,
-            stop,
-            unread: &unread,
-        };
-        let deltas = work.run()?;
+        let deltas = self.read_all_files(&files, &root, progress, stop, &unread)?;
         fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         let now = self.clock.now().as_second();
         commit::commit(&store.conn()?, &root, &deltas, now, Some(&store.fingerprint))?;
@@ -121,51 +102,50 @@ impl Index {
         }
         Ok((made, in_order(unread)))
     }
-}
 
-impl Work<'_> {
     /// The whole vault as changes of an empty index, made by all cores.
-    fn run(&self) -> Result<Vec<Delta>, IndexError> {
+    fn read_all_files(
+        &self,
+        files: &[(NotePath, Stat)],
+        root: &Path,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &AtomicBool,
+        unread: &Mutex<Vec<UnreadPath>>,
+    ) -> Result<Vec<Delta>, IndexError> {
+        let (next, total, now) = (AtomicUsize::new(0), files.len(), self.now_ns());
+        let new = || DeltaBuilder::new(Some(root), &self.basis);
+        // One worker, which takes files until none are left.
+        let work = || -> Result<Vec<Delta>, IndexError> {
+            let (mut made, mut open) = (Vec::new(), new());
+            loop {
+                let from = next.fetch_add(CHUNK, Ordering::Relaxed);
+                let Some(files) = files.get(from..).filter(|files| !files.is_empty()) else { break };
+                for (path, stat) in files.iter().take(CHUNK) {
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(IndexError::Interrupted);
+                    }
+                    let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
+                    let change = self.look(suspect, now, unread);
+                    change.map_or(Ok(()), |change| open.add(change))?;
+                    if open.bytes > SEGMENT {
+                        made.push(std::mem::replace(&mut open, new()).finish()?);
+                    }
+                }
+                progress(Progress { done: from, total });
+            }
+            made.push(open.finish()?);
+            Ok(made)
+        };
+        // If one worker fails, no files are left for the others.
+        let worker = || work().inspect_err(|_| next.store(total, Ordering::Relaxed));
         let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
         let made = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| self.work())).collect();
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
             let failed = |_| Err(IndexError::Torn("a worker failed".to_owned()));
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(failed)).collect::<Vec<_>>()
         });
         let made = made.into_iter().collect::<Result<Vec<_>, _>>()?;
-        (self.progress)(Progress { done: self.files.len(), total: self.files.len() });
+        progress(Progress { done: total, total });
         Ok(made.into_iter().flatten().collect())
-    }
-
-    /// One worker, which takes files until none are left. If one worker fails, no files are left for the others.
-    fn work(&self) -> Result<Vec<Delta>, IndexError> {
-        let done = self.take_files();
-        if done.is_err() {
-            self.next.store(self.files.len(), Ordering::Relaxed);
-        }
-        done
-    }
-
-    fn take_files(&self) -> Result<Vec<Delta>, IndexError> {
-        let new = || DeltaBuilder::new(Some(self.root), &self.index.basis);
-        let (mut made, mut open, now) = (Vec::new(), new(), self.index.now_ns());
-        loop {
-            let from = self.next.fetch_add(CHUNK, Ordering::Relaxed);
-            let Some(files) = self.files.get(from..).filter(|files| !files.is_empty()) else { break };
-            for (path, stat) in files.iter().take(CHUNK) {
-                if self.stop.load(Ordering::Relaxed) {
-                    return Err(IndexError::Interrupted);
-                }
-                let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
-                let change = self.index.look(suspect, now, self.unread);
-                change.map_or(Ok(()), |change| open.add(change))?;
-                if open.bytes > SEGMENT {
-                    made.push(std::mem::replace(&mut open, new()).finish()?);
-                }
-            }
-            (self.progress)(Progress { done: from, total: self.files.len() });
-        }
-        made.push(open.finish()?);
-        Ok(made)
     }
 }

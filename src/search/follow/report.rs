@@ -188,8 +188,10 @@ impl Index {
 fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool, IndexError> {
     for note in snapshot.corpus.notes() {
         if is_link_to(path, &note.row.path)
-            && let Some(note) = snapshot.note(&note.row.path)?
-            && note.blocks()?.iter().any(|stored| stored.block.block_id.as_deref() == Some(id))
+            && snapshot
+                .blocks(&note.row.path)?
+                .iter()
+                .any(|stored| stored.block.block_id.as_deref() == Some(id))
         {
             return Ok(true);
         }

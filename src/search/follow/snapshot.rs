@@ -2,16 +2,14 @@
 //! the files that it was made from.
 //!
 //! A query comes in as a closure that takes a snapshot, and returns its result with the files that it used. The result
-//! goes out with its freshness. If one of the files has changed without an event of the watcher, it is read and the
-//! query runs again.
+//! goes out with its freshness. If one of the files has changed without an event of the watcher, every file is
+//! looked at and the query runs again.
 
-use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::search::follow::ChangedFile;
 use crate::search::read::note::{self, Options};
 use crate::search::read::{Block, Kind};
 use crate::search::store::{Corpus, FileRow, Store, catalog};
@@ -23,9 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A consistent state of the index, fresh when it was taken.
 #[derive(Debug)]
 pub struct Snapshot<'a> {
-    conn: Connection,
-    /// The committed blocks; a merge may have removed files of theirs since.
-    committed: Arc<Corpus>,
+    pub(super) conn: Connection,
     /// The blocks.
     pub(in crate::search) corpus: Arc<Corpus>,
     /// The settings that decide which files are indexed, and how.
@@ -43,30 +39,6 @@ pub struct Stored {
     pub block: Block,
 }
 
-/// A note of a snapshot.
-#[derive(Debug, Clone)]
-pub struct Note {
-    /// Its file.
-    pub file: FileRow,
-    corpus: Arc<Corpus>,
-}
-
-impl Note {
-    /// All blocks in their order, without their texts.
-    ///
-    /// # Errors
-    /// They are torn.
-    pub fn blocks(&self) -> Result<Vec<Stored>, IndexError> {
-        let Some(place) = self.file.place else { return Ok(Vec::new()) };
-        let of = self.corpus.segs.iter().find(|seg| seg.id == place.segment);
-        let Some((seg, note)) = of.and_then(|seg| Some((seg, seg.rows.note_of(place.start)?))) else {
-            return Ok(Vec::new());
-        };
-        let slots = seg.first + place.start..;
-        Ok(slots.zip(seg.blocks(note)?).map(|(slot, block)| Stored { slot, block }).collect())
-    }
-}
-
 impl Index {
     /// Runs `work` on a fresh, consistent state of the index.
     ///
@@ -76,30 +48,7 @@ impl Index {
         &self,
         work: impl Fn(&Snapshot<'_>) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
-        self.healing(|store| work(&self.fresh_snapshot(store)?))
-    }
-
-    pub(in crate::search) fn fresh_snapshot(&self, store: &Store) -> Result<Snapshot<'_>, IndexError> {
-        let (conn, committed, corpus, freshness) = self.fresh(store)?;
-        Ok(Snapshot { conn, committed, corpus, options: &self.options, freshness })
-    }
-
-    /// `snapshot` with the suspects as they are on disk, nothing committed; what it has read directly is read again.
-    fn look_again(
-        &self,
-        snapshot: &mut Snapshot<'_>,
-        mut suspects: Vec<ChangedFile>,
-    ) -> Result<(), IndexError> {
-        // From the committed state on: a file that is looked at twice counts once.
-        let memory = snapshot.memory().map(|file| &file.path);
-        let read: Vec<String> = memory.chain(&snapshot.corpus.hidden).cloned().collect();
-        suspects.extend(self.suspects_at(&snapshot.conn, &read, &mut Vec::new())?);
-        suspects.sort_by(|a, b| a.path.cmp(&b.path));
-        suspects.dedup_by(|a, b| a.path == b.path);
-        snapshot.freshness.read_directly = 0;
-        let committed = Arc::clone(&snapshot.committed);
-        snapshot.corpus = self.look_through(committed, suspects, &mut snapshot.freshness)?;
-        Ok(())
+        self.healing(|store| work(&self.fresh(store, true)?))
     }
 }
 
@@ -111,16 +60,29 @@ impl Snapshot<'_> {
         notes
     }
 
-    /// The note at `path`; none where there is none.
+    /// The file at `path`; none where there is none.
     ///
     /// # Errors
     /// SQLite's.
-    pub fn note(&self, path: &str) -> Result<Option<Note>, IndexError> {
-        let file = match self.memory().find(|file| file.path == path) {
-            Some(file) => Some(file.clone()),
-            None => catalog::file(&self.conn, path)?.filter(|_| !self.corpus.hidden.contains(path)),
+    pub(in crate::search) fn file(&self, path: &str) -> Result<Option<FileRow>, IndexError> {
+        match self.memory().find(|file| file.path == path) {
+            Some(file) => Ok(Some(file.clone())),
+            None => Ok(catalog::file(&self.conn, path)?.filter(|_| !self.corpus.hidden.contains(path))),
+        }
+    }
+
+    /// All blocks of the note at `path` in their order, without their texts; none where there is no such note.
+    ///
+    /// # Errors
+    /// SQLite's; they are torn.
+    pub fn blocks(&self, path: &str) -> Result<Vec<Stored>, IndexError> {
+        let Some(place) = self.file(path)?.and_then(|file| file.place) else { return Ok(Vec::new()) };
+        let of = self.corpus.segs.iter().find(|seg| seg.id == place.segment);
+        let Some((seg, note)) = of.and_then(|seg| Some((seg, seg.rows.note_of(place.start)?))) else {
+            return Ok(Vec::new());
         };
-        Ok(file.map(|file| Note { file, corpus: Arc::clone(&self.corpus) }))
+        let slots = seg.first + place.start..;
+        Ok(slots.zip(seg.blocks(note)?).map(|(slot, block)| Stored { slot, block }).collect())
     }
 
     /// The text of a block.
@@ -141,7 +103,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// SQLite's.
     pub fn pins(&self) -> Result<Vec<(String, String)>, IndexError> {
-        let blocks = self.note(&self.options.pinned)?.map_or_else(|| Ok(Vec::new()), |note| note.blocks())?;
+        let blocks = self.blocks(&self.options.pinned)?;
         let pins = blocks.iter().map(|stored| &stored.block).filter(|block| block.kind == Kind::Pin);
         Ok(pins.flat_map(|block| &block.links).filter_map(|link| note::pin(link)).collect())
     }
@@ -152,34 +114,17 @@ impl Snapshot<'_> {
     }
 }
 
-/// A file that an answer was made from, and its size and modification time as the index knows them; none for one that
-/// was read just now.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct AnswerSource {
-    path: String,
-    known: Option<(u64, i64)>,
-}
-
-impl Snapshot<'_> {
-    /// The source of an answer with the block in `slot` of `file`.
-    pub fn source(&self, slot: u32, file: &FileRow) -> AnswerSource {
-        let is_committed = self.corpus.place(slot).0.id != 0;
-        let known = is_committed.then_some((file.look.size, file.look.mtime));
-        AnswerSource { path: file.path.clone(), known }
-    }
-}
-
 impl Index {
     /// Runs `work` on a state of the index that equals the vault on disk. `work` also returns the files that its answer
-    /// was made from ([`Snapshot::source`]). If one of them has changed, or if the list is empty, the files are scanned
-    /// and `work` runs once more, so that a dead watcher can't make an answer stale. Without a list the answer is
-    /// returned as it is.
+    /// was made from. If one of them has changed, or if the list is empty, every file is
+    /// looked at and `work` runs once more, so that a dead watcher can't make an answer stale. Without a list the answer
+    /// is returned as it is.
     ///
     /// # Errors
     /// As [`Index::search`], and what `work` says.
     pub fn answer<T>(
         &self,
-        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
+        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
         match self.healing(|store| self.answer_in(store, &work)) {
             Err(error) if error.is_full_or_read_only() => {
@@ -193,35 +138,19 @@ impl Index {
     fn answer_in<T>(
         &self,
         store: &Store,
-        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
+        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
-        let mut snapshot = self.fresh_snapshot(store)?;
-        // A file that was read since the question was asked is fresh enough, whatever has happened to it since.
-        let mut looked: HashSet<String> = HashSet::new();
-        for _ in 0..3 {
-            let (answer, sources) = work(&snapshot)?;
-            let Some(sources) = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
-                return Ok((answer, snapshot.freshness));
-            };
-            let mut unread = Vec::new();
-            let suspects = if sources.is_empty() && self.may_look() {
-                snapshot.freshness.checked_by = CheckedBy::Scan;
-                self.scan(&snapshot.conn, &mut unread)?
-            } else {
-                let mut stale = self.stale(sources);
-                stale.retain(|path| looked.insert(path.clone()));
-                self.suspects_at(&snapshot.conn, &stale, &mut unread)?
-            };
-            snapshot.freshness.misses(unread);
-            if suspects.is_empty() {
-                return Ok((answer, snapshot.freshness));
-            }
-            // A file that is other than the index knows: look at it, then once more.
-            self.look_again(&mut snapshot, suspects)?;
+        let snapshot = self.fresh(store, true)?;
+        let (answer, sources) = work(&snapshot)?;
+        let sources = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon);
+        let doubts =
+            |files: Vec<FileRow>| if files.is_empty() { self.may_look() } else { self.is_stale(files) };
+        if !sources.is_some_and(doubts) {
+            return Ok((answer, snapshot.freshness));
         }
-        let (answer, _) = work(&snapshot)?;
-        snapshot.freshness.complete = false;
-        Ok((answer, snapshot.freshness))
+        let again = self.fresh(store, false)?;
+        let is_same = Arc::ptr_eq(&snapshot.corpus, &again.corpus);
+        Ok((if is_same { answer } else { work(&again)?.0 }, again.freshness))
     }
 
     /// Whether it is time to look at every file once more before an empty answer.
@@ -234,18 +163,14 @@ impl Index {
         due
     }
 
-    /// Those of these files that changed without a report.
-    fn stale(&self, sources: Vec<AnswerSource>) -> Vec<String> {
-        let mut seen = HashSet::new();
-        let is_stale = |source: &AnswerSource| {
-            let Some(known) = source.known else { return false };
+    /// Whether one of these files changed without a report. One that isn't committed was read just now.
+    fn is_stale(&self, mut files: Vec<FileRow>) -> bool {
+        files.retain(|file| file.place.is_some_and(|place| place.segment != 0));
+        files.dedup_by(|a, b| a.path == b.path);
+        files.iter().any(|file| match self.stat(&file.path) {
+            Some(stat) => (stat.size, stat.mtime_ns) != (file.look.size, file.look.mtime),
             // A vault that isn't there says nothing about its files.
-            match self.stat(&source.path) {
-                Some(stat) => (stat.size, stat.mtime_ns) != known,
-                None => self.vault.is_present(),
-            }
-        };
-        let stale = sources.into_iter().filter(|source| seen.insert(source.path.clone()) && is_stale(source));
-        stale.map(|source| source.path).collect()
+            None => self.vault.is_present(),
+        })
     }
 }

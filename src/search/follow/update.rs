@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::search::follow::{ChangedFile, FreshnessProof, UnreadPath, is_held, prove_freshness};
 use crate::search::store::{Change, Corpus, Delta, LastCommit, Mode, Store, catalog, commit};
-use crate::search::{CheckedBy, Freshness, Index, IndexError};
+use crate::search::{CheckedBy, Freshness, Index, IndexError, Snapshot};
 
 /// More changed files than this at once are read by both cores into a new index part.
 const BATCH: usize = 400;
@@ -92,12 +92,9 @@ impl Index {
         Ok(())
     }
 
-    /// The committed corpus, one with all changes on disk, and the proof of its freshness. The connection's open
-    /// transaction belongs to both.
-    pub(in crate::search) fn fresh(
-        &self,
-        store: &Store,
-    ) -> Result<(Connection, Arc<Corpus>, Arc<Corpus>, Freshness), IndexError> {
+    /// The index with all changes on disk, and the proof of its freshness. The daemon's word counts if it is `trusted`;
+    /// else nothing is committed.
+    pub(super) fn fresh(&self, store: &Store, trusted: bool) -> Result<Snapshot<'_>, IndexError> {
         let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
         match &store.mode {
             Mode::Writable => {}
@@ -105,7 +102,7 @@ impl Index {
             Mode::Memory(why) => warnings.push(format!("{why} (the notes were read without a cache)")),
         }
         // The word comes first: what was committed after it was given is in the snapshot.
-        let word = prove_freshness(&store.root);
+        let word = if trusted { prove_freshness(&store.root) } else { None };
         let (mut conn, mut corpus) = store.snapshot()?;
         // It is about the index that the daemon filled, not about one that was made anew since.
         let LastCommit { epoch, generation, .. } = corpus.commit;
@@ -122,7 +119,9 @@ impl Index {
                 self.scan(&conn, &mut unread)
             }
         };
-        if checked_by != CheckedBy::Daemon
+        // What a daemon doesn't know of is its to commit.
+        if trusted
+            && checked_by != CheckedBy::Daemon
             && store.is_writable()
             && let Ok(found) = &suspects
             && !found.is_empty()
@@ -146,7 +145,6 @@ impl Index {
                 Err(error) => Err(error),
             };
         }
-        let committed = Arc::clone(&corpus);
         let mut freshness = Freshness::new(corpus.commit.generation, checked_by, warnings);
         freshness.misses(unread);
         match suspects {
@@ -161,11 +159,11 @@ impl Index {
             }
             Err(error) => return Err(error),
         }
-        Ok((conn, committed, corpus, freshness))
+        Ok(Snapshot { conn, corpus, options: &self.options, freshness })
     }
 
     /// `corpus` with the suspects as they are on disk, nothing committed.
-    pub(in crate::search) fn look_through(
+    pub(super) fn look_through(
         &self,
         corpus: Arc<Corpus>,
         mut suspects: Vec<ChangedFile>,

@@ -9,7 +9,7 @@ use crate::search::query::syntax;
 use crate::search::read::{Block, Kind, is_link_to, is_link_to_names, names_of_path, note::pin};
 use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
-use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
+use crate::search::{Hit, IndexError, Snapshot, Stored};
 
 /// A found block.
 #[derive(Debug, Clone)]
@@ -46,21 +46,21 @@ pub(in crate::search) fn pinned_blocks(
     filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>, IndexError> {
     let mut found = Vec::new();
-    let mut add = |note: Option<Note>, path: &str| {
-        let Some(note) = note else { return Ok::<_, IndexError>(()) };
-        for Stored { slot, block } in note.blocks()? {
-            if maker.is_pinned(path, &block) && filters.pass(slot, &block)? {
-                found.push(FoundBlock { slot, score: 0.0, file: note.file.clone(), block, is_alike: false });
+    let mut add = |path: &str, linked: &str| {
+        let Some(file) = snapshot.file(path)? else { return Ok::<_, IndexError>(()) };
+        for Stored { slot, block } in snapshot.blocks(path)? {
+            if maker.is_pinned(linked, &block) && filters.pass(slot, &block)? {
+                found.push(FoundBlock { slot, score: 0.0, file: file.clone(), block, is_alike: false });
             }
         }
         Ok(())
     };
-    add(snapshot.note(&snapshot.options.pinned)?, "")?;
+    add(&snapshot.options.pinned, "")?;
     for note in snapshot.corpus.notes().filter(|_| !maker.pins.is_empty()) {
         let path = &note.row.path;
         let names = names_of_path(path);
         if maker.pins.iter().any(|(target, _)| is_link_to_names(target, names)) {
-            add(snapshot.note(path)?, path)?;
+            add(path, path)?;
         }
     }
     Ok(found)

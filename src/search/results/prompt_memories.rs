@@ -103,7 +103,7 @@ impl Recall {
     /// The index's.
     pub fn measures(&self, text: &str) -> Result<Vec<Measured>, IndexError> {
         let measures = |_: &Snapshot<'_>, state: &CorpusState| {
-            Ok((self.rank(state, text, &[], None, POOL).measures, None))
+            Ok((self.rank(state, text, &[], None, None, POOL).measures, None))
         };
         Ok(self.answer(measures)?.0)
     }
@@ -134,7 +134,9 @@ impl Recall {
         let filters = Filters::new(&snapshot.corpus, zone, &[], &within.scopes, &syntax)?;
         let words = if syntax.is_filtered() { words_of(&syntax, text) } else { text.clone() };
         let most = if filters.needs_text() { MOST_HITS } else { POOL * WIDER };
-        let ranking = self.rank(state, &words, &prefixes, filters.allowed.as_ref(), most);
+        let allowed = filters.allowed.as_ref();
+        let own = allowed.filter(|_| !within.scopes.is_empty());
+        let ranking = self.rank(state, &words, &prefixes, allowed, own, most);
         let mut maker = snapshot.maker(text)?;
         let mut pinned = pinned_blocks(snapshot, &maker, &filters)?;
         pinned.retain(|found| is_in(&prefixes, &found.file.path));
@@ -261,8 +263,7 @@ impl Recall {
         let room = self.settings.recall.memory_tokens * injection::CHARS_PER_TOKEN;
         for at in order {
             let memory = &mut memories[*at];
-            let Some(note) = snapshot.note(&memory.path)? else { continue };
-            let blocks = note.blocks()?;
+            let blocks = snapshot.blocks(&memory.path)?;
             let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
                 continue;
             };

@@ -23,8 +23,9 @@ use crate::search::retrieve::{
     Bounds, CorpusScope, Filters, MANY, Nearest, Occurrences, WordMatcher, correct_typos, matchers,
     nearest_blocks,
 };
+use crate::search::store::FileRow;
 use crate::search::weights::weights;
-use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Role, Snapshot};
+use crate::search::{Answer, FoundBlock, Freshness, IndexError, Kind, Query, Role, Snapshot};
 use crate::vault::NotePath;
 
 /// A scope's best blocks.
@@ -114,7 +115,7 @@ impl Recall {
         // What others' memories have is not told.
         let own = filters.allowed.as_ref().filter(|_| !within.scopes.is_empty());
         let typed = find_typed_words(scope, &question, is_strict, own)?;
-        let ranker = Ranker::new(self, state, scope, question);
+        let ranker = Ranker::new(self, state, scope, question, own);
         let most = if filters.needs_text() { usize::MAX } else { place.limit };
         let bounds = Bounds { typed: typed.first(), allowed: filters.allowed.as_ref() };
         let mut notes = Vec::new();
@@ -159,13 +160,15 @@ impl Recall {
     }
 
     /// Ranks the `allowed` blocks of a place, given as prefixes of paths; without a place, blocks that may be given
-    /// unasked. Sessions of coding agents may not, because their turns could leave no room for others.
+    /// unasked. Sessions of coding agents may not, because their turns could leave no room for others. The words of the
+    /// blocks in `own` alone correct the text, if it is given.
     pub(in crate::search) fn rank(
         &self,
         state: &CorpusState,
         text: &str,
         prefixes: &[String],
         allowed: Option<&RoaringBitmap>,
+        own: Option<&RoaringBitmap>,
         most: usize,
     ) -> Ranking {
         let candidates = if prefixes.is_empty() {
@@ -181,7 +184,7 @@ impl Recall {
             return Ranking::default();
         }
         let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
-        let ranker = Ranker::new(self, state, scope, question);
+        let ranker = Ranker::new(self, state, scope, question, own);
         let (expanded, best) = sharing(candidates.count, || {
             let expanded = expand_words(scope, &ranker.question, candidates.has_turns);
             let best = ranker.best(&expanded, Bounds { typed: None, allowed }, most);
@@ -202,7 +205,7 @@ fn answer(
     snapshot: &Snapshot<'_>,
     query: &Query,
     (found, notes, embedded_percent): Best,
-) -> Result<(Answer, Option<Vec<AnswerSource>>), IndexError> {
+) -> Result<(Answer, Option<Vec<FileRow>>), IndexError> {
     let (hits, bases) = snapshot.give(&query.text, found)?;
     let freshness = Freshness { embedded_percent, ..snapshot.freshness.clone() };
     let mut answer = Answer { query: query.text.clone(), hits, notes, freshness, reranked: None };
@@ -263,13 +266,15 @@ pub(super) struct Ranker<'a> {
 }
 
 impl<'a> Ranker<'a> {
+    /// The words of the blocks in `own` alone correct the question, if it is given.
     pub fn new(
         recall: &'a Recall,
         state: &'a CorpusState,
         scope: CorpusScope<'a>,
         question: Question,
+        own: Option<&RoaringBitmap>,
     ) -> Self {
-        let question = correct_typos(question, scope, recall.today());
+        let question = correct_typos(question, scope, own, recall.today());
         let vector = recall.ask(&question.text, state, scope.candidates);
         Self { recall, state, scope, question, vector, nearest: OnceLock::new() }
     }

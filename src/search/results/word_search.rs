@@ -10,8 +10,8 @@ use crate::search::query::{Item, LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, 
 use crate::search::results::search::is_in;
 use crate::search::results::{FoundBlock, HitMaker, find_block};
 use crate::search::retrieve::{Clause, DocumentSets, Filters, clauses, top};
-use crate::search::store::catalog;
-use crate::search::{Answer, AnswerSource, Hit, Index, IndexError, Options, Query};
+use crate::search::store::{FileRow, catalog};
+use crate::search::{Answer, Hit, Index, IndexError, Options, Query};
 
 /// So many files that were not searched are named.
 const NAMED: usize = 3;
@@ -138,7 +138,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The path prefixes that a scope stands for; none means everywhere.
+    /// The path prefixes that a scope stands for, which may be several places with commas between; none means everywhere.
     ///
     /// # Errors
     /// There is no such folder or note; SQLite's.
@@ -151,6 +151,12 @@ impl Snapshot<'_> {
             || self.begins(&prefixes)?
         {
             return Ok(prefixes);
+        }
+        let parts = scope.split(',').map(str::trim).filter(|part| !part.is_empty());
+        if scope.contains(',') && parts.clone().next().is_some() {
+            let places = parts.map(|part| self.scope(Some(part))).collect::<Result<Vec<_>, _>>()?;
+            let is_all = places.iter().any(Vec::is_empty);
+            return Ok(if is_all { Vec::new() } else { places.concat() });
         }
         let paths: Vec<String> = self.notes();
         let same = as_they_stand(&prefixes, &paths);
@@ -204,12 +210,8 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// tantivy's and SQLite's.
-    pub fn give(
-        &self,
-        query: &str,
-        found: Vec<FoundBlock>,
-    ) -> Result<(Vec<Hit>, Vec<AnswerSource>), IndexError> {
-        let bases = found.iter().map(|found| self.source(found.slot, &found.file)).collect();
+    pub fn give(&self, query: &str, found: Vec<FoundBlock>) -> Result<(Vec<Hit>, Vec<FileRow>), IndexError> {
+        let bases = found.iter().map(|found| found.file.clone()).collect();
         let mut maker = self.maker(query)?;
         let hits = found.into_iter().map(|found| maker.hit(self, found)).collect::<Result<_, _>>()?;
         Ok((hits, bases))

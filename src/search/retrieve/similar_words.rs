@@ -15,12 +15,13 @@
 
 use std::collections::HashSet;
 
+use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
 use crate::embed::BuiltinTable;
 use crate::search::analyze::{Piece, Terms, bit, each_piece, words};
 use crate::search::query::{QueryTerm, Question};
-use crate::search::retrieve::CorpusScope;
+use crate::search::retrieve::{CorpusScope, Occurrence};
 use crate::search::store::Corpus;
 
 /// A word with fewer of a question's word's pieces than this share is another word.
@@ -129,19 +130,24 @@ const LONGEST: usize = 24;
 /// Letters that a hand puts in a wrong place or leaves out.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzäöüßéèáíóúñç";
 
-/// `question` with typing errors corrected: words that are neither in the scope nor in the built-in table.
+/// `question` with typing errors corrected: words that are neither in the scope nor in the built-in table. Of the scope
+/// only the blocks in `own` count, if it is given.
 pub(in crate::search) fn correct_typos(
     question: Question,
     scope: CorpusScope<'_>,
+    own: Option<&RoaringBitmap>,
     today: jiff::civil::Date,
 ) -> Question {
     let table = BuiltinTable::builtin();
-    let blocks_with = |term: &str| scope.of(term).len();
+    let count = |blocks: &[Occurrence]| {
+        blocks.iter().filter(|block| own.is_none_or(|own| own.contains(block.slot))).count()
+    };
+    let blocks_with = |term: &str| count(&scope.of(term));
     let is_wrong = |term: &&QueryTerm| {
         (SHORTEST_SWAPPED..=LONGEST).contains(&term.word.chars().count())
             && term.word.chars().all(char::is_alphabetic)
             && !table.has(&term.word)
-            && scope.of_question(term).is_empty()
+            && count(&scope.of_question(term)) == 0
     };
     let mut terms = Terms::default();
     let slips = question.terms.iter().filter(is_wrong);
@@ -252,7 +258,7 @@ mod tests {
         let today = jiff::civil::date(2026, 11, 23);
         let occurrences = &Occurrences::default();
         let scope = CorpusScope { corpus: &corpus, candidates: &candidates, occurrences };
-        correct_typos(Question::new(text, today), scope, today).text
+        correct_typos(Question::new(text, today), scope, None, today).text
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::json_file;
 use crate::search::IndexError;
 
 /// The database's file.
@@ -96,19 +97,6 @@ pub fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Writes a small file in one step.
-///
-/// # Errors
-/// The disk's.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(new);
-    }
-    written
-}
-
 /// The seals of a segment's files, by name.
 pub type Seals = Vec<(String, Seal)>;
 
@@ -177,7 +165,8 @@ impl Sealed {
     /// The disk's.
     pub fn write(&self, root: &Path) -> Result<(), IndexError> {
         let path = root.join(NAME);
-        replace(&path, &signed(&json(self))).map_err(|error| IndexError::cache(&path, error))
+        let text = signed(&json(self));
+        json_file::replace(&path, text.as_bytes(), false).map_err(|error| IndexError::cache(&path, error))
     }
 }
 

@@ -17,9 +17,8 @@ use crate::search::analyze::{Authors, signature};
 use crate::search::store::segment::block_meta::META;
 use crate::search::store::{Code, Hash, Meta, NO_ROW, NOBODY, Rest, Signs};
 
-const MAGIC: &[u8; 8] = b"VAROWS06";
-/// The magic number, and the length of each part.
-const HEAD: usize = 8 + PARTS * 4;
+/// The length of each part.
+const HEAD: usize = PARTS * 4;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();
 const LARGE: usize = size_of::<Signs>();
@@ -78,7 +77,7 @@ const NOTES: usize = 10;
 impl Rows {
     /// From the bytes of [`NewRows::write`]; none where they aren't.
     pub fn new(bytes: OwnedBytes) -> Option<Self> {
-        let (lengths, _) = bytes.get(..HEAD)?.strip_prefix(MAGIC)?.as_chunks::<4>();
+        let (lengths, _) = bytes.get(..HEAD)?.as_chunks::<4>();
         let mut at = [HEAD; PARTS + 1];
         for (part, length) in lengths.iter().enumerate() {
             at[part + 1] = at[part] + u32::from_le_bytes(*length) as usize;
@@ -272,7 +271,6 @@ impl NewRows {
             &self.packed,
             &bitcode::encode(&Notes { notes: self.notes.clone(), authors }),
         ];
-        out.write_all(MAGIC)?;
         parts.iter().try_for_each(|part| out.write_all(&count(part.len()).to_le_bytes()))?;
         parts.iter().try_for_each(|part| out.write_all(part))
     }
