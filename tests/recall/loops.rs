@@ -80,6 +80,11 @@ fn what_was_pinned_is_recalled_by_what_it_says() {
     let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
     let pinned = json["hits"].as_array().unwrap().iter().filter(|hit| hit["pinned"] == true).count();
     assert_eq!(pinned, 6, "{json}");
+    // A long one leaves room for other pins.
+    vault.write("a list.md", format!("{}\n^l\n", "- row\n".repeat(20)));
+    vault.write("Pinned.md", format!("- [[a list#^l]]\n{}", vault.read("Pinned.md")));
+    let run = vault.run(&["recall", "--inject", "Is the dishwasher leaking?"]);
+    run.says("lease ends").says("Rubbish goes").says("for guests").says("\"one\"").says("\"row\"");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Recalls for a prompt ([`Recall::recall`]): returns the few memories that help with it, or nothing.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::search::results::{
 use crate::search::retrieve::Filters;
 use crate::search::store::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
-use crate::search::{Freshness, Hit, IndexError, Kind, Role, Snapshot, Stored};
+use crate::search::{FoundBlock, Freshness, Hit, IndexError, Kind, Role, Snapshot, Stored};
 use crate::vault::NotePath;
 
 /// Of so many times as many, those are looked at that are no echo.
@@ -140,6 +140,9 @@ impl Recall {
         let mut maker = snapshot.maker(text)?;
         let mut pinned = pinned_blocks(snapshot, &maker, &filters)?;
         pinned.retain(|found| is_in(&prefixes, &found.file.path));
+        if pinned.len() > injection::MOST_MEMORIES {
+            spread(&mut pinned);
+        }
         let has_pins = !pinned.is_empty();
         let (rated, highest) = rate_blocks(snapshot, &mut maker, &rater, &filters, &ranking, has_pins)?;
         let is_confident = highest >= LEAST_CONFIDENCE;
@@ -288,6 +291,15 @@ impl Recall {
         }
         Ok(())
     }
+}
+
+/// Puts the further rows of pinned lists behind all pins' first ones, so that a long list leaves room for other pins.
+fn spread(pinned: &mut [FoundBlock]) {
+    let mut rows: HashMap<(String, String), usize> = HashMap::new();
+    pinned.sort_by_cached_key(|FoundBlock { file, block, .. }| {
+        let id = block.block_id.clone();
+        id.map(|id| *rows.entry((file.path.clone(), id)).and_modify(|row| *row += 1).or_default())
+    });
 }
 
 /// The memories of a digest, in this order: the first ones, and further ones that no agent said. Pins alone
