@@ -1,10 +1,12 @@
-//! Makes text harmless in Obsidian: code that a plugin would run, the beginning of a comment, and a task become plain
-//! text.
+//! Makes text harmless in Obsidian: code that a plugin would run, a picture from elsewhere, the beginning of a comment,
+//! and a task become plain text.
 //!
-//! A text can come from anywhere; a query or a script in it would run with access to the whole vault. Only the markers
-//! that plugins look for are changed, visibly, by a character or a word: the language of a fence (```` ```text
-//! dataviewjs ````), the first character of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Lines
-//! inside of other blocks are changed, too, because parsers may disagree about where a block ends.
+//! A text can come from anywhere; a query or a script in it would run with access to the whole vault, and the address
+//! of a picture can carry words of notes away as soon as the note is opened. Only the markers that are looked for are
+//! changed, visibly, by a character or a word: the language of a fence (```` ```text dataviewjs ````), the first
+//! character of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`), of a picture (`! […](https://…)`)
+//! and of a tag (`< img src="https://…">`). Lines inside of other blocks are changed, too, because parsers may disagree
+//! about where a block ends.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,9 +20,9 @@ const LANGUAGES: [&str; 8] =
 /// The beginnings of the names of such languages.
 const BEGINNINGS: [&str; 3] = ["run-", "datacore", "meta-bind"];
 
-/// The text with nothing in it that a plugin runs.
+/// The text with nothing in it that a plugin runs, or that is fetched from elsewhere.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.contains(['`', '~', '%']) {
+    if !text.contains(['`', '~', '%', '!', '<']) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -35,6 +37,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
         }
     }
     let out = without_queries(&out.replace("<%", "<\\%"));
+    let out = parted(&out, fetches(&out));
     if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }
 
@@ -59,6 +62,78 @@ pub fn without_tasks(text: &str, before: &str) -> String {
         _ => line.to_owned(),
     };
     text.split_inclusive('\n').map(plain).collect()
+}
+
+/// An answer with nothing in it that is fetched from elsewhere when its log is opened; code stays as it is.
+#[cfg(feature = "assistant")]
+pub fn without_fetches(text: &str) -> String {
+    use pulldown_cmark::{Event, Parser, Tag};
+    let code = Parser::new(text).into_offset_iter().filter_map(|(event, range)| {
+        matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))).then_some(range)
+    });
+    let code: Vec<std::ops::Range<usize>> = code.collect();
+    let is_code = |at: &usize| {
+        let next = code.partition_point(|range| range.end <= *at);
+        code.get(next).is_some_and(|range| range.contains(at))
+    };
+    parted(text, fetches(text).filter(|at| !is_code(at)))
+}
+
+/// The text with a space behind the byte at each of these positions.
+fn parted(text: &str, positions: impl Iterator<Item = usize>) -> String {
+    let (mut out, mut from) = (String::with_capacity(text.len() + 8), 0);
+    for at in positions {
+        out.push_str(&text[from..=at]);
+        out.push(' ');
+        from = at + 1;
+    }
+    out + &text[from..]
+}
+
+/// The positions of the first signs of pictures and HTML tags that may name an address elsewhere, and of the brackets
+/// before such an address (`[a]: https://…`), which a picture may name.
+fn fetches(text: &str) -> impl Iterator<Item = usize> {
+    // An address has one of them, or an escape that stands for one.
+    let last = text.rfind([':', '&', '\\']).max(text.rfind("//")).unwrap_or(0);
+    memchr::memchr3_iter(b'!', b'<', b']', text.as_bytes()).filter(move |&at| {
+        let rest = &text[at + 1..];
+        match text.as_bytes()[at] {
+            b'!' => return rest.starts_with('[') && !is_embed(rest) && !is_local_picture(rest),
+            b']' => return rest.starts_with(':') && last > at + 1 && begins_line(&text[..at]),
+            _ => {}
+        }
+        let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+        let (name, more) = rest.split_at(rest.bytes().take_while(is_of_name).count());
+        let is_tag = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && more.starts_with(|c: char| c.is_whitespace() || matches!(c, '/' | '>'));
+        let attributes = more.trim_start();
+        let is_bare = attributes.starts_with('>') || attributes.starts_with("/>");
+        let is_style = ["style", "script"].iter().any(|own| name.eq_ignore_ascii_case(own));
+        is_tag && (is_style || !is_bare && last > at)
+    })
+}
+
+/// Whether `[[…]]` begins the text, which with `!` before it embeds a note.
+fn is_embed(text: &str) -> bool {
+    let inner = text.strip_prefix("[[").and_then(|inner| inner.split_once(']'));
+    inner.is_some_and(|(inner, rest)| !inner.contains(['[', '\n']) && rest.starts_with(']'))
+}
+
+/// Whether `[…](…)` begins the text, and names a file of the vault; or `[…]` alone, which names an address of the note.
+fn is_local_picture(text: &str) -> bool {
+    let Some((alt, rest)) = text[1..].split_once(']') else { return true };
+    let to = rest.strip_prefix('(').map_or("", |rest| rest.split(')').next().unwrap_or_default());
+    let is_local = !to.contains([':', '&', '\\', '<']) && !to.trim_start().starts_with("//");
+    // With one of these another bracket may be the last.
+    !alt.contains(['[', '\\', '`', '<']) && is_local
+}
+
+/// Whether the last bracket that the text opens is the first sign of its line.
+fn begins_line(text: &str) -> bool {
+    let open = text.rmatch_indices('[').find(|(at, _)| !text[..*at].ends_with('\\'));
+    let Some((open, _)) = open else { return false };
+    let line = text[..open].rsplit('\n').next().unwrap_or_default();
+    line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ">*+-.)".contains(c))
 }
 
 /// The position of the language in a line that opens a fence which a plugin runs.
@@ -131,10 +206,29 @@ mod tests {
             ("\\`a `=1`", "\\`a `\\=1`"),
             ("<a b=\"`\">`= 1`", "<a b=\"`\">`\\= 1`"),
             ("<% tp.file.title %>", "<\\% tp.file.title %>"),
+            ("![a](https://e.example/?q=b)", "! [a](https://e.example/?q=b)"),
+            ("![[a] b](//e.example/c)", "! [[a] b](//e.example/c)"),
+            ("![a](&#104;ttps://e.example)", "! [a](&#104;ttps://e.example)"),
+            ("![a][b]\n\n> [b]: https://e.example", "![a][b]\n\n> [b] : https://e.example"),
+            ("![a\\][b](https://e.example)", "! [a\\][b](https://e.example)"),
+            ("<img alt='>' src=https://e.example>", "< img alt='>' src=https://e.example>"),
+            (
+                "<svg/onload=\"x\"><image href='//e.example'>",
+                "< svg/onload=\"x\">< image href='//e.example'>",
+            ),
+            ("<style>@import url(//e.example)</style>", "< style>@import url(//e.example)</style>"),
         ] {
             assert_eq!(harmless(text), plain, "{text}");
             assert_eq!(harmless(plain), plain, "{text}");
         }
+    }
+
+    #[cfg(feature = "assistant")]
+    #[test]
+    fn an_answer_keeps_its_code() {
+        let code = "`![a](https://e.example)`\n\n```html\n<img src=\"https://e.example\">\n```\n";
+        let answer = format!("{code}![a](https://e.example)");
+        assert_eq!(without_fetches(&answer), format!("{code}! [a](https://e.example)"));
     }
 
     #[test]
@@ -159,6 +253,10 @@ mod tests {
             "``dataviewjs``",
             "~~gone~~ tasks",
             "the dataview plugin",
+            "![[Garden]] and ![a bed](beds/one.png)",
+            "Wow! [a](https://e.example) <https://e.example> <a@e.example> a < b: c <3",
+            "one<br/>two<br>three: <b>four</b> `Vec<String>` <br />",
+            "vec![1] [[Anna]]: likes: tea [a]: b",
         ] {
             assert!(matches!(harmless(text), Cow::Borrowed(_)), "{text}: {}", harmless(text));
         }

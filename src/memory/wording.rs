@@ -171,7 +171,7 @@ pub(super) fn checked_of(text: &str, before: &str, origin: &Origin) -> Result<St
 pub(super) fn notes(given: &str, kept: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(harmless(given), Cow::Owned(_)) {
-        notes.push("what an Obsidian plugin would have run was saved as plain text".to_owned());
+        notes.push("what Obsidian would have run or fetched was saved as plain text".to_owned());
     }
     if kept.matches("\\[").count() > given.matches("\\[").count() {
         notes.push(

@@ -219,7 +219,7 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
       ```
       and `\= this.file` <\% tp.x %>
     ");
-    assert_eq!(saved.notes, ["what an Obsidian plugin would have run was saved as plain text"]);
+    assert_eq!(saved.notes, ["what Obsidian would have run or fetched was saved as plain text"]);
     assert!(rig.save_long(script, None, &Scope::Global).unwrap().existing);
     let about = "About `$= dv.x()`";
     rig.save_long("likes tea", Some(about), &Scope::Global).unwrap();

@@ -11,6 +11,7 @@ use super::fixed_texts;
 use crate::agent::brain_chain::{BrainCall, ChainAnswer, ChainBrain, FailoverWalk};
 use crate::brain::{BrainError, Reply, Usage};
 use crate::config::MEMORY;
+use crate::format::harmless::without_fetches;
 use crate::format::log::ANSWERED_WITH_HELP;
 use crate::turn::fit_results::fit_results;
 use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
@@ -215,6 +216,7 @@ impl AnswerEngine {
             ..self.brains.call_facts(&calls, &costs)
         };
         let text = fixed_texts::bounded(text);
+        let text = if self.parts.schema.is_none() { without_fetches(&text) } else { text };
         let text = if turn.question.away { fixed_texts::after_absence(&text) } else { text };
         Ok(TurnAnswer { text, facts })
     }
