@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 /// The tools for turns of the assistant, by the settings: the vault's typed tools, over a workspace of their own, and
 /// other MCP servers. Brains may ask each other beside these turns.
 pub fn toolbox(
-    workspace: &Workspace,
+    workspace: &Arc<Workspace>,
     turns: Option<(&Arc<TurnJournal>, &Arc<CallPermits>)>,
 ) -> Arc<dyn Toolbox> {
     toolbox_for(workspace, turns, ASSISTANT, &[], &[])
@@ -28,7 +28,7 @@ pub fn toolbox(
 /// The tools for `purpose` ([`ASSISTANT`] or `routine:NAME`), with these further MCP servers; if skills are named, with
 /// these alone.
 pub fn toolbox_for(
-    workspace: &Workspace,
+    workspace: &Arc<Workspace>,
     turns: Option<(&Arc<TurnJournal>, &Arc<CallPermits>)>,
     purpose: &str,
     also: &[String],
@@ -52,13 +52,13 @@ pub fn toolbox_for(
     boxes.push(Arc::new(SkillTool(skills)));
     let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
     let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
-    let servers = crate::agent::servers::Servers::of(Arc::new(workspace.for_tools()), servers);
+    let servers = crate::agent::servers::Servers::of(Arc::clone(workspace), servers);
     boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
     Arc::new(CombinedToolbox(boxes))
 }
 
 /// The descriptions of the tools of `purpose` for a brain, with these MCP servers.
-pub fn specs(workspace: &Workspace, purpose: &str, also: &[String]) -> Vec<ToolSpec> {
+pub fn specs(workspace: &Arc<Workspace>, purpose: &str, also: &[String]) -> Vec<ToolSpec> {
     toolbox_for(workspace, None, purpose, also, &[]).specs()
 }
 

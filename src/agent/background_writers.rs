@@ -9,7 +9,8 @@
 //! Working memory is written when a conversation's window ends (`/new`), after a summary, and after a coding agent's
 //! host has compacted a session. The prompt is `data/working_memory.txt`. The new text replaces the previous one,
 //! expires after some days and has a budget ([`crate::memory::working`]). It isn't written while the setting
-//! `memory.user_namespace` is absent.
+//! `memory.user_namespace` is absent. Every later turn is given it, so a text of a conversation that holds untrusted
+//! text says so, and those turns count as having read it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +20,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::brain_chain::CallPermits;
+use crate::agent::tools::Toolbox;
+use crate::agent::untrusted_text::UntrustedText;
 use crate::brain::Request;
-use crate::format::log;
+use crate::format::log::{self, LogBlock};
 use crate::memory::Origin;
-use crate::memory::working::{WorkingMemory, is_on, write_working};
+use crate::memory::working::{self, WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
 use crate::summary::plan::{self, PRESSURE};
 use crate::summary::summary_request;
@@ -172,18 +175,24 @@ pub struct WorkingMemoryWriter {
     pub workspace: Arc<Workspace>,
     /// None if no brain is set up.
     caller: Option<BackgroundCaller>,
+    /// The tools of the turns.
+    tools: Arc<dyn Toolbox>,
 }
 
 impl WorkingMemoryWriter {
-    /// Makes no call yet.
+    /// Makes no call yet; `tools` are those of the turns.
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> anyhow::Result<Self> {
+    pub fn new(
+        workspace: Arc<Workspace>,
+        permits: Arc<CallPermits>,
+        tools: Arc<dyn Toolbox>,
+    ) -> anyhow::Result<Self> {
         let is_asked = is_on(&workspace.settings) && !workspace.settings.brains.is_empty();
         let caller =
             is_asked.then(|| BackgroundCaller::new(Arc::clone(&workspace), permits, WORKING)).transpose()?;
-        Ok(Self { workspace, caller })
+        Ok(Self { workspace, caller, tools })
     }
 
     /// Writes working memory about a log; none if it is off, or nothing was said.
@@ -202,6 +211,7 @@ impl WorkingMemoryWriter {
         let newest = blocks.last().map(|block| block.event.at);
         let is_recent = newest.is_some_and(|at| self.workspace.clock.now().duration_since(at) <= CURRENT);
         let zone = self.workspace.zone.tz();
+        let is_untrusted = self.has_untrusted(&blocks);
         let sources = summaries.material(&path, blocks, zone, MOST_TOKENS)?.into_sources(MOST_TOKENS);
         // An old conversation that is summarised late is no current work.
         if sources.is_empty() || !is_recent {
@@ -215,7 +225,16 @@ impl WorkingMemoryWriter {
         }
         let origin = Origin::new(Actor::Assistant).client(&client).conversation(name);
         let now = self.workspace.clock.now();
+        let text = if is_untrusted { working::untrusted(&text) } else { text };
         Ok(Some(write_working(&self.workspace.editor, settings, &text, now, &origin)?))
+    }
+
+    /// Whether a conversation holds text that isn't of its speakers: a page, a file, a tool's output.
+    fn has_untrusted(&self, blocks: &[LogBlock]) -> bool {
+        let speakers = blocks.iter().map(|block| block.event.author.as_str()).collect();
+        let paths = &self.workspace.settings.paths;
+        let mut untrusted = UntrustedText::new(&*self.tools, paths, speakers);
+        blocks.iter().any(|block| untrusted.is_in_event(&block.event))
     }
 
     /// A brain's reply, and the brain's name.

@@ -8,7 +8,8 @@
 //! - [`turn_memory`]: memories for a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
 //! - [`tools`]: the list of a brain's tools, and one call of a tool with its approval; [`bash`], [`skills`],
-//!   [`servers`]: the tools themselves; [`approvals`]: the note in which a person decides;
+//!   [`servers`]: the tools themselves; [`approvals`]: the note in which a person decides; [`untrusted_text`]: the
+//!   events of a log after which more is asked;
 //! - [`background_calls`], [`background_writers`]: calls of brains outside of answers; [`locked_folder`]: folders that
 //!   are removed with their process; [`rebuild_request`]: the request of a past turn, rebuilt.
 
@@ -27,6 +28,7 @@ pub mod servers;
 pub mod skills;
 pub mod tools;
 pub mod turn_memory;
+mod untrusted_text;
 
 pub use self::answer::{
     AnswerEngine, EngineParts, OtherBrains, RunPurpose, notes, other_brains, part_for_brain, read_vault_file,

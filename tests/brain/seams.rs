@@ -82,8 +82,26 @@ async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<MessagePart>)
 
 /// Whether the first call of the turn that these of the log's events ask is tainted.
 async fn is_tainted_at(events: &[(EventKind, &str, &str)], asked: &[usize], files: Vec<MessagePart>) -> bool {
+    is_tainted_with(&working("Boxes."), events, asked, files).await
+}
+
+const WORKING_ON: &str = "[memory]\nuser_namespace = \"user\"\n";
+
+/// The note of working memory with this text.
+fn working(text: &str) -> String {
+    format!("# Working Memory\nUpdated: 2026-12-01T09:00:00Z\nExpires: 2026-12-08T09:00:00Z\n\n{text}\n")
+}
+
+/// The same, with this note of working memory.
+async fn is_tainted_with(
+    working: &str,
+    events: &[(EventKind, &str, &str)],
+    asked: &[usize],
+    files: Vec<MessagePart>,
+) -> bool {
     let server = ModelServer::of(vec![Reply::tool("note", json!({})), Reply::text("Done.")]).await;
-    let world = World::new(&server.brain("one", "chat", ""));
+    let world = World::new(&format!("{WORKING_ON}{}", server.brain("one", "chat", "")));
+    world.write("user/working.md", working);
     let at = "2026-12-01T09:00:00Z".parse().unwrap();
     let header =
         LogHeader { surface: "discord".into(), context_id: "7".into(), started: Some(at), title: None };
@@ -166,6 +184,10 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
     assert!(is_tainted(&[forward], vec![]).await, "forwarded before");
     assert!(is_tainted_at(&[forward], &[0], vec![]).await, "forwarded with the question");
     assert!(is_tainted(&[], vec![MessagePart::Text { text: "a file's text".into() }]).await, "a file");
+    let of_others = vault_agent::memory::working::untrusted("Boxes.");
+    assert!(is_tainted_with(&working(&of_others), &[NOTE_IT], &[0], vec![]).await, "working memory");
+    let expired = working(&of_others).replace("12-08", "12-01");
+    assert!(!is_tainted_with(&expired, &[NOTE_IT], &[0], vec![]).await, "it is in no request any more");
 }
 
 #[tokio::test]

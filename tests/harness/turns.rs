@@ -144,7 +144,7 @@ async fn rounds_and_tokens_have_an_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stop_ends_all_of_it_within_a_second() {
     let rig = claude("cc").await;
-    rig.server.script(vec![remind("claude-code"), Reply::hang()]);
+    rig.server.script(vec![remind("claude-code").usage(3000, 0, 10), Reply::hang()]);
     rig.accept(1, "?", "");
     let stop = CancellationToken::new();
     let engine = rig.engine();
@@ -158,6 +158,8 @@ async fn stop_ends_all_of_it_within_a_second() {
     assert_eq!(answer.unwrap_err().to_string(), "it was stopped");
     let left = rig.left();
     assert!(left.is_empty(), "{left:?}, {:?} after the stop", stopped.elapsed());
+    let spent = rig.engine().spent(1).unwrap();
+    assert_eq!((spent.input, spent.failed), (3000, vec![]), "what it had used counts");
 }
 
 const LOG: &str = "vault/logs/day.md";

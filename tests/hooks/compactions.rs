@@ -78,12 +78,31 @@ fn with_brain(server: &ModelServer) -> String {
 }
 
 fn ended(settings: &str) -> (TestVault, Killed) {
+    ended_after(settings, SAID)
+}
+
+fn ended_after(settings: &str, said: &str) -> (TestVault, Killed) {
     let vault = TestVault::new(&format!(
-        "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n{settings}\n//- {LOG}\n{SAID}"
+        "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n{settings}\n//- {LOG}\n{said}"
     ));
     let daemon = vault.listening_daemon();
-    vault.write(LOG, format!("{SAID}{ENDED}"));
+    vault.write(LOG, format!("{said}{ENDED}"));
     (vault, daemon)
+}
+
+/// Begins working memory that later turns count as untrusted.
+const OF_OTHERS: &str = "(From a conversation with words of pages";
+
+#[test]
+fn working_memory_says_whether_its_conversation_read_what_others_wrote() {
+    // A tool of ours is no such thing; the shell may print a page.
+    for (tool, is_of_others) in [("reminder_add", false), ("bash", true)] {
+        let call =
+            format!("\n> [!tool]- 2026-12-01T08:00:05Z {tool}\n> done\n\n^01KBBS0000000000000000000D\n");
+        let (vault, _daemon) = ended_after("[memory]\nuser_namespace = \"user\"", &format!("{SAID}{call}"));
+        until("working memory", || working(&vault).contains("tulips in bed nine"));
+        assert_eq!(working(&vault).contains(OF_OTHERS), is_of_others, "{}", working(&vault));
+    }
 }
 
 #[test]
@@ -151,7 +170,7 @@ fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_s
     let mut tape = long_tape(3);
     tape.write(&vault);
     happens(&vault, "pre-compact", json!({ "trigger": "auto" }));
-    assert!(working(&vault).contains("## Worked on\n- Prompt 0"), "{}", working(&vault));
+    contains_all(working(&vault), &["## Worked on\n- Prompt 0", OF_OTHERS]);
     tape.said("The last word: the shears are in the shed.");
     tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");
     tape.write(&vault);

@@ -40,7 +40,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A request that no brain answered is made again from the journal; one that can't be made again says why.
     // What others said, in logs and in memories, counts as read.
     // A brain that was still being asked at a turn's end has failed, too.
-    ("agent", 5450),
+    // Working memory and a turn ask the same code what is untrusted, and a stopped call counts.
+    ("agent", 5550),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     // Signs of life are told from a part of an answer.
     ("brain", 3900),
@@ -109,7 +110,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("machines", 3200),
     ("mcp", 3300),
     // A form about an older follow-up changes nothing; one about a fact means its exact words, and no edit loses bytes.
-    ("memory", 2200),
+    // Working memory says whether its conversation read what others wrote.
+    ("memory", 2250),
     // Escapes before a token are no part of its word, and no text takes quadratic time.
     ("redact", 1150),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is

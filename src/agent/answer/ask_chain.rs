@@ -26,7 +26,11 @@ pub(in crate::agent) fn call_row(
 ) -> CallRow {
     let (model, class, error) = match answered {
         Ok(reply) => (reply.model.clone(), None, None),
-        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone())),
+        // That it was stopped says nothing about the brain.
+        Err(error) => {
+            let class = (!error.cancelled).then_some(error.class);
+            (brain.model.clone(), class, Some(error.message.clone()))
+        }
     };
     CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
 }
@@ -63,6 +67,17 @@ impl TurnRun<'_> {
         Ok(Err(fixed_texts::memory_reason(&walk.failed, &resting)))
     }
 
+    /// Records a call without an answer. A stopped one is no attempt, but counts with what it used.
+    pub(super) fn record_failed_call(&self, row: &CallRow, is_stopped: bool) -> Result<(), Halt> {
+        let (message, now) = (self.turn.question.message, self.now());
+        match is_stopped {
+            false => self.journal().called(message, row, None, now)?,
+            true if row.usage == Usage::default() => {}
+            true => self.journal().record_background_call(message, "stopped", row, now)?,
+        }
+        Ok(())
+    }
+
     /// Asks one brain, with as many rounds of tools as it wants and may have.
     async fn ask_one(&self, call: BrainCall<'_>) -> AskedBrain {
         let (message, member) = (self.turn.question.message, call.member);
@@ -93,7 +108,7 @@ impl TurnRun<'_> {
         self.journal().record_request(message, &assembled, self.now())?;
         fail::fail_point!("turn::after-assembled");
         if brain.kind.is_harness() {
-            return self.run_harness(call, base).await;
+            return self.run_harness(call, base, fits).await;
         }
         loop {
             let mut rounds = self.rounds(&brain.name).await?;
@@ -127,9 +142,7 @@ impl TurnRun<'_> {
                     fail::fail_point!("turn::after-round");
                 }
                 Err(error) => {
-                    if !error.cancelled {
-                        self.journal().called(message, &row, None, self.now())?;
-                    }
+                    self.record_failed_call(&row, error.cancelled)?;
                     return Ok(Err(error));
                 }
             }

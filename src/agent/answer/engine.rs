@@ -15,10 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::time_limit::OpenQuestions;
 use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, ChainBrain};
+use crate::agent::servers::server_output::shorten_name;
 use crate::agent::tools::{Approvals, CombinedToolbox, NoApprovals, Toolbox, TurnEndGuard};
 use crate::agent::turn_memory::{TurnMemory, VaultMemory};
 use crate::brain::wire::BrainTimeouts;
-use crate::brain::{BrainError, MessagePart};
+use crate::brain::{BrainError, MessagePart, ToolCall};
 use crate::config::AttachmentKind;
 use crate::format::log::LogBlock;
 use crate::sqlite::DatabaseError;
@@ -134,6 +135,11 @@ impl TurnRun<'_> {
     /// The turn's questions, as its log has them.
     pub fn question_texts(&self) -> Vec<&str> {
         self.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
+    }
+
+    /// Shows a step that concerns a call.
+    pub fn show_progress(&self, doing: &str, call: &ToolCall) {
+        self.conversation.progress(&format!("{doing} {}", shorten_name(&call.name)));
     }
 
     /// Chooses the chain of brains, and records it.

@@ -16,21 +16,23 @@ use super::engine::{AnswerEngine, AskedBrain, TurnRun};
 use super::fixed_texts;
 use super::rounds::note_tool;
 use crate::agent::brain_chain::BrainCall;
-use crate::agent::servers::server_output::shorten_name;
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller, Precondition};
 use crate::brain::{FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage};
 use crate::config::{McpServer, mcp_hosts};
+use crate::turn::fit_results::fit_results;
 use crate::turn::session_match::SessionHashes;
 use crate::turn::turn_journal::{HarnessSession, ToolEnd};
-use crate::turn::{Halt, history};
+use crate::turn::{Halt, assemble, history};
 
 impl TurnRun<'_> {
     /// Asks a harness, which makes its rounds of tools itself.
-    pub(super) async fn run_harness(&self, call: BrainCall<'_>, base: Request) -> AskedBrain {
+    /// `fits` are the tokens that its context holds.
+    pub(super) async fn run_harness(&self, call: BrainCall<'_>, base: Request, fits: u64) -> AskedBrain {
         let (message, member) = (self.turn.question.message, call.member);
         let brain = &member.prepared.settings;
-        let rounds = self.rounds(&brain.name).await?;
+        let mut rounds = self.rounds(&brain.name).await?;
+        fit_results(&mut rounds, fits.saturating_sub(assemble::tokens(&base)));
         if let Some(end) = self.over_budget(message)? {
             return Ok(Ok((end, brain.model.clone())));
         }
@@ -83,9 +85,7 @@ impl TurnRun<'_> {
             let spent = (usd - resumed.and_then(|before| before.usd).unwrap_or_default()).max(0.0);
             self.log_failure(self.journal().cost(message, &brain.name, spent, self.now()));
         }
-        if !answered.as_ref().is_err_and(|error| error.cancelled) {
-            self.journal().called(message, &row, None, self.now())?;
-        }
+        self.record_failed_call(&row, answered.as_ref().is_err_and(|error| error.cancelled))?;
         let reply = match answered {
             Ok(reply) => reply,
             Err(error) => return Ok(Err(error)),
@@ -218,7 +218,7 @@ impl HarnessHost for HarnessWatcher<'_> {
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));
         }
-        self.run.conversation.progress(&format!("using {}", shorten_name(&call.name)));
+        self.run.show_progress("using", call);
         let (message, now) = (self.run.turn.question.message, self.run.now());
         fail::fail_point!("turn::before-tool-started");
         if self.check(self.run.journal().harness_called(message, call, now)).is_some() {
@@ -286,7 +286,7 @@ impl HarnessHost for HarnessWatcher<'_> {
             let run = format!("{} {}", call.name, call.arguments);
             ApprovalSubject { run, why, ..ApprovalSubject::default() }
         };
-        self.run.conversation.progress(&format!("waiting for approval of {}", shorten_name(&call.name)));
+        self.run.show_progress("waiting for approval of", call);
         let _paused = self.run.time_limit.pause();
         let (subject, caller, place, stop) = (&subject, &caller, self.run.conversation, &self.end);
         match self.run.parts.approvals.ask(ApprovalRequest { subject, caller, place, stop }).await {

@@ -4,19 +4,18 @@
 //! The journal holds each call's start and end. A call that has ended isn't run again. If a crash interrupted a call,
 //! the brain is told that the outcome is unknown.
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
-use crate::agent::servers::server_output::shorten_name;
 use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, Caller, Precondition};
+use crate::agent::untrusted_text::UntrustedText;
 use crate::brain::{Message, Request, ToolCall, ToolResult};
-use crate::format::log::{EventKind, FORWARDED, INJECTED, LogEvent};
-use crate::search::results::injection::Injection;
-use crate::turn::files::AttachedFile;
+use crate::format::log::{EventKind, FORWARDED, LogEvent};
+use crate::memory::working::{self, read_working};
 use crate::turn::turn_journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
+use crate::workspace::Workspace;
 
 /// The most calls of one reply that are run.
 const MOST_CALLS: usize = 16;
@@ -75,6 +74,10 @@ impl TurnRun<'_> {
         brain: &str,
         started: bool,
     ) -> Result<ToolEnd, Halt> {
+        // A call of a reply that came with the stop doesn't begin.
+        if self.stop.is_cancelled() {
+            return Err(Halt::Stopped);
+        }
         let message = self.turn.question.message;
         let end = if started {
             ToolEnd::failed(fixed_texts::OUTCOME_UNKNOWN)
@@ -84,7 +87,7 @@ impl TurnRun<'_> {
             let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
             let end = match self.approve(call, &caller).await? {
                 Ok(()) => {
-                    self.conversation.progress(&format!("using {}", shorten_name(&call.name)));
+                    self.show_progress("using", call);
                     fail::fail_point!("turn::before-tool-started");
                     self.journal().tool_started(message, number, call, self.now())?;
                     fail::fail_point!("turn::after-tool-started");
@@ -113,7 +116,7 @@ impl TurnRun<'_> {
             Precondition::Refused(why) => return Ok(Err(why)),
             Precondition::Ask(subject) => subject,
         };
-        self.conversation.progress(&format!("waiting for approval of {}", call.name));
+        self.show_progress("waiting for approval of", call);
         let (message, number) = (self.turn.question.message, caller.number);
         let before = self.journal().suspended_at(message, number)?;
         let left = {
@@ -144,69 +147,34 @@ impl TurnRun<'_> {
     }
 
     /// Whether the turn has read untrusted text before its call of this number: in a file attached to
-    /// its question or a message forwarded with it, in its log's earlier turns, from memory, or from a tool.
+    /// its question or a message forwarded with it, in its log's earlier turns, from memory, working memory, or a tool.
     pub(super) fn has_read_untrusted(&self, number: u32) -> Result<bool, Halt> {
         if self.parts.routine.as_ref().is_some_and(|routine| routine.tainted)
             || self.questions.iter().any(|asked| !asked.files.is_empty() || asked.text.contains(FORWARDED))
         {
             return Ok(true);
         }
-        let ours: Vec<String> = self.parts.tools.specs().into_iter().map(|spec| spec.name).collect();
-        let mut known: HashMap<String, bool> = HashMap::new();
-        // A harness's own tools read what they like. A long log has the same few names again and again.
-        let mut untrusted = |tool: &String| {
-            let is_foreign = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
-            *known.entry(tool.clone()).or_insert_with(is_foreign)
-        };
         let author = &self.turn.question.author;
+        let agents = self.blocks.iter().filter(|block| block.event.kind == EventKind::Agent);
+        let agents = agents.map(|block| &block.event.author);
+        let trusted = [author].into_iter().chain(agents).map(String::as_str).collect();
+        let Workspace { settings, vault, .. } = &*self.parts.workspace;
+        let working = read_working(settings, self.now(), &working::reader(vault));
+        let mut untrusted = UntrustedText::new(&*self.parts.tools, &settings.paths, trusted);
         let is_asked =
             |event: &LogEvent| self.questions.iter().any(|question| event.id.as_ref() == Some(&question.id));
         // What stands between joined questions is in the request, too.
         let last = self.blocks.iter().rposition(|block| is_asked(&block.event));
         let before = self.blocks[..last.unwrap_or(self.blocks.len())].iter().map(|block| &block.event);
-        let has_untrusted_event = before.filter(|event| !is_asked(event)).any(|event| match event.kind {
-            EventKind::User => event.author != *author || event.content.contains(FORWARDED),
-            EventKind::Tool => untrusted(&event.author) || self.names_others(&event.content),
-            EventKind::Recall => self.recalls_others(&event.content),
-            EventKind::System => event.content.lines().any(|line| AttachedFile::parse(line).is_some()),
-            EventKind::Agent => false,
-        });
         let rows = self.journal().tools(self.turn.question.message)?;
-        let mut is_untrusted = |row: &ToolRow| {
-            untrusted(&row.call.name) || row.result.as_ref().is_some_and(|end| self.names_others(&end.text))
-        };
-        Ok(has_untrusted_event
-            || self.recalls_others(&self.recalled.injection)
+        let result = |row: &ToolRow| row.result.as_ref().map(|end| end.text.clone()).unwrap_or_default();
+        Ok(before.filter(|event| !is_asked(event)).any(|event| untrusted.is_in_event(event))
+            || untrusted.is_in_memories(&self.recalled.injection)
+            || working.is_some_and(|working| working::is_untrusted(&working.text))
             || self.joined.iter().any(|turn| turn.question.author != *author)
-            || rows.iter().any(|row| row.number < number && is_untrusted(row)))
-    }
-
-    /// Whether a text, of a tool or of memory, names a log, a summary or another program's memory (`memory/NAME/…`).
-    fn names_others(&self, text: &str) -> bool {
-        let paths = &self.parts.workspace.settings.paths;
-        let spoken = [&paths.logs, &paths.summaries].map(|path| format!("{}/", path.trim_end_matches('/')));
-        let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\n', '"', '[', '(']);
-        let is_program =
-            |at: usize| text[at..].split([' ', '\n', '"', ']']).next().is_some_and(|it| it.contains('/'));
-        let mut memories = text.match_indices("memory/").map(|(at, folder)| (at, at + folder.len()));
-        spoken.iter().flat_map(|folder| text.match_indices(folder)).any(|(at, _)| begins(at))
-            || memories.any(|(at, name)| begins(at) && is_program(name))
-    }
-
-    /// Whether recalled memories hold words of others. Those of the asker and of this log's agent are none.
-    fn recalls_others(&self, text: &str) -> bool {
-        let json = text.split_once(INJECTED).map(|(_, json)| json).filter(|json| json.starts_with("\n{"));
-        let Some(json) = json else { return self.names_others(text) };
-        // Memories that a brain chose don't say where they stand.
-        let Some(Ok(found)) = serde_json::Deserializer::from_str(json).into_iter::<Injection>().next() else {
-            return true;
-        };
-        let is_agent = |author: &str| {
-            self.blocks.iter().any(|it| it.event.kind == EventKind::Agent && it.event.author == author)
-        };
-        let is_own = |author: &str| author == self.turn.question.author || is_agent(author);
-        let mut of_others = found.memories.iter().filter(|one| self.names_others(&one.path));
-        of_others.any(|one| !one.author.as_deref().is_some_and(is_own) || one.excerpt.contains(FORWARDED))
+            || rows
+                .iter()
+                .any(|row| row.number < number && untrusted.is_in_result(&row.call.name, &result(row))))
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Args {
 
 /// Runs `turns`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let workspace = Arc::new(context.workspace()?);
     match &args.id {
         None => list(context, &workspace, args.limit),
         Some(id) if args.request => show_request(context, &workspace, id),
@@ -71,7 +71,7 @@ fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
     Ok(Status::Fine)
 }
 
-fn show_request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
+fn show_request(context: &Context, workspace: &Arc<Workspace>, id: &str) -> CommandResult {
     let journal = TurnJournal::open_if_there(&workspace.dirs.state)?;
     let tools = |purpose: &str, also: &[String]| toolbox::specs(workspace, purpose, also);
     let rebuilt = rebuild(workspace, journal.as_ref(), id, &tools)?;

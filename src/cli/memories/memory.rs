@@ -9,6 +9,7 @@ use crate::format::pinned::LinkTarget;
 use crate::memory::{
     ForgottenMemory, ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working,
 };
+use crate::vault::Actor;
 
 /// Saves, lists, reads and removes memories.
 #[derive(Debug, clap::Subcommand)]
@@ -243,7 +244,10 @@ fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, c
     }
     let found = match set {
         Some(text) => {
-            Some(working::write_working(&workspace.editor, settings, &text_argument(text)?, now, &origin)?)
+            let text = text_argument(text)?;
+            // Nobody knows what the assistant has read before.
+            let text = if origin.actor == Actor::Assistant { working::untrusted(&text) } else { text };
+            Some(working::write_working(&workspace.editor, settings, &text, now, &origin)?)
         }
         None if clear => {
             working::clear_working(&workspace.editor, settings, &origin)?;

@@ -16,6 +16,7 @@ use crate::format::log::SESSIONS;
 use crate::format::summary;
 use crate::memory::working::is_on;
 use crate::summary::Summaries;
+use crate::toolbox::toolbox;
 
 /// The most bytes at a log's end that are searched for a sign.
 const END: u64 = 256 << 10;
@@ -32,8 +33,10 @@ const SIGNS: [&[u8]; 2] =
 /// Writes working memory.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
-    let make =
-        |workspace: &Arc<Workspace>| WorkingMemoryWriter::new(Arc::clone(workspace), Arc::clone(&permits));
+    let make = |workspace: &Arc<Workspace>| {
+        let tools = toolbox(workspace, None);
+        WorkingMemoryWriter::new(Arc::clone(workspace), Arc::clone(&permits), tools)
+    };
     let mut writer = make(&workspace)?;
     // The length of each log at its last check, so that one sign counts once.
     let mut seen: HashMap<NotePath, u64> = HashMap::new();

@@ -10,7 +10,7 @@ use crate::hooks::context::{origin, transcript};
 use crate::hooks::decide::{topic, working};
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, Transcript, read_head, read_tail};
-use crate::memory::working::{budget, is_on, write_working};
+use crate::memory::working::{budget, is_on, untrusted, write_working};
 use crate::memory::{NewMemory, Scope};
 use crate::workspace::Workspace;
 
@@ -92,7 +92,8 @@ pub(in crate::hooks) fn run_before_compaction(
     let text = working(&transcript, input.cwd.as_deref(), budget(&workspace.settings));
     if !text.is_empty() {
         let now = workspace.clock.now();
-        write_working(&workspace.editor, &workspace.settings, &text, now, &origin(input))?;
+        // Nobody knows what the session's tools have read.
+        write_working(&workspace.editor, &workspace.settings, &untrusted(&text), now, &origin(input))?;
     }
     Ok(HookAnswer::nothing())
 }
