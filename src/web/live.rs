@@ -7,16 +7,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
+use crate::listen::MOST_CONNECTIONS;
+
 /// The interval at which the files of the state directory are polled while a page is open.
 const EVERY: Duration = Duration::from_secs(2);
 /// The interval of a message on a silent connection, so that either end notices when the other has closed.
 const ALIVE: Duration = Duration::from_secs(30);
+/// The most pages that are followed at once.
+const MOST_STREAMS: usize = MOST_CONNECTIONS as usize / 2;
 /// The files of the state directory that pages show.
 const FILES: [&str; 7] = [
     "deliveries.sqlite",
@@ -57,12 +62,15 @@ impl LiveUpdates {
         let _ = self.sender.send(changed);
     }
 
-    /// The stream for one page, as long as `is_let_in` is true.
+    /// The stream for one page, as long as `is_let_in` is true. Places for other requests are left free.
     pub(super) fn stream(
         &self,
         stop: CancellationToken,
         is_let_in: impl Fn() -> bool + Send + 'static,
     ) -> Response {
+        if self.sender.receiver_count() >= MOST_STREAMS {
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
         let receiver = self.sender.subscribe();
         let events =
             stream::unfold((receiver, stop, is_let_in), |(mut receiver, stop, is_let_in)| async move {

@@ -113,6 +113,14 @@ fn a_session_that_was_ended_is_closed() {
 }
 
 #[test]
+fn pages_that_are_followed_leave_room_for_requests() {
+    let (_vault, _served, visitor) = Served::over(with_call());
+    let followed: Vec<_> = (0..100).map(|_| visitor.follow()).collect();
+    assert_eq!((followed[0].1.as_str(), followed[99].1.as_str()), ("200", "503"));
+    let _ = visitor.get("/").is(200);
+}
+
+#[test]
 fn an_address_that_others_reach_needs_a_trusted_host() {
     let vault = with_call();
     vault.write("vault-agent.toml", "[web]\nlisten = \"0.0.0.0:0\"\n");

@@ -151,6 +151,17 @@ impl Visitor {
         self.request(path).send(self.address).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
+    /// Follows the changes of the page: the open connection, and the status of the answer.
+    pub fn follow(&self) -> (TcpStream, String) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let (host, cookie) = (self.host(), &self.cookie);
+        let ask = format!("GET /events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n");
+        stream.write_all(ask.as_bytes()).unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (stream, String::from_utf8_lossy(&status[9..]).into_owned())
+    }
+
     /// The same page as JSON.
     #[track_caller]
     pub fn json(&self, path: &str) -> serde_json::Value {

@@ -3,7 +3,7 @@
 (() => {
   const live = document.getElementById("live");
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
-  let waiting = null, busy = false, again = false, stale = false, leaving = false;
+  let waiting = null, busy = false, again = false, stale = false, leaving = false, ended = false;
 
   // Whether a field holds something else than the page brought: typed, or put back by the browser.
   const isTyped = (field) => {
@@ -40,7 +40,7 @@
     busy = true;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
-      if (answer.status === 401) { say("This session has ended."); return; }
+      if (answer.status === 401) { ended = true; say("This session has ended."); return; }
       if (!answer.ok) return;
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       const main = document.getElementById("main");
@@ -70,15 +70,21 @@
     let events = null, lost = false, away = false;
     // A browser has six connections to a host: a tab that isn't seen holds none, and looks when it is seen again.
     const follow = () => {
-      if (document.hidden) { events?.close(); events = null; away = true; return; }
-      if (events) return;
+      if (document.hidden) { events?.close(); events = null; away = true; ended = false; return; }
+      if (events || ended) return;
       events = new EventSource("/events");
       events.addEventListener("open", () => {
         if (lost) say("vault-agent is back.");
         if (lost || away) changed();
         lost = away = false;
       });
-      events.addEventListener("error", () => { lost = true; say("vault-agent is gone; this page may be old."); });
+      events.addEventListener("error", () => {
+        if (ended) return;
+        lost = true;
+        say("vault-agent is gone; this page may be old.");
+        // A proxy that answers for it ends the stream for good, as the end of the session does.
+        if (events?.readyState === EventSource.CLOSED) { events = null; swap(); setTimeout(follow, 3000); }
+      });
       events.addEventListener("notes", changed);
       events.addEventListener("state", changed);
       events.addEventListener("vault", (event) => {
