@@ -8,6 +8,7 @@ use super::{
 };
 use crate::format::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
+use crate::format::task::local_time::local_time;
 use crate::schedule::{self, Zone};
 use crate::vault::{self, ChangeReason, EditPlan, Editor, NotePath, Operation, Origin, Vault, VaultError};
 
@@ -281,14 +282,9 @@ impl<'a> VaultReminders<'a> {
 /// returned.
 pub fn local_after(now: Timestamp, by: SignedDuration, zone: &Zone) -> civil::DateTime {
     let at = now.saturating_add(by).unwrap_or(Timestamp::MAX);
-    let local = zone.tz().to_datetime(at);
+    let local = local_time(zone.tz(), at);
     let whole = local.date().at(local.hour(), local.minute(), 0, 0);
-    let mut whole = if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole };
-    while schedule::resolve(zone, whole) < at {
-        let Ok(next) = whole.checked_add(1.minute()) else { break };
-        whole = next;
-    }
-    whole
+    if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole }
 }
 
 #[cfg(test)]

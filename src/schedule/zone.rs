@@ -2,8 +2,7 @@
 //! compares that database with another one, for `doctor`.
 //!
 //! The machine's own zone files are never read: they may be years old, and the results would differ from machine to
-//! machine. A local time that the clocks skip becomes the first valid minute after the gap; a time that comes twice is
-//! the earlier of the two.
+//! machine.
 //!
 //! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
 //! of its own; `doctor` shows the dates at which the two differ for the user's zone. `tools/build/zones.rs` writes
@@ -13,8 +12,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp, civil};
+
+use crate::format::task::local_time;
 
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
@@ -104,7 +105,7 @@ fn skipped_days(tz: &TimeZone) -> Vec<SkippedDay> {
             break;
         }
         if before.duration_until(after) >= SignedDuration::from_hours(24) {
-            found.push(SkippedDay { start, end: end_of_gap(at, after).0 });
+            found.push(SkippedDay { start, end: local_time::end_of_gap(at, after).0 });
         }
         before = after;
     }
@@ -143,45 +144,9 @@ fn city(zone: &str) -> &str {
     zone.rsplit('/').next().unwrap_or(zone)
 }
 
-/// The first whole local minute at or after the change at `at` to `offset`, and its instant. (Before
-/// standard time some zones jumped by odd seconds.)
-pub(super) fn end_of_gap(at: Timestamp, offset: Offset) -> (civil::DateTime, Timestamp) {
-    let local = offset.to_datetime(at);
-    let odd = i64::from(local.second());
-    let wait = SignedDuration::from_secs(if odd == 0 { 0 } else { 60 - odd });
-    (local.saturating_add(wait), at.saturating_add(wait).unwrap_or(Timestamp::MAX))
-}
-
-/// The instant of the local time `local` in `zone`.
-///
-/// A time that the clocks skip (spring forward) is the first valid minute after the gap: on
-/// 2026-03-29 in London 01:00, 01:30 and 01:59 are all 02:00 BST. A time that comes twice (fall
-/// back) is the earlier of the two. Instants outside those that can be represented (the last hours of
-/// year 9999) become the nearest that can.
+/// The instant of the local time `local` in `zone`, by the rules of [`local_time::resolve`].
 pub fn resolve(zone: &Zone, local: civil::DateTime) -> Timestamp {
-    match zone.tz().to_ambiguous_timestamp(local).offset() {
-        AmbiguousOffset::Unambiguous { offset } => ordinary(local, offset),
-        AmbiguousOffset::Fold { before, .. } => ordinary(local, before),
-        AmbiguousOffset::Gap { before, after } => after_gap(zone, local, before, after),
-    }
-}
-
-/// `local` at a fixed offset, held within what a timestamp can represent.
-fn ordinary(local: civil::DateTime, offset: Offset) -> Timestamp {
-    offset.to_timestamp(local).unwrap_or(if local.year() < 0 { Timestamp::MIN } else { Timestamp::MAX })
-}
-
-/// The end of the gap that holds `local`. Read with the later offset `local` lies before the change,
-/// read with the earlier one it lies at or after it; so the change is the first one to `after` from
-/// there on.
-fn after_gap(zone: &Zone, local: civil::DateTime, before: Offset, after: Offset) -> Timestamp {
-    let earliest = ordinary(local, after);
-    let latest = ordinary(local, before);
-    zone.tz()
-        .following(earliest)
-        .take_while(|change| change.timestamp() <= latest)
-        .find(|change| change.offset() == after)
-        .map_or(latest, |change| end_of_gap(change.timestamp(), after).1)
+    local_time::resolve(zone.tz(), local)
 }
 
 /// A span of time over which the two databases give different offsets.

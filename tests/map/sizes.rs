@@ -89,7 +89,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // The line ends of a note are those of what comes back, and a model's text holds no task.
     // Hours before a task's time are counted on instants, and a follow-up's number may be a hash.
     // A property of TaskNotes bears any name, and what a message says now is read from its log's events.
-    ("format", 6350),
+    // The rules for local times at changes of the clocks moved here from `schedule`, since task lines keep them, too.
+    ("format", 6400),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.

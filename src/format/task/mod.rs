@@ -10,13 +10,15 @@
 //!   their places in the line;
 //! - [`mod@edit`]: the edits of Done and Snooze, which keep every other byte;
 //! - [`mod@english_repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
-//! - [`mod@note`]: a note that is a task (TaskNotes); [`mod@moment`]: dates in the formats of the plugins' settings.
+//! - [`mod@note`]: a note that is a task (TaskNotes); [`mod@moment`]: dates in the formats of the plugins' settings;
+//! - [`mod@local_time`]: local times at changes of the clocks, also for `schedule`.
 //!
 //! Pure: today's date is not known here, and recurrences are computed in `schedule`.
 
 pub mod edit;
 pub mod english_repeat;
 mod field;
+pub mod local_time;
 mod marker;
 pub mod moment;
 pub mod note;
@@ -25,8 +27,8 @@ pub mod rrule;
 use std::ops::Range;
 
 use jiff::civil::{DateTime, Time};
-use jiff::tz::{AmbiguousOffset, TimeZone};
-use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, ToSpan as _};
 use serde::{Deserialize, Serialize};
 
 use super::lines;
@@ -257,20 +259,6 @@ defaults! {
 }
 
 impl Rules {
-    /// The local time that means this instant, or a little later: local times that come twice mean the first of the two,
-    /// so for the second one it is the end of that hour.
-    fn local_time(&self, at: Timestamp) -> DateTime {
-        let local = self.zone.to_datetime(at);
-        match self.zone.to_ambiguous_timestamp(local).offset() {
-            AmbiguousOffset::Fold { before, after } if self.zone.to_offset(at) == after => {
-                let change = self.last_change(at);
-                let end = change.and_then(|change| change.checked_add(after.duration_until(before)).ok());
-                end.map_or(local, |end| self.zone.to_datetime(end))
-            }
-            _ => local,
-        }
-    }
-
     /// A local time moved by whole days on the calendar, and by what is left over in time; a day has 24 hours in `by`.
     fn moved(&self, from: DateTime, by: SignedDuration) -> Option<DateTime> {
         let days = by.as_hours() / 24;
@@ -279,18 +267,8 @@ impl Rules {
         if rest.is_zero() {
             return Some(day);
         }
-        let resolved = self.zone.to_ambiguous_timestamp(day);
-        let is_skipped = matches!(resolved.offset(), AmbiguousOffset::Gap { .. });
-        let at = resolved.compatible().ok()?;
-        // A time that the clocks skip is the first one after the gap.
-        let at = if is_skipped { self.last_change(at)? } else { at };
-        Some(self.local_time(at.checked_add(rest).ok()?))
-    }
-
-    /// The last change of the clocks up to an instant.
-    fn last_change(&self, at: Timestamp) -> Option<Timestamp> {
-        let just_after = at.checked_add(1.second()).ok()?;
-        self.zone.preceding(just_after).next().map(|change| change.timestamp())
+        let at = local_time::resolve(&self.zone, day).checked_add(rest).ok()?;
+        Some(local_time::local_time(&self.zone, at))
     }
 
     /// Whether a line counts for a form: for Tasks, the line must have its global filter.

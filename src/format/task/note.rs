@@ -12,6 +12,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use serde_json::Value;
 
 use super::super::{lines, yaml};
+use super::local_time::local_time;
 use super::{NotificationTime, Rules, Task, TaskFormat, TaskTime, field};
 
 /// The task that a note is, if it is open and has a date.
@@ -95,7 +96,7 @@ fn offset(text: &str) -> Option<SignedDuration> {
 /// A date or a date and time; with an offset it is an instant, told in the vault's zone.
 fn read_when(text: &str, rules: &Rules) -> Option<TaskTime> {
     let text = text.trim();
-    let instant = text.parse::<Timestamp>().ok().map(|at| rules.local_time(at));
+    let instant = text.parse::<Timestamp>().ok().map(|at| local_time(&rules.zone, at));
     let (_, date_length) = field::date(text)?;
     let at = instant.or_else(|| text.parse::<DateTime>().ok())?;
     let time = Time::new(at.hour(), at.minute(), 0, 0).ok().filter(|_| text.len() > date_length);
