@@ -52,6 +52,11 @@ pub fn impossible(bytes: &[u8]) -> Vec<DatedTask> {
     marked(bytes, |date| is_like_a_date(date) && !is_date(date))
 }
 
+/// The open tasks with a date in words, such as the name of a month, that follow a mark directly.
+pub fn in_words(bytes: &[u8]) -> Vec<DatedTask> {
+    marked(bytes, |date| date.contains(char::is_alphabetic) && date.contains(|c: char| c.is_ascii_digit()))
+}
+
 /// The open tasks with a mark and a date behind it that is meant.
 fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
     let live = lines::LiveLines::new(bytes);
@@ -109,7 +114,8 @@ fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, Str
     let lower = body.to_ascii_lowercase();
     let found = MARKS.iter().flat_map(|mark| lower.match_indices(mark)).filter_map(|(at, mark)| {
         let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);
-        let date = rest.get(..10).filter(|date| is_meant(date))?;
+        let end = rest.char_indices().nth(10).map_or(rest.len(), |(end, _)| end);
+        let date = Some(&rest[..end]).filter(|date| is_meant(date))?;
         Some((at, format!("{mark}{}{date}", if mark.ends_with(['@', '{', '[', '(']) { "" } else { " " })))
     });
     found.min_by_key(|(at, mark)| (*at, mark.len()))
@@ -163,6 +169,12 @@ mod tests {
         {
             assert_eq!(impossible(none.as_bytes()), [], "{none}");
         }
+    }
+
+    #[test]
+    fn a_date_in_words_is_named() {
+        let found = in_words("- [ ] a 📅 2026-12-01\n- [ ] b @{1. März 2026}\n- [ ] c @[[Ann]]\n".as_bytes());
+        assert_eq!(found, [DatedTask { line: 2, column: 9, mark: "@{1. März 20".to_owned() }]);
     }
 
     #[test]

@@ -93,6 +93,7 @@ pub(super) fn replace_line(bytes: &[u8], placed: &PlacedTask, written: ChangedTe
     let between = if terminator.is_empty() { lines::terminator_of(bytes).as_bytes() } else { terminator };
     let ChangedText { line, next, remark } = written;
     let below = next.as_ref().is_some_and(|(_, below)| *below);
+    let gone = String::from_utf8_lossy(&placed.text);
     let above = next.iter().filter(|_| !below).map(|(next, _)| next);
     let after = next.iter().filter(|_| below).map(|(next, _)| next);
     let all: Vec<&[u8]> = above.chain(&line).chain(after).map(String::as_bytes).collect();
@@ -104,7 +105,7 @@ pub(super) fn replace_line(bytes: &[u8], placed: &PlacedTask, written: ChangedTe
         bytes: [&bytes[..start], &with, &bytes[end..]].concat(),
         format: placed.task.format,
         line: placed.line + usize::from(next.is_some() && !below && line.is_some()),
-        text: line.unwrap_or_default(),
+        text: line.or_else(|| next.is_none().then(|| gone.into_owned())).unwrap_or_default(),
         next: next.map(|(next, _)| next),
         remark,
     }

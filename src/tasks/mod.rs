@@ -162,7 +162,8 @@ pub struct ChangedNote {
     pub format: TaskFormat,
     /// Its line now, from 1; its former line, if it is deleted.
     pub line: usize,
-    /// The line's present text; of a note that is a task, the properties that changed; empty if it is deleted.
+    /// The line's present text, or its former text if it is gone and none comes after it; of a note that is a task, the
+    /// properties that changed.
     pub text: String,
     /// The line of its next time.
     pub next: Option<String>,

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::TaskSettings;
-use crate::format::task::{Rules, TaskFormat};
+use crate::format::task::moment::is_read;
+use crate::format::task::{KanbanRules, Rules, TaskFormat};
 use crate::vault::{NotePath, Vault};
 
 /// The rules by which this vault's task lines are read, from the plugins' present settings.
@@ -38,9 +39,9 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
         put(&own["dateTimeFormat"], &mut rules.reminder_date_time);
         put(&own["dataviewReminderFieldName"], &mut rules.reminder_field);
     }
-    if on(&[TaskFormat::Kanban])
-        && let Some(kanban) = read(vault, "obsidian-kanban")?
-    {
+    if on(&[TaskFormat::Kanban]) {
+        kanban_defaults(vault, &mut rules.kanban);
+        let kanban = read(vault, "obsidian-kanban")?.unwrap_or_default();
         put(&kanban["date-trigger"], &mut rules.kanban.date_trigger);
         put(&kanban["time-trigger"], &mut rules.kanban.time_trigger);
         put(&kanban["date-format"], &mut rules.kanban.date_format);
@@ -54,10 +55,50 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
     Ok(rules)
 }
 
+/// Kanban's formats where its settings name none: that of daily notes, else of the plugin Natural Language Dates, else
+/// of templates.
+fn kanban_defaults(vault: &Vault, rules: &mut KanbanRules) {
+    let file = |path: &str| read_json(vault, path).ok().flatten().unwrap_or_default();
+    let core = file("core-plugins.json");
+    for (plugin, path, date, time) in [
+        ("templates", "templates.json", "dateFormat", "timeFormat"),
+        ("", "plugins/nldates-obsidian/data.json", "format", "timeFormat"),
+        ("daily-notes", "daily-notes.json", "format", ""),
+    ] {
+        let set = file(path);
+        for (key, place) in [(date, &mut rules.date_format), (time, &mut rules.time_format)] {
+            if core[plugin] != false && set[key].as_str().is_some_and(|format| !format.is_empty()) {
+                put(&set[key], place);
+            }
+        }
+    }
+}
+
+/// The problems of date formats in which no date can be read.
+pub(super) fn unread_formats(rules: &Rules) -> Vec<String> {
+    let formats = [
+        (TaskFormat::Reminder, &rules.reminder_date),
+        (TaskFormat::Reminder, &rules.reminder_date_time),
+        (TaskFormat::Kanban, &rules.kanban.date_format),
+        (TaskFormat::Kanban, &rules.kanban.time_format),
+    ];
+    let unread = formats.into_iter().filter(|(form, format)| rules.on.contains(form) && !is_read(format));
+    let problem = |(form, format)| {
+        format!(
+            "tasks of `{form}` have dates in the format `{format}`, which isn't read, so they aren't told; its letters may be those of `YYYY-MM-DD HH:mm`, `D MMMM`, `Do`, `dddd` and `h:mm A`"
+        )
+    };
+    unread.map(problem).collect()
+}
+
 /// A plugin's settings; none where the plugin isn't there.
 fn read(vault: &Vault, plugin: &str) -> Result<Option<Value>, String> {
-    let path = format!(".obsidian/plugins/{plugin}/data.json");
-    let path = NotePath::new(&path).map_err(|error| error.to_string())?;
+    read_json(vault, &format!("plugins/{plugin}/data.json"))
+}
+
+/// A file of Obsidian's settings; none where it isn't there.
+fn read_json(vault: &Vault, path: &str) -> Result<Option<Value>, String> {
+    let path = NotePath::new(&format!(".obsidian/{path}")).map_err(|error| error.to_string())?;
     let Some(bytes) = vault.read_if_there(&path).map_err(|error| error.to_string())? else { return Ok(None) };
     serde_json::from_slice(&bytes)
         .map(Some)

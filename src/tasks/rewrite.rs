@@ -71,9 +71,7 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     if placed.task.format == TaskFormat::TaskNotes {
         return Err(TaskError::Unwritable(meant.path.to_owned()));
     }
-    let text = String::from_utf8_lossy(&placed.text).into_owned();
-    let removed = replace_line(bytes, &placed, ChangedText { line: None, next: None, remark: None });
-    Ok(ChangedNote { text, ..removed })
+    Ok(replace_line(bytes, &placed, ChangedText { line: None, next: None, remark: None }))
 }
 
 /// The note with a recurring task moved past its next time: all dates of its line move as after Done.

@@ -76,7 +76,7 @@ impl Scanner {
             self.notes.get(entry.path.as_str()).is_some_and(|seen| seen.stat == entry.stat)
         };
         let changed: Vec<WalkEntry> = notes.into_iter().filter(|entry| !is_known(entry)).collect();
-        let mut problems = Vec::new();
+        let mut problems = plugins::unread_formats(&rules);
         self.read = 0;
         for (entry, read) in changed.iter().zip(read_all(vault, &changed, &rules)) {
             match read {

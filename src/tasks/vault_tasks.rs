@@ -44,7 +44,7 @@ pub struct WrittenTask {
     pub line: usize,
     /// The form that it is written in.
     pub format: TaskFormat,
-    /// The line's text in the note; empty if Done deletes it, and as it was if it is removed.
+    /// The line's text in the note, or as it was if it is gone; empty if Done leaves only the line of its next time.
     pub line_text: String,
     /// The line of its next time.
     pub next_text: Option<String>,

@@ -65,6 +65,11 @@ fn done_does_what_the_plugin_would_and_one_undo_takes_it_back() {
     assert_eq!(id(&vault, "Pay rent"), rent);
     assert_eq!(vault.run(&["undo"]).ok().stdout, "undid: done: Pay rent\n");
     assert_eq!(vault.read("Home.md"), NOTE);
+    // A line that goes is said, too.
+    let bins = "- [ ] Bins 🏁 delete 📅 2027-02-01\n";
+    vault.write("Bins.md", bins);
+    assert_eq!(vault.run(&["remind", "done", &id(&vault, "Bins")]).ok().stdout, bins);
+    assert_eq!(vault.read("Bins.md"), "");
 }
 
 #[test]
@@ -215,6 +220,19 @@ fn what_is_not_turned_on_is_counted_and_offered() {
     vault.run(&["init", vault.root().to_str().unwrap()]).ok().warns(offer).warns(setting);
     vault.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\", \"reminder\"]\n");
     vault.run(&["check"]).ok().warns_not("not told");
+}
+
+#[test]
+fn a_board_has_the_format_of_daily_notes_and_a_date_that_is_not_read_is_named() {
+    let vault = vault("\"kanban\"");
+    vault.write(".obsidian/daily-notes.json", "{\"format\": \"MMMM Do, YYYY\"}");
+    vault.write("Home.md", "- [ ] Bike @{December 2nd, 2026}\n- [ ] Rad @{Dezember 2., 2026}\n");
+    vault.run(&["remind", "list", "--all"]).ok().says("2026-12-02 09:00  once  Bike  Home.md:1 (kanban)");
+    vault.run(&["check"]).ok().says("Home.md:2:11: `@{Dezember 2` is no date that is read");
+    vault.write(".obsidian/plugins/obsidian-kanban/data.json", "{\"date-format\": \"gggg-[W]ww\"}");
+    let words = "tasks of `kanban` have dates in the format `gggg-[W]ww`, which isn't read";
+    vault.run(&["check"]).exits(1).says(words);
+    vault.run(&["remind", "list", "--all"]).warns(words);
 }
 
 #[test]

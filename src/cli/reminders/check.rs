@@ -157,7 +157,8 @@ fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Del
     let mut delivered = DeliveredTasks::new();
     let Some(settings) = workspace.task_settings() else { return delivered };
     let mut scanner = Scanner::default();
-    if let Err(reason) = scanner.scan(&workspace.vault, &settings, workspace.clock.now()) {
+    let scanned = scanner.scan(&workspace.vault, &settings, workspace.clock.now());
+    for reason in scanned.unwrap_or_else(|reason| vec![reason]) {
         let suggestion = "mend that file, or take the form out of `[reminders] also`".to_owned();
         let path = ".obsidian/plugins".to_owned();
         found.push(PlacedFinding { path, line: 1, column: 1, reason, suggestion });
@@ -181,11 +182,21 @@ fn foreign_tasks(
     let mut dated = dated_tasks::dated(bytes);
     dated.retain(|task| !delivered.contains_key(&task.line));
     let mut out = Vec::new();
-    let impossible = workspace.task_settings().map(|_| dated_tasks::impossible(bytes)).unwrap_or_default();
-    for task in impossible.iter().filter(|task| !delivered.contains_key(&task.line)) {
-        dated.retain(|other| other.line != task.line);
-        let reason = format!("`{}` is no date that there is, so this task is not told", task.mark);
-        out.push(finding(path, (task.line, task.column), reason, "write a day that the month has"));
+    let is_on = workspace.task_settings().is_some();
+    let faults = [
+        (dated_tasks::impossible(bytes), "no date that there is", "write a day that the month has"),
+        (
+            dated_tasks::in_words(bytes),
+            "no date that is read",
+            "names are read in English; write `2026-12-01`",
+        ),
+    ];
+    for (tasks, what, suggestion) in faults.into_iter().filter(|_| is_on) {
+        for task in tasks.iter().filter(|task| !delivered.contains_key(&task.line)) {
+            dated.retain(|other| other.line != task.line);
+            let reason = format!("`{}` is {what}, so this task is not told", task.mark);
+            out.push(finding(path, (task.line, task.column), reason, suggestion));
+        }
     }
     if let Some(first) = dated.first() {
         let reason = match dated.len() {

@@ -1,8 +1,8 @@
 //! Parses and writes dates in the formats that people set in plugins, in moment.js's letters: `YYYY-MM-DD`,
 //! `DD.MM.YYYY`, `h:mm A`. Pure.
 //!
-//! Numbers and English names are supported (`YYYY YY MMMM MMM MM M DD D dddd ddd HH H hh h mm m A a`). A format with
-//! other letters (`Do`) parses and writes no date.
+//! Numbers and English names are supported (`YYYY YY MMMM MMM MM M DD Do D dddd ddd HH H hh h mm m A a`). A format with
+//! other letters parses and writes no date.
 
 use jiff::civil::Time;
 use jiff::fmt::strtime::{self, BrokenDownTime};
@@ -11,24 +11,38 @@ use super::TaskTime;
 
 /// Reads a text in a format, if it is of the format exactly.
 pub fn read(text: &str, format: &str) -> Option<TaskTime> {
-    let parts = BrokenDownTime::parse(pattern(format)?, text).ok()?;
+    let parts = parse(text, format)?;
     let time = if parts.hour().is_some() { Some(parts.to_time().ok()?) } else { None };
     Some(TaskTime { date: parts.to_date().ok()?, time })
 }
 
 /// The time of day that a text says in a format.
 pub fn read_time(text: &str, format: &str) -> Option<Time> {
-    let parts = BrokenDownTime::parse(pattern(format)?, text).ok()?;
+    let parts = parse(text, format)?;
     parts.hour().and_then(|_| parts.to_time().ok())
 }
 
 /// A date and time in a format; `None` for a format with letters that aren't supported.
 pub fn write(when: TaskTime, format: &str) -> Option<String> {
-    strtime::format(pattern(format)?, when.at(Time::midnight())).ok()
+    let ordinal = match when.date.day() {
+        11..=13 => "th",
+        day => ["th", "st", "nd", "rd"].get(usize::try_from(day % 10).ok()?).copied().unwrap_or("th"),
+    };
+    strtime::format(pattern(format, ordinal)?, when.at(Time::midnight())).ok()
 }
 
-/// The format in the letters of `strftime`.
-fn pattern(format: &str) -> Option<String> {
+/// Whether dates in this format can be read, as far as its letters tell: names are read in English.
+pub fn is_read(format: &str) -> bool {
+    pattern(format, "").is_some()
+}
+
+fn parse(text: &str, format: &str) -> Option<BrokenDownTime> {
+    let ordinals: &[&str] = if format.contains("Do") { &["th", "st", "nd", "rd"] } else { &[""] };
+    ordinals.iter().find_map(|ordinal| BrokenDownTime::parse(pattern(format, ordinal)?, text).ok())
+}
+
+/// The format in the letters of `strftime`; `ordinal` is the end of the day's number where it has one.
+fn pattern(format: &str, ordinal: &str) -> Option<String> {
     let is_halved = tokens(format).any(|token| matches!(token, "A" | "a"));
     let hours = |halved: &'static str, whole| if is_halved { halved } else { whole };
     let directive = |token| match token {
@@ -40,6 +54,7 @@ fn pattern(format: &str) -> Option<String> {
         "M" => Some("%-m".into()),
         "DD" => Some("%d".into()),
         "D" => Some("%-d".into()),
+        "Do" => Some(format!("%-d{ordinal}")),
         "dddd" => Some("%A".into()),
         "ddd" => Some("%a".into()),
         "HH" | "hh" => Some(hours("%I", "%H").into()),
@@ -71,6 +86,7 @@ fn tokens(format: &str) -> impl Iterator<Item = &str> {
         } else {
             first.len_utf8()
         };
+        let length = if rest.starts_with("Do") { 2 } else { length };
         let (token, behind) = rest.split_at(length);
         rest = behind;
         Some(token)
@@ -95,6 +111,9 @@ mod tests {
             ("M-D-YYYY h:mm A", "12-1-2026 9:30 PM"),
             ("MMM D, YYYY", "Dec 1, 2026"),
             ("dddd, DD MMMM YYYY", "Tuesday, 01 December 2026"),
+            ("MMMM Do, YYYY", "December 1st, 2026"),
+            ("Do MMM YYYY", "12th Dec 2026"),
+            ("Do MMM YYYY", "23rd Dec 2026"),
         ] {
             let read = read(text, format).unwrap_or_else(|| panic!("{format}"));
             assert_eq!(write(read, format).as_deref(), Some(text));
@@ -109,12 +128,13 @@ mod tests {
             ("YYYY-MM-DD", "2026-13-01"),
             ("YYYY-MM-DD", "01.12.2026"),
             ("HH:mm", "09:30"),
-            ("MMM Do, YYYY", "Dec 1st, 2026"),
+            ("gggg-[W]ww", "2026-W49"),
+            ("D. MMMM YYYY", "1. Dezember 2026"),
             ("", ""),
         ] {
             assert_eq!(read(text, format), None, "{format}");
         }
-        assert_eq!(write(TaskTime { date: Date::constant(2026, 12, 1), time: None }, "MMM Do"), None);
+        assert_eq!(write(TaskTime { date: Date::constant(2026, 12, 1), time: None }, "ww"), None);
         assert_eq!(read_time("13:00 PM", "h:mm A"), None);
     }
 }
