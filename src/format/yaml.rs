@@ -20,7 +20,7 @@ pub(crate) struct YamlEntry<'a> {
     pub value: String,
 }
 
-/// The entry that a line is, if its key starts in the first column.
+/// The entry that a line is, if its key starts in the first column; the key may stand in quotes.
 pub(crate) fn entry(line: &[u8]) -> Option<YamlEntry<'_>> {
     let (key, value) = key(line)?;
     Some(YamlEntry::new(line, key, value))
@@ -44,10 +44,12 @@ impl<'a> YamlEntry<'a> {
     }
 }
 
-/// A key up to its colon, which a blank or the line's end follows; and what comes behind the colon.
+/// A key up to its colon, which a blank or the line's end follows, without quotes; and what comes behind the colon.
 fn key(line: &[u8]) -> Option<(&str, &[u8])> {
     let (key, value) = line.split_at(memchr::memchr(b':', line)?);
     let key = std::str::from_utf8(key).ok()?.trim_end_matches(' ');
+    let inner = |quote| key.strip_prefix(quote)?.strip_suffix(quote);
+    let key = inner('"').or_else(|| inner('\'')).unwrap_or(key);
     let is_key = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     let value = &value[1..];
@@ -249,7 +251,10 @@ mod tests {
             value("a: turn-2026-05-08T13:55Z#x"),
             Some(("turn-2026-05-08T13:55Z#x", "turn-2026-05-08T13:55Z#x".into()))
         );
+        assert_eq!(value("\"a\": x"), Some(("x", "x".into())));
+        assert_eq!(value("'a' : x"), Some(("x", "x".into())));
         assert_eq!(value("a:b"), None);
+        assert_eq!(value("\"a: b"), None);
         assert_eq!(value(" a: b"), None);
         assert_eq!(value("- a: b"), None);
     }

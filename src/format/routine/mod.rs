@@ -22,7 +22,7 @@ use std::fmt;
 
 pub use schedule::RoutineSchedule;
 
-use super::{Finding, commitment, lines::frontmatter_end, quote, yaml};
+use super::{Finding, commitment, lines, lines::frontmatter_end, quote, yaml};
 use crate::words::words;
 
 /// A routine.
@@ -75,16 +75,19 @@ const KEYS: [&str; 11] = [
     "schedule", "scope", "enabled", "brain", "skills", "mcp", "budget", "only_if", "quiet", "deliver", "note",
 ];
 
-/// The routine in a note, and what is wrong with its head. A note without a `schedule` is no routine; one
+/// The routine in a note, and what is wrong with its head. A note without `schedule` and `enabled` is no routine; one
 /// with a head that isn't understood doesn't run.
 pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
-    let Some(head_end) = frontmatter_end(bytes) else { return (None, Vec::new()) };
+    let Some(head_end) = frontmatter_end(bytes) else {
+        return (None, lines::not_understood(bytes).into_iter().collect());
+    };
     let mut read = Reader::default();
     let entries = yaml::entries(bytes, head_end);
-    let is_one =
-        entries.iter().any(|entry| entry.key == "schedule" || nearly(&entry.key) == Some("schedule"));
-    if !is_one {
-        return (None, Vec::new());
+    let named = |name| entries.iter().find(|entry| entry.key == name || nearly(&entry.key) == Some(name));
+    if named("schedule").is_none() {
+        let reason = "the head has no `schedule`, so nothing runs";
+        let meant = named("enabled").map(|entry| Finding::new(entry.line, 1, reason, schedule::FORMS));
+        return (None, meant.into_iter().collect());
     }
     entries.iter().enumerate().for_each(|(at, entry)| read.take(entry, &entries[..at]));
     let Reader { schedule, mut routine, mut findings, remarks } = read;

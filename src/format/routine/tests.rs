@@ -42,6 +42,23 @@ fn a_missing_enabled_is_false() {
 }
 
 #[test]
+fn a_head_in_quotes_runs_and_one_that_can_not_be_read_is_named() {
+    let quoted = parse(b"---\n\"schedule\": daily 08:00\n'enabled': true\n---\nAsk");
+    assert!(quoted.0.unwrap().enabled && quoted.1.is_empty());
+    let note = "---\nschedule: daily 08:00\nenabled: true\n---\nAsk";
+    let utf16: Vec<u8> = note.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let cr = note.replace('\n', "\r");
+    for (bytes, reason) in [
+        (utf16.as_slice(), "UTF-16"),
+        (cr.as_bytes(), "CR alone"),
+        (b"---\nenabled: true\n---\nAsk", "no `schedule`"),
+    ] {
+        let (routine, findings) = parse(bytes);
+        assert!(routine.is_none() && findings[0].reason.contains(reason), "{findings:?}");
+    }
+}
+
+#[test]
 fn lists_are_read_as_obsidian_writes_them() {
     let note = "---\nschedule: daily 08:00\nskills:\n  - a\n  - \"b: c\"\nonly_if: search: green tea\nmcp: []\ntags:\n  - x\n---\n";
     let (routine, findings) = parse(note.as_bytes());
