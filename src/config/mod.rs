@@ -48,9 +48,9 @@ pub(crate) use self::tables::is_web;
 pub use self::tables::{
     AssistantSettings, AttachmentKind, BashMode, BrainKind, BrainSettings, DiscordSettings, EditStrategy,
     EmailSettings, EmbedSettings, InboxSettings, KeepAttachments, MEMORY, MachineSettings, MachinesEngine,
-    MailSecurity, McpServer, NotifyKind, NotifySettings, NtfySettings, OnPartition, PathSettings, Price,
-    RerankSettings, Route, SkillSettings, TaskCategory, ToolGroup, WebhookSettings, address_problem, allow,
-    is_this_machine, is_topic, machine_name,
+    MailSecurity, McpServer, NotifyKind, NotifySettings, NtfySettings, OLLAMA_URL, OnPartition, PathSettings,
+    Price, RerankSettings, Route, SkillSettings, TaskCategory, ToolGroup, WebhookSettings, address_problem,
+    allow, is_this_machine, is_topic, machine_name,
 };
 
 /// The name of the settings file, in the vault's root.

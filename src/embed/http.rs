@@ -54,7 +54,7 @@ impl EndpointModel {
             "openai" => {
                 (EndpointApi::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY")
             }
-            _ => (EndpointApi::Ollama, "nomic-embed-text", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
+            _ => (EndpointApi::Ollama, "nomic-embed-text", config::OLLAMA_URL, "OLLAMA_API_KEY"),
         };
         let wrong = |error: config::ConfigError| ModelError::Settings(error.to_string());
         let key = config::secret(variable, settings.key_file.as_deref(), root).map_err(wrong)?;

@@ -77,7 +77,7 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     BrainOffer {
         name: "ollama",
         description: "a model on this machine (https://ollama.com/download, then `ollama pull qwen3:8b`)",
-        url: Some("http://127.0.0.1:11434"),
+        url: Some(config::OLLAMA_URL),
         model: "qwen3:8b",
         context: 16_000,
         ..OFFER
@@ -139,13 +139,25 @@ impl ChosenBrain {
         Some(table)
     }
 
-    /// Whether the settings have it already, by whatever name.
+    /// The brains of the settings with its kind, model and address, by whatever name.
+    fn known<'s>(&self, settings: &'s Settings) -> impl Iterator<Item = &'s config::BrainSettings> {
+        let new = self.trial(settings).ok().map(|trial| trial.brain);
+        settings.brains.iter().filter(move |brain| {
+            new.as_ref()
+                .is_some_and(|new| (brain.kind, &brain.model, &brain.url) == (new.kind, &new.model, &new.url))
+        })
+    }
+
+    /// The file of the key that a newly typed one replaces, if the settings have the brain, once.
+    pub(super) fn key_file<'s>(&self, settings: &'s Settings) -> Option<&'s String> {
+        let mut known = self.known(settings);
+        known.next().filter(|_| known.next().is_none())?.key_file.as_ref()
+    }
+
+    /// Whether the settings have it already, with the same key.
     pub(super) fn is_set(&self, settings: &Settings) -> bool {
-        let of = |brain: &config::BrainSettings| {
-            let config::BrainSettings { kind, model, url, key_env, key_file, .. } = brain.clone();
-            (kind, model, url, key_env, key_file)
-        };
-        self.trial(settings).is_ok_and(|new| settings.brains.iter().any(|brain| of(brain) == of(&new.brain)))
+        let Ok(new) = self.trial(settings).map(|trial| trial.brain) else { return false };
+        self.known(settings).any(|old| (&old.key_env, &old.key_file) == (&new.key_env, &new.key_file))
     }
 
     /// The brain with the settings and the key that a trial uses.

@@ -56,9 +56,10 @@ impl<I> Dialogue<'_, I> {
             });
         }
         let mut chosen = self.chosen.clone();
+        let known = self.chosen.key_file(&set);
         if let Some(key) = chosen.key.as_mut().filter(|key| key.kept.is_none()) {
             let of = chosen.offer.map_or("brain", |offer| offer.name);
-            let file = self.secret_file(&format!("{of}-key"), None, &key.value, &mut secrets);
+            let file = self.secret_file(&format!("{of}-key"), known, &key.value, &mut secrets);
             key.kept = Some(SecretSource::File(file));
         }
         // What is there already isn't added again.

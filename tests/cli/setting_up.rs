@@ -165,6 +165,27 @@ data: [DONE]
     contains_all(read(&vault, "vault-agent.toml"), &["key_file = \"~/.config/vault-agent/server-key\""]);
     let tested = in_v(&vault, &["--json", "brain", "test"]).ok().json();
     assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&"server".into(), &true.into()), "{tested}");
+    // The same brain with another key is no second brain.
+    let settings = read(&vault, "vault-agent.toml");
+    let mut at = start(&vault, &["setup"]);
+    for (question, answer) in [
+        ("Which folder?", "v"),
+        ("Which time zone", ""),
+        ("Where are you told", ""),
+        ("Who answers?", "server"),
+        ("Its address?", url.as_str()),
+        ("Which model?", "tiny"),
+        ("Its key", "sk-other-secret"),
+        ("Is this vault on another machine", ""),
+        ("Install it as a service?", "no"),
+        ("Write this?", "yes"),
+    ] {
+        at.answer(question, answer);
+    }
+    assert_eq!(at.wait().0, Some(0));
+    assert_eq!(read(&vault, "vault-agent.toml"), settings);
+    let key = std::fs::read_to_string(vault.home().join(".config/vault-agent/server-key")).unwrap();
+    assert_eq!(key, "sk-other-secret\n");
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub(super) fn local_url() -> Option<String> {
 /// The models of an Ollama that runs here; none where none does.
 #[cfg(feature = "assistant")]
 pub(super) fn local_models() -> Vec<String> {
-    let base = local_url().unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
+    let base = local_url().unwrap_or_else(|| crate::config::OLLAMA_URL.to_owned());
     let listed = block_on(async {
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_millis(500)).build()?;
         client.get(format!("{base}/api/tags")).send().await?.json::<serde_json::Value>().await

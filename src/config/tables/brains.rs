@@ -3,6 +3,9 @@
 use crate::words::words;
 use serde::Deserialize;
 
+/// The usual address of an Ollama on this machine.
+pub const OLLAMA_URL: &str = "http://127.0.0.1:11434";
+
 /// One brain: a model that can be asked.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
