@@ -1,7 +1,7 @@
 //! Adds up the cost of answers from a log: the last line of each answer records its brain, tokens and cost. Pure.
 //!
 //! Each answer is counted once: only the last of its chunks has the cost. A failed call is counted for the brain that
-//! failed; tokens and cost are those of the brain that answered.
+//! failed; tokens and cost are those of the brain that answered, or of the last that failed where memory answered.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::{Facts, split};
+use crate::config::MEMORY;
 use crate::format::log::{self, EventKind, LogEvent};
 
 /// One answer of a log.
@@ -102,7 +103,12 @@ pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (
                     rows.entry(brain.clone()).or_default().add(&failed);
                 }
                 (sum.calls, sum.failed) = (sum.calls - sum.failed, 0);
-                facts.brain.clone()
+                let spender = facts.failed.last().filter(|_| facts.brain == MEMORY);
+                let answers = std::mem::take(&mut sum.answers);
+                rows.entry(facts.brain.clone())
+                    .or_default()
+                    .add(&UsageSum { answers, ..UsageSum::default() });
+                spender.map_or(&facts.brain, |(brain, _)| brain).clone()
             }
             UsageGrouping::Day => answer.at.to_zoned(zone.clone()).date().to_string(),
             UsageGrouping::Channel => answer.channel.clone(),

@@ -120,29 +120,30 @@ fn usage_is_added_up_from_the_logs() {
         ]
         .concat(),
     );
-    let memory = "%% brain=memory in=0 cached=0 out=0 ms=2 calls=1 failed=claude:billing %%";
+    // It was paid for a round of tools, and failed after it.
+    let memory = "%% brain=memory in=70 cached=0 out=0 ms=2 calls=2 failed=claude:billing %%";
     let from_memory = answer("2026-11-30T23:30:00Z", &format!("From memory\n{memory}"));
     vault.write("logs/discord-channel/8/20261130T090000Z_0001.md", head("8") + &from_memory);
     let all = vault.json(&["usage"]);
     assert_eq!(all["from"], "2026-11-29T09:00:01+00:00");
-    let total = json!({"answers": 3, "calls": 5, "failed": 3, "input": 1010, "cached": 800, "output": 105, "usd": 0.25});
+    let total = json!({"answers": 3, "calls": 6, "failed": 3, "input": 1080, "cached": 800, "output": 105, "usd": 0.25});
     assert_eq!(all["total"], total);
     let rows = |usage: &Value, keys: &[&str]| -> Value {
         let row = |row: &Value| keys.iter().map(|key| row[*key].clone()).collect::<Value>();
         usage["by"].as_array().unwrap().iter().map(row).collect()
     };
-    let calls = json!([["claude", 2, 1, 1000], ["local", 3, 2, 10], ["memory", 0, 0, 0]]);
+    let calls = json!([["claude", 3, 1, 1070], ["local", 3, 2, 10], ["memory", 0, 0, 0]]);
     assert_eq!(rows(&all, &["key", "calls", "failed", "input"]), calls);
     let days = vault.json(&["usage", "--by", "day"]);
-    assert_eq!(rows(&days, &["key", "calls"]), json!([["2026-11-29", 3], ["2026-11-30", 2]]));
+    assert_eq!(rows(&days, &["key", "calls"]), json!([["2026-11-29", 3], ["2026-11-30", 3]]));
     let since = vault.json(&["usage", "--since", "2026-11-30T12:00:00Z", "--by", "channel"]);
-    assert_eq!(pick(&since, "from total/calls by/0/key"), json!(["2026-11-30T12:00:00+00:00", 1, "8"]));
+    assert_eq!(pick(&since, "from total/calls by/0/key"), json!(["2026-11-30T12:00:00+00:00", 2, "8"]));
     insta::assert_snapshot!(vault.run(&["usage"]).shown(), @r"
             answers  calls  failed    in  cached  out     usd
-    claude        1      2       1  1000     800  100  0.2500
+    claude        1      3       1  1070     800  100  0.2500
     local         1      3       2    10       0    5  0.0000
     memory        1      0       0     0       0    0  0.0000
-    total         3      5       3  1010     800  105  0.2500
+    total         3      6       3  1080     800  105  0.2500
     ");
     assert_eq!(vault.run(&["usage", "--since", "soonish"]).code, 2);
     let empty = TestVault::new("").run(&["--json", "usage"]).ok().json();
