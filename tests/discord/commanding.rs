@@ -102,6 +102,9 @@ async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     rig.fake.delete(CHANNEL, first);
     rig.wait("the deletion", || stands(0, "> deleted [[")).await;
     assert!(!stands(1, "older") && !stands(1, "deleted"));
+    // A lane writes one thing after the other, so once this stands there the deletion before it is written to its end.
+    rig.say("more");
+    rig.wait_said(CHANNEL, 4).await;
     std::fs::remove_file(&files[0]).unwrap();
     rig.fake.delete(CHANNEL, second);
     rig.wait("the deletion where the window is gone", || stands(1, "> deleted [[")).await;

@@ -136,6 +136,27 @@ async fn a_bound_thread_needs_no_further_mention() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_begins_with_the_message_that_it_was_made_on() {
+    let rig = Rig::with(&[("one", "chat")]).await;
+    let _running = rig.run().await;
+    rig.server.script(vec![Reply::text("Take the red one.")]);
+    let about = rig.fake.say(CHANNEL, ALICE, "Shall I take the red or the blue bike? <@501>");
+    rig.wait_said(CHANNEL, 1).await;
+    rig.fake.world().add_thread(3000, CHANNEL, "bikes", true);
+    let shown = rig.fake.messages(CHANNEL).pop().unwrap();
+    rig.fake.post(
+        3000,
+        ALICE,
+        json!({ "type": 21, "content": "", "referenced_message": shown,
+            "message_reference": { "message_id": about.to_string() } }),
+    );
+    rig.fake.say(3000, ALICE, "<@500> which?");
+    rig.wait_said(3000, 3).await;
+    assert_eq!(rig.said(3000)[0], "Shall I take the red or the blue bike? <@501>");
+    assert!(rig.server.requests()[0].body.to_string().contains("red or the blue bike"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn typing_lasts_as_long_as_the_answer_takes() {
     let rig = Rig::with(&[("one", "chat")]).await;
     rig.server.respond(|_| Reply::text("Well.").after(Duration::from_secs(9)));

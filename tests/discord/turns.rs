@@ -262,6 +262,8 @@ async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
     let mut rig = Rig::with(&[("one", "chat")]).await;
     let tool = Look::on(&mut rig, 0);
     rig.server.script(vec![look().usage(500, 0, 20), look().usage(300, 0, 10)]);
+    // Whatever ends before the log is written is seen.
+    rig.times.gather = Duration::from_millis(300);
     let _running = rig.run().await;
     rig.ask("one?");
     rig.wait("the tool", || tool.count() == 1).await;
@@ -272,7 +274,8 @@ async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
     let question = rig.ask("two?");
     rig.wait("the tool", || tool.count() == 2).await;
     rig.fake.delete(CHANNEL, question);
-    rig.wait("its remark", || rig.noted("No answer: the question was taken back.") == 1).await;
+    rig.wait("the end of it", || rig.turns(TurnState::Dropped) == 1).await;
+    assert_eq!(rig.noted("No answer: the question was taken back."), 1, "a crash now would lose it");
     let logs = rig.log_files();
     let answers = usage::answers(&std::fs::read(&logs[0]).unwrap());
     let (total, _) = usage::add_up(&answers, UsageGrouping::Brain, &jiff::tz::TimeZone::UTC);

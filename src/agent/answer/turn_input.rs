@@ -69,7 +69,7 @@ impl AnswerEngine {
                     id: id.to_owned(),
                     text: one.question.text.clone(),
                     files: self.parts.files.clone(),
-                    in_reply: None,
+                    remark: None,
                 });
             }
         }

@@ -13,6 +13,9 @@ use crate::format::log::FORWARDED;
 /// Discord's limit on the content of one message, in UTF-16 units (the stricter way to count).
 pub const CONTENT_LIMIT: usize = 2000;
 
+/// The type of a thread's first message that shows the message on which it was made.
+const STARTER: u64 = 21;
+
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncomingMessage {
@@ -84,8 +87,19 @@ pub fn escaped(text: &str, plain: &str) -> String {
 }
 
 impl IncomingMessage {
-    /// Reads a message object. None if it has no id, channel or author: then it can't be logged.
+    /// Reads a message object. None if it has no id, channel or author: then it can't be logged. The message with which a
+    /// thread shows another one has the content of that one.
     pub fn from_json(value: &Value) -> Option<Self> {
+        if value["type"] == STARTER
+            && let Some(shown) = Self::from_json(&value["referenced_message"])
+        {
+            return Some(Self {
+                id: id(&value["id"])?,
+                channel: id(&value["channel_id"])?,
+                kind: STARTER,
+                ..shown
+            });
+        }
         let author = &value["author"];
         let reference = &value["message_reference"];
         // Type 1 is a forward, no answer.
@@ -145,7 +159,12 @@ impl IncomingMessage {
 
     /// Whether it holds a person's or bot's words; other kinds are notices such as "Alice pinned a message".
     pub fn is_text(&self) -> bool {
-        matches!(self.kind, 0 | 19 | 20 | 23)
+        matches!(self.kind, 0 | 19 | 20 | 23) || self.is_starter() && !self.is_blank()
+    }
+
+    /// Whether it only shows the message on which its thread was made.
+    pub fn is_starter(&self) -> bool {
+        self.kind == STARTER
     }
 }
 

@@ -258,7 +258,10 @@ impl ChannelLane {
             let unseen = self.is_blind() && message.is_blank();
             let policy = self.policy(message);
             let is_own = policy == MessagePolicy::Own;
-            let answer = if is_own { worker::logged_text(&self.shared, message) } else { None };
+            let answer = match is_own && !message.is_starter() {
+                true => worker::logged_text(&self.shared, message),
+                false => None,
+            };
             // An answer may look like a progress message.
             let passing = is_own
                 && answer.is_none()

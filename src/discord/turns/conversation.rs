@@ -42,7 +42,10 @@ impl Conversation for ChannelConversation<'_> {
     }
 
     fn note(&self, note: TurnNote) {
-        write(&self.lane, entry(self.turn.question.message, note, self.shared.clock.now()));
+        let entries = vec![entry(self.turn.question.message, note, self.shared.clock.now())];
+        if let Some(lane) = self.lane.upgrade() {
+            let _ = lane.send(LaneItem::Write { entries, done: None });
+        }
     }
 
     fn progress(&self, words: &str) {
@@ -55,13 +58,6 @@ impl Conversation for ChannelConversation<'_> {
 
     async fn approval_over(&self, request: &Approval, words: &str) {
         approvals::show_end(self.shared, self.turn, request, words).await;
-    }
-}
-
-/// Sends an entry to the channel's log.
-pub(super) fn write(lane: &mpsc::WeakUnboundedSender<LaneItem>, entry: LogEntry) {
-    if let Some(lane) = lane.upgrade() {
-        let _ = lane.send(LaneItem::Write { entries: vec![entry], done: None });
     }
 }
 

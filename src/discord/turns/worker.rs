@@ -12,16 +12,16 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::scope;
-use super::conversation::{ChannelConversation, ProgressMessage, entry, remove_left, show_typing, write};
+use super::conversation::{ChannelConversation, ProgressMessage, entry, remove_left, show_typing};
 use super::turn_claim;
 use crate::deliver::delivery_journal::answer_key;
 use crate::deliver::{AnswerOutcome as Delivered, split};
 use crate::discord::api::message::{CONTENT_LIMIT, IncomingMessage};
-use crate::discord::api::snowflake::{self, BlockEvent};
+use crate::discord::api::snowflake::BlockEvent;
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, FIRST_PAUSE, Interruption, LONGEST_PAUSE, LaneItem, lock};
 use crate::sqlite::DatabaseError;
-use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState, turn_notes};
+use crate::turn::{Facts, Halt, TurnRow, TurnState, turn_notes};
 
 /// After a longer wait the answer says that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
@@ -187,9 +187,9 @@ impl Worker {
         let why = self.shared.channel_lock.end(self.channel);
         match (answered, why) {
             (_, Some(Interruption::Changed)) => self.restart(message),
-            (Err(Halt::Stopped), Some(Interruption::Stopped(who))) => self.stopped(turn, &who),
+            (Err(Halt::Stopped), Some(Interruption::Stopped(who))) => self.stopped(turn, &who).await,
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
-            (Err(Halt::Gone), _) => self.taken_back(message),
+            (Err(Halt::Gone), _) => self.taken_back(message).await,
             (Err(Halt::Stopped), None) => {
                 Err(Halt::Later("the answer was stopped, and no stop is recorded".to_owned()))
             }
@@ -222,21 +222,21 @@ impl Worker {
             () = pause => {}
         }
         match self.shared.channel_lock.end(self.channel) {
-            Some(Interruption::Stopped(who)) => drop(self.stopped(&turn, &who)),
+            Some(Interruption::Stopped(who)) => drop(self.stopped(&turn, &who).await),
             Some(Interruption::Changed) => drop(self.restart(message)),
             None => {}
         }
     }
 
-    fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
-        let (message, now) = (turn.question.message, self.shared.clock.now());
+    async fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
+        let message = turn.question.message;
         let mut said = format!("{who} stopped the answer.");
         let is_answered = turn.state == TurnState::Answered;
         if let Some(facts) = turn.facts.as_deref().and_then(Facts::parse).filter(|_| is_answered) {
             // No answer will say what it took.
             said = facts.append_to(&said);
         }
-        write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
+        self.remark(message, said).await?;
         if is_answered {
             return self.advance(message, TurnState::Dropped, "stopped while it waited to be sent");
         }
@@ -251,13 +251,12 @@ impl Worker {
     }
 
     /// Ends a turn without an answer; the log says what it took all the same.
-    fn taken_back(&self, message: u64) -> StepResult {
+    async fn taken_back(&self, message: u64) -> StepResult {
         let why = "the question was taken back";
         let spent = self.spent(message);
         if spent.calls > 0 {
             let facts = Facts { brain: crate::config::MEMORY.to_owned(), ..spent };
-            let (said, now) = (facts.append_to(&format!("No answer: {why}.")), self.shared.clock.now());
-            write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
+            self.remark(message, facts.append_to(&format!("No answer: {why}."))).await?;
         }
         self.advance(message, TurnState::Dropped, why)
     }
@@ -307,9 +306,8 @@ impl Worker {
             Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
                 let facts = turn.facts.as_deref().and_then(Facts::parse).unwrap_or_default();
-                let said = facts.append_to(&format!("This answer could not be shown:\n{text}"));
-                let now = self.shared.clock.now();
-                write(&self.lane, LogEntry::remark(message, BlockEvent::Stopped, now, said));
+                self.remark(message, facts.append_to(&format!("This answer could not be shown:\n{text}")))
+                    .await?;
                 // The question was answered, so its turn ends, though the answer can't be shown.
                 let _ = self.advance(message, TurnState::Sent, &why);
                 self.advance(message, TurnState::Done, &why)
@@ -342,12 +340,25 @@ impl Worker {
             );
             let _ = lane.send(LaneItem::Message(Box::new(posted)));
         }
-        let (done, written) = oneshot::channel();
-        let _ = lane.send(LaneItem::Write { entries: Vec::new(), done: Some(done) });
         drop(lane);
-        written.await.map_err(|_| Halt::Later("the log could not be written".to_owned()))?;
+        self.written(Vec::new()).await?;
         fail::fail_point!("turn::before-done");
         self.advance(message, TurnState::Done, "")
+    }
+
+    /// Logs a remark on a question. It is written before the turn goes on, so that a crash doesn't lose it.
+    async fn remark(&self, message: u64, said: String) -> StepResult {
+        self.written(vec![LogEntry::remark(message, BlockEvent::Stopped, self.shared.clock.now(), said)])
+            .await
+    }
+
+    /// Waits until the log holds these entries, and all that was sent to it before.
+    async fn written(&self, entries: Vec<LogEntry>) -> StepResult {
+        let (done, written) = oneshot::channel();
+        let lane = self.lane.upgrade().ok_or_else(|| Halt::Later("the bot is stopping".to_owned()))?;
+        let _ = lane.send(LaneItem::Write { entries, done: Some(done) });
+        drop(lane);
+        written.await.map_err(|_| Halt::Later("the log could not be written".to_owned()))
     }
 }
 
@@ -355,28 +366,6 @@ impl Worker {
 fn quoted(question: &str, text: &str) -> String {
     let lines: String = question.trim().lines().map(|line| format!("> {line}\n")).collect();
     lines + text
-}
-
-/// The turn for a message of an owner.
-pub(in crate::discord) fn new_turn(
-    message: &IncomingMessage,
-    thread: bool,
-    block: String,
-    text: String,
-    now: Timestamp,
-) -> NewTurn {
-    NewTurn {
-        message: message.id,
-        channel: message.channel,
-        thread,
-        author: message.author.name.clone(),
-        block,
-        text,
-        only: None,
-        away: now.duration_since(snowflake::time_of(message.id)) > AWAY,
-        reply: true,
-        attachments: message.attachments.iter().filter_map(|file| file.media_type.clone()).collect(),
-    }
 }
 
 /// The log's text for one of the bot's own messages: a chunk of an answer with its facts.

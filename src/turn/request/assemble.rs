@@ -76,8 +76,8 @@ pub struct RequestQuestion {
     pub id: String,
     /// Its text.
     pub text: String,
-    /// The message that it replies to, in words.
-    pub in_reply: Option<String>,
+    /// Its author, where several people talk, and the message that it replies to, in words.
+    pub remark: Option<String>,
     /// Its files: pictures, or text in place of other files.
     pub files: Vec<MessagePart>,
 }
@@ -222,7 +222,7 @@ fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
         if !text.is_empty() {
             parts.push(MessagePart::Text { text: text.to_owned() });
         }
-        parts.extend(question.in_reply.clone().map(|text| MessagePart::Text { text }));
+        parts.extend(question.remark.clone().map(|text| MessagePart::Text { text }));
         parts.extend(question.files.iter().cloned());
         Message::User { parts }
     });

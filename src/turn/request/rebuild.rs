@@ -28,8 +28,13 @@ pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<RequestQuestion> {
     let found = ids.iter().filter_map(|id| {
         let block = blocks.iter().find(|block| block.event.id.as_deref() == Some(id))?;
         let text = changes.text(block)?;
-        let in_reply = replied_to(blocks, id, &changes);
-        Some(RequestQuestion { id: (*id).to_owned(), text: text.to_owned(), in_reply, files: Vec::new() })
+        let author = &block.event.author;
+        let is_other =
+            |other: &LogBlock| other.event.kind == EventKind::User && other.event.author != *author;
+        let asker = blocks.iter().any(is_other).then(|| format!("(from {author})"));
+        let remarks: Vec<String> = asker.into_iter().chain(replied_to(blocks, id, &changes)).collect();
+        let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
+        Some(RequestQuestion { id: (*id).to_owned(), text: text.to_owned(), remark, files: Vec::new() })
     });
     found.collect()
 }
@@ -69,4 +74,18 @@ pub fn injection<'a>(blocks: &'a [LogBlock], recall_id: &str) -> &'a str {
         .find(|block| block.event.kind == EventKind::Recall && block.event.id.as_deref() == Some(recall_id));
     let content = callout.map_or("", |block| block.event.content.as_str());
     content.find(INJECTED).map_or("", |at| &content[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::log;
+
+    #[test]
+    fn who_asks_is_said_where_several_people_talk() {
+        let said = |who, id| format!("\n> [!user] 2026-11-22T09:00:00Z {who}\n> And mine?\n\n^{id}\n");
+        let remark = |text: String| questions(&log::parse(text.as_bytes()).blocks, &["B"]).remove(0).remark;
+        assert_eq!(remark(said("Ann", "A") + &said("Bob", "B")).as_deref(), Some("(from Bob)"));
+        assert_eq!(remark(said("Bob", "A") + &said("Bob", "B")), None);
+    }
 }

@@ -340,6 +340,8 @@ impl World {
             "message_snapshots",
             "poll",
             "sticker_items",
+            "type",
+            "referenced_message",
         ] {
             if let Some(value) = body.get(key) {
                 message[key] = value.clone();

@@ -11,7 +11,7 @@ use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
 use crate::discord::shared::access::{self, MessagePolicy};
 use crate::discord::shared::{FIRST_PAUSE, lock};
-use crate::discord::turns::worker;
+use crate::discord::turns::worker::AWAY;
 use crate::format::log::EventKind;
 use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnState};
@@ -20,7 +20,7 @@ impl ChannelLane {
     /// Accepts a message as a turn, if it is for the bot. A message that addresses the bot is answered however old it
     /// is; a message in a bound thread that doesn't, only if it is recent.
     pub(super) fn accept_message(&mut self, message: &IncomingMessage) {
-        if self.policy(message) != MessagePolicy::Owner || !message.is_text() {
+        if self.policy(message) != MessagePolicy::Owner || !message.is_text() || message.is_starter() {
             return;
         }
         let bot = self.shared.identity();
@@ -41,7 +41,7 @@ impl ChannelLane {
             return;
         }
         let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
-        let turn = worker::new_turn(message, thread, block, text, self.shared.clock.now());
+        let turn = new_turn(message, thread, block, text, self.shared.clock.now());
         // Messages from before the program's start are answered in order, one by one.
         let live = message.at() >= self.shared.started;
         if live {
@@ -115,5 +115,21 @@ impl ChannelLane {
     pub(super) fn is_stale(&self, message: &IncomingMessage) -> bool {
         let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
         self.shared.clock.now().duration_since(message.at()) > within
+    }
+}
+
+/// The turn for a message of an owner.
+fn new_turn(message: &IncomingMessage, thread: bool, block: String, text: String, now: Timestamp) -> NewTurn {
+    NewTurn {
+        message: message.id,
+        channel: message.channel,
+        thread,
+        author: message.author.name.clone(),
+        block,
+        text,
+        only: None,
+        away: now.duration_since(snowflake::time_of(message.id)) > AWAY,
+        reply: true,
+        attachments: message.attachments.iter().filter_map(|file| file.media_type.clone()).collect(),
     }
 }
