@@ -117,15 +117,16 @@ impl Recall {
     }
 
     /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer
-    /// was made from, as for [`Index::answer`].
+    /// was made from, as for [`Index::answer`], which takes `is_meant`, too.
     ///
     /// # Errors
     /// The index's.
     pub(in crate::search) fn answer<T>(
         &self,
+        is_meant: &dyn Fn(&str) -> bool,
         work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
-        self.index.answer(|snapshot| work(snapshot, &*self.state(snapshot)?))
+        self.index.answer(is_meant, |snapshot| work(snapshot, &*self.state(snapshot)?))
     }
 
     /// The snapshot's state as ranking sees it: the last one, where nothing has changed since.

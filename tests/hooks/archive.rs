@@ -585,6 +585,18 @@ fn sessions_are_found_when_asked_for_and_never_given() {
     assert_eq!(search("quokka"), 0);
     let text = crate::hooks::host::prompt(&vault, "Do you remember where the zinnia thermometer is?");
     assert!(!text.contains("innia"), "{text}");
+    // A log that has grown isn't read for that, but for a pin of its own.
+    let generation =
+        || vault.json(&["recall", "where is the compost heap?"])["freshness"]["generation"].clone();
+    let before = generation();
+    tape.user("The walrus clock hangs in the attic");
+    tape.stop(&vault);
+    assert_eq!(generation(), before);
+    let id = kept(&vault).pop().unwrap().event.id.unwrap();
+    vault.write("Pinned.md", format!("- [[{SESSION}#^{id}]]\n"));
+    let pinned = vault.json(&["recall", "where is the compost heap?"]);
+    assert_ne!(pinned["freshness"]["generation"], before);
+    assert!(pinned["hits"].to_string().contains("walrus clock"), "{pinned}");
 }
 
 #[test]

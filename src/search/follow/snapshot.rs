@@ -48,7 +48,7 @@ impl Index {
         &self,
         work: impl Fn(&Snapshot<'_>) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
-        self.healing(|store| work(&self.fresh(store, true)?))
+        self.healing(|store| work(&self.fresh(store, &|_| true, true)?))
     }
 }
 
@@ -115,21 +115,22 @@ impl Snapshot<'_> {
 }
 
 impl Index {
-    /// Runs `work` on a state of the index that equals the vault on disk. `work` also returns the files that its answer
-    /// was made from. If one of them has changed, or if the list is empty, every file is
-    /// looked at and `work` runs once more, so that a dead watcher can't make an answer stale. Without a list the answer
-    /// is returned as it is.
+    /// Runs `work` on a state of the index that equals the vault on disk, where `is_meant` holds of a path; the other files
+    /// are as the index knew them. `work` also returns the files that its answer was made from. If one of them has
+    /// changed, or if the list is empty, every file is looked at and `work` runs once more, so that a dead watcher can't
+    /// make an answer stale. Without a list the answer is returned as it is.
     ///
     /// # Errors
     /// As [`Index::search`], and what `work` says.
     pub fn answer<T>(
         &self,
+        is_meant: &dyn Fn(&str) -> bool,
         work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
-        match self.healing(|store| self.answer_in(store, &work)) {
+        match self.healing(|store| self.answer_in(store, is_meant, &work)) {
             Err(error) if error.is_full_or_read_only() => {
                 let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
-                self.answer_in(&store, &work)
+                self.answer_in(&store, is_meant, &work)
             }
             answer => answer,
         }
@@ -138,9 +139,10 @@ impl Index {
     fn answer_in<T>(
         &self,
         store: &Store,
+        is_meant: &dyn Fn(&str) -> bool,
         work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
-        let snapshot = self.fresh(store, true)?;
+        let snapshot = self.fresh(store, is_meant, true)?;
         let (answer, sources) = work(&snapshot)?;
         let sources = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon);
         let doubts =
@@ -148,7 +150,7 @@ impl Index {
         if !sources.is_some_and(doubts) {
             return Ok((answer, snapshot.freshness));
         }
-        let again = self.fresh(store, false)?;
+        let again = self.fresh(store, is_meant, false)?;
         let is_same = Arc::ptr_eq(&snapshot.corpus, &again.corpus);
         Ok((if is_same { answer } else { work(&again)?.0 }, again.freshness))
     }

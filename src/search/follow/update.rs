@@ -92,9 +92,14 @@ impl Index {
         Ok(())
     }
 
-    /// The index with all changes on disk, and the proof of its freshness. The daemon's word counts if it is `trusted`;
-    /// else nothing is committed.
-    pub(super) fn fresh(&self, store: &Store, trusted: bool) -> Result<Snapshot<'_>, IndexError> {
+    /// The index with all changes on disk, and the proof of its freshness. Files of which `is_meant` is false are as the
+    /// index knows them. The daemon's word counts if it is `trusted`; else nothing is committed.
+    pub(super) fn fresh(
+        &self,
+        store: &Store,
+        is_meant: &dyn Fn(&str) -> bool,
+        trusted: bool,
+    ) -> Result<Snapshot<'_>, IndexError> {
         let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
         match &store.mode {
             Mode::Writable => {}
@@ -108,7 +113,13 @@ impl Index {
         let LastCommit { epoch, generation, .. } = corpus.commit;
         let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
         let (mut checked_by, mut unread) = (CheckedBy::Daemon, Vec::new());
-        let mut suspects = match word {
+        let meant = |found: Result<Vec<ChangedFile>, IndexError>| {
+            found.map(|mut found| {
+                found.retain(|suspect| is_meant(&suspect.path));
+                found
+            })
+        };
+        let mut suspects = meant(match word {
             Some(FreshnessProof { mut dirty, .. }) => {
                 // A person may ask for a fact at once after saving it, before the watcher reports the write.
                 dirty.extend(self.options.own_notes(self.clock.now()));
@@ -118,7 +129,7 @@ impl Index {
                 checked_by = CheckedBy::Scan;
                 self.scan(&conn, &mut unread)
             }
-        };
+        });
         // What a daemon doesn't know of is its to commit.
         if trusted
             && checked_by != CheckedBy::Daemon
@@ -137,10 +148,10 @@ impl Index {
                     Ok(Vec::new())
                 }
                 // One that was made anew meanwhile may lack anything.
-                Ok(_) | Err(IndexError::Busy) => self.scan(&conn, &mut unread),
+                Ok(_) | Err(IndexError::Busy) => meant(self.scan(&conn, &mut unread)),
                 Err(error) if error.is_full_or_read_only() => {
                     warnings.push(error.in_cache(&self.root).to_string());
-                    self.scan(&conn, &mut unread)
+                    meant(self.scan(&conn, &mut unread))
                 }
                 Err(error) => Err(error),
             };

@@ -89,9 +89,16 @@ impl Recall {
     /// # Errors
     /// The index's; a model that fails is a note.
     pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
+        let pins = NotePath::new(&self.settings.paths.pinned).ok();
+        let pins = pins.and_then(|path| self.index.vault().read(&path).ok()).unwrap_or_default();
+        let (pins, sessions) = (String::from_utf8_lossy(&pins), self.settings.paths.sessions());
+        let is_asked = SearchScope::of(prompt.scope.as_deref()).place.is_some();
+        // A session's log grows with each prompt, and reading a long one again takes longer than a hook may.
+        let is_meant =
+            |path: &str| is_asked || !path.starts_with(&sessions) || pins.contains(names_of_path(path).1);
         // That nothing helps is no reason to doubt the watcher.
-        let (mut recalled, freshness) =
-            self.answer(|snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))?;
+        let (mut recalled, freshness) = self
+            .answer(&is_meant, |snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))?;
         let embedded_percent = recalled.freshness.embedded_percent;
         recalled.freshness = Freshness { embedded_percent, ..freshness };
         Ok(recalled)
@@ -105,7 +112,7 @@ impl Recall {
         let measures = |_: &Snapshot<'_>, state: &CorpusState| {
             Ok((self.rank(state, text, &[], None, None, POOL).measures, None))
         };
-        Ok(self.answer(measures)?.0)
+        Ok(self.answer(&|_| true, measures)?.0)
     }
 
     /// Rates finds for a prompt; those in `without` and in expired working memory are left out.
@@ -227,14 +234,14 @@ impl Recall {
         standing.multiplier()
     }
 
-    /// How often memories were recalled, from the newest logs and days' notes. Read from the vault: the cache counts
-    /// nothing.
+    /// How often memories were recalled, from the newest logs and days' notes; sessions' logs don't say it. Read from the
+    /// vault: the cache counts nothing.
     fn uses(&self, corpus: &Corpus) -> RecallCounts {
         let options = self.index.options();
-        let daily = format!("{}/", options.daily);
+        let (daily, sessions) = (format!("{}/", options.daily), options.sessions());
         let files = corpus.notes().map(|note| &*note.row.path);
         let mut notes: Vec<(String, &str)> = files
-            .filter(|path| options.is_log(path) || path.starts_with(&daily))
+            .filter(|path| options.is_log(path) && !path.starts_with(&sessions) || path.starts_with(&daily))
             .map(|path| (names_of_path(path).1.replace('-', ""), path))
             .collect();
         // Both begin with their day.

@@ -71,11 +71,11 @@ impl Recall {
         let question =
             is_ranked.then(|| Question::new(&text, self.today())).filter(|it| !it.terms.is_empty());
         let (mut answer, freshness) = match &question {
-            None => self.index.answer(|snapshot| {
+            None => self.index.answer(&|_| true, |snapshot| {
                 let (found, notes) = snapshot.find(&place, &within, limit)?;
                 answer(snapshot, &place, (found, notes, None))
             })?,
-            Some(question) => self.answer(|snapshot, state| {
+            Some(question) => self.answer(&|_| true, |snapshot, state| {
                 let best = self.best(snapshot, state, &place, &syntax, &within, question.clone())?;
                 answer(snapshot, &place, best)
             })?,

@@ -26,7 +26,7 @@ impl Index {
     /// There is no index yet and the vault can't be read either, or the cache fails and making it anew
     /// doesn't help.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
-        let ((hits, notes), freshness) = self.answer(|snapshot| {
+        let ((hits, notes), freshness) = self.answer(&|_| true, |snapshot| {
             let within = SearchScope { place: query.scope.clone(), scopes: Vec::new() };
             let (found, notes) = snapshot.find(query, &within, query.limit.min(MOST_HITS))?;
             let (hits, bases) = snapshot.give(&query.text, found)?;
