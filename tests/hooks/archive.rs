@@ -484,6 +484,11 @@ fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
         happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
         assert_eq!(kept(&vault).len(), expected, "{hours}");
     }
+    // A result that comes later than that stands with its call all the same.
+    tape.result("toolu_3", "late");
+    tape.write(&vault);
+    happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
+    assert_eq!(shown(&kept(&vault))[7..], ["tool Bash {\"command\":\"lost\"} -> late"]);
     // A last line that the host was killed at is looked at once more, and no more then.
     std::fs::write(&path, tape.text() + "{\"type\": ").unwrap();
     let then = std::time::SystemTime::now() - Duration::from_secs(25 * 3600);
@@ -494,7 +499,7 @@ fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
         found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         found.into_iter().map(|path| std::fs::metadata(path).unwrap().modified().unwrap()).collect::<Vec<_>>()
     };
-    assert_eq!((states(), kept(&vault).len()), (states(), 7));
+    assert_eq!((states(), kept(&vault).len()), (states(), 8));
 }
 
 #[test]

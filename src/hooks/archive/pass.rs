@@ -116,11 +116,13 @@ impl<'w> ArchivePass<'w> {
                 return Ok(ReadEnd { offset: self.resume(at), is_all: false });
             }
         }
+        // A result may come all the same, so the next pass begins at these calls, too.
+        let offset = self.resume(at);
         if self.request.ended {
             self.close_calls(None, true)?;
         }
         self.flush()?;
-        Ok(ReadEnd { offset: self.resume(at), is_all: true })
+        Ok(ReadEnd { offset, is_all: true })
     }
 
     /// The logs that got events, and the number of events of each.
@@ -260,6 +262,8 @@ impl<'w> ArchivePass<'w> {
     ) -> Result<()> {
         self.mask.apply_to(&mut call.arguments);
         let arguments = if call.arguments.is_null() { String::new() } else { call.arguments.to_string() };
+        // In a list only what stands before a value says what it is: `["--password", "…"]`.
+        let arguments = self.mask.apply(&arguments).into_owned();
         let arguments = self.shortened(&call.agent, arguments, "arguments", &mut notes)?;
         let content = tool_content(&arguments, result, &notes);
         self.log_of(&call.agent)?.add(name, EventKind::Tool, call.at, &call.tool, content);
