@@ -182,6 +182,11 @@ impl ToolSet {
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
+
+    /// Whether a host's hooks are answered: they give memories, and write logs of sessions.
+    pub fn takes_hooks(&self) -> bool {
+        self.has("memory_recall") && self.has("memory_save")
+    }
 }
 
 impl fmt::Display for ToolSet {

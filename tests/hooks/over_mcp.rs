@@ -26,6 +26,11 @@ fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
     assert_eq!(hook("user-prompt-submit", "thanks"), json!({}));
     assert_eq!(hook("session-start", "x"), json!({}));
     assert_eq!(client.close().0, 0);
+    // A server of tools that only read gives no hook anything.
+    let mut reader = Client::silent(vault.command(&["mcp", "--tools", "recall"]));
+    reader.initialize("claude-code");
+    let arguments = json!({ "event": "user-prompt-submit", "prompt": prompt });
+    reader.fails("tools/call", json!({ "name": "vault_agent_hook", "arguments": arguments }), -32602);
     // The command says the same to another conversation.
     let message = json!({ "session_id": "t", "cwd": vault.home(), "prompt": prompt }).to_string();
     let printed = vault.run_with(&["hook", "user-prompt-submit"], &message).ok().stdout;

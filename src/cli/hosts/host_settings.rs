@@ -14,6 +14,7 @@ use crate::cli::prelude::*;
 use crate::config::{self, FILE_NAME};
 use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
+use crate::mcp::ToolSet;
 use crate::memory::derive;
 use crate::transfer::follow;
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Origin};
@@ -205,7 +206,13 @@ fn find_our_server(servers: &Value, vault: &str) -> Option<String> {
         let is_here = named.is_some_and(|named| {
             named == vault || Path::new(named).canonicalize().is_ok_and(|named| named == Path::new(vault))
         });
-        matches!(program, Some("vault-agent" | "vault-agent.exe")) && words.contains(&"mcp") && is_here
+        let tools = words.windows(2).find_map(|pair| {
+            pair[1].strip_prefix("--tools=").or_else(|| (pair[0] == "--tools").then_some(pair[1]))
+        });
+        let takes_hooks =
+            tools.is_none_or(|tools| tools.parse::<ToolSet>().is_ok_and(|tools| tools.takes_hooks()));
+        let is_program = matches!(program, Some("vault-agent" | "vault-agent.exe"));
+        is_program && words.contains(&"mcp") && is_here && takes_hooks
     };
     servers.as_object()?.iter().find(|(_, server)| is_ours(server)).map(|(name, _)| name.clone())
 }
@@ -238,6 +245,16 @@ mod tests {
         );
         assert_eq!(find_our_server(&server("/opt/vault-agent", args.clone()), "/other"), None);
         assert_eq!(find_our_server(&server("/opt/other", args), "/v"), None);
+        for (tools, is_found) in [
+            ("--tools recall", false),
+            ("--tools=recall", false),
+            ("--tools deliver", true),
+            ("--tools=x", false),
+        ] {
+            let args: Vec<&str> = ["--vault", "/v", "mcp"].into_iter().chain(tools.split(' ')).collect();
+            let found = find_our_server(&server("vault-agent", json!(args)), "/v");
+            assert_eq!(found.is_some(), is_found, "{tools}");
+        }
         assert_eq!(find_our_server(&server("vault-agent", json!(["mcp"])), "/v"), None);
         assert_eq!(find_our_server(&Value::Null, "/v"), None);
     }

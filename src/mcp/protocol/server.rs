@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::subscriptions::{Listener, SessionSubscriptions, Subscriptions, forward_progress};
-use crate::hooks;
+use crate::hooks::{self, messages::HOOK_TOOL};
 use crate::mcp::failure::ToolFailure;
 use crate::mcp::shared_state::SharedState;
 use crate::mcp::tools::{McpCall, TOOLS, ToolAnswer, ToolEntry};
@@ -161,7 +161,7 @@ impl ServerHandler for McpSession {
         request: CallToolRequestParams,
         context: Context,
     ) -> Answered<CallToolResponse> {
-        if request.name == hooks::messages::HOOK_TOOL {
+        if request.name == HOOK_TOOL && self.shared.tools.takes_hooks() {
             return self.hook(request.arguments.unwrap_or_default()).await;
         }
         let Some(tool) = self.shared.tools.get(&request.name) else {
@@ -283,7 +283,7 @@ impl ServerHandler for McpSession {
 /// The error for a tool that isn't exposed; `--tools` may be why.
 fn refused(name: &str, shared: &SharedState) -> ErrorData {
     let shown: String = name.chars().take(60).collect();
-    let known = TOOLS.iter().any(|tool| tool.name == name);
+    let known = name == HOOK_TOOL || TOOLS.iter().any(|tool| tool.name == name);
     let message = if known {
         format!("this server runs with `--tools {}`, which leaves `{shown}` out", shared.tools)
     } else {
