@@ -119,6 +119,21 @@ async fn a_server_over_http_is_called_with_its_key() {
     let refused = rig.call("mcp_call", call.clone()).await;
     assert!(refused.is_error && refused.text.contains("401"), "{}", refused.text);
     assert!(!refused.text.contains("wrong-key"), "{}", refused.text);
+    // Nor a part of one that an answer repeats.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let far = format!("http://{}/", listener.local_addr().unwrap());
+    let rig = Rig::new(&settings("bad").replace(&url, &far));
+    write_private(rig.dir().join("bad"), "wrong-key-0123456789\n");
+    std::thread::spawn(move || {
+        let body = format!("{}wrong-key-0123456789", "no entry for you, ".repeat(16));
+        for mut stream in listener.incoming().flatten() {
+            let _ = write!(stream, "HTTP/1.1 403 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+    });
+    let refused = rig.call("mcp_call", call.clone()).await;
+    assert!(refused.text.contains("no entry") && !refused.text.contains("wrong-key"), "{}", refused.text);
     server.kill().unwrap();
     server.wait().unwrap();
     let down = Rig::new(&settings("good"));

@@ -214,7 +214,8 @@ impl HttpSession {
         }
         let mut body = response.bytes_stream();
         let head = body.next().await.and_then(Result::ok).unwrap_or_default();
-        let words = String::from_utf8_lossy(&head[..head.len().min(300)]).into_owned();
+        // It is cut after its keys are taken out, so that no part of one is left.
+        let words = String::from_utf8_lossy(&head);
         Err(self.wrong(format!("it answered {status}: {words}").trim_end_matches(": ")))
     }
 
