@@ -15,7 +15,8 @@ use crate::config::PathSettings;
 use crate::format::changes::{body, differences, lines};
 use crate::format::lines::bom_len;
 use crate::format::reminder::{ParsedLine, Recur, Reminder, parse, parse_line};
-use crate::history::store::{ALL_NOTES, CommitMessage};
+use crate::history::store::{ALL_NOTES, CommitMessage, PathChange};
+use crate::history::take::file_name;
 use crate::history::{CommitRecord, FileDiff, History, LogFilter, Result};
 
 /// The reminder on a line, with its terminator or without.
@@ -97,7 +98,9 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
         if record.commit.parent().is_some() {
             auditor.scope();
             for change in record.changes.iter().filter(|change| change.old.is_some()) {
-                if change.path == paths.reminders || is_log(&change.path, paths) {
+                let is_log = is_log(&change.path, paths);
+                let has_moved = is_log && change.new.is_none() && is_moved(history, &record, change)?;
+                if (change.path == paths.reminders || is_log) && !has_moved {
                     auditor.file(&history.file_diff(change)?);
                 }
             }
@@ -107,6 +110,21 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
     })?;
     report.violations = found.into_iter().rev().flatten().collect();
     Ok(report)
+}
+
+/// Whether a note that is gone stands elsewhere from this commit on: the same, or longer under its name.
+fn is_moved(history: &History, record: &CommitRecord, gone: &PathChange) -> Result<bool> {
+    let old = history.file_diff(gone)?.old.map(|(_, bytes)| bytes).unwrap_or_default();
+    for added in record.changes.iter().filter(|change| change.old.is_none()) {
+        let is_same = added.new.map(|new| new.id) == gone.old.map(|old| old.id);
+        if is_same
+            || file_name(&added.path) == file_name(&gone.path)
+                && history.file_diff(added)?.new.is_some_and(|(_, new)| new.starts_with(&old))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_log(path: &str, paths: &PathSettings) -> bool {

@@ -76,7 +76,7 @@ impl Summaries<'_> {
         let all_logs = self.all_logs()?.into_iter();
         for (name, summaries) in all_logs {
             if let Some(note) = summaries.notes.iter().find(|note| note.summary.id == id).cloned() {
-                return Ok((self.window_of(&name, summaries.notes)?, note));
+                return Ok((self.moved_window(&name, summaries.notes)?, note));
             }
         }
         Err(SummaryError::Unknown(id.to_owned()))
@@ -101,7 +101,7 @@ impl Summaries<'_> {
             tokens: summary.tokens,
             text: summary.text,
             path,
-            log: format!("{}/{}.md", self.logs, window.name()),
+            log: format!("{}.md", window.link),
             events: events.len(),
             covered_tokens: covered.map(|block| super::window::size(block).tokens).sum(),
         };
@@ -124,7 +124,7 @@ impl Summaries<'_> {
         let all: Vec<ExpandedBlock> = if options.messages {
             let event = |(block, bytes): (&LogBlock, &[u8])| ExpandedBlock {
                 cite: block.event.id.as_ref().map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]")),
-                path: format!("{}/{}.md", self.logs, window.name()),
+                path: format!("{}.md", window.link),
                 line: block.line,
                 text: String::from_utf8_lossy(bytes).into_owned(),
             };
@@ -191,7 +191,7 @@ impl Summaries<'_> {
         for (name, summaries) in self.all_logs()? {
             verified.summaries += summaries.notes.len();
             verified.bad.extend(summaries.strays);
-            verified.bad.extend(self.window_of(&name, summaries.notes)?.verify());
+            verified.bad.extend(self.moved_window(&name, summaries.notes)?.verify());
         }
         Ok(verified)
     }
@@ -204,7 +204,7 @@ impl Summaries<'_> {
     pub fn findings(&self) -> Result<Vec<PlacedFinding>> {
         let mut findings = Vec::new();
         for (name, summaries) in self.all_logs()? {
-            let window = self.window_of(&name, summaries.notes)?;
+            let window = self.moved_window(&name, summaries.notes)?;
             findings.extend(window.verify().into_iter().filter_map(|problem| {
                 let note = window.note(&problem.id)?;
                 Some(PlacedFinding {

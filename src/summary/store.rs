@@ -146,7 +146,7 @@ impl<'w> Summaries<'w> {
     /// A note can't be read.
     pub fn window(&self, name: &str) -> Result<Window> {
         let summaries = self.log_summaries(name)?;
-        self.window_of(name, summaries.notes)
+        self.window_of(name, name, summaries.notes)
     }
 
     /// The summaries and events of a log for a request, from the log's events, which are given back.
@@ -190,10 +190,29 @@ impl<'w> Summaries<'w> {
         Ok(past.collect())
     }
 
-    pub(super) fn window_of(&self, name: &str, notes: Vec<SummaryNote>) -> Result<Window> {
-        let bytes = self.workspace.vault.read_if_there(&self.log_path(name)?)?;
+    /// As [`Summaries::window`], from these notes. A log that a person moved since is read where it stands now, if its
+    /// file has kept its name: a moved log gets summaries of its own, and the old ones still hold.
+    pub(super) fn moved_window(&self, name: &str, notes: Vec<SummaryNote>) -> Result<Window> {
+        let vault = &self.workspace.vault;
+        let first = notes.iter().find_map(|note| Some(format!("\n^{}", note.summary.covers.as_ref()?.0)));
+        let Some(first) = first.filter(|_| self.log_path(name).is_ok_and(|path| !vault.exists(&path))) else {
+            return self.window_of(name, name, notes);
+        };
+        let file_of = |name: &str| name.rsplit('/').next().map(str::to_owned);
+        for (other, _) in self.logs()?.into_iter().filter(|(other, _)| file_of(other) == file_of(name)) {
+            let bytes = vault.read_if_there(&self.log_path(&other)?)?.unwrap_or_default();
+            if memchr::memmem::find(&bytes, first.as_bytes()).is_some() {
+                return self.window_of(name, &other, notes);
+            }
+        }
+        self.window_of(name, name, notes)
+    }
+
+    /// The window of `name`, whose log stands at `place`.
+    fn window_of(&self, name: &str, place: &str, notes: Vec<SummaryNote>) -> Result<Window> {
+        let bytes = self.workspace.vault.read_if_there(&self.log_path(place)?)?;
         let blocks = bytes.as_deref().map(events).unwrap_or_default();
-        Ok(Window::new(name, &format!("{}/{name}", self.logs), bytes, blocks, notes))
+        Ok(Window::new(name, &format!("{}/{place}", self.logs), bytes, blocks, notes))
     }
 
     fn log_summaries(&self, name: &str) -> Result<LogSummaries> {

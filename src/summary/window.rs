@@ -39,7 +39,9 @@ pub struct SummaryNote {
 /// A log with its summaries.
 #[derive(Debug)]
 pub struct Window {
+    /// The path that the ids of the summaries are made of, below the folder of logs.
     name: String,
+    /// The path at which the log stands.
     pub(super) link: String,
     pub(super) bytes: Option<Vec<u8>>,
     pub(super) blocks: Vec<LogBlock>,
@@ -126,11 +128,6 @@ impl Window {
     pub(super) fn between(&self, first: &str, last: &str) -> Option<Range<usize>> {
         let (first, last) = (*self.places.get(first)?, *self.places.get(last)?);
         (first <= last).then_some(first..last + 1)
-    }
-
-    /// The log's name: its path below the folder of logs, without `.md`.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// The log's events.

@@ -108,6 +108,12 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     let gone = bad(&vault);
     assert_eq!(gone.len(), before.keys().filter(|path| path.starts_with(FOLDER)).count());
     assert!(gone[0]["why"].as_str().unwrap().contains("is gone"));
+    // A log that a person moved is read there.
+    let moved = format!("logs/old/{}", LOG.rsplit('/').next().unwrap());
+    vault.write(&moved, &log);
+    let _ = vault.run(&["lcm", "verify"]).ok();
+    assert_eq!(vault.json(&["lcm", "expand", &leaves[0]])["blocks"][0]["path"], moved);
+    std::fs::remove_file(vault.path(&moved)).unwrap();
     vault.write(LOG, log);
     let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.

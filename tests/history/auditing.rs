@@ -54,6 +54,23 @@ fn a_log_that_did_not_only_grow_is_named_with_its_line() {
 }
 
 #[test]
+fn a_log_that_a_person_moved_is_whole() {
+    let room = room();
+    let log = "logs/discord-channel/1/20260130T142355Z_0001.md";
+    let to = log.replace("/1/", "/old/");
+    room.rename(log, &to);
+    room.save(&to, "one\ntwo\nthree\n");
+    room.rename(&to, "Archive.md");
+    room.snapshot();
+    assert_eq!(said(&room), [""; 0]);
+    room.rename("Archive.md", log);
+    room.snapshot();
+    room.rename(log, &to);
+    room.save(&to, "one\nTWO\n");
+    assert_eq!(said(&room), [format!("append-only {log}:1 the log was deleted")]);
+}
+
+#[test]
 fn the_first_line_goes_and_its_byte_order_mark_stays() {
     let room = Room::new();
     room.write("Reminders.md", format!("\u{feff}{TREE}\n{CALL}\n"));

@@ -97,6 +97,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A commit names what it holds of a restore, and the next restore finds what was missed.
     // A walk goes through joined histories, too; an undo tells follow-ups apart, and a time that was set back is seen.
     // An undo tells bullets with alike lines below them apart.
+    // `audit` knows a log that a person moved.
     ("history", 5450),
     // A setting of ours is told from the file as it was.
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
