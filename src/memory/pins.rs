@@ -13,7 +13,7 @@ use crate::format::memory::{self, Bullet};
 use crate::format::pinned::{self, LinkTarget};
 use crate::memory::edit::ForgottenMemory;
 use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
-use crate::vault::{self, EditPlan, Operation};
+use crate::vault::{self, ChangeReason, EditPlan, NotePath, Operation};
 
 /// The trailer of a write that removed a pin: the words, exactly as the call gave them.
 pub const UNPINNED: &str = "Unpinned";
@@ -127,7 +127,7 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Removes the pin with these words. Unless they must be the `whole` pin, also the only pin that begins with them.
+    /// Removes the pin with these words, and its copies. Unless they must be the `whole` pin, also the only pin that begins with them.
     /// Returns the removed pin.
     ///
     /// # Errors
@@ -148,6 +148,10 @@ impl MemoryNotes<'_> {
         let pin = match found.as_slice() {
             [] => return Err(MemoryError::NoSuchPin(wording::summary(wanted))),
             [pin] => *pin,
+            // Copies of one pin are one.
+            [pin, more @ ..] if more.iter().all(|other| other.bytes == pin.bytes) => {
+                return self.forget(path.as_str(), pin.line, None, origin);
+            }
             several => return Err(MemoryError::AmbiguousPin(wording::summary(wanted), several.len())),
         };
         let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
@@ -160,6 +164,20 @@ impl MemoryNotes<'_> {
         } else {
             Err(MemoryError::Changed(format!("the pin `{}`", summary(&pin.shown()))))
         }
+    }
+
+    /// Points the pins of the block `id` of one note at another note, to which the block is moved.
+    ///
+    /// # Errors
+    /// The pins can't be written.
+    pub(super) fn move_pins(&self, id: &str, [from, to]: [&NotePath; 2], why: &ChangeReason) -> Result<()> {
+        let link = |path: &NotePath| format!("[[{}#^{id}]]", path.as_str().trim_end_matches(".md"));
+        let (old, new) = (link(from), link(to));
+        self.editor.edit_with(&self.pinned_path(), why, |now| match std::str::from_utf8(now) {
+            Ok(text) if text.contains(&old) => EditPlan::Bytes(text.replace(&old, &new).into_bytes()),
+            _ => EditPlan::NOTHING,
+        })?;
+        Ok(())
     }
 
     /// The pins, in order; none where there is no note.
@@ -252,6 +270,10 @@ mod tests {
             assert!(matches!(pin("x", Some(&broken)), MemoryError::BadLink(_)));
             assert!(matches!(pin("x\u{7}", None), MemoryError::Words(_)));
             assert_eq!(notes.pins().unwrap().len(), 2);
+        });
+        with_pins("- one\n- two\n- one\n", |notes, text| {
+            notes.unpin("one", false, &origin).unwrap();
+            assert_eq!(text(), "- two\n");
         });
         with_pins("# P\n\n%% x\n", |notes, text| {
             let error = notes.pin("pinned", None, &origin).unwrap_err();

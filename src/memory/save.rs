@@ -284,6 +284,9 @@ impl MemoryNotes<'_> {
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
+        if let (_, Some(id)) = memory::split_block_id(&item.text) {
+            self.move_pins(id, [&from, &saved.path], &why)?;
+        }
         let was = item.shown(&bytes);
         let removed = self.take_out(&from, &item, &bytes, &item::with_removed_lines(why, &item, line))?;
         Ok(PromotedMemory { saved, from, was, removed })

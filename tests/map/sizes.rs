@@ -113,6 +113,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("mcp", 3300),
     // A form about an older follow-up changes nothing; one about a fact means its exact words, and no edit loses bytes.
     // Working memory says whether its conversation read what others wrote.
+    // A pin goes along with the memory that is promoted.
     ("memory", 2250),
     // Escapes before a token are no part of its word, and no text takes quadratic time.
     ("redact", 1150),

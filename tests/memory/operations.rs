@@ -89,6 +89,19 @@ fn follow_ups_that_two_machines_add_apart_have_two_ids() {
 }
 
 #[test]
+fn a_pin_goes_with_its_memory() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- daily/2026-11-30.md\n- 10:00 Met Anna ^a1\n//- Pinned.md\n- [[daily/2026-11-30#^a1]]\n",
+    );
+    for (command, pin) in
+        [(&["memory", "promote", "2026-11-30", "1"][..], "MEMORY"), (&["undo"], "daily/2026-11-30")]
+    {
+        let _ = vault.run(command).ok();
+        assert_eq!(vault.read("Pinned.md"), format!("- [[{pin}#^a1]]\n"));
+    }
+}
+
+#[test]
 fn memories_that_differ_in_a_time_or_scope_alone_are_promoted_both() {
     let day = "- 09:00 took pill\n- 20:30 plan b #project/a\n- 20:40 plan b\n- 21:00 took pill\n";
     let vault = TestVault::new(&format!("//- /daily/2026-11-30.md\n{day}"));
