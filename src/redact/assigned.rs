@@ -11,17 +11,21 @@ use super::{FoundSecret, run};
 
 /// Parts of names after which a secret may stand, in lower case.
 pub(super) const WORDS: &str = "\
-    pass pwd psk secret token key auth cred sessionid kennwort contraseña wachtwoord senha pw";
+    pass pwd psk secret token key auth cred sessionid kennwort contraseña wachtwoord senha hasło heslo \
+    lösenord şifre пароль Пароль 密码 密碼 パスワード 비밀번호 pw";
 /// The text between a name and its value, with the quote that opens the value.
 static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
     let signs = [
-        r#"\\?["'`]?\]?[ \t]{0,12}(?:=>|:=|={1,2}|:)[ \t]{0,12}(?:base64:)?"#,
-        r#"\\?["'],[ \t]*"#,
-        r#"["'][ \t]+value[ \t]*=[ \t]*"#,
+        r#"\\{0,7}["'`]?\]?(?:\*\*)?[ \t]{0,12}(?:=>|:=|={1,2}|[:：])(?:\*\*)?[ \t]{0,12}(?:base64:|\*\*)?"#,
+        // `name: DB_PASSWORD` and below it `value: …`, in JSON, YAML and HTML.
+        r#"\\{0,7}["']?,?[ \t]*(?:\r?\n[ \t]*)?\\{0,7}["']?[Vv]alue\\{0,7}["']?[ \t]*[:=][ \t]*"#,
+        r#"\\{0,7}["'],[ \t]*"#,
+        // The next cell of a table.
+        r"[ \t]*(?: \| |\t)[ \t]*",
         r"(?:[ \t][^<>\n]{0,60})?>",
     ]
     .join("|");
-    Regex::new(&format!(r#"^(?P<sign>{signs})(?P<quote>\\?["'`])?"#)).expect("a constant pattern")
+    Regex::new(&format!(r#"^(?P<sign>{signs})(?P<quote>\\{{0,7}}["'`])?"#)).expect("a constant pattern")
 });
 /// The text between a flag and its value, as in `--password VALUE`.
 static AFTER_FLAG: LazyLock<Regex> =
@@ -109,7 +113,8 @@ fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -
     let quote = groups.name("quote").map(|quote| quote.as_str());
     let sign = groups.name("sign").map_or("=", |sign| sign.as_str());
     let is_other_tag = sign.ends_with('>') && !sign.ends_with("=>") && before != Some('<');
-    if is_other_tag || sign.contains(',') && quote.is_none() {
+    let is_option = sign.contains('|') && name.starts_with('-');
+    if is_other_tag || is_option || sign.contains(',') && quote.is_none() {
         return None;
     }
     let at = end + groups.get(0)?.end();
@@ -222,8 +227,8 @@ const ABOUT: &str = "\
     manager strength label min max required expires expiry changed count stdin arn ref version format \
     size dir endpoint limit budget at used usage index column variable digest";
 /// Ends of words for a password.
-const PASSWORDS: &str =
-    "password passwd passwort kennwort passphrase passcode pwd psk contraseña wachtwoord senha";
+const PASSWORDS: &str = "password passwd passwort kennwort passphrase passcode pwd psk contraseña wachtwoord senha hasło heslo lösenord şifre \
+    пароль 密码 密碼 パスワード 비밀번호";
 /// Words that make a token one of paging or counting.
 const OF_PAGES: &str = "page next continuation cursor sync max num count prev previous resume start";
 /// Words that make a key a secret one.

@@ -147,7 +147,7 @@ impl Redactor {
         replaced(text, merged(found))
     }
 
-    /// The same for every text in a value, with a member's name as a hint of what its text is.
+    /// The same for every text and name in a value, with a member's name as a hint of what its text is.
     pub fn apply_to(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -157,14 +157,20 @@ impl Redactor {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.apply_to(item)),
             Value::Object(members) => {
-                for (name, member) in members.iter_mut() {
+                for (name, mut member) in std::mem::take(members) {
                     if self.known
-                        && let Value::String(text) = member
-                        && let Some(kind) = assigned::of_member(name, text)
+                        && let Value::String(text) = &mut member
+                        && let Some(kind) = assigned::of_member(&name, text)
                     {
                         *text = marker(kind);
                     }
-                    self.apply_to(member);
+                    self.apply_to(&mut member);
+                    let mut name = self.apply(&name).into_owned();
+                    // Two secrets of one kind are two members.
+                    while members.contains_key(&name) {
+                        name.push('\'');
+                    }
+                    members.insert(name, member);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -67,6 +67,24 @@ fn what_is_masked_says_its_kind_and_is_masked_once() {
         ("--password=hunter2zz && ls", "--password=[masked: password] && ls"),
         ("db.password=tr0ub4dor&3", "db.password=[masked: password]"),
         ("password = \"hunter2zz\"", "password = \"[masked: password]\""),
+        ("- name: DB_PASSWORD\n  value: hunter2zz", "- name: DB_PASSWORD\n  value: [masked: password]"),
+        ("\"DB_PASSWORD\",\n \"value\": \"hunter2\"", "\"DB_PASSWORD\",\n \"value\": \"[masked: password]\""),
+        (
+            "**Password:** `hunt&r2zz`, **password**: hunt&r2zz",
+            "**Password:** `[masked: password]`, **password**: [masked: password]",
+        ),
+        ("| DB password | hunt&r2zz |", "| DB password | [masked: password] |"),
+        (
+            "{\\\\\\\"password\\\\\\\":\\\\\\\"hunt&r2zz\\\\\\\"}",
+            "{\\\\\\\"password\\\\\\\":\\\\\\\"[masked: password]\\\\\\\"}",
+        ),
+        ("Пароль: hunt&r2zz, 密码：hunt&r2zz", "Пароль: [masked: password], 密码：[masked: password]"),
+        (
+            "setx API_KEY hunter22; net user ann hunter22 /add",
+            "setx API_KEY [masked: password]; net user ann [masked: password] /add",
+        ),
+        ("gh secret set X --body \"hunter22\"", "gh secret set X --body \"[masked: password]\""),
+        ("- name: DB_PASSWORD\n  valueFrom: hunter2zz", "- name: DB_PASSWORD\n  valueFrom: hunter2zz"),
         ("curl -u ann:hunter22 https://x.y", "curl -u ann:[masked: password] https://x.y"),
         ("Cookie: lang=en; session=abc123def456", "Cookie: lang=en; session=[masked: cookie]"),
         ("Authorization: Bearer 0123456789abcdef0123", "Authorization: Bearer [masked: bearer token]"),
@@ -126,6 +144,7 @@ fn work_and_words_stay() {
         "https://ann@example.org/x:y@z and ://",
         "the password is in the drawer; Password: required",
         "a password is at least 8 characters; its hash is sha256-based",
+        "-readpass | -pkcs11module | -in, | password | required |, cat password | base64 -d",
         "toolu_01A09q90qw90lq917835lq9 and msg_01XFDUDYJgAACzvnptvVoYEL",
         "export DB_PASSWORD=$DB_PASSWORD API_KEY=<your key> TOKEN=${TOKEN} PWD=/home/ann",
         "Authorization: Bearer YOUR_TOKEN, the authorization: header",
@@ -204,9 +223,9 @@ fn settings_add_patterns_and_turn_the_others_off() {
     let own = Redactor::new(false, &["acme_[a-z]+".to_owned()]);
     let text = "acme_secret and ghp_0123456789abcdefghij";
     assert_eq!(own.apply(text), "[masked: own pattern] and ghp_0123456789abcdefghij");
-    let mut value = serde_json::json!({"env": {"API_KEY": "0123456789abcdefXY", "DB_PASSWORD": "hunter2zz"}, "list": ["ghp_0123456789abcdefghij"]});
+    let mut value = serde_json::json!({"env": {"API_KEY": "0123456789abcdefXY", "DB_PASSWORD": "hunter2zz"}, "list": ["ghp_0123456789abcdefghij", {"ghp_0123456789abcdefghij": 1, "ghp_0123456789abcdefghik": 2}]});
     Redactor::new(true, &[]).apply_to(&mut value);
-    let expected = serde_json::json!({"env": {"API_KEY": marker("key"), "DB_PASSWORD": marker("password")}, "list": [marker("github token")]});
+    let expected = serde_json::json!({"env": {"API_KEY": marker("key"), "DB_PASSWORD": marker("password")}, "list": [marker("github token"), {"[masked: github token]": 1, "[masked: github token]'": 2}]});
     assert_eq!(value, expected);
 }
 

@@ -374,12 +374,17 @@ fn keys_never_reach_the_vault() {
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27uhbUJU1p1r",
         "MIIEpAIBAAKCAQEA7bq98",
         "acme_supersecret",
+        "tr0ub4dor!x",
     ];
     let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
     let text = format!("keys: {} {begin}\n{}\n{end} {} done", keys[..5].join(" "), keys[5], keys[6]);
     let mut tape = Tape::new();
     tape.user(&text);
-    tape.call("toolu_1", "Bash", json!({ "command": text, "env": { "deep": [text] } }));
+    tape.call(
+        "toolu_1",
+        "Bash",
+        json!({ "command": text, "env": { "deep": [text], (keys[1]): 1 }, "args": ["--password", keys[7]] }),
+    );
     tape.result("toolu_1", &format!("{text}{}{text}", "words and words\n".repeat(2000)));
     tape.said(&text);
     tape.call("toolu_2", "Bash", json!({ "command": text }));

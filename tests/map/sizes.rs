@@ -116,7 +116,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A pin goes along with the memory that is promoted.
     ("memory", 2250),
     // Escapes before a token are no part of its word, and no text takes quadratic time.
-    ("redact", 1150),
+    // Names of passwords in more languages, and five more commands.
+    ("redact", 1200),
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
