@@ -127,8 +127,8 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Removes the pin with these words, and its copies. Unless they must be the `whole` pin, also the only pin that begins with them.
-    /// Returns the removed pin.
+    /// Removes the pin with these words, and its copies. Unless they must be the `whole` pin, also the only pin that
+    /// begins with them. Returns the removed pin.
     ///
     /// # Errors
     /// No pin or several are meant, or the note can't be written.

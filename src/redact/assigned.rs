@@ -227,8 +227,9 @@ const ABOUT: &str = "\
     manager strength label min max required expires expiry changed count stdin arn ref version format \
     size dir endpoint limit budget at used usage index column variable digest";
 /// Ends of words for a password.
-const PASSWORDS: &str = "password passwd passwort kennwort passphrase passcode pwd psk contraseña wachtwoord senha hasło heslo lösenord şifre \
-    пароль 密码 密碼 パスワード 비밀번호";
+const PASSWORDS: &str = "\
+    password passwd passwort kennwort passphrase passcode pwd psk contraseña wachtwoord senha hasło heslo \
+    lösenord şifre пароль 密码 密碼 パスワード 비밀번호";
 /// Words that make a token one of paging or counting.
 const OF_PAGES: &str = "page next continuation cursor sync max num count prev previous resume start";
 /// Words that make a key a secret one.

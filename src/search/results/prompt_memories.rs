@@ -234,8 +234,8 @@ impl Recall {
         standing.multiplier()
     }
 
-    /// How often memories were recalled, from the newest logs and days' notes; sessions' logs don't say it. Read from the
-    /// vault: the cache counts nothing.
+    /// How often memories were recalled, from the newest logs and days' notes; sessions' logs don't say it. Read from
+    /// the vault: the cache counts nothing.
     fn uses(&self, corpus: &Corpus) -> RecallCounts {
         let options = self.index.options();
         let (daily, sessions) = (format!("{}/", options.daily), options.sessions());
