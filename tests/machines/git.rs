@@ -337,7 +337,7 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
     let Ok(pid) = std::fs::read_to_string(folder.path().join("ssh.pid")) else { return };
     let pid = pid.trim().parse().unwrap();
     // Killed; it is over when the killed one next had its turn.
-    until("the end of a child of git", || cfg!(not(target_os = "linux")) || stat(pid).is_none());
+    until("the end of a child of git", || cfg!(not(target_os = "linux")) || !lives(pid));
     assert!(machine.state.path().exists());
 }
 

@@ -91,8 +91,3 @@ pub fn children_of(place: &str) -> usize {
     };
     running().iter().filter(|process| is_one(process)).count()
 }
-
-/// Whether a process lives.
-pub fn lives(pid: u32) -> bool {
-    stat(pid).is_some()
-}

@@ -3,6 +3,8 @@
 
 use std::net::{SocketAddr, TcpStream};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use crate::support::prelude::*;
 
 /// What came back.
@@ -117,14 +119,8 @@ impl Request {
 
 /// A text as it stands in a form's body or a query.
 pub fn encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out += &format!("%{byte:02X}");
-        }
-        out
-    })
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, KEPT).to_string()
 }
 
 fn parsed(raw: &[u8]) -> Option<Reply> {

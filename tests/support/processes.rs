@@ -79,14 +79,10 @@ pub fn named(place: &std::path::Path) -> Vec<String> {
     named.map(|(pid, line, _)| format!("{pid}: {}", line.replace('\0', " "))).collect()
 }
 
-/// The parent and the beginning of a process; none where it is dead.
-pub fn stat(pid: u32) -> Option<(u32, u64)> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
-    if matches!(fields[0], "Z" | "X") {
-        return None;
-    }
-    Some((fields[1].parse().ok()?, fields[19].parse().ok()?))
+/// Whether a process lives.
+pub fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// Sends the lines of a pipe as they come, from a thread of its own.
