@@ -48,7 +48,7 @@ async fn each_wire_answers_with_what_memory_gives() {
 async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
     let server = ModelServer::of(vec![
         Reply::tool("memory_save", json!({ "scope": "long", "content": "Bert keeps bees." })),
-        Reply::tool("no_such_tool", json!({})),
+        Reply::tool("no_such_tool", json!({})).and_tool("memory_get", json!("{\"path\": ")),
         Reply::text("Saved."),
     ])
     .await;
@@ -56,7 +56,9 @@ async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
     let report = ask(&vault, &["Remember that Bert keeps bees."]).ok().json();
     assert_eq!(pick(&report, "tools/0/name tools/0/ok tools/1/ok"), json!(["memory_save", true, false]));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 1, "{report}");
-    assert!(server.requests()[2].results()[1].contains("there is no tool `no_such_tool`"));
+    let results = server.requests()[2].results();
+    contains_all(&results[1], &["there is no tool `no_such_tool`"]);
+    contains_all(&results[2], &["no JSON object"]);
     let saved = |vault: &TestVault| vault.tree().values().any(|text| text.contains("Bert keeps bees"));
     assert!(saved(&vault));
     let history = vault.json(&["history"]);

@@ -3,22 +3,6 @@
 use crate::discord::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
-    let (rig, _running) = Rig::running().await;
-    rig.ask("when is the dentist?");
-    rig.wait_said(CHANNEL, 2).await;
-    let events = rig.events(CHANNEL);
-    let (asked, answered) = (&events[0].event, &events[1].event);
-    assert_eq!((asked.kind, asked.author.as_str()), (EventKind::User, "Alice"));
-    assert_eq!(asked.content, "<@500> when is the dentist?");
-    assert_eq!(answered.kind, EventKind::Agent);
-    contains_all(&answered.content, &["The dentist is on Friday", "`MEMORY.md`, line 3"]);
-    // The answer links to the block of the question.
-    let question = events[0].event.id.clone().unwrap();
-    assert!(events[2].event.content.contains(&format!("#^{question}]]")), "{}", events[2].event.content);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
     let (rig, _running) = Rig::running().await;
     let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));

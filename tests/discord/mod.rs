@@ -2,8 +2,6 @@
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
-#[cfg(unix)]
-mod house;
 mod rig;
 
 mod absence;
@@ -24,10 +22,4 @@ mod turns_killed;
 mod turns_remade;
 
 #[cfg(unix)]
-mod house_asks;
-#[cfg(unix)]
-mod house_killed;
-#[cfg(unix)]
-mod house_secrets;
-#[cfg(unix)]
-mod house_times;
+mod secrets;

@@ -98,6 +98,8 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let usd = 20.0 * 3e-6 + 100.0 * 0.3e-6 + 7.0 * 15e-6;
         assert!((facts.usd.unwrap() - usd).abs() < 1e-9, "{:?}", facts.usd);
         assert_eq!(facts.turn, events[0].event.id);
+        let block = events[0].event.id.as_deref().unwrap();
+        assert!(events[3].event.content.contains(&format!("#^{block}]]")), "{}", events[3].event.content);
         let turn = rig.turn_journal().turn(question).unwrap().unwrap();
         assert_eq!((facts.ctx, turn.chunks), (turn.assembled.map(|a| a.hash), 1));
         let asked = rig.server.requests().remove(0);
@@ -313,18 +315,6 @@ async fn a_slash_question_is_not_taken_for_a_deleted_message_after_a_restart() {
         rig.wait_done(2 * nth).await;
     }
     assert_eq!((rig.answers().len(), rig.noted("deleted")), (4, 0));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_word_to_stop_is_heeded_once() {
-    let (rig, _tool, running) = looking().await;
-    rig.answer("stop", 1).await;
-    rig.answer("and now?", 2).await;
-    drop(running);
-    // A restart reads all of it again, and takes nothing of it up.
-    let _running = rig.run().await;
-    rig.answer("once more?", 3).await;
-    assert_eq!(rig.answers(), ["Stopped.", "Yes.", "Yes."]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

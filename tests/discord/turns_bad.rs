@@ -3,7 +3,6 @@
 use super::fake::Record;
 use super::turns::Look;
 use crate::discord::rig::*;
-use vault_agent::agent::OtherBrains;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_every_brain_is_down_memory_answers_and_says_why_in_one_sentence() {
@@ -33,28 +32,6 @@ async fn an_endless_answer_is_cut_and_pings_nobody() {
     assert_eq!(facts.len(), all.len(), "each chunk says whose it is");
     assert_eq!(facts.iter().filter(|facts| !facts.is_partial()).count(), 1);
     assert_eq!(facts.iter().map(|facts| facts.calls).sum::<u32>(), 1, "only the last counts");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_that_are_not_there_and_arguments_that_are_no_json_are_told_to_the_model() {
-    for wire in ["messages", "responses", "chat"] {
-        let mut rig = Rig::with(&[("one", wire)]).await;
-        let workspace = std::sync::Arc::into_inner(rig.workspace()).unwrap();
-        let tools = vault_agent::mcp::VaultTools::beside_turns(workspace, OtherBrains::default());
-        rig.tools = std::sync::Arc::new(tools);
-        rig.server.script(vec![
-            Reply::tool("frobnicate", json!({})).and_tool("memory_get", json!("{\"path\": ")),
-            Reply::text("Sorry."),
-        ]);
-        let _running = rig.run().await;
-        assert_eq!(rig.answer("go", 1).await, "Sorry.");
-        let results = rig.server.requests()[1].results();
-        assert!(results[0].contains("there is no tool `frobnicate`"), "{wire}: {results:?}");
-        assert!(results[1].contains("no JSON object"), "{wire}: {results:?}");
-        // The log can be read back: a later request is taken by the same server.
-        rig.server.script(vec![Reply::text("Fine.")]);
-        assert_eq!(rig.answer("again", 2).await, "Fine.");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,8 +1,9 @@
 //! Secrets of every kind stay where they are: the bot's token, brains' keys, a skill's secret, other servers' keys, and
 //! what else stands in the environment. Everybody who may echo one does so.
 
-use crate::discord::house::*;
+use crate::agent::rig::is_whole;
 use crate::discord::rig::*;
+use crate::harness::stand_in;
 
 /// What stands in the environment.
 const TOKEN: &str = "canary0token7f3Qz9x";
@@ -56,21 +57,29 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     let of_server = "tools = [\"look\"]\nenv = [\"SECRET_OF_SERVER\"]\nask_after_reading = false";
     let server = |name: &str, mode: &str| scripted_server(name, mode, Path::new("/dev/null"), of_server);
     let more = server("near", "env") + &server("broken", "exit");
-    let mut house = House::new(&format!("{SETTINGS}ask_after_reading = false\n{more}")).await;
-    house.fake.world().token = TOKEN.to_owned();
-    let set = [("STRAY_SECRET", STRAY), ("BRAIN_KEY", BRAIN_ENV), ("SECRET_OF_SERVER", SERVER_ENV)];
-    set.iter().for_each(|(name, value)| house.env(name, value));
+    let rig = Rig::new().await;
+    let here = rig.dir().display().to_string();
+    let settings = format!("{SETTINGS}ask_after_reading = false\n{more}\n");
+    rig.set(&settings.replace("URL", &rig.server.url()).replace("HERE", &here));
+    fs::create_dir(rig.dir().join("bin")).unwrap();
+    fs::create_dir(rig.path(".obsidian")).unwrap();
+    stand_in::install(&rig.dir().join("bin"));
+    rig.fake.world().token = TOKEN.to_owned();
+    let cli = |args: &[&str]| {
+        let mut command = rig.program(args);
+        command.envs([("STRAY_SECRET", STRAY), ("BRAIN_KEY", BRAIN_ENV), ("SECRET_OF_SERVER", SERVER_ENV)]);
+        command
+    };
     let files = [
         ("brain-key", BRAIN_FILE),
         ("coder-key", CODER_FILE),
         ("skill-key", SKILL_FILE),
         ("server-key", SERVER_FILE),
     ];
-    files.iter().for_each(|(name, value)| house.keep(name, value));
-    house.write("MEMORY.md", "## General\n- tea\n");
-    house.write("skills/vaulty/SKILL.md", SKILL);
-    house.write("skills/vaulty/scripts/tell.sh", TELL);
-    let here = house.dir().display().to_string();
+    files.iter().for_each(|(name, value)| write_private(rig.dir().join(name), &format!("{value}\n")));
+    rig.write("MEMORY.md", "## General\n- tea\n");
+    rig.write("skills/vaulty/SKILL.md", SKILL);
+    rig.write("skills/vaulty/scripts/tell.sh", TELL);
     let steal = format!(
         "env; cat {here}/*-key; tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/*/environ; cat {here}/state/*; echo tried"
     );
@@ -85,7 +94,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     let count = calls.len();
     let mut left = calls.into_iter();
     // A provider and a server that say a key back, in errors; a brain that tries whatever may get it one.
-    house.server.respond(move |asked: &Asked| {
+    rig.server.respond(move |asked: &Asked| {
         let echo = format!("{{\"error\":{{\"message\":\"bad key {:?}\"}}}}", asked.headers);
         if asked.wire.is_empty() {
             return Reply::status(403).body(echo);
@@ -99,12 +108,16 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
             _ => left.next().map_or_else(|| Reply::text("Done."), |(name, call)| Reply::tool(name, call)),
         }
     });
-    let daemon = house.run().await;
-    let id = house.ask("tell me all");
-    let question = house.asked(1).await;
-    house.press(&question, "Once").await;
-    house.answered(id).await;
-    let results = house.server.requests().last().unwrap().results();
+    let said = fs::File::create(rig.said_file()).unwrap();
+    let daemon = cli(&["-vv", "run"]).stdout(said.try_clone().unwrap()).stderr(said).spawn();
+    let daemon = Killed(daemon.unwrap());
+    rig.wait("the history is read", || rig.rounds() > 0).await;
+    rig.fake.connected().await;
+    rig.ask("tell me all");
+    let question = rig.asked(1).await;
+    rig.press(&question, "Once").await;
+    rig.wait_done(1).await;
+    let results = rig.server.requests().last().unwrap().results();
     assert_eq!(results.len(), count, "{results:#?}");
     // Each of them was really tried, and really had it.
     assert!(results[0].contains("SECRET_OF_SERVER") && results[0].contains("[hidden]"), "{}", results[0]);
@@ -113,35 +126,35 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     assert!(results[3].contains("tried"), "{}", results[3]);
     assert!(results[4].contains("told: [hidden]") && results[4].contains("not saved"), "{}", results[4]);
     let sent = |key: &str| {
-        house.server.requests().iter().any(|asked| asked.headers.values().any(|value| value.contains(key)))
+        rig.server.requests().iter().any(|asked| asked.headers.values().any(|value| value.contains(key)))
     };
     for key in [BRAIN_ENV, BRAIN_FILE, SERVER_FILE] {
         assert!(sent(key), "{key} went where it belongs");
     }
-    let id = house.ask("coder, tell me all");
-    house.press(&house.asked(2).await, "Once").await;
-    house.answered(id).await;
-    assert!(house.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
-    daemon.kill(&house).await;
+    rig.ask("coder, tell me all");
+    rig.press(&rig.asked(2).await, "Once").await;
+    rig.wait_done(2).await;
+    assert!(rig.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
+    drop(daemon);
 
-    let state = house.state();
+    let state = rig.state();
     for file in ["turns.sqlite", "mcp.json", "brains.json", "history.git"] {
         assert!(state.join(file).exists(), "{file}");
     }
     clean_folder(&state);
-    clean_folder(&house.root());
-    clean_folder(&house.cache());
-    assert_eq!(found_in(&fs::read(house.said_file()).unwrap()), None, "the daemon's own words");
-    for request in house.server.requests() {
+    clean_folder(&rig.root());
+    clean_folder(&rig.cache());
+    assert_eq!(found_in(&fs::read(rig.said_file()).unwrap()), None, "the daemon's own words");
+    for request in rig.server.requests() {
         // What a server says to a program goes to that program's provider without us.
         let own = request.body["model"] == "coder";
         let found = found_in(&request.bytes).filter(|found| !(own && *found == SERVER_ENV));
         assert_eq!(found, None, "{}", request.body);
     }
-    for message in house.fake.messages(CHANNEL) {
+    for message in rig.fake.messages(CHANNEL) {
         assert_eq!(found_in(message.to_string().as_bytes()), None, "{message}");
     }
-    for record in house.fake.shared.records.lock().unwrap().iter() {
+    for record in rig.fake.shared.records.lock().unwrap().iter() {
         assert_eq!(found_in(record.body.to_string().as_bytes()), None, "{record:?}");
     }
     // History's objects are packed: as git reads them.
@@ -162,7 +175,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         &["skill", "list"],
         &["mcp-config", "claude-code"],
     ] {
-        let output = house.cli(args).output().unwrap();
+        let output = cli(args).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(found_in(&[output.stdout, output.stderr].concat()), None, "{args:?}");
     }
 }
