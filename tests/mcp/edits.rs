@@ -21,13 +21,6 @@ const VAULT: &str = "\
 - Mum's birthday is 3 May [[MEMORY#Ann]]
 ";
 
-fn hash(client: &mut Client, path: &str) -> String {
-    let got = client.call("memory_get", json!({"path": path})).ok();
-    let hash = got.structured()["hash"].as_str().unwrap().to_owned();
-    got.says(&hash);
-    hash
-}
-
 #[test]
 fn a_memory_says_something_else_and_keeps_what_was_not_named() {
     let (vault, mut client) = Client::over(VAULT);
@@ -78,25 +71,6 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
 }
 
 #[test]
-fn an_edit_and_a_forgetting_are_one_undo_each() {
-    let vault = TestVault::new(VAULT);
-    let before = vault.read("MEMORY.md");
-    let mut client = Client::new(&vault);
-    client
-        .call("memory_edit", json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum"}))
-        .ok();
-    let edited = vault.read("MEMORY.md");
-    let gone =
-        client.does("memory_forget", json!({"path": "MEMORY.md", "text": "plays the cello\non Mondays"}));
-    assert_eq!(gone["text"], "* plays the cello\n  on Mondays");
-    assert!(!vault.read("MEMORY.md").contains("cello"));
-    let _ = vault.run(&["undo"]).ok();
-    assert_eq!(vault.read("MEMORY.md"), edited);
-    let _ = vault.run(&["undo"]).ok();
-    assert_eq!(vault.read("MEMORY.md"), before);
-}
-
-#[test]
 fn what_is_not_clear_is_refused_with_what_is_near() {
     let vault = TestVault::new(VAULT);
     vault.write("Approvals.md", "- likes green tea\n");
@@ -139,14 +113,13 @@ fn what_is_not_clear_is_refused_with_what_is_near() {
 #[test]
 fn a_note_that_is_another_by_now_is_not_written() {
     let vault = TestVault::new(VAULT);
-    vault.write("COMMITMENTS.md", "# Follow-ups\n");
     let mut client = Client::new(&vault);
-    let read = hash(&mut client, "MEMORY.md");
-    let promised = hash(&mut client, "COMMITMENTS.md");
+    let got = client.call("memory_get", json!({"path": "MEMORY.md"})).ok();
+    let read = got.structured()["hash"].as_str().unwrap().to_owned();
+    got.says(&read);
     let fresh =
         json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum", "expected": read});
     client.call("memory_edit", fresh.clone()).ok();
-    vault.write("COMMITMENTS.md", "# Follow-ups of mine\n");
     let before = vault.tree();
     for (tool, arguments) in [
         ("memory_edit", fresh),
@@ -155,7 +128,7 @@ fn a_note_that_is_another_by_now_is_not_written() {
         ("memory_save", json!({"scope": "daily", "content": "x", "expected": read})),
         (
             "memory_save",
-            json!({"scope": "commitment", "content": "x", "due": "tomorrow 9am", "expected": promised}),
+            json!({"scope": "commitment", "content": "x", "due": "tomorrow 9am", "expected": read}),
         ),
     ] {
         let refused = client.refuses(tool, arguments.clone(), "changed_since_read").says("Untrusted context");
@@ -166,9 +139,7 @@ fn a_note_that_is_another_by_now_is_not_written() {
         }
     }
     assert_eq!(vault.tree(), before);
-    // With the hash of what stands there now it goes; a note that isn't there has the hash of nothing.
-    let now = hash(&mut client, "MEMORY.md");
-    client.call("memory_save", json!({"scope": "long", "content": "x", "expected": now})).ok();
+    // A note that isn't there has the hash of nothing.
     let empty = vault_agent::memory::hash_of(b"");
     client.call("memory_save", json!({"scope": "daily", "content": "x", "expected": empty})).ok();
 }

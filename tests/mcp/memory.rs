@@ -173,81 +173,40 @@ fn a_memory_is_its_scopes_own() {
 }
 
 #[test]
-fn a_note_of_the_day_is_promoted_whole() {
-    let (vault, mut client) = Client::over(
-        "//- /daily/2026-11-30.md\n- 09:00 Met Bob\n- 14:02 Ann moves\n  to Leeds\n- 15:00 tea\n",
-    );
-    let promoted =
-        client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
-    let what = promoted.structured();
-    assert_eq!(pick(what, "path section removed"), json!(["MEMORY.md", "Ann", true]));
-    assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n- 15:00 tea\n");
-    let again =
-        client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
-    again.says("It stood there already").says("Line 2 is another now").says("- 15:00 tea");
-    drop(
-        client.does(
-            "memory_promote",
-            json!({"date": "2026-11-30", "line": 2, "text": "tea", "section": "Tea"}),
-        ),
-    );
-    let memory = vault.read("MEMORY.md");
-    let memory = memory.split_once("\n## Tea").unwrap().0;
-    assert_eq!(memory, "## Ann\n- [2026-11-30 14:02] Ann moves\n  to Leeds\n  [[daily/2026-11-30]]\n");
-    client.refuses("memory_promote", json!({"date": "2026-11-30", "line": 9}), "no_such_line");
-    client.refuses("memory_promote", json!({"date": "2026-02-30", "line": 1}), "bad_date");
-    client.refuses("memory_promote", json!({"date": "2020-01-01", "line": 1}), "no_such_day");
+fn a_second_promotion_of_a_line_says_what_stands_there_now() {
+    let (_vault, mut client) = Client::over("//- /daily/2026-11-30.md\n- 14:02 Ann moves\n- 15:00 tea\n");
+    let promote = |date: &str, line: u32| json!({"date": date, "line": line});
+    client.does("memory_promote", promote("2026-11-30", 1));
+    let again = client.call("memory_promote", promote("2026-11-30", 1)).ok();
+    again.says("It stood there already").says("Line 1 is another now").says("- 15:00 tea");
+    client.refuses("memory_promote", promote("2026-11-30", 9), "no_such_line");
+    client.refuses("memory_promote", promote("2026-02-30", 1), "bad_date");
+    client.refuses("memory_promote", promote("2020-01-01", 1), "no_such_day");
     let section = json!({"date": "2026-11-30", "line": 1, "section": "two\nlines"});
     client.refuses("memory_promote", section, "control_character");
 }
 
 #[test]
-fn pins_come_once_and_go_whole() {
+fn what_is_no_link_is_not_pinned() {
     let (vault, mut client) = Client::over("");
-    let pinned = client.does("memory_pin", json!({"content": "Mum's birthday is 3 May"}));
-    assert_eq!(vault.read("Pinned.md"), "- Mum's birthday is 3 May\n");
-    assert_eq!(pinned["existing"], false);
-    assert_eq!(client.does("memory_pin", json!({"content": "Mum's birthday is 3 May"}))["existing"], true);
-    let linked =
-        json!({"content": "the contract", "link": "[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"});
-    client.call("memory_pin", linked).ok();
-    assert!(vault.read("Pinned.md").contains("[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"));
-    let before = vault.read("Pinned.md");
     for link in ["a\u{200b}b", "a\u{202e}b", "`=1`"] {
         client.refuses("memory_pin", json!({"content": "x", "link": link}), "bad_link");
     }
-    assert_eq!(vault.read("Pinned.md"), before);
     client.refuses("memory_unpin", json!({"content": "Dad"}), "no_such_pin");
-    client.call("memory_unpin", json!({"content": "Mum's"})).ok();
-    client.call("memory_unpin", json!({"content": "the contract"})).ok();
-    assert_eq!(vault.read("Pinned.md"), "");
+    assert!(!vault.has("Pinned.md"));
 }
 
 #[test]
-fn a_deep_search_is_in_the_reranker_s_order_and_others_never_ask_it() {
-    let vault = TestVault::new("//- /MEMORY.md\n## Kyle\n- prefers TypeScript\n- prefers tea, says Kyle\n");
+fn a_reranker_is_asked_for_a_deep_search_alone() {
+    let vault = TestVault::new("//- /MEMORY.md\n- prefers TypeScript\n- prefers tea, says Kyle\n");
     let (url, server) = crate::reranker::endpoint(&["good"]);
-    vault.write(
-        "vault-agent.toml",
-        format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\nmodel = \"judge\"\n"),
-    );
+    vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
     let mut client = Client::new(&vault);
-    let snippets = |found: &Value| -> Vec<Value> {
-        found["hits"].as_array().unwrap().iter().map(|hit| hit["snippet"].clone()).collect()
-    };
     let query = "what does Kyle prefer?";
-    let plain = client.call("memory_search", json!({"query": query})).ok();
-    client.call("memory_recall", json!({"query": query})).ok();
-    assert!(server.requests().is_empty() && plain.structured().get("reranked_by").is_none());
-    let deep = client.call("memory_search", json!({"query": query, "deep": true})).ok();
-    let mut turned = snippets(plain.structured());
-    turned.reverse();
-    assert_eq!(snippets(deep.structured()), turned);
-    assert_eq!(deep.structured()["reranked_by"], "endpoint:judge");
+    let plain = client.does("memory_search", json!({"query": query}));
+    client.does("memory_recall", json!({"query": query}));
+    assert!(server.requests().is_empty() && plain.get("reranked_by").is_none());
+    let deep = client.does("memory_search", json!({"query": query, "deep": true}));
+    assert_eq!(deep["reranked_by"], "endpoint:127.0.0.1");
     assert_eq!(server.requests().len(), 1);
-    // Nobody behind the address any more: search's own order, and why.
-    vault.write("vault-agent.toml", "[rerank]\nprovider = \"endpoint\"\nurl = \"http://127.0.0.1:9\"\n");
-    let alone = client.call("memory_search", json!({"query": query, "deep": true})).ok();
-    assert_eq!(snippets(alone.structured()), snippets(plain.structured()));
-    assert!(alone.structured()["notes"][0].as_str().unwrap().contains("can't be reached"));
 }

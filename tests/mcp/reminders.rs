@@ -1,4 +1,4 @@
-//! The reminder tools: the note, the confirmation, and twenty clients and a person at once.
+//! The reminder tools: the note and the confirmation.
 
 use crate::mcp::client::*;
 
@@ -91,74 +91,17 @@ fn a_confirmation_is_not_lost_when_the_client_leaves_at_once() {
 #[test]
 fn a_message_can_not_become_another_line() {
     let (vault, mut client) = Client::over("");
-    for message in ["two\nlines", "bell \u{7}", "a\u{2028}b\u{85}"] {
-        let answer = client.call("reminder_add", json!({"when": "tomorrow", "message": message}));
-        assert!(["control_character", "bad_message"].contains(&answer.error()), "{message:?}");
+    for (message, error) in [
+        ("two\nlines", "control_character"),
+        ("a\u{2028}b\u{85}", "control_character"),
+        ("pay \u{202e}tneg", "bad_message"),
+    ] {
+        client.refuses("reminder_add", json!({"when": "tomorrow", "message": message}), error);
     }
-    let sly = "x\" id=rid_AAAABBBBCCCC msg=\"y";
-    client.call("reminder_add", json!({"when": "tomorrow", "message": sly})).ok();
-    assert_eq!(client.does("reminder_list", json!({}))["reminders"][0]["message"], sly);
-    assert_eq!(vault.read("Reminders.md").lines().count(), 1);
-}
-
-#[test]
-fn a_message_shows_all_that_stands_in_it() {
-    let (vault, mut client) = Client::over("");
-    let when = "tomorrow 9am";
-    let call = |message: &str| json!({"when": when, "message": message});
-    client.refuses("reminder_add", call("pay \u{202e}tneg"), "bad_message");
     assert!(!vault.has("Reminders.md"));
-    // What writing needs is no such character.
-    let added = client.does("reminder_add", call("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} to the zoo"));
-    let id = added["id"].as_str().unwrap().to_owned();
-    client.refuses("reminder_update", json!({"id": id, "message": "\u{200b}"}), "bad_message");
-}
-
-/// A file that somebody has open all the time is a refusal that says so: a client calls again.
-#[test]
-fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
-    const CLIENTS: usize = 20;
-    const EACH: usize = 5;
-    // A person stops here, however long the clients take.
-    const MOST_LINES: usize = 2_000;
-    let vault = TestVault::new("//- /Reminders.md\n# Mine\n");
-    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(&vault)).collect();
-    let (done, path) = (AtomicBool::new(false), vault.path("Reminders.md"));
-    let typed = std::thread::scope(|scope| {
-        let person = scope.spawn(|| {
-            let mut typed = 0;
-            while !done.load(Ordering::Relaxed) && typed < MOST_LINES {
-                let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
-                file.write_all(format!("typed line {typed}\n").as_bytes()).unwrap();
-                typed += 1;
-                std::thread::yield_now();
-            }
-            typed
-        });
-        let write = |(n, client): (usize, &mut Client)| {
-            for i in 0..EACH {
-                let message = format!("client {n} reminder {i}.");
-                let arguments = json!({"when": "2026-12-24 18:00", "message": message});
-                let mut tries = 0..20;
-                let through =
-                    tries.any(|_| client.call("reminder_add", arguments.clone()).0["isError"] != true);
-                assert!(through, "client {n} never got through");
-            }
-        };
-        let all = clients.iter_mut().enumerate();
-        let writers: Vec<_> = all.map(|one| scope.spawn(move || write(one))).collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
-        done.store(true, Ordering::Relaxed);
-        person.join().unwrap()
-    });
-    let text = vault.read("Reminders.md");
-    for (n, i) in (0..CLIENTS).flat_map(|n| (0..EACH).map(move |i| (n, i))) {
-        let message = format!("msg=\"client {n} reminder {i}.\"");
-        assert_eq!(text.matches(&message).count(), 1, "{message}");
-    }
-    for i in 0..typed {
-        let line = format!("typed line {i}");
-        assert_eq!(text.lines().filter(|one| *one == line).count(), 1, "{line}");
-    }
-    assert_eq!(text.lines().count(), 1 + CLIENTS * EACH + typed);
+    let sly = "x\" id=rid_AAAABBBBCCCC msg=\"y";
+    let added = client.does("reminder_add", json!({"when": "tomorrow", "message": sly}));
+    assert_eq!(client.does("reminder_list", json!({}))["reminders"][0]["message"], sly);
+    client.refuses("reminder_update", json!({"id": added["id"], "message": "\u{200b}"}), "bad_message");
+    assert_eq!(vault.read("Reminders.md").lines().count(), 1);
 }

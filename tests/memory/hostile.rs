@@ -67,6 +67,10 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
         ("nul \0", None, "control_character"),
         ("\u{1b}[31mred", None, "control_character"),
         (&long, None, "too_long"),
+        ("pay \u{202e}tneg", None, "invisible_character"),
+        ("tea\u{e0049}\u{e0067}", None, "invisible_character"),
+        ("a\u{200b}b", None, "invisible_character"),
+        ("x", Some("x\u{2066}y"), "invisible_character"),
         ("x", Some("two\nlines"), "bad_section"),
         ("x", Some("two\r\n## lines"), "bad_section"),
         ("x", Some(""), "bad_section"),
@@ -188,23 +192,6 @@ fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
     rig.memory().edit(&under(""), "likes mate", &origin()).unwrap();
     rig.memory().forget_by_words(&under("Kyle"), &origin()).unwrap();
     assert_eq!(rig.text("MEMORY.md"), "- likes mate\n## Kyle\n## Anna\n- likes rum\n");
-}
-
-#[test]
-fn what_nobody_sees_is_refused_everywhere() {
-    let rig = Rig::new(&[]);
-    for hidden in ["pay \u{202e}tneg", "tea\u{e0049}\u{e0067}", "a\u{200b}b", "x\u{2066}y"] {
-        let memory = rig.memory();
-        let errors = [
-            rig.save_long(hidden, None, &Scope::Global).unwrap_err(),
-            rig.save_long("x", Some(hidden), &Scope::Global).unwrap_err(),
-            rig.save_daily(hidden, &Scope::Global).unwrap_err(),
-            rig.promise(hidden).unwrap_err(),
-            memory.pin(hidden, None, &origin()).unwrap_err(),
-        ];
-        assert_eq!(errors.map(|error| error.code()), ["invisible_character"; 5], "{hidden:?}");
-    }
-    assert_eq!(rig.text("MEMORY.md"), "");
 }
 
 #[test]

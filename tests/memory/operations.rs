@@ -424,6 +424,7 @@ fn each_operation_is_one_snapshot_that_says_why() {
         &["memory", "save", "--to", "daily", "Slept badly"],
         &["memory", "promote", "2026-11-30", "3"],
         &["memory", "forget", "MEMORY.md", "5"],
+        &["memory", "edit", "MEMORY.md", "drinks it green", "drinks it black"],
     ] {
         drop(vault.run(args).ok());
     }
@@ -432,12 +433,15 @@ fn each_operation_is_one_snapshot_that_says_why() {
     let show = |entry: &Value| format!("{} {}", entry["subject"].as_str().unwrap(), entry["paths"]);
     let told: Vec<String> = ours.map(show).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
+    edited: drinks it green ["MEMORY.md"]
     forgot: prefers tea ["MEMORY.md"]
     promoted: Met Anna about the flat [importance:: 0.8] #project/move ["daily/2026-11-30.md"]
     promoted: Met Anna about the flat [importance:: 0.8] #project/move ["MEMORY.md"]
     noted: Slept badly ["daily/2026-12-01.md"]
     saved: drinks it green ["MEMORY.md"]
     "#);
+    let _ = vault.run(&["undo", "2"]).ok();
+    contains_all(vault.read("MEMORY.md"), &["drinks it green", "prefers tea"]);
 }
 
 #[test]
