@@ -43,18 +43,6 @@ fn the_same_vault_gives_the_same_bytes_whatever_the_source() {
 }
 
 #[test]
-fn working_memory_is_inert_without_a_namespace_and_gone_when_it_expired() {
-    let off = TestVault::new(&NOTES.replace("user_namespace = \"user\"", ""));
-    let text = start(&off, "startup");
-    contains_none(&text, &["Who you're", "Drawing"]);
-    contains_all(&text, &["Likes short"]);
-    let vault = TestVault::new(NOTES);
-    vault.set_now("2026-12-11T00:00:00Z");
-    let text = start(&vault, "startup");
-    assert!(text.contains("Who you're") && !text.contains("Drawing"), "{text}");
-}
-
-#[test]
 fn an_empty_vault_says_nothing() {
     let vault = TestVault::new("");
     assert_eq!(tell(&vault, "session-start", json!({"source": "startup"})).stdout, "");
