@@ -170,6 +170,13 @@ mod tests {
             ("every February on the last", "2026-11-23", "2027-02-28"),
             ("every April and December on the 1st and 24th", "2026-12-01", "2026-12-24"),
             ("every month on the 31st", "2026-01-31", "2026-03-31"),
+            ("every 10 days when done", "2026-12-05", "2026-12-15"),
+            ("every week on Sunday", "2026-12-01", "2026-12-06"),
+            ("every 3 weeks on Friday", "2026-12-01", "2026-12-04"),
+            ("every 2 months", "2026-12-01", "2027-02-01"),
+            ("every month on the 1st", "2026-12-01", "2027-01-01"),
+            ("every month on the last", "2026-12-01", "2026-12-31"),
+            ("every year", "2026-12-01", "2027-12-01"),
             ("every hour", "2026-11-23", "2026-11-24"),
             ("every 36 hours", "2026-11-23", "2026-11-24"),
             ("every 49 hours", "2026-11-23", "2026-11-25"),
@@ -188,6 +195,8 @@ mod tests {
         assert_eq!(steps("every 2 months at 9", "2021-12-31", 1), ["2022-02-28"]);
         let last = ["2022-02-28", "2022-03-31", "2022-04-30"];
         assert_eq!(steps("every month on the last", "2022-01-31", 3), last);
+        let skipped = ["2021-12-31", "2022-01-31", "2022-03-31", "2022-05-31", "2022-07-31", "2022-08-31"];
+        assert_eq!(steps("every month on the 31st", "2021-11-30", 6), skipped);
         let repeat = english("every month").unwrap();
         let drift = |from: &str| step(&repeat, from.parse().unwrap()).unwrap().short_of;
         assert_eq!((drift("2022-01-31"), drift("2022-02-28")), (Some(31), None));
