@@ -12,7 +12,6 @@ mod follow_ups;
 mod machines;
 mod machines_world;
 #[allow(dead_code)]
-#[path = "../machines/memory.rs"]
 mod memory;
 mod notifiers;
 mod passes;

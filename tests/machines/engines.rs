@@ -2,8 +2,6 @@
 
 use crate::parts::*;
 
-use crate::memory::{Fault, MemoryEngine};
-
 /// A change of `key` from one value to another.
 pub fn change(key: &str, expected: Option<&str>, value: Option<&str>) -> EntryChange {
     EntryChange {
@@ -44,23 +42,4 @@ pub async fn keeps_its_promises(one: &dyn StoreEngine, other: &dyn StoreEngine) 
     }
     one.swap(&[change("claim/c", None, Some("1"))]).await.unwrap();
     assert!(other.read().await.unwrap().contains_key("claim/c"));
-}
-
-#[tokio::test]
-async fn the_engine_in_memory_keeps_its_promises_and_fails_as_told() {
-    let one = MemoryEngine::new();
-    let other = one.connection();
-    keeps_its_promises(&one, &other).await;
-
-    one.next([Fault::LostAnswer, Fault::LostRequest, Fault::Refused]);
-    let claim = [change("claim/d", None, Some("1"))];
-    assert!(matches!(one.swap(&claim).await, Err(EngineError::Unknown(_))));
-    assert_eq!(other.entries()["claim/d"], "1");
-    assert!(matches!(one.swap(&claim).await, Err(EngineError::Unknown(_))));
-    assert!(matches!(one.swap(&claim).await, Err(EngineError::Refused(_))));
-    one.cut(true);
-    assert!(matches!(one.read().await, Err(EngineError::Unreachable(_))));
-    one.cut(false);
-    let lost = SwapOutcome::Lost([("claim/d".to_owned(), "1".to_owned())].into());
-    assert_eq!(one.swap(&claim).await.unwrap(), lost);
 }

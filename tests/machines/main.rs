@@ -15,7 +15,6 @@ mod etcd;
 mod git;
 #[cfg(feature = "assistant")]
 mod https;
-mod memory;
 mod model;
 mod parts;
 #[cfg(feature = "assistant")]

@@ -9,8 +9,6 @@ mod machine;
 mod random;
 
 use crate::parts::*;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use vault_agent::machines::protocol::ChangeAttempt;
 
@@ -98,8 +96,7 @@ pub struct World {
     pub faults: Faults,
     timing: Timing,
     healed: bool,
-    queue: BinaryHeap<Reverse<(i64, u64)>>,
-    events: HashMap<u64, Event>,
+    queue: BTreeMap<(i64, u64), Event>,
     count: u64,
     entries: Entries,
     machines: Vec<Machine>,
@@ -148,8 +145,7 @@ impl World {
             faults,
             timing,
             healed: false,
-            queue: BinaryHeap::new(),
-            events: HashMap::new(),
+            queue: BTreeMap::new(),
             count: 0,
             entries: Entries::new(),
             machines,
@@ -167,17 +163,14 @@ impl World {
 
     fn push(&mut self, at: i64, event: Event) {
         self.count += 1;
-        self.queue.push(Reverse((at.max(self.now), self.count)));
-        self.events.insert(self.count, event);
+        self.queue.insert((at.max(self.now), self.count), event);
     }
 
     pub fn run(&mut self, until: i64) {
-        while let Some(Reverse((at, id))) = self.queue.peek().copied().filter(|Reverse((at, _))| *at <= until)
-        {
-            self.queue.pop();
-            self.now = at;
-            assert!(self.count < 3_000_000, "the world doesn't come to rest at {at}");
-            let event = self.events.remove(&id).unwrap();
+        while let Some(next) = self.queue.first_entry().filter(|next| next.key().0 <= until) {
+            self.now = next.key().0;
+            let event = next.remove();
+            assert!(self.count < 3_000_000, "the world doesn't come to rest at {}", self.now);
             self.happen(event);
         }
         self.now = until;
