@@ -65,7 +65,7 @@ fn nothing_is_given_where_nothing_helps() {
 
 #[test]
 fn small_talk_and_other_people_s_lives_get_nothing() {
-    let vault = vault("");
+    let vault = vault("//- hello.md\n- says hello and thanks every morning\n");
     for prompt in [
         "What a lovely day it is!",
         "Erzähl mir einen Witz.",
@@ -74,8 +74,15 @@ fn small_talk_and_other_people_s_lives_get_nothing() {
         "今天天气真好啊。",
         "Сегодня прекрасная погода.",
         "Which instrument did Priya learn in Lisbon?",
+        "hello",
+        "ok, thanks!",
+        "Good morning.",
+        "👍",
+        "yes please",
     ] {
         assert_eq!(vault.run(&["recall", prompt]).stdout.trim(), "NONE", "{prompt}");
+        assert!(vault.run(&["--json", "recall", prompt]).json()["digest"].is_null());
+        assert_eq!(vault.run(&["recall", "--inject", prompt]).stdout, "");
     }
 }
 
@@ -182,21 +189,6 @@ fn what_a_tool_said_is_found_by_its_words_and_never_given() {
     let roles: Vec<&Value> = both["hits"].as_array().unwrap().iter().map(|hit| &hit["role"]).collect();
     assert!(roles[0] == "user" && roles.contains(&&json!("tool")), "{both}");
     assert_eq!(vault.run(&["recall", "Who is the plumber Hendrickson?"]).stdout.trim(), "NONE");
-}
-
-#[test]
-fn the_cache_is_worth_nothing() {
-    let vault = vault("//- note.md\n# Pets\n\nBiscuit likes tuna.\n\n- the vet is in Mill Road\n");
-    let questions = ["Where did Ann get her cat?", "vet", "tuna", "Biscuit"];
-    let ask = || questions.map(|question| vault.run(&["--json", "search", question]).json()["hits"].clone());
-    let before = ask();
-    assert!(before[2].as_array().unwrap().iter().any(|hit| hit["path"] == "note.md"));
-    vault.write("other.md", "Tuna again\n");
-    let _ = ask();
-    std::fs::remove_file(vault.path("other.md")).unwrap();
-    assert_eq!(ask(), before, "a corpus that changed step by step ranks as before");
-    std::fs::remove_dir_all(vault.cache()).unwrap();
-    assert_eq!(ask(), before, "and so does one made anew");
 }
 
 #[test]

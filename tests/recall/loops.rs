@@ -127,16 +127,3 @@ fn the_template_is_nobody_s_memory() {
     assert!(snippet.contains("zebra fair"), "{found}");
     assert!(!snippet.contains("recur"), "the lines beside it are the template's: {found}");
 }
-
-#[test]
-fn small_talk_gets_nothing_and_a_word_gets_its_memory() {
-    let vault = TestVault::new(
-        "//- MEMORY.md\n# Memory\n\n## Anna\n- says hello and thanks every morning\n- drinks tea\n",
-    );
-    for talk in ["hello", "ok, thanks!", "Good morning.", "👍", "yes please"] {
-        assert_eq!(vault.run(&["recall", talk]).stdout.trim(), "NONE", "{talk}");
-        assert!(vault.run(&["--json", "recall", talk]).json()["digest"].is_null());
-        assert_eq!(vault.run(&["recall", "--inject", talk]).stdout, "");
-    }
-    assert!(vault.run(&["recall", "Anna's tea"]).stdout.contains("drinks tea"));
-}

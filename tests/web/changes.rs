@@ -147,19 +147,6 @@ fn a_deleted_state_ends_the_sessions() {
     assert_eq!(vault.read("Reminders.md"), before);
 }
 
-#[test]
-fn a_refusal_stays_while_notes_change() {
-    let Some((sample, served, tab)) = Sample::new().in_browser() else { return };
-    let id = served.visitor_of(&tab).json("/history")[0]["id"].as_str().unwrap().to_owned();
-    tab.go(&format!("/history/{id}?plan=undo"));
-    tab.eval("(document.querySelector('main form input[name=id]').value = 'none', true)");
-    tab.press("Take it back", "");
-    tab.wait("div.refused");
-    sample.vault.write("New.md", "new\n");
-    tab.wait_text("#live", "Something changed meanwhile");
-    assert_eq!(tab.count("div.refused"), 1, "{}", tab.main());
-}
-
 /// A browser has six connections to a host; tabs that aren't seen take none of them.
 #[test]
 fn many_open_tabs_leave_room_for_the_next() {

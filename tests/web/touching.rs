@@ -314,18 +314,6 @@ fn what_an_editor_wrote_meanwhile_wins_and_what_was_typed_stays() {
 }
 
 #[test]
-fn of_two_tabs_the_first_one_wins_and_the_second_is_told() {
-    let (sample, _served, visitor) = Sample::still().visited();
-    let (first, second) = (typed(&visitor, "eats no nuts"), typed(&visitor, "eats walnuts"));
-    let _ = visitor.submit(&first).is(303);
-    let after = sample.vault.read("MEMORY.md");
-    assert!(after.contains("eats no nuts"));
-    let late = visitor.submit(&second);
-    assert!(late.status >= 400 && late.text().contains("eats no nuts"), "{}: {}", late.status, late.text());
-    assert_eq!(sample.vault.read("MEMORY.md"), after);
-}
-
-#[test]
 fn what_was_refused_stays_on_the_page_while_notes_change() {
     let Some((sample, _served, tab)) = Sample::still().in_browser() else { return };
     tab.go("/memory");
