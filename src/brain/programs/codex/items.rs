@@ -267,6 +267,8 @@ mod tests {
                 FailureClass::Crash,
                 false,
             ),
+            (told("busy", json!("serverOverloaded"), None), FailureClass::RateLimit, false),
+            (told("what?", json!("modelNotFound"), None), FailureClass::UnknownModel, false),
             (failure(&Value::Null, &[]), FailureClass::Crash, false),
         ] {
             assert_eq!((error.class, error.too_long), (class, too_long), "{error}");
