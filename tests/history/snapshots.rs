@@ -369,16 +369,6 @@ fn an_object_that_a_power_cut_tore_is_written_anew() {
 }
 
 #[test]
-fn objects_that_an_earlier_version_left_to_its_log_are_kept() {
-    let mut room = Room::of(&[("a.md", "one\n")]);
-    let log = room.history.dir().join("wal");
-    std::fs::write(&log, "vawal001").unwrap();
-    room.reopen();
-    assert!(!log.exists());
-    room.is_settled();
-}
-
-#[test]
 fn a_first_snapshot_of_many_megabytes_is_whole() {
     let room = Room::new();
     let mut random = Rng::with_seed(1);

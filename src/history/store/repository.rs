@@ -64,13 +64,6 @@ impl HistoryStore {
             notice: RefCell::new(left),
             identity: identity(dir),
         };
-        let log = dir.join("wal");
-        if log.exists() {
-            // Earlier versions synced this log alone, and left the objects to the system.
-            let loose: Vec<PathBuf> = store.loose_objects()?.into_iter().map(|(_, path)| path).collect();
-            sync_files(dir, &loose)?;
-            let _ = fs::remove_file(log);
-        }
         let is_interrupted = store.ledger.expected().is_ok_and(|(_, next)| next.is_some());
         if is_interrupted || store.branch_is_torn() {
             drop(store.lock()?);
