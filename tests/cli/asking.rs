@@ -30,7 +30,9 @@ fn without_freshness(run: &Run) -> Value {
 #[test]
 fn the_daemon_answers_as_the_process_itself_does() {
     let vault = TestVault::new(MEMORY);
-    let questions: [&[&str]; 4] = [
+    let (url, server) = crate::reranker::endpoint(&["good"]);
+    vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
+    let questions: [&[&str]; 5] = [
         &["-vv", "--json", "search", "peanuts"],
         &["-vv", "--json", "search", "kind:memory peanuts -garden"],
         &["-vv", "--json", "recall", "What is Kyle allergic to?"],
@@ -44,10 +46,12 @@ fn the_daemon_answers_as_the_process_itself_does() {
             "memory",
             "Which language does Kyle prefer?",
         ],
+        &["-vv", "--json", "search", "--deep", "peanuts"],
     ];
     let alone: Vec<Run> = questions.iter().map(|question| at_once(&vault, question)).collect();
     assert!(alone.iter().all(|run| run.stderr.contains(NO_DAEMON)), "{}", alone[0].stderr);
     assert!(alone[2].stdout.contains("allergic to peanuts"), "{}", alone[2].stdout);
+    assert_eq!(alone[4].json()["reranked"]["by"], "endpoint:127.0.0.1", "{}", alone[4].stdout);
 
     let daemon = Daemon::start(&vault, &["run"]);
     until("the daemon's socket", || vault.state().join("ask.sock").exists());
@@ -56,6 +60,7 @@ fn the_daemon_answers_as_the_process_itself_does() {
         asked.warns_not(NO_DAEMON).warns_not(OTHERS);
         assert_eq!(without_freshness(&asked), without_freshness(alone), "{question:?}");
     }
+    assert_eq!(server.requests().len(), 2);
     // What was written a moment ago is in the answer.
     vault.write("new.md", "A zeppelin over the garden.\n");
     let found = at_once(&vault, &["--json", "search", "zeppelin"]).json();
@@ -136,19 +141,4 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
     mcp(&vault, &[save]);
     let (found, _) = mcp(&vault, &[json!({"name": "memory_search", "arguments": {"query": "tandem"}})]);
     assert!(found[0].to_string().contains("rides a tandem"), "{found:?}");
-}
-
-#[test]
-fn a_deep_search_is_the_same_beside_a_daemon() {
-    let vault = TestVault::new(MEMORY);
-    let (url, server) = crate::reranker::endpoint(&["good"]);
-    vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
-    let question = ["-vv", "--json", "search", "--deep", "peanuts"];
-    let alone = at_once(&vault, &question);
-    assert_eq!(alone.json()["reranked"]["by"], "endpoint:127.0.0.1", "{}", alone.stdout);
-    let _daemon = vault.listening_daemon();
-    let asked = at_once(&vault, &question);
-    asked.warns_not(NO_DAEMON).warns_not(OTHERS);
-    assert_eq!(without_freshness(&asked), without_freshness(&alone));
-    assert_eq!(server.requests().len(), 2);
 }

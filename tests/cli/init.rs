@@ -3,27 +3,15 @@
 use crate::support::prelude::*;
 
 #[test]
-fn a_new_vault_has_its_sample_on_the_next_minute() {
-    let vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
-    let dir = vault.home().join("New Vault");
-    vault
-        .run(&["init", dir.to_str().unwrap()])
-        .ok()
-        .says("created Reminders.md")
-        .warns("vault-agent run --vault '[HOME]/New Vault'");
-    let reminders = std::fs::read_to_string(dir.join("Reminders.md")).unwrap();
-    let line = reminders.lines().find(|line| line.starts_with("- [ ]")).unwrap();
-    assert!(line.starts_with("- [ ] date=2026-07-01 time=09:29 recur=none msg="), "{line}");
-    assert!(dir.join(".obsidian/snippets/vault-agent-logs.css").is_file());
-}
-
-#[test]
-fn a_new_vault_takes_the_zone_of_the_machine() {
+fn a_new_vault_takes_the_zone_of_the_machine_and_has_its_sample_on_the_next_minute() {
     let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
-    let dir = vault.home().join("v");
+    let dir = vault.home().join("New Vault");
     vault.env("TZ", "Asia/Tokyo");
     let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
+    run.says("created Reminders.md").warns("vault-agent run --vault '[HOME]/New Vault'");
     run.warns("dates and times are meant in Asia/Tokyo (this machine's time zone)");
+    assert!(dir.join(".obsidian/snippets/vault-agent-logs.css").is_file());
+    assert_eq!(vault.json(&["--vault", dir.to_str().unwrap(), "check"]), json!([]));
     let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
     assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
@@ -41,15 +29,6 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     let plain = vault.home().join("plain");
     vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of plain").to_str().unwrap());
     vault.run(&["init", plain.to_str().unwrap()]).ok().warns("are meant in Europe/London");
-}
-
-#[test]
-fn the_template_has_nothing_to_complain_of() {
-    let vault = TestVault::new("");
-    let dir = vault.home().join("v");
-    let _ = vault.run(&["init", dir.to_str().unwrap()]).ok();
-    let run = vault.run(&["--vault", dir.to_str().unwrap(), "--json", "check"]).ok();
-    assert_eq!(run.json(), serde_json::json!([]));
 }
 
 #[test]

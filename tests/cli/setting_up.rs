@@ -78,21 +78,7 @@ fn wrong_answers_are_said_and_asked_again() {
 }
 
 #[test]
-fn it_ends_where_the_terminal_does() {
-    let vault = machine();
-    let mut at = start(&vault, &["setup"]);
-    at.answer("Which folder?", "v");
-    at.see("Which time zone");
-    at.end();
-    at.see("nothing was written");
-    assert_eq!(at.wait().0, Some(1));
-    assert!(!vault.home().join("v").exists() && std::fs::read_dir(vault.state()).unwrap().next().is_none());
-    // Without a terminal and without answers it says what to do.
-    vault.run(&["setup"]).exits(2).warns("--answers FILE");
-}
-
-#[test]
-fn an_answer_that_is_no_utf_8_is_asked_for_again() {
+fn an_answer_that_is_no_utf_8_is_asked_for_again_and_it_ends_where_the_terminal_does() {
     let vault = machine();
     let mut at = start(&vault, &["setup"]);
     at.see("Which folder?");
@@ -100,7 +86,11 @@ fn an_answer_that_is_no_utf_8_is_asked_for_again() {
     assert!(at.answer("Which folder?", "v").contains("that is no UTF-8 text"));
     at.see("Which time zone");
     at.end();
+    at.see("nothing was written");
     assert_eq!(at.wait().0, Some(1));
+    assert!(!vault.home().join("v").exists() && std::fs::read_dir(vault.state()).unwrap().next().is_none());
+    // Without a terminal and without answers it says what to do.
+    vault.run(&["setup"]).exits(2).warns("--answers FILE");
 }
 
 #[cfg(feature = "assistant")]
