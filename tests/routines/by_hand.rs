@@ -270,18 +270,6 @@ fn a_run_by_hand_that_could_be_put_nowhere_ends_before_anybody_is_asked() {
 }
 
 #[test]
-fn a_run_s_request_is_made_again_with_the_tools_that_a_routine_has() {
-    let server = "[[mcp]]\nname = \"web\"\ncommand = [\"web\"]\ntools = [\"look\"]\nfor = ";
-    for (whose, key) in [("assistant", ""), ("routine:go", ""), ("assistant", "\nmcp: web")] {
-        let it = served("2026-12-01T08:00:00Z", &format!("{server}[\"{whose}\"]"));
-        it.routine("go", &format!("schedule: daily 09:00{key}"));
-        it.server.respond(|_| Reply::text("Gone."));
-        drop(it.vault.run(&["routine", "run", "go"]).ok());
-        it.is_made_again(1);
-    }
-}
-
-#[test]
 fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
     let Served { vault, server, runtime } = served("2026-12-01T08:00:00Z", "");
     vault.write("routines/a.md", note("schedule: daily 08:00\ndeliver: note\nnote: Log", "What now?"));

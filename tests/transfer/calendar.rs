@@ -79,17 +79,6 @@ fn lines_that_share_an_id_are_told_apart() {
     assert_eq!(uids, ["rid_AAAAAAAAAAAA@vault-agent", "rid_AAAAAAAAAAAA-2@vault-agent"]);
 }
 
-#[test]
-fn the_last_day_of_a_short_month_is_hit() {
-    let zone = Zone::get("Europe/London").unwrap();
-    let text = "- [ ] date=2027-02-28 time=10:00 recur=monthly day=31 msg=\"x\"\n\
-                - [ ] date=2028-01-30 time=10:00 recur=monthly msg=\"y\"\n";
-    let found = expanded(&parsed(&exported(&zone, text)), 4);
-    let days = |name: &str| found[name].iter().map(|at| at.date().to_string()).collect::<Vec<_>>();
-    assert_eq!(days("x"), ["2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"]);
-    assert_eq!(days("y"), ["2028-01-30", "2028-02-29", "2028-03-30", "2028-04-30"]);
-}
-
 /// The offset that the calendar's own rules give for a local time, as RFC 5545 has it: of the
 /// observance that began last.
 fn offset_by_rules(rules: &[(NaiveDateTime, String)], local: NaiveDateTime) -> &str {
