@@ -1,10 +1,9 @@
 //! Reads and checks settings, secrets and directories before a vault is opened.
 //!
-//! [`Settings`] is `vault-agent.toml` of the vault, validated. All keys are optional, an unknown key is
-//! an error with the nearest known name, and every error names line and column of the file. Secrets are
-//! never settings: they come from the environment or from a file outside the vault that only its owner
-//! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
-//! the cache.
+//! [`Settings`] is `vault-agent.toml` of the vault, validated. All keys are optional, an unknown key is an error with
+//! the nearest known name, and every error names line and column of the file. Secrets are never settings: they come
+//! from the environment or from a file outside the vault that only its owner can read ([`secret`]). [`Dirs`] names the
+//! two directories outside the vault, one for state, one for the cache.
 //!
 //! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`note_paths`],
 //!   [`path_patterns`]: the paths and patterns in them;
@@ -37,8 +36,10 @@ pub(crate) use self::note_paths::path_problem;
 pub use self::path_patterns::{PathPatterns, with_literal_brackets};
 pub(crate) use self::secret::expand;
 pub use self::secret::{
-    DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,
-    SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
+    ANTHROPIC_KEY_VARIABLE, CLAUDE_CODE_TOKEN_VARIABLE, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE,
+    ETCD_PASSWORD_VARIABLE, GOOGLE_KEY_VARIABLE, NTFY_TOKEN_VARIABLE, OLLAMA_KEY_VARIABLE,
+    OPENAI_KEY_VARIABLE, RERANK_KEY_VARIABLE, SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
+    make_private, secret,
 };
 pub(crate) use self::set_values::split_bom;
 pub use self::set_values::{with_brain, with_values, without};

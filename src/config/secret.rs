@@ -1,4 +1,5 @@
-//! Loads secrets from the environment, or from a file that only its owner can read; never from the vault.
+//! Loads secrets from the environment, or from a file that only its owner can read; never from the vault. Also lists
+//! the environment variables that hold this program's own keys.
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,29 @@ pub const SIGNED_URL_VARIABLE: &str = "VAULT_AGENT_WEBHOOK_URL";
 pub const SIGNED_SECRET_VARIABLE: &str = "VAULT_AGENT_WEBHOOK_SECRET";
 /// Holds the password of the user at the etcd cluster that machines share.
 pub const ETCD_PASSWORD_VARIABLE: &str = "VAULT_AGENT_ETCD_PASSWORD";
+/// Holds the key of Anthropic's models.
+pub const ANTHROPIC_KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
+/// Holds the key of OpenAI's models.
+pub const OPENAI_KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// Holds the key of Google's models.
+pub const GOOGLE_KEY_VARIABLE: &str = "GOOGLE_API_KEY";
+/// Holds the key of an Ollama server.
+pub const OLLAMA_KEY_VARIABLE: &str = "OLLAMA_API_KEY";
+/// Holds the key of a reranker.
+pub const RERANK_KEY_VARIABLE: &str = "RERANK_API_KEY";
+/// Holds Claude Code's login.
+pub const CLAUDE_CODE_TOKEN_VARIABLE: &str = "CLAUDE_CODE_OAUTH_TOKEN";
+/// All variables with keys of this program that no setting names and that don't begin with `VAULT_AGENT_`.
+pub(super) const OWN_KEYS: [&str; 8] = [
+    DISCORD_TOKEN_VARIABLE,
+    ANTHROPIC_KEY_VARIABLE,
+    OPENAI_KEY_VARIABLE,
+    GOOGLE_KEY_VARIABLE,
+    OLLAMA_KEY_VARIABLE,
+    RERANK_KEY_VARIABLE,
+    CLAUDE_CODE_TOKEN_VARIABLE,
+    "GEMINI_API_KEY",
+];
 
 /// The secret in the environment variable `variable`, else the first line of `file`, else none. An empty name is no
 /// variable.

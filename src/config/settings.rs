@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::error::{ConfigError, doubled, explain, find_key, line_and_column};
 use super::note_paths::{self, SetPath};
+use super::secret::OWN_KEYS;
 use super::tables::{
     self, AssistantSettings, BrainSettings, CaptureSettings, DiscordSettings, EditSettings, EmbedSettings,
     HistorySettings, HookSettings, InboxSettings, IndexSettings, MachineSettings, McpServer, MemorySettings,
@@ -175,6 +176,15 @@ impl Settings {
     /// Whether candidates of a category are kept without a question.
     pub fn captures_at_once(&self, category: Category) -> bool {
         self.capture.as_ref().is_some_and(|capture| capture.auto.contains(&category))
+    }
+
+    /// Whether an environment variable holds a key of this program: a bot's, a notifier's, a model's, a server's. No
+    /// skill gets such a variable.
+    pub fn is_own_key(&self, variable: &str) -> bool {
+        let of_brains = self.brains.iter().flat_map(|brain| brain.key_env.iter().chain(&brain.key_envs));
+        let mut named = of_brains.chain(self.mcp.iter().filter_map(|server| server.key_env.as_ref()));
+        let is_usual = variable.starts_with("VAULT_AGENT_") || OWN_KEYS.contains(&variable);
+        is_usual || named.any(|own| own == variable)
     }
 
     /// Whether `other` differs in nothing but the assistant's settings and the pause: then the daemon makes only its

@@ -49,12 +49,15 @@ impl EndpointModel {
                 EndpointApi::Google,
                 "gemini-embedding-001",
                 "https://generativelanguage.googleapis.com/v1beta",
-                "GOOGLE_API_KEY",
+                config::GOOGLE_KEY_VARIABLE,
             ),
-            "openai" => {
-                (EndpointApi::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY")
-            }
-            _ => (EndpointApi::Ollama, "nomic-embed-text", config::OLLAMA_URL, "OLLAMA_API_KEY"),
+            "openai" => (
+                EndpointApi::OpenAi,
+                "text-embedding-3-small",
+                "https://api.openai.com/v1",
+                config::OPENAI_KEY_VARIABLE,
+            ),
+            _ => (EndpointApi::Ollama, "nomic-embed-text", config::OLLAMA_URL, config::OLLAMA_KEY_VARIABLE),
         };
         let wrong = |error: config::ConfigError| ModelError::Settings(error.to_string());
         let key = config::secret(variable, settings.key_file.as_deref(), root).map_err(wrong)?;

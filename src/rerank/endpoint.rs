@@ -16,8 +16,6 @@ use crate::config;
 use crate::embed::http::{Endpoint, shown, wait};
 use crate::embed::{ModelError, cut};
 
-/// The environment variable with the key.
-const VARIABLE: &str = "RERANK_API_KEY";
 /// The most bytes of a question that are sent.
 const MOST_QUESTION: usize = 2_000;
 /// The most bytes of a text that are sent: a reranker reads some hundred tokens.
@@ -46,7 +44,7 @@ impl EndpointReranker {
         let url = url.trim_end_matches('/');
         let url = if url.ends_with("/rerank") { url.to_owned() } else { format!("{url}/rerank") };
         let parsed = reqwest::Url::parse(&url).map_err(|error| wrong(format!("`rerank.url`: {error}")))?;
-        let key = config::secret(VARIABLE, settings.key_file.as_deref(), root);
+        let key = config::secret(config::RERANK_KEY_VARIABLE, settings.key_file.as_deref(), root);
         let key = key.map_err(|error| wrong(error.to_string()))?;
         let model = settings.model.clone();
         // Without a model's name the host says who it is; never the whole address, which may carry a key.

@@ -84,8 +84,18 @@ fn the_template_s_skills_are_well_and_the_web_is_off_without_a_key() {
 fn a_skill_may_not_name_the_program_s_own_keys() {
     let vault = TestVault::new("");
     let brain = "[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"http://127.0.0.1:1\"\nkey_env = \"MY_MODEL\"\n";
-    vault.write("vault-agent.toml", brain);
-    for key in ["MY_MODEL", "ANTHROPIC_API_KEY", "DISCORD_TOKEN"] {
+    let server =
+        "[[mcp]]\nname = \"far\"\nurl = \"http://127.0.0.1:1\"\ntools = [\"look\"]\nkey_env = \"FAR_KEY\"\n";
+    vault.write("vault-agent.toml", format!("{brain}{server}"));
+    for key in [
+        "MY_MODEL",
+        "FAR_KEY",
+        "ANTHROPIC_API_KEY",
+        "OLLAMA_API_KEY",
+        "RERANK_API_KEY",
+        "DISCORD_TOKEN",
+        "VAULT_AGENT_NTFY_TOKEN",
+    ] {
         let text = format!("---\nname: thief\ndescription: x\nmetadata:\n  secrets: {key}\n---\n");
         vault.write("skills/thief/SKILL.md", text);
         vault.run(&["skill", "check"]).exits(1).says(key);

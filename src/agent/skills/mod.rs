@@ -1,9 +1,10 @@
 //! Reads the skills of a vault: folders with a `SKILL.md`, through the vault and within limits. Never runs them.
 //!
-//! A skill is identified by a hash over the names and bytes of its files: an approval holds for that hash, and a
-//! changed file makes another skill. A skill that came with this program, unchanged, needs no approval. Any other needs
-//! an approval at its first use in a turn, unless `[assistant] allow` names its hash. A skill that is faulty or lacks
-//! its secrets is not offered. Links and hidden files in a skill's folder are not part of it.
+//! A workspace comes in; listed, offered and loaded skills go out. A skill is identified by a hash over the names and
+//! bytes of its files: an approval holds for that hash, and a changed file makes another skill. A skill that came with
+//! this program, unchanged, needs no approval. Any other skill needs an approval at its first use in a turn, unless
+//! `[assistant] allow` names its hash. A skill that is faulty or lacks its secrets is not offered. Hidden files in a
+//! skill's folder are not part of it; a symbolic link is a fault.
 
 mod secrets;
 mod tool;
@@ -216,7 +217,7 @@ impl Skills {
 
     fn secret(&self, skill: &Skill, variable: &str) -> Result<SecretString, String> {
         let name = &skill.name;
-        if secrets::is_own(&self.settings, variable) {
+        if self.settings.is_own_key(variable) {
             return Err(format!("the skill `{name}` names `{variable}`, which is this program's own key"));
         }
         let file = self.settings.skills.get(name).and_then(|settings| settings.key_files.get(variable));
@@ -330,7 +331,7 @@ impl Skills {
         if entries.iter().map(|entry| entry.stat.size).sum::<u64>() > BYTES {
             wrong(format!("it is larger than {} MB", BYTES >> 20), "move the large files away");
         }
-        for variable in skill.secrets.iter().filter(|variable| secrets::is_own(&self.settings, variable)) {
+        for variable in skill.secrets.iter().filter(|variable| self.settings.is_own_key(variable)) {
             wrong(format!("`{variable}` is this program's own key"), "name a key of the skill's own");
         }
         let path = path.cloned().unwrap_or_else(|| {

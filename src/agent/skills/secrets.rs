@@ -1,32 +1,16 @@
-//! Decides which variables hold keys of this program's own, which no skill is given. Also removes secrets from texts
-//! that are shown or kept ([`HiddenSecrets`]).
+//! Removes secrets from texts ([`HiddenSecrets`]): the output of commands and servers that were given the secrets.
+//!
+//! A secret is found as it is, in Base64, in hexadecimal digits, reversed, as URLs and JSON escape it, and also if
+//! white space divides it. A secret of fewer than six bytes is not removed, because ordinary words would match. Pure.
 
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::brain::scrub::HIDDEN;
-use crate::config::{DISCORD_TOKEN_VARIABLE, Settings, WEBHOOK_VARIABLE};
 use crate::deliver::link;
 use crate::format::invisible;
 
 /// Shorter secrets are no secrets, and hiding them would hide words.
 const SHORTEST: usize = 6;
-/// Keys of this program that no setting has to name.
-const USUAL: [&str; 7] = [
-    DISCORD_TOKEN_VARIABLE,
-    WEBHOOK_VARIABLE,
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GEMINI_API_KEY",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-];
-
-/// Whether a variable holds a key of this program's own: a brain's, a bot's. No skill is given one.
-pub(super) fn is_own(settings: &Settings, variable: &str) -> bool {
-    let brains = settings.brains.iter();
-    let mut named = brains.flat_map(|brain| brain.key_env.iter().chain(&brain.key_envs));
-    USUAL.contains(&variable) || named.any(|own| own == variable)
-}
 
 /// Secrets in all the forms in which they are hidden: as they are, in Base64 at any offset, in hexadecimal digits, and
 /// as URLs and JSON write them. Blanks and line ends don't count: programs break long lines.

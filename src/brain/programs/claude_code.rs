@@ -19,10 +19,10 @@ use crate::brain::classify;
 use crate::brain::wire::{messages, tokens};
 use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
 use crate::config::mcp_hosts::VariableSyntax;
-use crate::config::{McpServer, mcp_hosts};
+use crate::config::{ANTHROPIC_KEY_VARIABLE, CLAUDE_CODE_TOKEN_VARIABLE, McpServer, mcp_hosts};
 
 /// Variables of its own that say where its login is.
-const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
+const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", CLAUDE_CODE_TOKEN_VARIABLE];
 /// The beginning of its message after an answer was cut at its longest.
 const CONTINUES: &str = "Output token limit";
 
@@ -79,7 +79,7 @@ impl ClaudeCode {
             set.push(("CLAUDE_CODE_MAX_OUTPUT_TOKENS".to_owned(), most.to_string()));
         }
         let mut secrets = variables(task.servers);
-        secrets.extend(setup.key.iter().map(|key| ("ANTHROPIC_API_KEY".to_owned(), key.clone())));
+        secrets.extend(setup.key.iter().map(|key| (ANTHROPIC_KEY_VARIABLE.to_owned(), key.clone())));
         Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets, untrusted: false }
     }
 

@@ -1,5 +1,6 @@
 //! Reads `[[brain]]`: a brain with its kind, key, price and limits.
 
+use crate::config::{ANTHROPIC_KEY_VARIABLE, OPENAI_KEY_VARIABLE};
 use crate::words::words;
 use serde::Deserialize;
 
@@ -102,8 +103,8 @@ impl BrainKind {
     /// The variable that holds its provider's key by custom.
     pub fn usual_key(self) -> Option<&'static str> {
         match self {
-            Self::Messages | Self::ClaudeCode => Some("ANTHROPIC_API_KEY"),
-            Self::Responses | Self::Chat | Self::Codex => Some("OPENAI_API_KEY"),
+            Self::Messages | Self::ClaudeCode => Some(ANTHROPIC_KEY_VARIABLE),
+            Self::Responses | Self::Chat | Self::Codex => Some(OPENAI_KEY_VARIABLE),
             Self::Acp => None,
         }
     }
