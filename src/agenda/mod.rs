@@ -1,12 +1,12 @@
-//! Lists coming and past times of reminders, follow-ups and routines, and of the task lines that other Obsidian plugins
-//! own.
+//! Lists the past and coming times of reminders, follow-ups, routines, and task lines of other Obsidian plugins.
 //!
-//! Each call reads the vault's notes again and, for the past, the delivery journal. Nothing is written, and no
+//! The vault's notes, a [`Scanner`] for tasks, and for past times the delivery journal come in; entries go out.
+//! Reminders and follow-ups are read at each call; the scanner reads only changed notes. Nothing is written, and no
 //! notification is sent.
-//! - [`upcoming_items`]: the next few items, for `status` and Discord's `/status`; [`late_and_coming`]: overdue items,
-//!   and the week ahead;
+//! - [`upcoming_items`]: the next reminders and tasks, for `status` and Discord's `/status`; [`late_and_coming`]: the
+//!   unsent items of the last 30 days, and all other entries from then to a week from now;
 //! - [`range`](mod@range): all entries of a range of days, with repeats and runs of routines, for `agenda` and a
-//!   calendar; [`entry`]: the parts of an agenda.
+//!   calendar; [`entry`]: the types of an agenda.
 
 mod entry;
 mod range;

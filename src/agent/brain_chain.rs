@@ -1,5 +1,9 @@
-//! Calls the configured brains. Each brain has its clients and a limit of calls at a time. Records the results in the
-//! health file, except the timeout of a call that had less time than a brain may be silent.
+//! Calls the configured brains, and records each result in the health file.
+//!
+//! A request, and the next attempt of a [`FailoverWalk`], come in; a reply or an error goes out, with its duration and
+//! token usage. [`CallPermits`] limit the parallel calls of each brain. A call that was cut off by the caller's own
+//! time limit counts as a failure of the brain only if the brain was silent for its full silence timeout. Also lists
+//! the brains that were skipped, and computes the cost of a turn's calls.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

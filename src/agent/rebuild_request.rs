@@ -1,5 +1,9 @@
-//! Rebuilds the request of a past turn from the notes, byte for byte, as long as the notes of that time or their
-//! history still exist.
+//! Rebuilds the request of a past turn from the notes, and compares its hash with that of the request that was sent.
+//!
+//! A turn's id, the turn journal (if it exists) and the tools of its purpose come in; a [`RebuiltRequest`] goes out,
+//! with the reason for a difference. The present notes are tried first, then those of the snapshots from the time of
+//! the request. The two requests are equal, byte for byte, unless the settings, the program or a file that was not kept
+//! has changed since. A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Defines the result of a call to a brain: a whole reply ([`Reply`]) or a classed failure ([`BrainError`]). Also
+//! Defines the result of a call to a brain: a whole reply ([`Reply`]) or a classified failure ([`BrainError`]). Also
 //! defines a call's progress and its usage of tokens.
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Chooses the next brain after a failure, and the length of the failed brain's cooldown. Pure: the chain, the health
-//! of brains, the failed attempts and the time are values.
+//! of brains, the failed attempts and the time are arguments.
 //!
 //! The caller begins without failed attempts, and calls [`next`] until there is a reply or no brain is left. [`record`]
 //! changes [`BrainHealth`] by the result of a call; a store keeps it between turns.

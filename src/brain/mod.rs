@@ -1,14 +1,14 @@
-//! Asks brains: models, and programs that use a model. A request goes in; a reply or a classed error comes out.
+//! Asks brains: models, and programs that use a model. A request goes in; a reply or a classified error comes out.
 //!
-//! This room knows no settings, no vault and no journal: the caller passes everything as values. A call is made once;
-//! the caller decides about retries.
+//! This room reads no settings, no vault and no journal: the caller passes all values. A call is made once; the caller
+//! decides about retries.
 //! - [`request`], [`call_result`]: plain values, the same for all providers;
-//! - [`wire`]: encodes and decodes three HTTP formats; a provider's items are kept as raw JSON and echoed unchanged
-//!   within a turn;
+//! - [`wire`]: encodes and decodes three HTTP formats; the parts of a provider's answer are kept as raw JSON and sent
+//!   back unchanged within a turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
-//! - [`classify`]: the class of a failure, from status, headers and text; [`failover`]: the next brain of a given
-//!   order, and cooldowns ([`crate::turn::route()`] makes the order); [`health`]: the health of brains by their
-//!   identities. These three are pure: responses, health and the time are values;
+//! - [`classify`]: the class of a failure, from status, headers and text, pure; [`failover`]: the next brain of a given
+//!   order, and cooldowns, pure ([`crate::turn::route()`] makes the order); [`health`]: the health of each brain, and
+//!   the file that keeps it;
 //! - [`scrub`]: removes keys from texts.
 
 mod call_result;

@@ -2,8 +2,8 @@
 //! kept on disk.
 //!
 //! An error loses the known secrets first, then the secrets that [`crate::redact`] finds, then every word that looks
-//! like a key: it is better to hide a harmless word than to show a key. An answer may be an echo with status 200; it
-//! loses only the key that the server was called with.
+//! like a key: it is better to hide a harmless word than to show a key. A server may echo the request with status 200,
+//! so the key of the call is removed from the answer, but nothing else.
 
 use serde_json::Value;
 

@@ -1,9 +1,10 @@
 //! Decides whether a candidate for a memory is put to a person, by the weighted sum of five scores: utility,
-//! confidence, novelty, recency, category. The scores are those of source 002 (AMAC-v1, the balanced preset).
+//! confidence, novelty, recency, category. The scores are those of source 002 (see `ARCHITECTURE.md`): AMAC-v1, the
+//! balanced preset.
 //!
 //! Each formula is one function with its source in its comment; the tests compare them with values that were computed
-//! by hand. For scores between the two thresholds the source leaves the decision open: this program asks a person, also
-//! for categories in `[capture] auto`. Only a score of [`ADMIT`] or more may be kept without a question.
+//! by hand. For scores between the two thresholds the source leaves the decision open. This program then asks a person,
+//! even if `[capture] auto` names the category. Only a score of [`ADMIT`] or more may be kept without a question.
 
 use std::collections::HashSet;
 

@@ -2,9 +2,9 @@
 //! similar known facts, and checks of both answers.
 //!
 //! The request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words. Its
-//! answer has source 002's form (`category`, `abstract`, `overview`, `content`), with a quote for each candidate. A
-//! candidate that names no turn, has a quote that wasn't said, or holds a secret is left out; of one turn at most
-//! [`MOST`] are taken.
+//! answer has the form of source 002 (see `ARCHITECTURE.md`): `category`, `abstract`, `overview`, `content`, with a
+//! quote for each candidate. A candidate that names no turn, has a quote that wasn't said, or holds a secret is left
+//! out; of one turn at most [`MOST`] are taken.
 
 use std::sync::Arc;
 use std::time::Duration;

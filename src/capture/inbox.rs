@@ -4,10 +4,11 @@
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a candidate takes two edits with one
 //! [`OPERATION`], which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source,
 //! then the line is removed from the inbox. After a crash between the two, the next run finds the fact in `MEMORY.md`
-//! and only removes the line. The operation's name is made of the line, so both edits still belong to one operation.
+//! and only removes the line. The operation's name contains a hash of the line, so after a crash the second edit gets
+//! the same name as the first.
 //!
-//! Before an answer is carried out, its box is emptied by an edit that `undo` skips. So `undo` restores an open
-//! question; with a ticked box the answer would be carried out again.
+//! Before an answer is carried out, an edit that `undo` skips empties the question's box. So `undo` restores the
+//! question with an empty box. With a ticked box the next run would carry out the same answer again.
 
 use jiff::Timestamp;
 use serde::Serialize;

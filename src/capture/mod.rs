@@ -8,8 +8,8 @@
 //!   [`question_builder`]: the same for one turn after another, and the choice of the best questions;
 //! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note.
 //!
-//! Finding and judging are pure. The note is the whole state of the questions, so that a "no" lasts as long as the
-//! vault. Each question has a quote that occurs in the log block that it names.
+//! Finding by rules, removing duplicates and scoring are pure. The note is the whole state of the questions, so that a
+//! "no" lasts as long as the vault. Each question has a quote that occurs in the log block that it names.
 
 mod admission;
 #[cfg(feature = "assistant")]

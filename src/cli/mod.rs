@@ -1,6 +1,6 @@
 //! Runs the command line: parses arguments, opens what the command needs, prints its result or its error.
 //!
-//! Arguments come in; results on standard output, notes on standard error and an exit code go out. [`run`] may be
+//! Arguments come in; results on standard output, remarks on standard error and an exit code go out. [`run`] may be
 //! called more than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its
 //! options) and a `run` function that returns a [`CommandResult`]; the file has the command's name and lies in the
 //! folder of its topic:

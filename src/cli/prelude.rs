@@ -1,4 +1,4 @@
-//! Brings into scope what almost every command needs: `use crate::cli::prelude::*`.
+//! Brings into scope the items that almost every command needs: `use crate::cli::prelude::*`.
 
 pub(in crate::cli) use std::path::{Path, PathBuf};
 pub(in crate::cli) use std::sync::Arc;

@@ -3,8 +3,8 @@
 //! [`Helper::run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then
 //! runs `bash -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, and writes to its
 //! scratch folder alone. It has no network unless the policy allows it. Its environment is cleared, and its use of
-//! resources is limited. When it ends, all processes that it started end. [`enforcement`] tells which of these rules
-//! the machine can enforce.
+//! resources is limited. When it ends, all processes that it started end. [`enforcement`] detects the rules that the
+//! machine can enforce.
 //!
 //! - `policy`, `output`: a command's permissions, its outcome, and its output;
 //! - `helper`, `wire`: the helper process, and the messages to it; `gate`: the one connection from the box to outside;

@@ -1,7 +1,7 @@
 //! Sends and receives the messages between the program, its helper and the process in the box, over socket pairs.
 //!
-//! A message is one byte, with which a descriptor may travel, then a length and JSON. The policy is sent this way
-//! alone, because a command line or an environment can be read by other processes.
+//! A message is one byte, a length, and JSON; a file descriptor can be attached to the byte. The policy is sent only in
+//! such a message, because other processes can read a command line or an environment.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;

@@ -8,9 +8,9 @@
 //!   part;
 //! - [`assistant`]: the assistant that the Discord part answers with.
 //!
-//! Errors have two tiers. A fault of a note, a message or a part is reported (log, `status`), and the loop goes on.
-//! Only a lock that is held or can't be used, or a vault that can't be watched, ends the process, both at the start. A
-//! stop (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored, a reader of the console that goes away) ends everything within a
+//! Errors have two tiers. A fault of a note, a message or a part is reported (log, `status`), and the loop goes on. The
+//! process ends only at the start: if the lock is held or can't be used, or if the vault can't be watched. A stop
+//! (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored, a reader of the console that goes away) ends everything within a
 //! second, without cleaning up: the state on disk is enough for the next start.
 //!
 //! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.

@@ -1,7 +1,7 @@
 //! Defines the interface of a daemon's part, a task that runs beside the scheduler, such as history, index or Discord.
 //!
-//! A part receives events until it is told to stop. It reports faults and goes on. It never ends the daemon, and the
-//! scheduler never waits for it.
+//! A part receives events until its stop token is cancelled. It reports faults and goes on. It never ends the daemon,
+//! and the scheduler never waits for it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@
 //! notes. The order is the invariant: a row is on disk before the message, the message is sent before the edit. Only
 //! this room sends notifications.
 //!
-//! - [`notifier`]: the trait, its values, and how a nonce is made; [`notifiers`]: one file a notifier;
+//! - [`notifier`]: the trait, its values, and how a nonce is made; [`notifiers`]: one file for each notifier;
 //!   [`delivery_order`]: the destinations of a message, in the order in which they are tried;
 //! - [`words`]: the texts of notifications and the rules about recipients; [`split`]: cutting a text to size. Pure;
 //! - [`delivery_journal`]: the record of sent messages, in SQLite;

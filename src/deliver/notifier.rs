@@ -1,7 +1,7 @@
 //! Defines the [`Notifier`] trait, and the types that its methods take and return.
 //!
 //! A notifier sends one chunk of text to one place and reports the outcome. It never retries, never sleeps and keeps no
-//! state about deliveries; the journal and the pass do that, so that every notifier gives the same guarantees. Besides
+//! state about deliveries; the journal and the pass do that, so that all notifiers have the same guarantees. Besides
 //! sending it answers one question, [`Notifier::find`]: "did a message with this nonce or this text arrive since then?"
 
 use std::fmt;

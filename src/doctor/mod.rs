@@ -7,7 +7,8 @@
 //! - `directories`, `environment`, `history_and_index`, `notes`: checks of this machine and the others that share the
 //!   vault, of history and index, and of the notes;
 //! - `assistant`: checks of brains, other MCP servers and routines; [`discord`], [`embeddings`]: checks of the bot and
-//!   of the model for vectors; these use the network, so a front door decides whether they run;
+//!   of the model for vectors; [`discord`] and [`embeddings`] use the network, so a front door decides whether they
+//!   run;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 
 #[cfg(feature = "assistant")]

@@ -1,8 +1,8 @@
 //! Finds the lines in which two texts differ, and shows them as a unified diff, with the words that differ.
 //!
-//! The comparison (Myers' algorithm, with the heuristics of `similar`) compares numbers that stand for the lines, so it
-//! is compiled once, not once for each type of line. Each compiled copy is a third of a megabyte, because `similar`
-//! lets a caller choose among all its algorithms. The `TextDiff` of `similar` would add three copies.
+//! The lines are replaced by numbers before they are compared (Myers' algorithm, with the heuristics of `similar`). So
+//! the generic code of `similar` is instantiated for one type only. Each instance takes a third of a megabyte in the
+//! binary, because it contains all algorithms of `similar`; its `TextDiff` would add three instances.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 //! runs of variation selectors.
 //!
 //! A text can hide an instruction in them, or be displayed in another order than it is stored. Characters that writing
-//! needs are kept: a joiner between letters or in an emoji, one selector behind its character, the three flags that are
-//! made of tags.
+//! needs are kept: a joiner between letters or in an emoji, one selector after its character, the flags of England,
+//! Scotland and Wales (they are written with tag characters).
 
 use std::borrow::Cow;
 

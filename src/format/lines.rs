@@ -1,21 +1,22 @@
 //! Splits a file into lines, and marks the live ones.
 //!
-//! A file is bytes; a line ends with LF or CRLF, the last one perhaps with nothing. A lone CR is part of the text. A
-//! byte order mark at the start belongs to the file and to no line: the first line starts after it. A file always
-//! equals its mark, if any, followed by each line's text and terminator in order.
+//! A file is bytes. A line ends with LF or CRLF; the last line may have no terminator. A CR without LF is part of the
+//! text. A byte order mark at the start belongs to no line. A file always equals its mark, if any, followed by each
+//! line's text and terminator in order.
 //!
 //! A line is *live* if it starts outside frontmatter, fenced code and comments. Only live lines can be a reminder, a
 //! commitment or a memory. The exact rules, as in `grammar/README.md`:
 //!
 //! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there is none.
 //!   (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
-//! - Fences: at least three backticks (no backtick after them) or tildes, up to a line of at least as many of the same,
-//!   or the end of the list item or block quote that they stand in, or of the file. A fence line isn't live either,
-//!   unless it begins a list item. See [`FencedCode`].
+//! - Fences: a fence opens with at least three backticks (no backtick after them) or tildes. It ends at a line with at
+//!   least as many of the same character, at the end of its list item or block quote, or at the end of the file. A
+//!   fence line isn't live either, unless it begins a list item. See [`FencedCode`].
 //! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't count, nor do
 //!   those between the first and the last double quote of a task line: `msg="50%% off"` opens nothing.
 //!
-//! Time is linear in the number of bytes.
+//! Also reports a file that can't be split (UTF-16, or lines that end with CR alone), and computes the line that closes
+//! an open fence or comment. Time is linear in the number of bytes.
 
 use std::borrow::Cow;
 

@@ -10,9 +10,9 @@
 //! Instructions for the model that uses the skill.
 //! ```
 //!
-//! `name` is the folder's. A value is plain, quoted, or a block (`>`, `|`); a plain one may go on in indented lines.
-//! `metadata.secrets` names environment variables; it is this program's own. Other keys are passed over. The grammar is
-//! `grammar/skill.abnf`. A skill with findings is shown, and never offered to a model.
+//! `name` equals the name of the folder. A value is plain, quoted, or a block (`>`, `|`); a plain one may go on in
+//! indented lines. `metadata.secrets` names environment variables; this key is an extension of this program. Other keys
+//! are passed over. The grammar is `grammar/skill.abnf`. A skill with findings is shown, and never offered to a model.
 
 use std::ops::Range;
 

@@ -26,8 +26,9 @@
 //! first and the last event. `sha256` is the hash of the log's bytes from the beginning of the first event to the end
 //! of the last. `sources_sha256` of a leaf is the hash of later edits and deletions of its events; that of a condensed
 //! summary is the hash of the texts that it combines. `text_sha256` is the hash of the summary's own text, and shows
-//! whether a person edited it. Notes of older versions lack these two. The keys `type`, `sources` and `generated` are
-//! those of the Open Knowledge Format. Other keys are passed over. The grammar is `grammar/summary.abnf`.
+//! whether a person edited it. Notes of older versions lack `sources_sha256` and `text_sha256`. The keys `type`,
+//! `sources` and `generated` are those of the Open Knowledge Format. Other keys are passed over. The grammar is
+//! `grammar/summary.abnf`.
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};

@@ -8,7 +8,7 @@
 //! The current work, in a few sentences.
 //! ```
 //!
-//! Absent, malformed or expired reads as none. The grammar is `grammar/working.abnf`.
+//! A note that is absent, malformed or expired counts as no working memory. The grammar is `grammar/working.abnf`.
 
 use jiff::Timestamp;
 

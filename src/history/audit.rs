@@ -1,4 +1,4 @@
-//! Checks, commit by commit, that the history keeps the program's guarantees about what the agent writes.
+//! Checks, commit by commit, that the agent's writes in the history keep the program's guarantees.
 //!
 //! The guarantees: logs only grow; each write of the agent touches only the lines that its trailers name; every one-off
 //! reminder that the scheduler removed has a delivery; ids never change. A violation is reported with its commit, file

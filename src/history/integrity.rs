@@ -1,10 +1,10 @@
 //! Checks that the history is complete and was not rewritten.
 //!
-//! Every check compares the branch with the list of snapshots outside the repository (`store::ledger`), and finds files
-//! and refs of the repository that make plain git show another history. The [`CheckDepth`] says what is checked of the
-//! objects: whether those of the last thousand snapshots exist (`Recent`); whether all exist (`Present`); or whether
-//! all exist, can be read, and match their ids (`Whole`). Nothing is changed, but for what the next snapshot would
-//! repair anyway.
+//! Every check compares the branch with the list of snapshots outside the repository (`store::ledger`), and finds
+//! grafts, replacement refs and other files by which plain git would show another history. The [`CheckDepth`] selects
+//! the check of the objects: whether those of the last thousand snapshots exist (`Recent`); whether all exist
+//! (`Present`); or whether all exist, can be read, and match their ids (`Whole`). Nothing is changed, except damage
+//! that the next snapshot would repair, too.
 
 use std::collections::HashSet;
 

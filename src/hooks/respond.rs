@@ -1,9 +1,9 @@
-//! Answers one hook of a coding agent (the host): reads the event, and prints the answer as one line within the
-//! timeout.
+//! Answers one hook of a coding agent (the host) within the timeout.
 //!
-//! [`respond`] starts a thread that reads the message and calls the handler of its event, and waits for it until the
-//! timeout; a late thread isn't stopped, and ends with the process. Then it archives the session. It never fails: an
-//! error is a line in the hooks' log.
+//! An event and the host's message come in; one line goes out, which is empty if there is no answer. [`respond`] starts
+//! a thread that reads the message and calls the handler of the event, and waits for the thread until the timeout. A
+//! late thread isn't stopped; it ends with the process. Then [`respond`] archives the session, if the settings say so,
+//! in the remaining time. It never fails: an error is a line in the hooks' log.
 
 use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};

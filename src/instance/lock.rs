@@ -1,4 +1,4 @@
-//! Takes the locks that allow one daemon a vault; the kernel releases them when their holder ends.
+//! Takes the locks that allow one daemon for each vault; the kernel releases them when their holder ends.
 //!
 //! The lock in the state directory holds the daemon's process id. A second lock, on the vault's own folder and without
 //! a file in it, keeps out a daemon with another state directory, which would send everything again. Some file systems

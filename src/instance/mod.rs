@@ -1,4 +1,4 @@
-//! Allows one daemon a vault, and stores the daemon's report about itself.
+//! Allows one daemon for each vault, and stores the daemon's report about itself.
 //!
 //! The daemon takes the [`lock`], and commands check it; [`status`] is a file in the state directory. The lock alone
 //! decides whether a daemon runs.

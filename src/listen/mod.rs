@@ -1,9 +1,9 @@
-//! Takes connections for every listener on a network address, and checks requests: `Host`, `Origin`, and secrets.
+//! Accepts connections for every listener on a network address, and checks requests: `Host`, `Origin`, and secrets.
 //!
 //! The MCP server over HTTP and the page use it. A request under a rebound name, or from a page of another site, is
 //! refused.
 //! - [`HostNames`]: the names that a listener answers to, and the origins that may send it changes;
-//! - [`serve()`]: the loop that takes connections;
+//! - [`serve()`]: the loop that accepts connections;
 //! - [`BearerToken`]: the bearer token of the MCP server; [`secret`](mod@secret): random secrets and their comparison.
 
 mod host_names;

@@ -1,4 +1,4 @@
-//! Takes connections, and ends those whose other end lets them wait: for headers, or for room to write.
+//! Accepts connections, and closes those whose client sends its headers too slowly, or doesn't read the response.
 
 use std::sync::Arc;
 use std::time::Duration;

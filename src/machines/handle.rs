@@ -1,4 +1,5 @@
-//! Tells the rest of the program whether this machine may send, through [`Machines`], a handle that is cheap to clone.
+//! Defines [`Machines`], a handle that is cheap to clone: the rest of the program asks it whether this machine may
+//! send.
 //!
 //! Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is stored. A process that works
 //! beside the daemon ([`Machines::beside`]) makes no claims, so work that needs a claim waits for the daemon. The

@@ -1,5 +1,5 @@
-//! Lets several machines with one vault agree on which of them sends what, through a shared store that can compare and
-//! swap.
+//! Lets several machines with one vault agree on the machine that sends each message, through a shared store that can
+//! compare and swap.
 //!
 //! The store holds claims (the right to send one thing once), one lease (the voice), and the presence of each machine.
 //! Notes are not in it; a sync tool carries them as before. Values from the store are untrusted: they are parsed with

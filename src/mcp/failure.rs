@@ -1,7 +1,7 @@
 //! Defines the error of a tool, for a model: the fault, the argument, and what to try instead.
 //!
 //! A wrong argument or a refused edit is the tool's own answer (`isError`, its type in `_meta`), because a model can
-//! read and repair it. Protocol errors are for what no model can repair: an unknown tool, a malformed request.
+//! read and repair it. Protocol errors are for faults that no model can repair: an unknown tool, a malformed request.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::json;

@@ -1,9 +1,10 @@
-//! Makes the configuration file with which a host (Claude Code, Claude Desktop, …) starts our MCP server with only the
-//! tools that a purpose needs. The file also names the other MCP servers of the settings. Pure.
+//! Makes the configuration with which a host (Claude Code, Claude Desktop, …) starts our MCP server. Pure.
 //!
-//! A host that starts the server with the tools of one purpose starts sooner, and its model has fewer tools to misuse.
-//! Claude Code can also be told to read no other configuration and to make no calls at start. No file can hold these
-//! options, so a command line with them goes out, too.
+//! A host, a purpose, the paths of program and vault, and other MCP servers come in. A [`HostConfig`] goes out: the
+//! file's text and path, and remarks about settings that the host's file can't hold. The server is started with the
+//! tools of one purpose only, so the host starts faster and its model has fewer tools to misuse. For Claude Code a
+//! command line goes out, too: its options exclude all other configuration and all network calls at start, and an MCP
+//! configuration file can't hold them.
 
 use std::path::Path;
 

@@ -13,10 +13,10 @@
 //! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.
 //! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`values`].
 //!
-//! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their
-//! facts, and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1 (TruffleHog's) compiles
-//! all of them at its start and overwrites a secret without its kind; `stakpak-shared` (gitleaks') is an agent's own
-//! crate, with all that agent needs. Neither was measured on the corpus here.
+//! The prefixes and lengths come from the default rules of gitleaks (`config/gitleaks.toml`, MIT; facts only, no code)
+//! and from the documentation of the services. Two crates contain such rules. `scrubbers` 0.1 (rules of TruffleHog)
+//! compiles all rules at its start, and overwrites a secret without naming its kind. `stakpak-shared` (rules of
+//! gitleaks) is part of another agent and has that agent's dependencies. Neither was measured on the corpus here.
 
 mod assigned;
 mod commands;

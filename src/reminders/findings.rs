@@ -1,5 +1,5 @@
-//! Finds faults in a note of reminders: lines that look meant as reminders but can't be parsed, and ids that different
-//! reminders share. Pure.
+//! Finds faults in a note of reminders: lines that look like attempts at a reminder but can't be parsed, and ids that
+//! different reminders share. Pure.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,16 @@
-//! Claims the due runs of routines. Schedules, the journal and the time come in. A due routine that has something to do
-//! gets a claimed run; any other due routine is recorded as done. Also previews the run that would start now: its
-//! prompt, material, brains and destination.
+//! Claims the due runs of routines. No brain is asked.
 //!
-//! No brain is asked. A routine has one open run at a time, even if the run's text can't be delivered; occurrences that
-//! come meanwhile are merged into the next run. Among several machines only the voice finishes a run. Before it asks a
-//! brain, it claims the run in the store that the machines share. If a machine dies within a run, the next voice starts
-//! the run again, so a message that was sent already may come twice.
+//! The notes of routines, the journals and the time come in; a [`ClaimReport`] goes out. A due routine with material
+//! gets a claimed run. A due routine without material is recorded as handled. A routine whose material can't be read is
+//! reported, and checked again. Also previews the run that would start now: its prompt, material, brains and
+//! destination.
+//!
+//! - A routine has at most one open run, also while the run's text can't be delivered. Occurrences in the meantime are
+//!   merged into the next run.
+//! - A routine whose note was renamed is recognized by its schedule, and keeps its progress.
+//! - Among several machines only the voice executes runs. It claims each run in the shared store before it asks a brain
+//!   ([`claim_from_machines`]). If a machine dies within a run, the next voice starts the run again, so a message may
+//!   come twice.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Decides whether a reminder counts as missed, and whether missed ones are combined in one message.
 //!
-//! Whether a reminder is sent doesn't depend on it: everything at or before now is due, and the delivery journal never
-//! sends a key twice. So a clock that jumps forward or back loses and repeats nothing.
+//! Lateness doesn't decide whether a reminder is sent: everything at or before now is due, and the delivery journal
+//! never sends a key twice. So a clock that jumps forward or back loses and repeats nothing.
 
 use jiff::SignedDuration;
 

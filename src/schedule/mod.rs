@@ -2,20 +2,20 @@
 //! next.
 //!
 //! Pure: no clock, no file, no zone database of the machine. The zones come from the IANA database bundled with jiff
-//! ([`database_version`]), so the same lines give the same instants on every machine.
+//! ([`database_version`]), so the same lines have the same instants on every machine.
 //!
 //! A reminder line holds a *local* date and time. The engine never adds seconds to an instant: it steps civil dates
-//! ([`Series`]) and resolves each one anew in the zone ([`resolve`]), so a recurrence keeps its local time of day
-//! across clock changes. Three rules in which other tools differ:
+//! ([`Series`]) and converts each one by itself to an instant in the zone ([`resolve`]), so a recurrence keeps its
+//! local time of day across clock changes. Three rules in which other tools differ:
 //!
-//! - A local time that the clocks skip is the first valid minute after the gap (not the time shifted by the gap's
-//!   length); one that comes twice is the earlier.
+//! - A local time that the clocks skip becomes the first valid minute after the gap (not the time shifted by the gap's
+//!   length). A local time that occurs twice means its first occurrence.
 //! - A monthly reminder on a day that the month lacks comes on its last day (RFC 7529 `SKIP=BACKWARD`) and returns to
 //!   the day that was meant, which `day=` remembers.
 //! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's occurrence of a daily
 //!   reminder comes at the first minute of the next day. If the next day's own occurrence falls on that very instant
-//!   (`time=00:00`), the two are one occurrence, which has the later date. So one instant never gives two notifications
-//!   of one reminder, and the earlier date doesn't count as missed.
+//!   (`time=00:00`), the two are one occurrence with the later date. So a reminder never has two notifications at one
+//!   instant, and the earlier date doesn't count as missed.
 //!
 //! Every function costs the same whether a reminder began yesterday or in year 1: the index of the occurrence at an
 //! instant is computed, never searched from the start.

@@ -1,5 +1,8 @@
-//! Computes the dates of a reminder (once, daily, weekly or monthly; day 31 is the last day of a shorter month),
-//! without zone or instant.
+//! Computes the dates of a reminder ([`Series`]) by the calendar alone: no zone, no instant.
+//!
+//! A first date, a time of day and a recurrence (none, daily, weekly, monthly) come in; the local date and time at any
+//! index go out. A monthly reminder on a day that a month lacks comes on the last day of that month. Each date is
+//! computed from the first one, never from the one before, so the day of the month doesn't drift.
 
 use jiff::Span;
 use jiff::civil::{Date, DateTime, Time};

@@ -1,8 +1,12 @@
-//! Computes the occurrences of a routine: matching days and times of the day, each resolved anew in the zone.
+//! Computes the occurrences of a routine in a time zone: the latest up to an instant, those after an instant, and their
+//! number.
 //!
-//! The rules are those of reminders: a local time that the clocks skip is the first valid minute after the gap, one
-//! that comes twice is the earlier. Local times that fall on the same instant are one occurrence, which has the latest
-//! of them; none is skipped and none comes twice.
+//! A routine's schedule and a zone come in; local times with their instants go out. Each matching day is combined with
+//! each time of the day, and each pair is converted to an instant by itself.
+//!
+//! The rules for clock changes are those of reminders. A local time that the clocks skip becomes the first valid minute
+//! after the gap. A local time that occurs twice means its first occurrence. If several local times have the same
+//! instant, they are one occurrence with the latest local time. No occurrence is lost, and none is repeated.
 
 use jiff::civil::{Date, Time};
 use jiff::{Span, Timestamp};

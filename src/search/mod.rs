@@ -16,7 +16,7 @@
 //! | [`query`] | the typed text | words, filters, scopes, the kind of answer that is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
 //! | [`rank`] | candidates | scores; names, weights and thresholds of its signals stand in [`weights`] |
-//! | [`results`] | what ranks best | hits, excerpts, injections, or `NONE` |
+//! | [`results`] | the best candidates | hits, excerpts, injections, or `NONE` |
 //!
 //! The rest of the program uses three types. [`Index`] answers by words alone and keeps the cache. [`Recall`] is built
 //! on it and answers by words and meaning, for questions ([`Recall::search`]) and for prompts ([`Recall::recall`]).

@@ -1,5 +1,5 @@
 //! Holds every weight and threshold of ranking and recall in one table, each with the method by which it was found, and
-//! names the signals of turns. A comment where a number is used says what the number does.
+//! names the signals of turns. A comment at each use of a number explains its effect.
 //!
 //! A turn's score is a weighted sum of [`Signal`]s. For a block that is no turn of a log, all signals but those of
 //! words and vectors are zero.

@@ -8,7 +8,7 @@
 //! - `question`: a question and its key; `answers`: a file of answers, for a run without a person;
 //! - `dialogue`: the order of the questions, asking one, and those about the folder, the zone, machines and the
 //!   service;
-//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains` with `ask_brain`;
+//! - one file for each topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains` with `ask_brain`;
 //! - `plan`: computes from the answers all that will be written.
 
 mod answers;

@@ -1,8 +1,8 @@
 //! Lists a log's due summaries: summaries over events that are missing, summaries that are outdated, and summaries over
 //! other summaries. Pure.
 //!
-//! A deleted summary is found by its id if a summary above it still names it, because the same events always give their
-//! summary the same id.
+//! A deleted summary is found by its id if a summary above it still names it, because a summary's id is computed from
+//! its log, its events and its sources.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Makes a summary without a model, by extraction: the most telling sentences, in their order, verbatim. It can't fail.
+//! Makes a summary without a model, by extraction: the highest-scored sentences, in their order, verbatim. It can't
+//! fail.
 //!
 //! A sentence is scored by its words: words in few of the events count more, as do numbers, names, and words of
 //! decisions, promises and preferences. Of every event its first sentences are candidates; the best that fit into the

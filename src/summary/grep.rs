@@ -1,8 +1,8 @@
 //! Searches messages and summaries, by a regular expression or by words that must all occur.
 //!
-//! Pure but for the reader that it is given. Deleted messages and injected memory aren't found; edited messages are
-//! found by their new words. Hits come newest first, each with a snippet of at most [`SNIPPET`] characters and a
-//! citation: `[msg#^id]` or `[sum_…]`.
+//! Pure, except for the reader that the caller passes. Deleted messages and injected memory aren't found; edited
+//! messages are found by their new words. Hits come newest first, each with a snippet of at most [`SNIPPET`] characters
+//! and a citation: `[msg#^id]` or `[sum_…]`.
 
 use jiff::Timestamp;
 use regex_lite::{Regex, RegexBuilder};

@@ -1,10 +1,11 @@
 //! Chooses the events of the next summary, or the summaries that one of a higher level combines. Pure: it decides by
 //! sizes alone.
 //!
-//! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf (a
-//! summary of events) begins where the leaf before it ended and takes events until they hold [`LEAF_TOKENS`]; four
-//! summaries of one depth become one of the next. If a request grows too large for its brain ([`DueScope::Pressed`]), a
-//! leaf may hold fewer events. The same events give the same leaves, so a deleted leaf comes back as it was.
+//! The numbers are those of source 002 (see `ARCHITECTURE.md`), phase 2. The last [`TAIL`] events are never summarised.
+//! Before them a leaf (a summary of events) begins where the leaf before it ended and takes events until they hold
+//! [`LEAF_TOKENS`]; four summaries of one depth become one of the next. If a request grows too large for its brain
+//! ([`DueScope::Pressed`]), a leaf may hold fewer events. The leaves depend on the events alone, so a deleted leaf is
+//! made again as it was.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

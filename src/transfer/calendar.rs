@@ -7,9 +7,8 @@
 //!
 //! Three limits of calendars:
 //!
-//! - "The 31st" is written as the last of the days 28 to 31 (`BYMONTHDAY=28,29,30,31;BYSETPOS=-1`), which gives the
-//!   last day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would be shorter, but calendars don't
-//!   support it.
+//! - "The 31st" is written as the last of the days 28 to 31 (`BYMONTHDAY=28,29,30,31;BYSETPOS=-1`), which is the last
+//!   day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would be shorter, but calendars don't support it.
 //! - If the clocks skip a local time, a calendar leaves that occurrence out, or shifts it by the gap's length (RFC
 //!   5545), and vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification,
 //!   and the description of a recurring event says where the two differ.

@@ -8,7 +8,7 @@
 //! The array is split into its elements by brackets alone, and each element is parsed by itself. So a damaged element,
 //! or a file that ends in the middle, loses one entry only. An object whose `memories` is such an array is read, too.
 //!
-//! The graph is JSON Lines, one object a line. An entity's observations and its relations become memories in the
+//! The graph is JSON Lines, one object on each line. An entity's observations and its relations become memories in the
 //! section with its name:
 //!
 //! ```json

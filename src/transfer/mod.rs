@@ -11,10 +11,10 @@
 //! never written.
 //!
 //! - `source`: detects the program that a file is from; `bounded_read`: reads it with bounds;
-//! - `memory_json`, `openclaw`, `records`: one reader a source; `chunks`: pieces of a text; [`ImportBatch`]: the
+//! - `memory_json`, `openclaw`, `records`: one reader for each source; `chunks`: pieces of a text; [`ImportBatch`]: the
 //!   readers' result;
 //! - `merge`, `import`: write items into notes; `follow`: copies a folder again after each change;
-//! - `contents`: reads the notes; `markdown`, `records`, `okf`, `calendar`: one export format a file.
+//! - `contents`: reads the notes; `markdown`, `records`, `okf`, `calendar`: one file for each export format.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 

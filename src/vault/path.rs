@@ -1,4 +1,4 @@
-//! Parses paths of notes: relative to the vault, with `/`, and unable to leave it.
+//! Parses paths of notes. A path is relative to the vault, uses `/`, and can't lead outside of the vault.
 
 use std::{fmt, str::FromStr};
 

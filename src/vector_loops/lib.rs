@@ -4,8 +4,8 @@
 //! that it is compiled for speed (`[profile.release.package]`); the program is compiled for size, without SIMD
 //! instructions. Loops that count bits or multiply are compiled twice: for any processor, and for processors with AVX2
 //! and a population count. The operations and their order are the same for both, so the results are the same to the
-//! last digit. A closure may be compiled apart from its dispatch, and then once for any processor; a type whose method
-//! is always inlined is not. Pure.
+//! last digit. Each loop is a type with a method that is always inlined, not a closure: the compiler may compile a
+//! closure as a function of its own, without the instructions of the better processor. Pure.
 
 use pulp::{Arch, NullaryFnOnce};
 

@@ -1,5 +1,5 @@
-//! Renders what the page's places share: forms, buttons, tables, badges, previews of a change, and the parts of long
-//! lists.
+//! Renders the parts that the page's places share: forms, buttons, tables, badges, previews of a change, and the parts
+//! of long lists.
 
 use maud::{Markup, html};
 use similar::ChangeTag;

@@ -1,4 +1,4 @@
-//! Runs the listener: starts it, hands out one-time addresses, and ends it.
+//! Runs the listener: starts it, makes one-time addresses, and ends it.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, RwLock};

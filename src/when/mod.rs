@@ -1,9 +1,9 @@
 //! Parses `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
 //!
-//! A phrase becomes tokens, the tokens become the terms of each language ([`lexicon`]), the grammar ([`grammar`]) gives
-//! every parse of the terms, and [`resolve`] every local time that each parse can mean. Only a phrase with one meaning
-//! is accepted; one with several is refused with all of them ([`WhenError::Ambiguous`]), and one with none is refused
-//! with the reason. Nothing is guessed, and the meaning is shown for confirmation ([`confirmation()`]). Pure.
+//! A phrase becomes tokens, the tokens become the terms of each language ([`lexicon`]), the grammar ([`grammar`]) finds
+//! every parse of the terms, and [`resolve`] computes every local time that each parse can mean. Only a phrase with one
+//! meaning is accepted; one with several is refused with all of them ([`WhenError::Ambiguous`]), and one with none is
+//! refused with the reason. Nothing is guessed, and the meaning is shown for confirmation ([`confirmation()`]). Pure.
 //! `grammar/when.md` documents the grammar, `grammar/vectors/when.json` holds phrases with their meanings.
 //!
 //! - `term`: meanings of words;

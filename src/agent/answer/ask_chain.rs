@@ -1,9 +1,9 @@
 //! Asks the brains of a chain one after the other until one answers, and ends the turn with that answer and its line of
 //! facts. If none answers, the answer is made of recalled memories.
 //!
-//! Each brain gets as many rounds of tools as it asks for and the settings allow; where their results don't fit the
-//! brain, the oldest are shortened. The result is an answer with its brain, or the reason why no brain answered. Each
-//! call is in the turn journal before it is made, and its cost after it.
+//! Each brain gets as many rounds of tools as it asks for and the settings allow. If the results don't fit into the
+//! brain's context, the oldest are shortened. The result is an answer with its brain, or the reason why no brain
+//! answered. Each call is in the turn journal before it is made, and its cost after it.
 
 use super::budget_check::queue_notices;
 use super::engine::{AnswerEngine, AskedBrain, TurnRun, question_links};

@@ -2,9 +2,9 @@
 //! from recalled memories (`[recall] brain`).
 //!
 //! `ask_brain` runs a turn within the turn, one level deep: an [`AnswerEngine`] of its own, with a journal in memory,
-//! recalls memories, asks the named brain alone and gives it the tools of the caller. The budgets of the asking turn
-//! and of the day are checked before the call, and the cost is recorded with the asking turn. A brain that gives no
-//! answer is an error, not an answer from memory: the caller has the memories already.
+//! recalls memories, and asks the named brain alone, with the tools of the caller. The budgets of the asking turn and
+//! of the day are checked before the call, and the cost is recorded with the asking turn. If the brain doesn't answer,
+//! the result is an error, not an answer from memory: the caller has the memories already.
 //!
 //! The selecting brain (off by default) gets the ranker's results, the question and the last lines of the conversation,
 //! and no tools. It answers `NONE` or a few lines; it and the ranker together have three seconds. If it is late,

@@ -2,7 +2,7 @@
 //! limits (tokens, rounds, and calls in a round), and decides whether the turn has read untrusted text.
 //!
 //! The journal holds each call's start and end. A call that has ended isn't run again. If a crash interrupted a call,
-//! the brain is told that the outcome is unknown.
+//! its result in the next request says that the outcome is unknown.
 
 use std::time::Instant;
 

@@ -1,4 +1,8 @@
-//! Collects the input of a turn (questions with their files, the log, summaries, skills, tools), and makes its request.
+//! Collects the material of a turn's request: questions with their files, the log, summaries, notes, skills and tools.
+//!
+//! A turn of the journal comes in; a [`RequestMaterial`] for one brain goes out, from which `turn::request::assemble`
+//! makes the request. Also computes the links to all text that the request contains anyway, so that recall doesn't
+//! repeat it. A log or summary that can't be read delays the turn or is left out; nothing is written.
 
 use jiff::Timestamp;
 

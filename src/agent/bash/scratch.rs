@@ -1,15 +1,17 @@
-//! Makes and removes the scratch folders of turns in the cache directory. The first command of a turn makes the folder;
-//! the end of the turn removes it. Also lists the paths of the vault that a command may read.
+//! Makes and removes the scratch folders of turns in the cache directory, and lists the paths of the vault that a
+//! command may read.
 //!
-//! When the tool is set up, it removes the folders that killed processes left behind ([`LockedFolder`]). Commands write
-//! to the folder `work`; this program prepares `vault` and `skill` apart from it, so that it never writes through a
-//! path that a command could have changed.
+//! The first command of a turn makes the turn's folder; the end of the turn removes it. [`Scratch::in_cache`] removes
+//! the folders that killed processes left behind ([`LockedFolder`]). A command writes only to the subfolder `work`.
+//! This program writes only to `vault` and `skill` beside `work`, so it never follows a path that a command has
+//! changed.
 //!
-//! A command may read all of the vault except names that begin with a dot, where plugins and programs keep their keys.
-//! The box gets the entries of the vault's top folder one by one, and a list of hidden paths below them. A folder that
-//! can't be listed, or has too many hidden paths, is hidden whole. A symbolic link in the top folder is left out, since
-//! its target may lie outside; a deeper link is resolved inside the box. A path renamed to a dot name while a command
-//! runs is hidden from the next command on.
+//! A command may read the whole vault except names that begin with a dot, because plugins and programs store keys
+//! there. The box gets a list of entries of the vault's top folder, and a list of hidden paths below them
+//! ([`Visibility`]). A folder that can't be listed, lies too deep or has too many hidden paths is hidden as a whole. A
+//! symbolic link in the top folder is left out, since its target may lie outside of the vault; a deeper link is
+//! resolved inside the box. If a path gets a name with a dot while a command runs, it is hidden from the next command
+//! on.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, Permissions};

@@ -1,6 +1,8 @@
-//! Talks to one MCP server, over pipes or HTTP; keeps the allowed tools, and removes secrets from the server's output.
-//! Also keeps the health of all servers in `mcp.json`: the times of the last answer and the last failure, and the last
-//! error.
+//! Connects to one MCP server, over pipes or HTTP, lists its allowed tools, and calls them.
+//!
+//! A server of the settings comes in; tools, results and errors without secrets go out. The secrets that the server was
+//! given are kept in `hidden`; `server_output` removes them from results. Also stores the health of all servers in
+//! `mcp.json`: the times of the last answer and the last failure, and the last error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

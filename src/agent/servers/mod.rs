@@ -1,12 +1,14 @@
 //! Offers the MCP servers of the settings as tools of a turn.
 //!
-//! A request doesn't contain the servers' own schemas: they can't be rebuilt from files, and a server that is down
-//! would change the beginning of every request. A brain gets two tools whose texts come from the settings alone:
-//! `mcp_tools` starts a server and shows its allowed tools, `mcp_call` calls one. A server runs for one turn, in a
-//! process group of its own or over HTTP ([`transport`]), from the first call that needs it to the turn's end.
+//! A brain gets two tools: `mcp_tools` starts a server and shows its allowed tools, `mcp_call` calls one. The texts of
+//! both come from the settings alone. A request doesn't contain the servers' own schemas, for two reasons: a request
+//! must be reproducible from files, and its beginning must be the same in every turn, also while a server is down. A
+//! harness connects to the servers by itself.
 //!
-//! A server's output is untrusted: it is bounded, marked, and makes the turn tainted ([`server_output`]). If a server
-//! dies, breaks the protocol or exceeds its time limit, the brain gets one line that says so.
+//! A server runs for one turn, from the first call that needs it to the turn's end: in its own process group, or over
+//! HTTP ([`transport`]). Its output is untrusted: it is bounded, marked, and makes the turn tainted
+//! ([`server_output`]). If a server dies, breaks the protocol or exceeds its time limit, the brain gets one line with
+//! the reason.
 
 mod client;
 pub mod server_output;

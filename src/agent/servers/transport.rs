@@ -1,5 +1,5 @@
-//! Implements the transports of an MCP server: the pipes of its program, with one JSON message a line, or streamable
-//! HTTP, with a POST request for each message over our own HTTP client.
+//! Implements the transports of an MCP server: the pipes of its program, with one JSON message on each line, or
+//! streamable HTTP, with a POST request for each message over our own HTTP client.
 //!
 //! A program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with
 //! it. Its environment is PATH, HOME, LANG and the variables of the settings; the values of these variables are removed

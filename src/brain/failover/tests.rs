@@ -1,3 +1,6 @@
+//! Tests the rules of failover: the order of attempts for each class of failure, cooldowns, and shared accounts. A
+//! property test runs random failures.
+
 use std::collections::HashSet;
 
 use proptest::prelude::*;

@@ -1,10 +1,12 @@
 //! Runs Codex as a brain: starts `codex app-server` and speaks its JSON-RPC protocol, as version 0.169 has it.
 //!
-//! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` for an earlier one),
-//! `turn/start`, then Codex's notifications until `turn/completed`. The protocol carries the whole request. Codex keeps
-//! its threads in a home of its own for each brain ([`program`]), so the user's own settings are neither read nor
-//! changed. Every use of Codex's own tools needs an approval; tools that the settings don't name are disabled where
-//! possible, else declined.
+//! One process runs one turn. The sequence is `initialize`, `thread/start` (or `thread/resume` for an earlier thread),
+//! `turn/start`, and Codex's notifications until `turn/completed`. The whole request is sent in the protocol, so no
+//! word of it is on a command line. Codex stores its threads in a folder for each brain (`CODEX_HOME`, [`program`]);
+//! the user's own settings of Codex are neither read nor changed.
+//!
+//! Codex's commands and file changes need an approval; its web search and its picture viewer don't. Tools that the
+//! settings don't name are disabled where Codex allows that, and declined otherwise.
 
 mod items;
 mod program;

@@ -1,14 +1,16 @@
-//! Runs a harness's program as a child process: newline-delimited JSON over its pipes, with time limits. The program
-//! never outlives this process.
+//! Runs the program of a harness or an MCP server as a child process: newline-delimited JSON over pipes, with time
+//! limits.
 //!
-//! The program's parent is a supervisor, our own binary in a process group of its own ([`supervise`]), which ends all
-//! processes that the program leaves behind. [`Child`] ends supervisor and program when it is dropped. If this process
-//! is killed, the supervisor notices and ends the program. If the supervisor is killed too, the next start finds the
-//! processes by a mark in their environment and ends them ([`sweep`]). The end of a program is detected by its process
-//! id, since another process may still hold its pipe.
+//! A [`Program`] comes in; a [`Child`] goes out, which sends and receives messages. A supervisor process, which is our
+//! own binary ([`supervise`]), is the parent of the program, and ends every process that the program starts:
+//! - if the [`Child`] is dropped, it ends the supervisor and the program;
+//! - if our process is killed, the supervisor ends the program;
+//! - if the supervisor is killed, too, the next start of our process finds the program by a variable in its
+//!   environment, and ends it ([`sweep`]).
 //!
-//! The program's environment holds only the variables that it needs, so neither the bot's token nor other brains' keys
-//! are in it. A key is passed by the environment alone, never by arguments.
+//! The end of a program is detected by the end of its process, not by the end of its pipe, since another process may
+//! hold the pipe open. The program's environment holds only the variables that it needs, so neither the bot's token nor
+//! the keys of other brains are in it. A key is passed in the environment alone, never in arguments.
 
 pub mod supervise;
 

@@ -1,6 +1,6 @@
 //! Finds sentences in a prompt that look worth saving: identity, preferences, decisions.
 //!
-//! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets, very
+//! Heuristics over the user's own sentences, with a noise filter (questions, code, temporary problems, secrets, very
 //! short and very long sentences). The result is a suggestion; nothing is saved here.
 
 use crate::capture::sentences::{

@@ -1,4 +1,5 @@
-//! `lcm`: searches long conversations; describes, expands, updates and verifies their summaries.
+//! `lcm` (lossless context management): searches long conversations; describes, expands, updates and verifies their
+//! summaries.
 
 use std::io::IsTerminal;
 

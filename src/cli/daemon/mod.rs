@@ -1,8 +1,8 @@
 //! Groups the daemon's commands: run it, run one pass of the scheduler without it, show its state, pause it, manage its
 //! service.
 //!
-//! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon writes its own line of `status`
-//!   ([`crate::daemon::parts`]);
+//! - [`run`], [`status`], [`service`]: one file for each command; each part of the daemon writes its own line of
+//!   `status` ([`crate::daemon::parts`]);
 //! - [`pause`], [`resume`]: stop and restart all work that no person asked for; [`machines`]: several machines with one
 //!   vault;
 //! - [`tick`], [`tick_routines`]: one pass of the scheduler, and the routines that are due in it.

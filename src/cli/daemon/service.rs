@@ -1,7 +1,7 @@
 //! `service`: installs the daemon as a systemd user unit, or as a launchd agent on macOS.
 //!
 //! It writes one file and calls the platform's own tool (`systemctl --user`, `launchctl`). If that tool isn't there,
-//! the file stays and a note says which command to run.
+//! the file stays, and a remark names the command to run.
 
 use std::process::Command;
 

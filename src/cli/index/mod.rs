@@ -1,6 +1,6 @@
 //! Groups the commands over the index: `search` and `recall` query it, `reindex` rebuilds it, `stats` describes it.
 //!
-//! - [`search`], [`recall`], [`reindex`], [`stats`]: one file a command.
+//! - [`search`], [`recall`], [`reindex`], [`stats`]: one file for each command.
 
 pub(super) mod recall;
 pub(super) mod reindex;

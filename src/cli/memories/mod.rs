@@ -1,6 +1,6 @@
 //! Groups the commands over memory: `memory`, and `inbox` for candidates.
 //!
-//! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. The
+//! - [`memory`], [`inbox`]: one file for each command; [`saving`] is `memory save`; [`arguments`] parses arguments. The
 //!   operations themselves are in [`crate::memory`].
 
 mod arguments;

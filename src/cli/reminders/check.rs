@@ -2,7 +2,7 @@
 //! read for reminders.
 //!
 //! Other programs' tasks that are not delivered (their syntax is not in `[reminders] also`), and tasks delivered
-//! without a time of day, are listed once a note. They are no fault: the exit code stays 0.
+//! without a time of day, are listed with one line for each note. They are no fault: the exit code stays 0.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Component;

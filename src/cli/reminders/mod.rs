@@ -2,7 +2,7 @@
 //! aren't understood.
 //!
 //! - [`remind`] (with [`occurrence`]: its `skip`, `move` and `preview`), [`commitment`], [`check`], [`agenda`]: one
-//!   file a command;
+//!   file for each command;
 //! - [`find_by_words`]: the id of a reminder that is named by its words.
 
 pub(super) mod agenda;

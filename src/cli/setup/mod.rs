@@ -1,8 +1,9 @@
-//! `setup`: asks the questions that lead from nothing to a vault with notifications, and writes the result.
+//! `setup`: asks a person about a new vault or takes the answers from a file, shows a plan, and writes it.
 //!
-//! [`crate::setup`] decides the questions and the plan. This folder has the terminal ([`prompt`]), the checks
-//! ([`checks`]) and the writing. Nothing is written before the plan was shown. Secrets are written first, then the
-//! vault, its settings and the service: in this order a stop between two steps does the least harm.
+//! [`crate::setup`] decides the questions and computes the plan. This folder has the terminal ([`prompt`]), the checks
+//! ([`checks`]) and the writing. Nothing is written before the plan is shown. The files are written in this order:
+//! secrets, the vault, its settings, the service. If the program stops in between, no file refers to a secret that is
+//! missing.
 
 mod checks;
 mod prompt;

@@ -1,9 +1,9 @@
 //! Groups the commands over the history: reading it, restoring from it, merging conflict copies.
 //!
-//! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file a command;
+//! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file for each command;
 //! - [`shared`]: opening the history, paths, the pager and wording for all of them.
 //!
-//! Nothing is restored before the plan was shown.
+//! Nothing is restored before the plan is shown.
 
 pub(super) mod audit;
 pub(super) mod conflicts;

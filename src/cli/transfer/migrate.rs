@@ -1,4 +1,4 @@
-//! `migrate`: takes over an earlier program's store once, and renames it to a backup.
+//! `migrate`: imports the store of another memory server (`memory.json`) once, and renames the file to a backup.
 
 use jiff::Timestamp;
 

@@ -1,6 +1,6 @@
 //! Groups the commands that move data in and out: `import`, `export`, `migrate`.
 //!
-//! - [`import`], [`export`], [`migrate`]: one file a command; [`adopt`] is `import --from tasks`;
+//! - [`import`], [`export`], [`migrate`]: one file for each command; [`adopt`] is `import --from tasks`;
 //! - [`batch`]: writes an imported batch or shows it, and prints the report.
 
 mod adopt;

@@ -3,7 +3,7 @@
 //!
 //! The helper ends the box when the command is over, when a limit is reached, and when the program that started the
 //! helper closes its socket (the kernel closes it if that program is killed). If the helper itself is killed, the
-//! parent-death signal kills the box's first process, and the kernel then kills all of its process namespace.
+//! parent-death signal kills the box's first process, and the kernel then kills all processes of its PID namespace.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};

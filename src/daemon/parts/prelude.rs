@@ -1,4 +1,4 @@
-//! Brings into scope what almost every part needs: `use super::prelude::*`.
+//! Brings into scope the items that almost every part needs: `use super::prelude::*`.
 
 pub(super) use std::sync::Arc;
 pub(super) use std::time::Duration;

@@ -2,7 +2,7 @@
 //! phrases for reminders that are soon due, and task lines that were notified. Also records notices that are sent once,
 //! and buttons that act once.
 //!
-//! The rows outlive a crash, so the next pass gives the same ids and reports nothing twice. A phrase belongs to one
+//! The rows outlive a crash, so the next pass assigns the same ids and reports nothing twice. A phrase belongs to one
 //! occurrence (its key) and to the line that it was made from (the line's hash); a changed line has no phrase. A
 //! phrase's row is written before the brain is asked, so a crash asks no brain a second time.
 

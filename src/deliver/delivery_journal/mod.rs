@@ -2,12 +2,12 @@
 //!
 //! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is committed to disk
 //! before the next one begins (write-ahead log, `synchronous = FULL`), so after a crash at any instruction the journal
-//! says what may have happened. The journal only records; `pass::send` decides.
+//! shows which messages may have been sent. The journal only records; `pass::send` decides.
 //!
 //! - `due`: surely not sent;
 //! - `sending`: a message with a fixed text and fixed nonces may have been sent;
-//! - `sent`: sent, and never sent again whatever the file says;
-//! - `done`: sent, and the note says so too.
+//! - `sent`: sent, and never sent again, whatever the note contains;
+//! - `done`: sent, and the note is updated.
 //!
 //! Files:
 //!

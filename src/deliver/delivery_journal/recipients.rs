@@ -1,11 +1,11 @@
 //! Records the state that belongs to one notifier: copies of messages, pauses that the notifier asked for, and its
 //! refusals.
 //!
-//! A delivery has one counting message: its outcome decides about the note. A copy is a message of the same delivery to
-//! a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row names the
-//! delivery and the notifier and stays after the message is gone, so a failure of one notifier repeats nothing at
-//! another. If the settings later make a further notifier the counting one, each delivery whose copy it has sent counts
-//! as sent.
+//! A delivery has one primary message: its outcome decides whether the note is changed. A copy is a message of the same
+//! delivery to a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row
+//! names the delivery and the notifier and stays after the message is gone, so a failure of one notifier repeats
+//! nothing at another. If the settings later make a further notifier the primary one, each delivery whose copy it has
+//! sent counts as sent.
 //!
 //! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends
 //! anything to it before the pause ends. Messages keep their order: after the pause the oldest is sent first.

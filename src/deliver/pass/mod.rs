@@ -5,7 +5,7 @@
 //! and the journal for the sent ones, and acts on the difference. A crash may come after any step:
 //!
 //! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have arrived
-//!    is looked up at its place before it is sent again;
+//!    is searched for at its destination before it is sent again;
 //! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
 //! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered ([`rewrite_lines`]);
 //!    a line that a stale editor buffer brought back is rewritten too, and never fires again;
@@ -16,8 +16,9 @@
 //! plan's values in [`planned`]); [`messages`] makes the texts. If there are several machines, [`machine_claims`]
 //! limits the messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
 //!
-//! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an
-//! id that was just written may be half typed: it waits five seconds, a minute at most, except for `tick`.
+//! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for a
+//! rewrite. A due line without an id that was just written may be half typed: it waits five seconds, a minute at most,
+//! except for `tick`.
 
 mod machine_claims;
 mod machine_lines;

@@ -2,7 +2,7 @@
 //! that only their notes are updated.
 //!
 //! An item that became due while the machine was off is still due (`schedule::due` computes that) and is planned like
-//! any other; the journal tells which were sent already. In quiet hours all items wait except urgent ones.
+//! any other; the journal has the items that were sent already. In quiet hours all items wait except urgent ones.
 
 use std::collections::{HashMap, HashSet};
 

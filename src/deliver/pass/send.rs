@@ -1,9 +1,9 @@
 //! Sends messages: each chunk once, after its row in the delivery journal is on disk.
 //!
-//! A chunk that may have arrived is searched for at its destination before it is sent again, unless the service still
-//! drops a second copy by itself. After an attempt without an answer, a requested pause, or three failures in a row
-//! (one for copies), a destination gets nothing more in this pass. A notification that a destination refuses for good
-//! goes to the next one; an answer or an approval waits for its own.
+//! A chunk that may have arrived is searched for at its destination before it is sent again. The search is skipped as
+//! long as the service itself drops a second copy (within its nonce window). After an attempt without an answer, a
+//! requested pause, or three failures in a row (one for copies), a destination gets nothing more in this pass. A
+//! notification that a destination refuses for good goes to the next one; an answer or an approval waits for its own.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

@@ -7,8 +7,8 @@
 //! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task. There are three cases, each
 //! only if no line has the earlier key any more: the same words at the same time, in another or a renamed note; the
 //! same words on the same day, after a change of the settings' time of day; a line of the same note at the same time,
-//! with tags added or removed. Other words are another task: a reworded line can't be told from a new line beside a
-//! deleted one, and a missed task is worse than a second notification.
+//! with tags added or removed. Other words are another task: a reworded line can't be distinguished from a new line
+//! beside a deleted one, and a missed task is worse than a second notification.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! Makes the texts of notifications and chooses their recipients. Pure: facts and settings in, texts and places out.
+//! Makes the texts of notifications and chooses their recipients. Pure: facts and settings in, texts and recipients
+//! out.
 //!
 //! - [`compose`]: the text of a notification; [`link`]: the note that it is about, and a link to open it;
 //! - [`instants`]: an instant, and its distance from now;

@@ -1,12 +1,17 @@
-//! Connects to the gateway: supervises one serenity client and passes its events on as [`GatewayEvent`]s.
+//! Connects to Discord's gateway: supervises one serenity client, and passes its events on as [`GatewayEvent`]s.
 //!
-//! Nothing here decides about messages. The supervisor asks `GET /gateway` itself, checks the host of the address and
-//! sets it explicitly, because serenity would otherwise fall back to the real gateway with the token. It stops with an
-//! error after a final close code, and restarts a client that stays without a connection. It can be stopped at any
-//! moment; serenity alone can't be stopped before its first connection. A bot without permission to read messages is
-//! connected without that intent, so that commands and buttons work until the intent is switched on. Events that
-//! serenity loses in a zombie connection are recovered by `catchup`; an event that it can't decode is passed on as
-//! [`GatewayEvent::Lost`].
+//! API access and a channel for events come in; events and a [`GatewayStatus`] go out. Nothing here decides about
+//! messages.
+//!
+//! - The supervisor requests the gateway's address itself and checks its host. Without an explicit address serenity
+//!   would connect to Discord's own gateway and send the token there, even if `[discord] api_base` names a test server.
+//! - After a close code that forbids reconnecting the supervisor stops with an error. A client that stays without a
+//!   connection is restarted.
+//! - The supervisor can be stopped at any moment; serenity alone can't be stopped before its first connection.
+//! - A bot that may not read messages connects without the intent `MESSAGE_CONTENT`, so commands and buttons work. The
+//!   permission is checked again at intervals.
+//! - An event that serenity can't decode becomes [`GatewayEvent::Lost`]. Events that are lost in a zombie connection
+//!   are read from history by `catchup`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

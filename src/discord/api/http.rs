@@ -2,9 +2,9 @@
 //! history page by page.
 //!
 //! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
-//! loopback address, they go to that server alone: serenity's rate limiter would ignore the base (0.12.5 builds limited
-//! requests without it), so it is off there, and the names of the real Discord resolve to a closed local port. Answers
-//! are read leniently; after an answer that can't be read the request counts as possibly done.
+//! loopback address, all requests go to that server. serenity's rate limiter is off in this case, because version
+//! 0.12.5 ignores the base in limited requests. As a safeguard, Discord's real host names resolve to a closed local
+//! port. Answers are read leniently; after an answer that can't be read the request counts as possibly done.
 //!
 //! Discord returns a page of history newest first, even with `after`. A message that can't be read is left out of its
 //! page. A page that isn't full is the last one.

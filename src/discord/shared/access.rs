@@ -1,6 +1,6 @@
-//! Decides, by author and place, whether a Discord message is logged and answered, and whether it addresses the bot.
-//! Only owners give commands and get answers; other people's messages are at most logged. Also limits the mentions in
-//! the bot's own messages to owners. Pure.
+//! Decides, by author and kind of channel, whether a Discord message is logged and answered, and whether it addresses
+//! the bot. Only owners may use commands and get answers; other people's messages are at most logged. Also limits the
+//! mentions in the bot's own messages to owners. Pure.
 //!
 //! `discord::bot` decides which channels belong to the bot.
 

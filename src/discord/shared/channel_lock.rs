@@ -1,5 +1,10 @@
-//! Allows one turn at a time in each channel, also while the bot restarts because its settings changed. Also interrupts
-//! a running turn: on `stop`, or when its question is edited or deleted.
+//! Allows one running turn in each channel ([`ChannelLock`], one value for the whole program).
+//!
+//! A worker takes the lock of its channel, registers its turn with [`ChannelLock::begin`], and removes it with `end`.
+//! The locks outlive a restart of the bot, so a bot with new settings waits for the turn of the old one. `stop` and an
+//! edited or deleted question cancel a running turn; `end` returns the reason. Also defines the pauses between attempts
+//! that all tasks of the bot use, and remembers the messages that were accepted when they were sent, not after an
+//! absence.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,8 @@
-//! Holds the parts that several tasks of the bot use: their state, access rules, one lock a channel, and the vault.
+//! Holds the parts that several tasks of the bot use: their state, access rules, the locks of the channels, and the
+//! vault.
 //!
 //! - [`state`]: the API, the logs, the journals, the lanes and their items, the position in each channel's history;
-//! - [`channel_lock`]: one turn at a time a channel;
+//! - [`channel_lock`]: one running turn in each channel;
 //! - [`access`]: the policy for a message's author, and whether a message names the bot
 //!   (`ingress::lanes::message_action` decides whether it is answered). Pure;
 //! - [`vault_operations`]: the vault, for commands and buttons.

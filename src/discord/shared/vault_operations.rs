@@ -1,4 +1,4 @@
-//! Gives commands and buttons the vault's operations, the same as those of the command line.
+//! Provides the vault's operations for commands and buttons, the same as those of the command line.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //! in one message and shows that the bot is typing.
 //!
 //! The progress message appears after 20 s, is edited as the work goes on, at long intervals, and is deleted before the
-//! answer. Its nonce is made from the turn: a post that is repeated after a restart gives the same message, as long as
-//! Discord remembers the nonce. The message is not part of the conversation: the log never holds it.
+//! answer. Its nonce is made from the turn: a post that is repeated after a restart makes no second message, as long as
+//! Discord's nonce window is open. The message is not part of the conversation: the log never holds it.
 
 use std::sync::Arc;
 use std::time::Duration;

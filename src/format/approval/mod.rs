@@ -1,7 +1,7 @@
 //! Parses and writes lines of `Approvals.md`, each a question for permission: `- [ ] ap_K5V4M2J7Q2ZP
 //! until=2026-12-01T09:30Z brain=claude run="curl …"`.
 //!
-//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is closed, and its box is ignored. A
+//! A tick (`[x]`) means yes, a minus (`[-]`) means no. A line with a `state` is closed, and its box is ignored. A
 //! question without an answer ends as `state=expired`, which doesn't count as a no. The command stands between quotes
 //! ([`quoted`]): it is read back byte for byte, fits on one line, and is shown in full, with line ends and invisible
 //! characters spelled out and Markdown escaped. [`parse`] finds a file's lines and near misses; [`Approval::to_line`]

@@ -1,8 +1,8 @@
 //! Parses and writes lines of `Inbox.md`, each a candidate for a memory: `- [ ] [preferences] Anna: likes green tea ·
 //! "I only drink green tea" [[logs/…#^id]] cap_K5V4M2J7Q2ZP`.
 //!
-//! A tick (`[x]`) says yes; a minus (`[-]`), or the line's deletion, says no. The quote holds the speaker's words, and
-//! the link leads to their block in the log. A line may replace a known fact (`replaces "…"`) or extend it (`joins
+//! A tick (`[x]`) means yes; a minus (`[-]`), or the line's deletion, means no. The quote holds the speaker's words,
+//! and the link leads to their block in the log. A line may replace a known fact (`replaces "…"`) or extend it (`joins
 //! "…"`). Text and quote are written by [`quoted`]: whole, on one line, with nothing that Markdown could hide.
 //!
 //! A *record* is the same line in an Obsidian comment, with `asked=` after its id. It keeps the question, its time, and

@@ -1,8 +1,10 @@
-//! Parses and matches five cron fields: minute, hour, day of the month, month, day of the week.
+//! Parses five cron fields (minute, hour, day of the month, month, day of the week), matches days, and formats the
+//! schedule in words. Pure.
 //!
 //! Each field is `*`, a number, a range `1-5`, a list `1,3,5`, or one of these with a step (`*/15`, `8-18/2`). Months
-//! and days of the week have their English names of three letters; Sunday is 0 or 7. As in every cron, a day matches if
-//! either of its two fields does, where both are given. `schedule` handles clock changes.
+//! and days of the week have English names of three letters; Sunday is 0 or 7. If neither the day of the month nor the
+//! day of the week begins with `*`, a day matches if one of the two fields matches; otherwise both must match. This is
+//! the usual rule of cron. A schedule that never comes (`31 2`) is an error. `schedule` handles clock changes.
 
 use std::{fmt, str::FromStr};
 

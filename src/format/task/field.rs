@@ -1,5 +1,5 @@
-//! Parses what task lines of all plugins share: a list item with a checkbox (`- [ ] text`, also inside a callout), its
-//! fields, and the dates and times in them.
+//! Parses the parts that task lines of all plugins share: a list item with a checkbox (`- [ ] text`, also inside a
+//! callout), its fields, and the dates and times in them.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Reads and edits a task of TaskNotes: a note with its fields in the frontmatter.
 //!
-//! A note is a task by its tag or by a property. Its reminders give the times of its notifications (`relative` to `due`
+//! A note is a task by its tag or by a property. Its reminders are the times of its notifications (`relative` to `due`
 //! or `scheduled`, or `absolute`). Without a reminder, the notification comes at the due date, or else at the planned
 //! date. If the due date of a recurring task is before its planned date, the due date belongs to an earlier occurrence,
 //! and the planned date is used instead. If a date has no time of day, a relative reminder counts from the start of the

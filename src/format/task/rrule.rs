@@ -1,6 +1,6 @@
 //! Parses recurrence as an RRULE, as TaskNotes writes it: `DTSTART:20260804;FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
 //!
-//! Only dates count. An unknown part is refused, never left out.
+//! Times of day in `DTSTART` and `UNTIL` are ignored. An unknown part is an error.
 
 use jiff::civil::Date;
 

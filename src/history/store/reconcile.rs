@@ -1,4 +1,4 @@
-//! Repairs what a killed process left in the repository. Each process does this after it has taken the repository's
+//! Repairs the repository after a process that was killed. Each process does this after it has taken the repository's
 //! lock, before its own work.
 //!
 //! There are two checks, which take a few microseconds together: whether git's own locks were left behind, and whether

@@ -1,8 +1,8 @@
-//! Defines [`History`], the history of one vault, with its repository, the vault and the settings of both.
+//! Defines [`History`], the history of one vault: its repository, the vault, and the rules for snapshots.
 //!
-//! Its methods are spread over the files of this room: snapshots, records of writes, queries, restores. [`LazyHistory`]
-//! opens it at its first use: most commands read a note and end, and opening a repository would cost more than their
-//! work.
+//! Other files of this room add its methods: snapshots, records of writes, queries, restores. [`LazyHistory`] opens the
+//! history at its first use, because most commands read one note and end. A repository that was deleted or replaced
+//! while it is in use is opened again.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

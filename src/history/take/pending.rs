@@ -1,8 +1,10 @@
-//! Keeps the journal of a restore or an undo: all its planned writes are saved there before the first of them is made.
+//! Stores the journal of a running restore or undo (`restore.json` of the history's directory).
 //!
-//! While the journal exists, a snapshot doesn't attribute a file in its target state to a person: a restore's file is
-//! committed as the restore's, and an undo's file is left to the one commit at the undo's end. After a crash the next
-//! `restore` or `undo`, or the daemon, finishes the rest or takes it back.
+//! All planned writes are saved in the journal before the first of them is made. While the journal exists, a file that
+//! has the state planned for it counts as written by the restore or undo, not by a person: a snapshot commits the file
+//! of a restore in the name of the restore, and leaves the file of an undo to the one commit at its end. After a crash
+//! the next `restore` or `undo`, or the daemon, finishes the remaining writes or takes all of them back. Also reads and
+//! replaces small JSON files, for the other journals of the room.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,8 +1,15 @@
-//! Selects the files that a snapshot keeps. Pure: it looks at paths and sizes only.
+//! Selects the files that a snapshot keeps, by path and size alone. Pure.
 //!
-//! A snapshot always keeps notes, canvases, bases and settings, and keeps attachments if the settings say so.
-//! `[history] include` adds files and `exclude` removes some, but never a note that the agent itself writes. Files with
-//! names that git reserves can't be in a git tree; they are listed as left out.
+//! A path comes in; a [`PathTreatment`] goes out. The rules, the first that applies:
+//! - the agent's own notes ([`Selection::own`]) are kept;
+//! - files below `.trash`, `.git`, `node_modules` and the folders of sync tools, temporary files, Obsidian's workspace
+//!   files, and files that `[history] exclude` names are ignored;
+//! - notes, canvases, bases, text files, settings, the files of skills, and files that `include` names are kept;
+//!   attachments are kept if the settings say so;
+//! - all other files are ignored.
+//!
+//! A kept path with a name that git reserves can't be in a git tree ([`PathTreatment::Reserved`]). A file over
+//! `max_file_bytes` is left out, unless it is one of the agent's own notes.
 
 use crate::config::{PathPatterns, Settings};
 

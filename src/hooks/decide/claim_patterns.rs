@@ -1,4 +1,4 @@
-//! Gives the patterns and words that distinguish an assistant's claim to have saved something from talk about work.
+//! Loads the patterns and words that distinguish an assistant's claim to have saved something from talk about work.
 //! They are data, in `src/hooks/data/claim_patterns.txt`.
 
 use std::sync::LazyLock;

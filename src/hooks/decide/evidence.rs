@@ -2,8 +2,8 @@
 //!
 //! Evidence is a call of one of our tools that write, if the words of the call stand in the vault; a call of one of our
 //! commands that write; a write to a note of the vault; or a write that the history records since the prompt. A file
-//! outside of the vault is no evidence, whatever its name. Also tells whether a turn was talk, work, or a request to
-//! save something (`answer_subject`).
+//! outside of the vault is no evidence, whatever its name. Also classifies a turn as talk, work, or a request to save
+//! something (`answer_subject`).
 
 use std::path::{Component, Path};
 

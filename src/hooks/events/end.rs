@@ -1,8 +1,8 @@
 //! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used. Also
-//! handles the event before a compaction: where the user has turned that on, writes a summary of the conversation into
-//! working memory.
+//! handles the event before a compaction: if the settings say so, writes a summary of the conversation into working
+//! memory.
 //!
-//! Hosts take no text after a compaction, so the summary is given back when the session starts again.
+//! Hosts take no text after a compaction, so the summary is returned when the session starts again.
 
 use super::session::SessionStates;
 use crate::format::invisible;

@@ -5,8 +5,8 @@
 //! file may be deleted: without it a memory may be given again, or an offer made again. It holds hashes and links,
 //! never a prompt.
 //!
-//! The same memories give the same bytes: no times, no scores, no counters. A `<` inside a note comes out as
-//! `\u003c`, so that no note can close the frame that the host puts around a hook's words.
+//! The same memories are formatted to the same bytes: no times, no scores, no counters. A `<` inside a note comes out
+//! as `\u003c`, so that no note can close the frame that the host puts around a hook's words.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};

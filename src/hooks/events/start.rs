@@ -1,5 +1,5 @@
-//! Handles a session's start: gives the model the user's profile, working memory, and the first memories of the
-//! session's scopes. After a compaction it also gives a short form of the conversation, if the session is archived.
+//! Handles a session's start: answers with the user's profile, working memory, and the first memories of the session's
+//! scopes. After a compaction the answer also has a short form of the conversation, if the session is archived.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! Parses one line of a host's transcript into the pieces that a session's log gets. Pure.
 //!
 //! A line is one JSON object. Its text, tool calls and results become pieces. A piece's name is made from the id of the
-//! entry and from the piece's content, so the same entry gives the same names, however often it is written or read.
-//! Claude Code writes entries twice (after compactions, when a session is resumed) and copies those of the session that
-//! another is forked from; the copies keep their id, or name the original's (`forkedFrom`).
+//! entry and from the piece's content, so the same entry always gets the same names, however often it is written or
+//! read. Claude Code writes entries twice (after compactions, when a session is resumed) and copies those of the
+//! session that another is forked from; the copies keep their id, or name the original's (`forkedFrom`).
 //!
 //! The model's thinking, text that hooks and the host add for the model, and the host's bookkeeping are left out,
 //! because they are no part of the conversation.

@@ -3,7 +3,8 @@
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
 //! each still has the value that its caller read. Every value carries a nonce, so comparing values is enough. An engine
-//! never repeats a change by itself: if the answer to a change was lost, reading tells whether the change was made.
+//! never repeats a change by itself: if the answer to a change was lost, the caller reads the entries to find out
+//! whether the change was made.
 
 pub mod etcd;
 pub mod git;

@@ -1,5 +1,5 @@
-//! Makes, takes over and settles claims; a claim is a machine's right to send one thing once. Also tells whether a
-//! message may be sent now.
+//! Makes claims, takes them over, and settles them (marks them as sent or dropped). A claim is a machine's right to
+//! send one thing once. Also decides whether a message may be sent now.
 
 use std::time::Duration;
 

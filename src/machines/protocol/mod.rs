@@ -1,15 +1,16 @@
-//! Decides what this machine may send, and what it tries to claim next, by the rules of claims, the lease and
-//! takeovers. Pure: entries and clock readings in, changes out.
+//! Decides which messages this machine may send, and which claims it tries to make next, by the rules of claims, the
+//! lease and takeovers. Pure: entries and clock readings in, changes out.
 //!
 //! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to
 //! [`Protocol::record_entries`], asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to
 //! [`Protocol::record_outcome`]. Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`];
 //! after the channel has accepted the message it calls [`Protocol::mark_sent`].
 //!
-//! Safety rests on two rules. First, a right has a length. Its holder uses only four fifths of it, counted from before
-//! the request that wrote it; all others wait for the whole length, counted from when they first saw it. Each machine
-//! measures by its own monotonic clock, which goes on during suspension, so wall clocks are never compared. Second,
-//! each change compares by value with the entry that it replaces, so of two machines that write the same key one loses.
+//! Safety rests on two rules. First, a right has a length. Its holder uses only the first four fifths of it, measured
+//! from the start of the request that wrote it. Every other machine waits for the whole length, measured from its own
+//! first reading of the right. Each machine measures by its own monotonic clock, which goes on during suspension, so
+//! wall clocks are never compared. Second, each change compares by value with the entry that it replaces, so of two
+//! machines that write the same key one loses.
 //!
 //! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
 //!   the machines, the problems that keep a machine from taking part, and the removal of old claims;

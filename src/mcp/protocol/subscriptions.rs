@@ -2,7 +2,7 @@
 //!
 //! The vault is watched from the first subscription on. An event says only that something may have changed, so the note
 //! is compared first, and a client is notified of real changes alone. The comparison runs on the watcher's thread,
-//! notifications on the protocol's tasks. A session that ends takes its subscriptions with it.
+//! notifications on the protocol's tasks. When a session ends, its subscriptions end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

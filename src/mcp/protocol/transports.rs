@@ -7,7 +7,7 @@
 //! line stays in the buffer.
 //!
 //! Over HTTP the server listens on this machine alone, unless its options allow another address. Every request must
-//! bring the token; the protocol's library checks `Host` (no name that was rebound to this address) and `Origin` (no
+//! contain the token; the protocol's library checks `Host` (no name that was rebound to this address) and `Origin` (no
 //! page of another site) besides.
 
 use std::io::{Error, ErrorKind};

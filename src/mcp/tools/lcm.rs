@@ -1,4 +1,5 @@
-//! Defines the tools `lcm_grep`, `lcm_describe` and `lcm_expand`, which search long conversations and expand summaries.
+//! Defines the tools `lcm_grep`, `lcm_describe` and `lcm_expand`, which search long conversations and expand summaries
+//! (`lcm`: lossless context management).
 
 use jiff::Timestamp;
 

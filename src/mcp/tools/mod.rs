@@ -7,7 +7,7 @@
 //! [`TOOLS`].
 //!
 //! This file defines a tool, its call and its answer, and the named sets of tools (`recall`, `deliver`, `full`).
-//! `search`, `reading`, `memory`, `pins`, `reminders`, `lcm` and `brains` hold the tools, one file a topic.
+//! `search`, `reading`, `memory`, `pins`, `reminders`, `lcm` and `brains` hold the tools, one file for each topic.
 
 #[cfg(feature = "assistant")]
 pub mod brains;

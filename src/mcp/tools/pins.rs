@@ -1,5 +1,5 @@
-//! Defines the tools `memory_promote` (moves a bullet of a day's note into the facts), `memory_pin` (makes recall give
-//! a text first) and `memory_unpin` (ends that).
+//! Defines the tools `memory_promote` (moves a bullet of a day's note into the facts), `memory_pin` (puts a text before
+//! all recalled memories) and `memory_unpin` (removes it from there).
 
 use jiff::civil::Date;
 

@@ -1,4 +1,4 @@
-//! Brings what each topic of tools uses: `use super::prelude::*`.
+//! Brings into scope the items that each topic of tools uses: `use super::prelude::*`.
 
 pub(super) use rmcp::model::Tool;
 pub(super) use rmcp::schemars::{self, JsonSchema};

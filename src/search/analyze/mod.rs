@@ -1,7 +1,7 @@
 //! Turns text into terms. Pure: no file, no clock.
 //!
-//! There are two analyzers. [`text`] gives the terms that the index stores and typed queries look up: folded forms,
-//! with English stems beside them. [`stems`] gives the terms that ranking counts: stemmed, without function words, and
+//! There are two analyzers. [`text`] makes the terms that the index stores and typed queries look up: folded forms,
+//! with English stems beside them. [`stems`] makes the terms that ranking counts: stemmed, without function words, and
 //! with the [`stems::Shape`] of the sentence and the pieces (n-grams) by which words are compared. [`authors`] numbers
 //! the speakers, and strips their names and links to blocks from the text that a model embeds; `function_words` detects
 //! languages, [`days`] finds the days that a text names, `glob` matches path patterns.

@@ -2,7 +2,7 @@
 //! function words and question words. Also computes the [`Shape`] of a sentence (the kinds of content in it), and cuts
 //! words into pieces (4-grams), of which related or misspelt words share many.
 //!
-//! Pure. Scripts written without spaces give overlapping pairs of characters.
+//! Pure. Text in scripts without spaces is split into overlapping pairs of characters.
 
 use std::sync::LazyLock;
 

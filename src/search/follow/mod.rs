@@ -4,8 +4,8 @@
 //!   builds a new index beside the old one.
 //! - [`follower`] is the daemon's part: it follows the watcher and proves the cache's freshness; `freshness` reads that
 //!   proof.
-//! - [`snapshot`] gives a query one state of the vault with all texts, committed or read directly; before the answer
-//!   leaves, it checks the files that the answer was made from. [`report`] describes the index for people.
+//! - [`snapshot`] is the one state of the vault that a query reads, with all texts, committed or read directly; before
+//!   the answer leaves, it checks the files that the answer was made from. [`report`] describes the index for people.
 
 pub mod follower;
 pub mod report;

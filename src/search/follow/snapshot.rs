@@ -1,5 +1,5 @@
-//! Gives a query one consistent state of the index ([`Snapshot`]). Before the answer leaves, [`Index::answer`] checks
-//! the files that it was made from.
+//! Takes a consistent snapshot of the index for a query ([`Snapshot`]). Before the answer leaves, [`Index::answer`]
+//! checks the files that it was made from.
 //!
 //! A query comes in as a closure that takes a snapshot, and returns its result with the files that it used. The result
 //! goes out with its freshness. If one of the files has changed without an event of the watcher, every file is

@@ -1,5 +1,5 @@
-//! Detects what a question asks for: its terms, the days it names, and the kind of answer. [`crate::search::rank`]
-//! finds the speakers that the question names.
+//! Detects the parts of a question: its terms, the days that it names, and the kind of answer that it asks for.
+//! [`crate::search::rank`] finds the speakers that the question names.
 //!
 //! Pure; the only clock is the caller's `today`.
 

@@ -1,4 +1,5 @@
-//! Ranks candidates. Pure: a question and a corpus give the same scores however the corpus grew.
+//! Ranks candidates. Pure: the scores depend on the question and on the corpus's present content alone, not on its
+//! history.
 //!
 //! - Turns of conversations: [`turn_signals`] computes their signals and adds them up; `word_signals` computes the
 //!   signals from words. [`crate::search::weights`] has the names and weights of the signals.

@@ -6,7 +6,7 @@
 //! (memories, pins, reminders, follow-ups, daily notes) and in logs each block is a document of its own.
 //!
 //! Words are expanded as in [`crate::search::rank::expanded_word`]. All statistics are those of the notes in scope, so
-//! they are the same however the corpus grew. The weights stand in `search/weights.rs`.
+//! they don't depend on the corpus's history. The weights stand in `search/weights.rs`.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Marks facts that no longer hold: struck facts, the older of two that contradict each other, and expired working
 //! memory.
 //!
-//! Such facts are found and returned, but behind those that hold; a struck one says until when it held. Expired working
-//! memory is found too, and never given to a prompt. Pure.
+//! Such facts are found and returned, but behind those that hold; a struck fact names the day until which it held.
+//! Expired working memory is found too, but never recalled for a prompt. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

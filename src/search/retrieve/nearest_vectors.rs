@@ -4,9 +4,9 @@
 //!
 //! There are two passes. The first compares the signs of the first 64 dimensions, eight bytes a block, and leaves about
 //! 16,000 blocks; a vector that is near as a whole is nearly always near in these dimensions, too. The second compares
-//! all signs of those blocks. The threshold of the first pass comes from a sample of blocks; a part of the sample gives
-//! the mean and the spread of all cosines. The vectors themselves determine the sample, so the result follows from the
-//! blocks in scope alone, however the corpus grew.
+//! all signs of those blocks. The threshold of the first pass comes from a sample of blocks; the mean and the spread of
+//! all cosines are estimated from a part of the sample. The vectors themselves determine the sample, so the result
+//! depends on the blocks in scope alone, not on the corpus's history.
 
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
 //! Finds words of the vault that look like a word of the question: other forms of it in any language, compounds that
 //! contain it, and its correct spelling if it is misspelt.
 //!
-//! The likeness of another word is the cube of the share of the question word's 4-grams that the other word has. (The
-//! two ends of a word count as letters.) This needs no dictionary, and it is the same for every vault. It finds 33 of
-//! `notes-dev`'s 42 German answers among the first ten hits; a German stemmer in its place found 30. All terms of the
-//! corpus are compared by their signatures, a nanosecond each, and the possible matches by their letters. In scripts
-//! written without spaces, where terms are pairs of characters, each character of the question also matches the pairs
-//! that begin with it. Pure.
+//! The similarity of another word is `(common / total)³`: `total` is the number of 4-grams of the question's word,
+//! `common` the number of those that the other word has, too. (The beginning and the end of a word are padded with one
+//! mark each.) This needs no dictionary, and it is the same for every vault. It finds 33 of `notes-dev`'s 42 German
+//! answers among the first ten hits; a German stemmer in its place found 30. All terms of the corpus are compared by
+//! their signatures, a nanosecond each, and the possible matches by their letters. In scripts written without spaces,
+//! where terms are pairs of characters, each character of the question also matches the pairs that begin with it. Pure.
 //!
 //! Typing errors of a question are corrected ([`correct_typos`]): a word that the vault doesn't have becomes a word of
 //! the vault that is one error away (two neighbouring letters swapped, a letter too many, too few, or another one). A

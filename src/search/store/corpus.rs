@@ -2,8 +2,8 @@
 //! their living documents, and exact statistics. Each question is answered from one corpus.
 //!
 //! tantivy's own counts include dead documents until a merge; ours don't. The number of documents, their lengths and
-//! each term's document frequency are those of the living documents, so the same vault gives the same scores whatever
-//! its history.
+//! each term's document frequency are those of the living documents, so the scores depend on the present vault alone,
+//! not on its history.
 //!
 //! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. A note owns a contiguous
 //! run of them in the order of its blocks, so the neighbours of a turn are the adjacent slots. Dead notes keep their

@@ -1,4 +1,4 @@
-//! Stores what the index knows of each block, on disk and in memory.
+//! Stores the index's data on each block, on disk and in memory.
 //!
 //! Blocks with their terms come in; the corpus that questions are answered from goes out. The store is never the only
 //! copy.
@@ -11,8 +11,8 @@
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with the ranking's data on each
 //!   block in a file that is mapped beside it.
 //! - [`commit`] turns changed files into a change, commits it and merges segments.
-//! - [`corpus`]: one snapshot of catalog and segments, with exact statistics of living documents, so that an index that
-//!   grew by edits and a new one give the same answers; [`blocks`] reads its data on each block.
+//! - [`corpus`]: one snapshot of catalog and segments, with exact statistics of living documents, so that the answers
+//!   of an index that grew by edits equal those of a new one; [`blocks`] reads its data on each block.
 //! - [`vector_code`]: quantised vectors; [`vectors`] stores those of external models.
 
 pub mod blocks;

@@ -1,9 +1,9 @@
 //! Merges items into notes: adds those that a note lacks. Pure.
 //!
 //! Each function here takes a note's bytes and items, and returns the bytes with the missing items added. Every byte
-//! that was there stays, in its order. An item that is there already is counted, not added. Items count as added only
-//! if parsing the new bytes gives them back. A note that ends inside a comment, for example, takes no memory, and the
-//! result says why.
+//! that was there stays, in its order. An item that is there already is counted, not added. An item counts as added
+//! only if it is found when the new bytes are parsed. A note that ends inside a comment, for example, takes no memory,
+//! and the result says why.
 
 mod bullets;
 

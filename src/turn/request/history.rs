@@ -2,7 +2,7 @@
 //! results. Pure.
 //!
 //! Injected memories, the program's own remarks about the log and deleted messages are left out; the chunks of an
-//! answer are joined. Text is given as it stands in the log, so the same log gives the same bytes.
+//! answer are joined. Text is copied as it is in the log, so the same log makes the same bytes.
 
 use std::collections::HashSet;
 

@@ -1,11 +1,12 @@
-//! Makes the request of a turn, one file a part. The log's bytes, notes and settings come in; a request goes out. Pure:
-//! the same bytes make the same request.
+//! Makes the request of a turn, one file for each part. The log's bytes, notes and settings come in; a request goes
+//! out. Pure: the same bytes make the same request.
 //!
-//! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: finds the parts of an
-//!   earlier request in its log;
+//! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: finds the parts of an earlier
+//!   request in its log;
 //! - [`history`], [`files`]: a log's blocks as messages, and their attached files;
 //! - [`notes`]: the notes of every request;
-//! - `shorten`: the head and tail of a long text; [`mod@fit_results`]: what a turn's tools said, as long as there is room;
+//! - `shorten`: the head and tail of a long text; [`mod@fit_results`]: the results of a turn's tools, shortened to the
+//!   room in the request;
 //! - [`past_context`]: summaries and matching turns, for the part of the conversation that doesn't fit.
 
 pub mod assemble;

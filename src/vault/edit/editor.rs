@@ -1,10 +1,15 @@
-//! Edits notes; no other code changes them. [`Editor`] repeats an attempt until the edit is made on the newest bytes.
+//! Edits notes: [`Editor`] repeats an attempt until the edit is made on the newest bytes, or its time is over
+//! ([`EditError::Busy`]).
 //!
+//! A path, operations (or a function of the newest bytes) and a reason come in; an [`EditReport`] goes out.
 //! `docs/editing.md` is the protocol. [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that
 //! one edit happens at a time. An attempt ([`in_place`](super::in_place), or the swap) reads the note and applies the
-//! operations to these bytes. It detects whether another program changed the note between reading and writing; then the
-//! editor repeats it from a new reading, so no old bytes are written. If another program has the file open, the lock is
-//! released for a short wait before the next attempt.
+//! operations to these bytes. If another program changes the note between reading and writing, the attempt fails, and
+//! the editor starts again with a new reading. If another program has the file open, the editor waits and tries again;
+//! the lock is free during the wait.
+//!
+//! Invariants: no other room changes notes; an edit never overwrites bytes that it hasn't read. Logs are extended by
+//! [`append`](super::append) without an attempt.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

@@ -4,8 +4,8 @@
 //! before its journal entry is on disk, and never over unread bytes; only [`append`] adds to a log without reading or
 //! journalling it. (`docs/editing.md` is the protocol.)
 //! - [`editor`]: the loop around attempts; this file: its settings and its outcome;
-//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available (and create, and remove),
-//!   [`append`] to a log;
+//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available, and for notes that are
+//!   created or removed, [`append`] to a log;
 //! - [`edit_journal`]: the planned write; [`recover`]: the recovery of an interrupted edit;
 //! - [`displaced`]: files that a swap replaced, watched for a minute.
 

@@ -4,7 +4,7 @@
 //! compares. Folders are watched, not files, so that a save by rename or exchange is seen like any other. A new folder
 //! is watched first and walked then, because early writes into it have no event. A process that must not miss earlier
 //! events leaves a [cookie](cookies). If events may have been missed (the queue overflowed, a folder was moved, an hour
-//! has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event, so the sizes and
+//! has gone by) a rescan is asked for. A write through a hard link or a mapped file causes no event, so the sizes and
 //! times of all files are compared every three minutes. A vault that vanishes is reported as such and never as the
 //! removal of its notes.
 //!

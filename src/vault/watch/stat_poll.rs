@@ -1,7 +1,7 @@
 //! Compares the sizes and times of all files every three minutes, to report changes without an event (network drives,
 //! hard links).
 //!
-//! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. The
+//! A write through a hard link outside of the vault, or into a file that is mapped into memory, causes no event. The
 //! last stat of each file is kept. If a poll finds another stat, the watcher's event may still be on its way: the file
 //! is reported only if no event comes first. Pure: stats come in.
 

@@ -1,6 +1,6 @@
 //! Serves the places of the page: each address is one file here, with its view and the actions that change something.
 //!
-//! A place calls the rooms that its commands call, and owns no rule. [`PLACES`] is the list.
+//! A place calls the same rooms as the commands for the same task, and has no rules of its own. [`PLACES`] is the list.
 
 mod approvals;
 mod calendar;

@@ -1,4 +1,4 @@
-//! Brings into scope what almost every place needs: `use super::prelude::*`.
+//! Brings into scope the items that almost every place needs: `use super::prelude::*`.
 
 pub(in crate::web) use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Serves `/usage`: calls, tokens and cost by day, brain or place, as a chart and as a table; budgets and their
+//! Serves `/usage`: calls, tokens and cost by day, brain or channel, as a chart and as a table; budgets and their
 //! remainders.
 
 use std::collections::BTreeMap;

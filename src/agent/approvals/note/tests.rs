@@ -1,3 +1,6 @@
+//! Tests the rules of the note of approvals: the decision that a line expresses, reusable approvals, and the removal of
+//! old lines.
+
 use super::*;
 
 fn asked() -> Approval {

@@ -1,10 +1,10 @@
 //! Makes the command that starts Codex: its home, its settings, its environment.
 //!
-//! Settings are arguments (`-c key=value`), so no file is written, and a version of Codex that no longer knows a
+//! Settings are passed as arguments (`-c key=value`), so no file is written. A version of Codex that doesn't know a
 //! setting ignores it. Most of them disable something: a chat needs neither Codex's coding instructions (some 4 KB),
 //! nor its skills, nor its tools (some 18 KB). Only the environment holds keys, and neither Codex's commands nor our
-//! MCP server get them. If the settings name no key and no server, the user's own Codex login is used: the home then
-//! has a link to it.
+//! MCP server get them. If the settings name no key and no `url`, the user's own Codex login is used: the home then has
+//! a link to its file.
 
 use std::path::{Path, PathBuf};
 

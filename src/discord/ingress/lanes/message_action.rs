@@ -1,4 +1,4 @@
-//! Decides what follows from a logged message: a question is accepted as a turn, `stop` stops a turn, any other message
+//! Chooses the action for a logged message: a question is accepted as a turn, `stop` stops a turn, any other message
 //! has no effect.
 
 use jiff::{SignedDuration, Timestamp};

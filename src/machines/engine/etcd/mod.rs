@@ -1,4 +1,4 @@
-//! Implements the engine on etcd: transactions of version 3 that compare values, through the JSON gateway of its
+//! Implements the engine on etcd: compare-and-swap transactions of the v3 API, through the JSON gateway of etcd's
 //! servers.
 //!
 //! A cluster that was restored from a backup has lost claims. This machine therefore stores the cluster's id and

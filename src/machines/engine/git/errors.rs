@@ -1,4 +1,5 @@
-//! Translates git's messages into one sentence for a person, and tells whether the remote may have been changed. Pure.
+//! Translates git's messages into one sentence for a person, and decides whether the remote may have been changed.
+//! Pure.
 
 use super::super::EngineError;
 

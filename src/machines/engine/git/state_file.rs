@@ -1,5 +1,5 @@
 //! Reads and writes the state file: one file in a git branch, with all entries that the machines share. This module
-//! also gives the branches their names (one branch, or one a month where a server forbids forced pushes), and records
+//! also makes the names of the branches (one branch, or one a month where a server forbids forced pushes), and records
 //! in the state directory which state this machine last saw at the remote.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
