@@ -2,7 +2,8 @@
 //! statements on them.
 //!
 //! A change is one transaction, and on disk before its call returns. Several processes may use one file; each waits for
-//! the others. A file of an earlier version gets the tables that it lacks; a file of a later version is an error.
+//! the others. A file of an earlier version gets the tables that it lacks; a file of a later version is an error. A
+//! file that is no database is moved aside if its owner asks for that ([`Database::open_or_renew`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! Holds an opened vault with all that a front door (command line, MCP, Discord, hooks, page, daemon) needs: settings,
 //! zone, directories, clock, editor.
 //!
-//! Every front door begins here, so that a vault is opened in one way only. Opening reads the settings and nothing
-//! else: no note, no database.
+//! Every front door begins here, so that a vault is opened in one way only. Opening makes the two directories and reads
+//! the settings; it opens no note and no database.
 //! - [`opening`]: opens a vault, and joins the other machines; [`settings_file`]: changes the settings on disk.
 
 mod opening;

@@ -1,8 +1,8 @@
 //! Runs the assistant: one turn for a question, and one answer for a turn. Connects the pure parts of `turn` and
 //! `brain` with the vault, its settings and its secrets.
 //!
-//! A question comes in, with the tools and memories for it; one answer goes out. Nothing here sends an answer or knows
-//! Discord. In the order of use:
+//! A question comes in, with the tools and memories for it; one answer goes out. Nothing here sends an answer or
+//! depends on Discord. In the order of use:
 //! - [`brain_clients`], [`brain_chain`]: clients for the brains of the settings, and calls of them; [`brains`]: their
 //!   state; [`budget`]: the day's budgets and their use ([`answer`]'s `budget_check` applies them);
 //! - [`turn_memory`]: memories for a turn, and the answer that needs no model;

@@ -1,4 +1,4 @@
-//! Runs the command line: parses arguments, opens what the command needs, prints its result or its error.
+//! Runs the command line: parses arguments, opens the resources that the command needs, prints its result or its error.
 //!
 //! Arguments come in; results on standard output, remarks on standard error and an exit code go out. [`run`] may be
 //! called more than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its

@@ -1,4 +1,4 @@
-//! Runs commands in the box through a helper process: starts this program as its own helper, hands it the policy and
+//! Runs commands in the box through a helper process: starts this program as its own helper, sends it the policy and
 //! the command, and reads the command's output. The program's `main` calls [`main`] first, before it parses arguments.
 
 use std::ffi::OsString;

@@ -1,12 +1,12 @@
 //! Runs a pass of the scheduler every minute, and after a change of the reminders, the follow-ups, the settings or
 //! another machine's deliveries.
 //!
-//! The loop keeps no schedule. It knows four instants: the next minute's boundary, the next pass that the last pass
+//! The loop keeps no schedule, only four instants: the next minute's boundary, the next pass that the last pass
 //! requested (for a retry, or a note that was still being changed), the next pass that a change requested, and the
 //! editor's next check of a note that it wrote. It sleeps to the earliest of them, never for long ([`Ticker`]), and
-//! each leads to a pass that reads the notes anew. Nothing fires while the vault's folder is gone. If the console is
-//! the notifier that counts, the daemon ends when the reader of its standard output ends, as in
-//! `vault-agent run | head`; due items that were not sent stay due for the next start.
+//! each leads to a pass that reads the notes again. Nothing fires while the vault's folder is gone. If the console is
+//! the notifier that counts, the daemon ends when the reader of its standard output ends, as in `vault-agent run |
+//! head`; due items that were not sent stay due for the next start.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

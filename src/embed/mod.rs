@@ -1,8 +1,8 @@
 //! Embeds texts: turns them into vectors.
 //!
 //! A text comes in; its vector, by the model that the settings name, goes out. After a [`ModelError`] search and recall
-//! go on without the vector. This room knows no note, no index and no ranking; [`crate::search::store::vectors`] stores
-//! vectors.
+//! go on without the vector. This room depends on no note, no index and no ranking; [`crate::search::store::vectors`]
+//! stores vectors.
 //! - [`open`]: opens the model of the settings (`[embed] provider`) behind the trait [`Provider`];
 //! - models: [`table`] is built in: it needs no file and no network, and takes microseconds a text ([`wordpiece`]
 //!   tokenizes for it); [`static_model`] chooses it or another table from a folder; [`local`] runs a sentence model

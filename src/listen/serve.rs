@@ -1,4 +1,5 @@
-//! Accepts connections, and closes those whose client sends its headers too slowly, or doesn't read the response.
+//! Accepts connections, and closes those whose client sends its headers too slowly, or (on Linux) doesn't read the
+//! response for a minute. At most [`MOST_CONNECTIONS`] are open at a time.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Talks to the engine (the shared store) on behalf of [`Machines`]: reads entries, makes and renews claims, settles
+//! Communicates with the engine (the shared store) for [`Machines`]: reads entries, makes and renews claims, settles
 //! them, and sleeps until the next step is due.
 
 use std::time::Duration;

@@ -3,8 +3,8 @@
 //!
 //! Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is stored. A process that works
 //! beside the daemon ([`Machines::beside`]) makes no claims, so work that needs a claim waits for the daemon. The
-//! daemon joins ([`Machines::join`]) and runs [`Machines::drive`], which talks to the engine. The handle answers from
-//! the entries that were read last, so it never waits.
+//! daemon joins ([`Machines::join`]) and runs [`Machines::drive`], which communicates with the engine. The handle
+//! answers from the entries that were read last, so it never waits.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

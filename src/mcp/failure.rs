@@ -1,4 +1,4 @@
-//! Defines the error of a tool, for a model: the fault, the argument, and what to try instead.
+//! Defines the error of a tool, for a model: the fault, the argument, and a remedy.
 //!
 //! A wrong argument or a refused edit is the tool's own answer (`isError`, its type in `_meta`), because a model can
 //! read and repair it. Protocol errors are for faults that no model can repair: an unknown tool, a malformed request.

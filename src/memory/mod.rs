@@ -2,8 +2,9 @@
 //!
 //! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come
 //! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
-//! by content, and one snapshot that names its author ([`Origin`]). Then it reads the note again, so "saved" is a fact;
-//! if a person's edit came first, the answer is an error that says so.
+//! by content, and one snapshot that names its author ([`Origin`]); only [`save`]'s promotion edits two notes. Then the
+//! operation reads the note again, so "saved" is a fact. If a person's edit came first, the answer is an error with
+//! this reason.
 //! - [`wording`]: checks a text, formats it as a bullet, and compares two texts; [`contradiction`]: contradictions
 //!   between two facts. Pure;
 //! - [`scope`]: a memory's scope, and the project of a folder;

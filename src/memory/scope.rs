@@ -1,5 +1,5 @@
 //! Defines the scope of a memory: global, a project, an agent, a person or a named group. Also finds a folder's project
-//! by its repository's remote, or by the folder where there is none.
+//! by its repository's remote, or by the folder if there is no remote.
 //!
 //! A scope is visible in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`, `#agent/reviewer`,
 //! `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds and renames such tags by

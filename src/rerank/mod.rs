@@ -1,9 +1,9 @@
 //! Reranks a search's first hits: scores how well each text answers the question.
 //!
 //! A reranker reads question and text together, which is better and far slower than comparing vectors; so only a deep
-//! search uses it ([`crate::search::SearchClient::deep`]), for a few dozen texts, and a hook never does.
-//! `[rerank] provider` chooses a model behind an endpoint ([`endpoint`]) or in a directory ([`local`]). This room knows
-//! no note, no index and no ranking. A failure is a [`ModelError`]; then the search keeps its own order.
+//! search uses it ([`crate::search::SearchClient::deep`]), for a few dozen texts, and a hook never does. `[rerank]
+//! provider` chooses a model behind an endpoint ([`endpoint`]) or in a directory ([`local`]). This room depends on no
+//! note, no index and no ranking. A failure is a [`ModelError`]; then the search keeps its own order.
 
 pub mod endpoint;
 pub mod local;

@@ -3,7 +3,7 @@
 //! returns the gathered material and the memories that are recalled for the prompt.
 //!
 //! Each event's id is computed from the run alone, so a repeated write adds no second event, and the request can be
-//! rebuilt from the log. A log holds one run only, because runs know nothing of each other.
+//! rebuilt from the log. A log holds one run only, because runs are independent of each other.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! A reminder is an event at its local time in the vault's zone, with an alarm; a recurring reminder has a rule. The
 //! zone's clock changes are written, too, each by its date, from the database that the scheduler uses: no rule
-//! describes a zone whose changes follow the moon (Morocco) or a government. A calendar that knows the zone by its name
-//! uses its own rules anyway. A pending follow-up is an event at its instant.
+//! describes a zone whose changes follow the moon (Morocco) or a government. A calendar that recognizes the zone by its
+//! name uses its own rules anyway. A pending follow-up is an event at its instant.
 //!
 //! Three limits of calendars:
 //!
@@ -11,7 +11,7 @@
 //!   day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would be shorter, but calendars don't support it.
 //! - If the clocks skip a local time, a calendar leaves that occurrence out, or shifts it by the gap's length (RFC
 //!   5545), and vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification,
-//!   and the description of a recurring event says where the two differ.
+//!   and the description of a recurring event names the first occurrence in which the two differ.
 //! - An event has no length, because a reminder is a point in time.
 
 use std::collections::HashMap;

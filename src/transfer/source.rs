@@ -11,8 +11,8 @@
 //! - relates_to [[Beans]]
 //! ```
 //!
-//! Each of its notes is copied whole into the folder of imports, where search finds its observations and its links go
-//! on working. Nothing is copied into `MEMORY.md` as well.
+//! Each of its notes is copied whole into the folder of imports, in which search finds its observations, and its links
+//! still work. Nothing is copied into `MEMORY.md` as well.
 
 use std::path::Path;
 

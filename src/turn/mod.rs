@@ -1,7 +1,7 @@
-//! Defines the steps of a turn: the way from one message to its one answer.
+//! Defines the steps of a turn, which leads from one message to its one answer.
 //!
 //! A message to be answered comes in, as a row of the [`turn_journal`]; the text of its answer goes out to `deliver`,
-//! which alone sends. Between the two, pure functions decide:
+//! which alone sends. Between the two, pure functions decide, and the journal records each step:
 //! - [`turn_journal`]: the steps of a turn on disk, and their order;
 //! - [`mod@route`]: the brains to ask, in order, and the category of a question;
 //! - [`request`]: the request, made from the log, its summaries and the notes, and made again later;

@@ -1,6 +1,6 @@
 //! Decides whether a harness's session can be resumed for a request. Pure.
 //!
-//! A session can be resumed if the log still holds the conversation that it was given, then its question and its
+//! A session can be resumed if the log still holds the conversation that was sent to it, then its question and its
 //! answer, and after that only people's messages. Any other change (an edit, another brain's answer, other
 //! instructions) needs a new session, made from the log.
 

@@ -1,8 +1,8 @@
 //! Runs a harness (a program with a loop of its own) for a turn, and records its calls in the turn journal.
 //!
 //! A harness calls its tools itself. [`HarnessWatcher`] receives each call before it happens, records it and its result
-//! as a round, asks a person where an approval is needed, and stops the run at a limit. It never repeats a call. After
-//! a crash or a failure the next brain gets these rounds with its request, whatever kind of brain it is.
+//! as a round, asks a person if an approval is needed, and stops the run at a limit. It never repeats a call. After a
+//! crash or a failure the next brain gets these rounds with its request, whatever kind of brain it is.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -6,8 +6,8 @@
 //! `[assistant] allow` names them. In a turn that has read untrusted text, network access and secrets always need one.
 //! With `bash = "ask"` in the settings, every command needs an approval.
 //!
-//! The output is untrusted text. A command that is given secrets has a scratch folder of its own, which is removed when
-//! the command ends, so that no other command finds the secrets there. The secrets are removed from its output.
+//! The output is untrusted text. A command with secrets has a scratch folder of its own, which is removed when the
+//! command ends, so that no other command finds the secrets there. The secrets are removed from its output.
 
 mod scratch;
 pub mod vault_proxy;

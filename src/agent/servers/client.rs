@@ -1,8 +1,8 @@
 //! Connects to one MCP server, over pipes or HTTP, lists its allowed tools, and calls them.
 //!
-//! A server of the settings comes in; tools, results and errors without secrets go out. The secrets that the server was
-//! given are kept in `hidden`; `server_output` removes them from results. Also stores the health of all servers in
-//! `mcp.json`: the times of the last answer and the last failure, and the last error.
+//! A server of the settings comes in; tools, results and errors without secrets go out. The server's secrets are kept
+//! in `hidden`; `server_output` removes them from results. Also stores the health of all servers in `mcp.json`: the
+//! times of the last answer and the last failure, and the last error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //!
 //! A program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with
 //! it. Its environment is PATH, HOME, LANG and the variables of the settings; the values of these variables are removed
-//! from its errors. Over HTTP, messages that the server sends outside of a call are not read. If the server forgets the
+//! from its errors. Over HTTP, messages that the server sends outside of a call are not read. If the server ends the
 //! session, the client ends; the next call starts a new one.
 
 use std::collections::HashSet;

@@ -1,4 +1,5 @@
-//! Removes secrets from texts ([`HiddenSecrets`]): the output of commands and servers that were given the secrets.
+//! Removes secrets from texts ([`HiddenSecrets`]): the output of commands that got the secrets in their environment,
+//! and of MCP servers.
 //!
 //! A secret is found as it is, in Base64, in hexadecimal digits, reversed, as URLs and JSON escape it, and also if
 //! white space divides it. A secret of fewer than six bytes is not removed, because ordinary words would match. Pure.

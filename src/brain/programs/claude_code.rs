@@ -2,8 +2,8 @@
 //!
 //! Its command line holds neither a key nor a word of the conversation: the `initialize` message carries the system
 //! text, the prompt follows it, and the environment holds the key. Claude Code reads no settings file of its own,
-//! neither the user's nor a project's. It knows our MCP server and the servers of our settings, and may use those of
-//! its own tools that our settings name.
+//! neither the user's nor a project's. It gets our MCP server and the servers of our settings, and may use those of its
+//! own tools that our settings name.
 //!
 //! It asks over the pipe before every use of a tool. A call of our own tools is allowed as soon as it is recorded on
 //! disk; a call of Claude Code's tools needs a person's approval. Claude Code retries its provider by itself; each

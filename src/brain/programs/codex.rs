@@ -1,4 +1,4 @@
-//! Runs Codex as a brain: starts `codex app-server` and speaks its JSON-RPC protocol, as version 0.169 has it.
+//! Runs Codex as a brain: starts `codex app-server` and uses its JSON-RPC protocol, as of version 0.169.
 //!
 //! One process runs one turn. The sequence is `initialize`, `thread/start` (or `thread/resume` for an earlier thread),
 //! `turn/start`, and Codex's notifications until `turn/completed`. The whole request is sent in the protocol, so no
@@ -6,7 +6,7 @@
 //! the user's own settings of Codex are neither read nor changed.
 //!
 //! Codex's commands and file changes need an approval; its web search and its picture viewer don't. Tools that the
-//! settings don't name are disabled where Codex allows that, and declined otherwise.
+//! settings don't name are disabled if Codex allows that, and declined otherwise.
 
 mod items;
 mod program;

@@ -1,4 +1,4 @@
-//! Speaks JSON-RPC with a child process: requests both ways, and notifications from the child.
+//! Exchanges JSON-RPC messages with a child process: requests both ways, and notifications from the child.
 //!
 //! [`super::process`] reads and writes the lines; this module parses them. The field `jsonrpc` is sent to a child that
 //! needs it, and never required. A line that is JSON but no message is ignored.

@@ -1,5 +1,5 @@
-//! Encodes and decodes OpenAI's Chat Completions (`/v1/chat/completions`), spoken by llama.cpp, Ollama, vLLM, LM
-//! Studio, OpenRouter.
+//! Encodes and decodes OpenAI's Chat Completions (`/v1/chat/completions`), which llama.cpp, Ollama, vLLM, LM Studio and
+//! OpenRouter support.
 //!
 //! Servers differ most in this format. An answer is one message that grows piece by piece: strings are appended,
 //! objects are merged, and unknown fields are kept (`reasoning_content`, `extra_content`), so that the message can be

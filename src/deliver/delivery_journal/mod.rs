@@ -13,7 +13,7 @@
 //!
 //! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages and answers with their chunks, and their
 //!   states;
-//! - [`runs`]: runs of routines; [`lines`]: ids given to lines, reported problems, phrases of a brain, task lines,
+//! - [`runs`]: runs of routines; [`lines`]: ids assigned to lines, reported problems, phrases of a brain, task lines,
 //!   presses of buttons;
 //! - [`recipients`]: copies to further notifiers, and the pauses and refusals of destinations; [`deliveries`]: past and
 //!   open deliveries, and those of other machines;

@@ -2,8 +2,8 @@
 //! and [`webhook`](super::SignedWebhook). Discord's are in `discord::notify`.
 //!
 //! A message that is already on disk comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries
-//! once; `pass::send` decides about retries by the journal. A notifier adds what its service has beside the text, such
-//! as a mail's subject or a link. `http` is shared by the notifiers over HTTP.
+//! once; `pass::send` decides about retries by the journal. A notifier adds the extra parts that its service supports,
+//! such as a mail's subject or a link. `http` is shared by the notifiers over HTTP.
 
 use std::sync::Arc;
 

@@ -5,7 +5,8 @@
 //! makes a conflict copy. So machines rewrite their lines one after the other, in the order in which the store recorded
 //! the deliveries as `sent`. A machine waits until its own delivery is recorded, and until no line of an earlier
 //! delivery of another machine is left in its copy: the other machine rewrites that line, and the sync tool brings the
-//! change.
+//! change. The wait ends after [`PATIENCE`] without a change, and the voice rewrites the lines of a machine that is
+//! away.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

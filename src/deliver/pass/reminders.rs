@@ -1,4 +1,4 @@
-//! Plans the reminders: finds each due line's key in the journal, and decides what to do with the line.
+//! Plans the reminders: finds each due line's key in the journal, and chooses the action for the line.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Talks to Discord: requests, events, messages and errors in our types. Nothing here knows the vault.
+//! Communicates with Discord: requests, events, messages and errors in our types. Nothing here depends on the vault.
 //!
 //! - [`http`], [`error`]: the REST API with a channel's history, and its errors;
 //! - [`gateway`]: supervises one serenity client; `events`: turns its events into [`GatewayEvent`]s;

@@ -1,7 +1,7 @@
 //! Edits a task line: its box, a date, a field, its words. Every other byte stays.
 //!
-//! A new field goes where the plugin still reads all other fields: Tasks reads from the line's end and stops at an
-//! unknown field, so `⏰` and `[reminder:: ]` go before its fields, and a completion date goes after them.
+//! A new field is put in a place at which the plugin still reads all other fields: Tasks reads from the line's end and
+//! stops at an unknown field, so `⏰` and `[reminder:: ]` go before its fields, and a completion date goes after them.
 
 use std::ops::Range;
 

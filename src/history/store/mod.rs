@@ -1,10 +1,10 @@
 //! Stores snapshots in a bare git repository: its objects, commits, trees and the list of snapshots.
 //!
-//! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here knows the
-//! vault's folder, or why something is written.
+//! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here depends
+//! on the vault's folder, or on the reason of a write.
 //! - [`repository`]: the opened repository ([`HistoryStore`]); it writes the objects of a snapshot and syncs files and
 //!   folders to disk; [`tree`] adds methods that look up, list and change trees; [`reconcile`] takes the repository's
-//!   lock, and repairs what a killed process left;
+//!   lock, and repairs the repository after a killed process;
 //! - [`commit`]: commits and their messages as git's bytes, with the trailers that programs read;
 //! - [`walk`]: the way back through the commits; [`ledger`]: the list of snapshots outside of the repository.
 

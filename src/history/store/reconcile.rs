@@ -2,8 +2,9 @@
 //! lock, before its own work.
 //!
 //! There are two checks, which take a few microseconds together: whether git's own locks were left behind, and whether
-//! the branch ends where our list of snapshots ends ([`ledger`](crate::history::store::ledger)). A difference that an
-//! interruption of this program explains is repaired; any other is recorded, reported, and left as it is.
+//! the branch and our list of snapshots end with the same commit ([`ledger`](crate::history::store::ledger)). A
+//! difference that an interruption of this program explains is repaired; any other is recorded, reported, and left as
+//! it is.
 //!
 //! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed then, the file stays, and
 //! no program can write `NAME` again. Processes of this program write only while they hold the repository's own lock,

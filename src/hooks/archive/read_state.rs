@@ -1,5 +1,5 @@
-//! Reads the new lines of a transcript, one at a time, from the position where the last reading ended. Each transcript
-//! has a small file in the state directory, in which this position is recorded.
+//! Reads the new lines of a transcript, one at a time, from the position at which the last reading ended. Each
+//! transcript has a small file in the state directory, in which this position is recorded.
 //!
 //! The files are disposable: without them a transcript is read from its beginning, and the log shows which lines it
 //! holds already. They also list the known transcripts, so that the next session of a project can finish the log of a

@@ -1,5 +1,5 @@
-//! Makes the hooks' decisions about texts, such as whether an assistant saved what it says. Pure: texts in, verdicts
-//! and extracts out.
+//! Makes the hooks' decisions about texts, such as whether an assistant saved something that it claims to have saved.
+//! Pure: texts in, verdicts and extracts out.
 //!
 //! - [`recall_gate`]: whether memory is searched for a prompt;
 //! - [`save_claims`], [`claim_patterns`]: claims of an assistant to have saved something;

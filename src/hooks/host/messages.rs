@@ -3,9 +3,9 @@
 //! Claude Code writes one JSON object. Every field may be missing or null, and unknown fields are ignored, so that a
 //! newer host works with an older program.
 //!
-//! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts what hooks
-//! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
-//! that fits is given whole, and the host cuts nothing.
+//! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts the output of
+//! hooks at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
+//! that fits is sent whole, and the host cuts nothing.
 //!
 //! A host that is connected to our MCP server calls the tool [`HOOK_TOOL`] there instead of starting a process. The
 //! server doesn't list this tool, because it is for the host and not for the model. Its arguments are the fields of the

@@ -1,7 +1,7 @@
 //! Parses the host's transcript of a conversation (JSON Lines), from its end.
 //!
 //! The file belongs to the host and may be long, still growing, or of a later version. At most the last megabyte is
-//! read, or the first 256 KiB where the beginning is asked for; a line that isn't understood is skipped. Turns of
+//! read, or the first 256 KiB if the beginning is requested; a line that isn't understood is skipped. Turns of
 //! sub-agents, and texts that the host adds in the user's name, are left out.
 
 use std::borrow::Cow;

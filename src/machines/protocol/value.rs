@@ -2,7 +2,7 @@
 //! version of the format. All are bounded in length.
 //!
 //! A value is one line of JSON. Fields that this version doesn't know are kept when it writes the value again. Times
-//! that decide something are durations in milliseconds, as the writer gave them; a wall-clock time in a value is for
+//! that decide something are durations in milliseconds, chosen by the writer; a wall-clock time in a value is for
 //! people and for pruning only.
 
 use serde::de::DeserializeOwned;

@@ -1,5 +1,5 @@
-//! Speaks the MCP protocol: sessions and transports. Requests come in and answers go out; the tools decide what a
-//! request does.
+//! Implements the MCP protocol: sessions and transports. Requests come in and answers go out; the tools determine the
+//! effect of a request.
 //!
 //! - [`server`]: one session;
 //! - [`transports`]: over standard input and output, one JSON message a line, or streamable HTTP with a bearer token;

@@ -3,7 +3,7 @@
 //!
 //! Schemas, checks, annotations and `--tools` all come from the table [`TOOLS`], so they can't disagree. The doc
 //! comments of an answer's fields become part of its schema, for models. The functions run on threads that may wait for
-//! a disk, and know nothing of the protocol. A new tool is a constant and a function in its topic's file, and a line in
+//! a disk, and don't depend on the protocol. A new tool is a constant and a function in its topic's file, and a line in
 //! [`TOOLS`].
 //!
 //! This file defines a tool, its call and its answer, and the named sets of tools (`recall`, `deliver`, `full`).

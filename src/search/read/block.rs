@@ -1,5 +1,5 @@
 //! Defines the block, which is the unit of the index, and [`ParsedNote`], which holds the blocks of a file. Also finds
-//! the date in a note's name, and cuts a long block where a sentence ends, where a line ends, or between words.
+//! the date in a note's name, and cuts a long block at the end of a sentence, at the end of a line, or between words.
 
 use std::ops::Range;
 use std::sync::Arc;

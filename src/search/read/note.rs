@@ -1,5 +1,5 @@
-//! Parses a note's bytes into a [`ParsedNote`]: chooses the parser for its format, and adds what follows from its path,
-//! such as kind and day. Also defines [`Options`], the settings that decide which files are indexed.
+//! Parses a note's bytes into a [`ParsedNote`]: chooses the parser for its format, and adds properties that its path
+//! determines, such as kind and day. Also defines [`Options`], the settings that decide which files are indexed.
 //!
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.

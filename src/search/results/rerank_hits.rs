@@ -3,7 +3,7 @@
 //!
 //! The search itself is the usual one, by the daemon if one runs; this process asks the reranker, because its
 //! environment has the key. If the reranker fails, the hits keep the search's order, and the answer says so. A hit in a
-//! language that the reranker doesn't know keeps its place.
+//! language that the reranker doesn't support keeps its place.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

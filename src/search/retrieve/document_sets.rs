@@ -2,7 +2,7 @@
 //! time or a path.
 //!
 //! A corpus and terms come in; bitmaps of slots (the numbers of the corpus's documents) go out. The set of a word may
-//! include documents with another form of the word; where that matters, [`crate::search::retrieve::filter`] reads the
+//! include documents with another form of the word; if that matters, [`crate::search::retrieve::filter`] reads the
 //! text.
 
 use std::collections::HashMap;

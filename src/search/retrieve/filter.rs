@@ -1,5 +1,5 @@
 //! Applies a query's scopes (`project:ID`), filters, exclusions and phrases. It intersects sets of blocks from the
-//! index, or reads a block's text where the index doesn't know enough.
+//! index, or reads a block's text if the index isn't precise enough.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
 //! Reads the data that ranking needs of a corpus: each block's record, vector and neighbours, and for each term the
 //! blocks that have it.
 //!
-//! Slots and terms come in ([`Corpus`] says what a slot is).
+//! Slots and terms come in ([`Corpus`] explains slots).
 
 use crate::search::Role;
 use crate::search::analyze::Shape;

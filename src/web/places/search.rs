@@ -1,8 +1,8 @@
 //! Serves `/search`: the search form, and the hits for the query in the address.
 //!
 //! The query, its scope and its limit come in (`q`, `scope`, `limit`, `exact`, `deep`). Each hit goes out with its note
-//! and line, its score and the query's words that it contains. The page also shows how fresh the answer is. JSON has
-//! the fields of `search --json`, and `matched` for each hit. Nothing is changed.
+//! and line, its score and the query's words that it contains. The page also shows the freshness of the answer. JSON
+//! has the fields of `search --json`, and `matched` for each hit. Nothing is changed.
 
 use serde_json::Value;
 
