@@ -18,11 +18,11 @@ pub fn file_lines(bytes: &[u8]) {
     }
     assert_eq!(joined, bytes);
     assert!(vault_agent::format::lines::LiveLines::new(bytes).all(|line| all[line.number - 1] == line));
-    if let Some(closer) = lines::left_open(bytes) {
+    if let Some(closer) = lines::closing_line(bytes) {
         // A blank line between them would end a block quote.
         let end: &[u8] = if bytes.ends_with(b"\n") { b"" } else { b"\n" };
         let closed = [bytes, end, closer.as_bytes()].concat();
-        assert_eq!(lines::left_open(&closed), None);
+        assert_eq!(lines::closing_line(&closed), None);
     }
 }
 

@@ -49,7 +49,7 @@ impl Workspace {
             Ok(notifier) => Some(notifier),
             Err(error) => {
                 tracing::error!("{error}");
-                let unusable = || Arc::new(Unusable { name: kind.as_str(), why: not_telling(kind, &error) });
+                let unusable = || Arc::new(Unusable { name: kind.as_str(), why: not_sending(kind, &error) });
                 (!is_alone).then(|| unusable() as Arc<dyn Notifier>)
             }
         };
@@ -59,13 +59,13 @@ impl Workspace {
     }
 
     /// Why this machine leaves notifications to the others of `[machines]`: a notifier can't be made, or used.
-    pub fn reason_for_not_telling(&self) -> Option<String> {
+    pub fn reason_for_not_sending(&self) -> Option<String> {
         self.settings.machines.as_ref()?;
         let console: Arc<dyn Notifier> = Arc::new(Console::stderr(self.zone.tz().clone()));
         let mut all = self.settings.notify.all().into_iter();
         all.find_map(|kind| match self.notifier(kind, &console) {
-            Ok(notifier) => Some(not_telling(kind, &notifier.obstacle()?)),
-            Err(error) => Some(not_telling(kind, &error)),
+            Ok(notifier) => Some(not_sending(kind, &notifier.obstacle()?)),
+            Err(error) => Some(not_sending(kind, &error)),
         })
     }
 
@@ -139,7 +139,7 @@ impl Notifier for Unusable {
     }
 }
 
-fn not_telling(kind: NotifyKind, error: &dyn std::fmt::Display) -> String {
+fn not_sending(kind: NotifyKind, error: &dyn std::fmt::Display) -> String {
     format!("this machine doesn't tell by `{kind}`: {error}")
 }
 

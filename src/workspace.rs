@@ -29,7 +29,7 @@ use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
 use crate::vault::{ChangeReason, Editor, NotePath, Origin, Vault, VaultError};
 
-pub use self::opening::had_settings;
+pub use self::opening::has_saved_settings;
 pub use self::settings_file::SettingsFileError;
 
 /// A note, or the delivery journal, can't be read.
@@ -199,7 +199,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The journal can't be written; then the note should not be restored.
-    pub fn hold_missed(
+    pub fn record_restored_items(
         &self,
         path: &str,
         now: &[u8],
@@ -225,7 +225,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Its note can't be read or written.
-    pub fn postponed(
+    pub fn postpone_follow_up(
         &self,
         id: &str,
         was: Option<&str>,

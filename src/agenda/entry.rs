@@ -168,7 +168,7 @@ impl<'w> DaySpan<'w> {
     }
 
     /// The instant just before the first coming entry.
-    pub fn before_coming(&self) -> Timestamp {
+    pub fn last_past_instant(&self) -> Timestamp {
         let just_before = self.from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(self.from);
         just_before.max(self.now)
     }

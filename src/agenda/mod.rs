@@ -21,7 +21,7 @@ use crate::workspace::{ReadError, Workspace};
 pub use self::entry::{
     Agenda, AgendaEntry, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES, month, week,
 };
-pub(crate) use self::range::or_problem;
+pub(crate) use self::range::or_record_problem;
 pub use self::range::range;
 
 /// How many days back overdue items are searched.

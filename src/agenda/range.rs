@@ -40,7 +40,7 @@ pub fn range(
     let mut problems = Vec::new();
     let reminders = match workspace.vault.read_or_empty(&reminders_note) {
         Err(gone @ VaultError::Gone(_)) => return Err(gone.into()),
-        read => reminder::parse(&or_problem(read, &mut problems)),
+        read => reminder::parse(&or_record_problem(read, &mut problems)),
     };
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems, reminders };
     // Past deliveries, which no other source lists again.
@@ -90,7 +90,7 @@ fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Age
         let due = moment.due(one).map(|due| due.occurrence);
         let late = due.filter(|it| window.holds(it.at) && !is_known(it));
         entries.extend(late.map(|it| entry(it, EntryState::Late)));
-        let coming = DueInstant::new(zone, window.before_coming()).occurrences(one);
+        let coming = DueInstant::new(zone, window.last_past_instant()).occurrences(one);
         let left = (MOST_ENTRIES + 1).saturating_sub(entries.len());
         let coming = coming.take_while(|it| it.at < window.to).take(left);
         entries.extend(coming.map(|it| entry(it, EntryState::Coming)));
@@ -98,7 +98,7 @@ fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Age
 }
 
 /// What was read; else nothing, and the reason among the problems.
-pub(crate) fn or_problem<T: Default, E: Display>(read: Result<T, E>, problems: &mut Vec<String>) -> T {
+pub(crate) fn or_record_problem<T: Default, E: Display>(read: Result<T, E>, problems: &mut Vec<String>) -> T {
     read.unwrap_or_else(|error| {
         problems.push(error.to_string());
         T::default()
@@ -109,7 +109,7 @@ fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda
     let DaySpan { workspace, .. } = window;
     let path = &workspace.settings.paths.commitments;
     let read = workspace.memory().ledger().read().map(|file| file.blocks);
-    for block in or_problem(read, &mut agenda.problems) {
+    for block in or_record_problem(read, &mut agenda.problems) {
         let one = block.commitment;
         let waits = one.status == commitment::CommitmentStatus::Pending;
         let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };
@@ -209,10 +209,10 @@ const MOST_TIMES: usize = 42 * 24 * 60;
 fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), ReadError> {
     let DaySpan { workspace, .. } = window;
     let tz = workspace.zone.tz();
-    for note in or_problem(routines::read_all(workspace), &mut agenda.problems) {
+    for note in or_record_problem(routines::read_all(workspace), &mut agenda.problems) {
         let Some(routine) = note.routine.as_ref().filter(|routine| routine.enabled) else { continue };
         let table = schedule::Timetable::new(&workspace.zone, &routine.schedule);
-        let times = table.after(window.before_coming()).map(|it| it.at);
+        let times = table.after(window.last_past_instant()).map(|it| it.at);
         let times = times.take_while(|at| *at < window.to).take(MOST_TIMES);
         let schedule = routine.schedule.to_string();
         agenda.entries.extend(by_day(times, tz).map(|(at, times)| AgendaEntry {

@@ -236,7 +236,7 @@ impl<'a> LoggedTurn<'a> {
         let (facts, settings) = (&self.facts, &self.workspace.settings);
         let (at, budget) = facts.at.zip(facts.budget)?;
         let brain = settings.brains.iter().find(|brain| brain.name == facts.brain);
-        let blocks = rebuild::up_to(&self.blocks, facts.tail.as_deref());
+        let blocks = rebuild::blocks_up_to(&self.blocks, facts.tail.as_deref());
         let ids: Vec<&str> = self.questions().collect();
         let mut questions = rebuild::questions(blocks, &ids);
         for question in &mut questions {

@@ -93,7 +93,7 @@ impl Reply {
 
     /// Removes the calls of a refusal, which was broken off, and cuts the names of other calls, which stand in titles
     /// and errors.
-    pub fn bound_calls(&mut self) {
+    pub fn sanitize_calls(&mut self) {
         if self.stop == StopReason::Refusal {
             self.tool_calls.clear();
         }

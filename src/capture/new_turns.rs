@@ -21,7 +21,7 @@ const MAX_MESSAGE_BYTES: usize = 8_000;
 
 /// Whether a note is the log of a conversation between people and the assistant. Logs that coding agents and routines
 /// write of their own work are not searched.
-pub fn is_talk(logs: &str, path: &str) -> bool {
+pub fn is_conversation_log(logs: &str, path: &str) -> bool {
     let inside = path.strip_prefix(logs).and_then(|rest| rest.strip_prefix('/'));
     inside.is_some_and(|rest| rest.starts_with("discord-") && rest.ends_with(".md"))
 }

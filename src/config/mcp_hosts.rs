@@ -12,7 +12,7 @@ use super::tables::mcp::McpServer;
 pub use super::tables::mcp::is_user;
 
 /// The servers of `purpose` that such a program can be told of.
-pub fn of<'a>(servers: &'a [McpServer], purpose: &'a str) -> impl Iterator<Item = &'a McpServer> {
+pub fn servers_for<'a>(servers: &'a [McpServer], purpose: &'a str) -> impl Iterator<Item = &'a McpServer> {
     servers.iter().filter(move |server| server.is_for(purpose) && server.key_file.is_none())
 }
 
@@ -158,7 +158,7 @@ key_file = "~/key"
     #[test]
     fn each_program_is_told_in_its_own_words_and_no_secret() {
         let servers = Settings::parse(SERVERS).unwrap().mcp;
-        let names = |purpose| of(&servers, purpose).map(|one| one.name.as_str()).collect::<Vec<_>>();
+        let names = |purpose| servers_for(&servers, purpose).map(|one| one.name.as_str()).collect::<Vec<_>>();
         assert_eq!((names("assistant"), names("routine:news")), (vec!["web", "far"], vec!["web"]));
         let all: Vec<String> =
             servers[..2].iter().map(|one| one.for_json(VariableSyntax::Dollar).to_string()).collect();

@@ -189,7 +189,7 @@ impl Settings {
 
     /// Whether `other` differs in nothing but the assistant's settings and the pause: then the daemon makes only its
     /// assistant anew.
-    pub fn differ_for_assistant_alone(&self, other: &Self) -> bool {
+    pub fn differs_only_for_assistant(&self, other: &Self) -> bool {
         let mut same = self.clone();
         (same.paused_until, same.pause_reminders) = (other.paused_until, other.pause_reminders);
         same.assistant.clone_from(&other.assistant);

@@ -38,7 +38,7 @@ use crate::workspace::Workspace;
 
 pub use self::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
 #[cfg(all(unix, feature = "assistant"))]
-pub(crate) use self::parts::page::tell as tell_pages;
+pub(crate) use self::parts::page::notify_pages;
 
 /// Makes the allocator keep free memory for the steps of a question, or give it back at once. `main` sets it, which
 /// alone knows the allocator.

@@ -133,7 +133,7 @@ impl Scheduler {
         let minute = self.ticker.is_due(now);
         let asked = self.next_pass.is_some_and(|next_pass| next_pass <= now)
             || self.changed.is_some_and(|changed| changed <= Instant::now());
-        if minute && !self.delivery_order.is_usable() && self.workspace.reason_for_not_telling().is_none() {
+        if minute && !self.delivery_order.is_usable() && self.workspace.reason_for_not_sending().is_none() {
             self.delivery_order = self.workspace.delivery_order(self.ui.json);
         }
         let follow_up = self.workspace.editor.next_follow_up().is_some_and(|at| at <= now);

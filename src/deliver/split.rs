@@ -21,8 +21,8 @@ pub fn split(text: &str, limit: usize) -> Vec<String> {
     let mut fence: Option<Fence<'_>> = None;
     while !rest.trim().is_empty() {
         let opening = fence.map_or_else(String::new, |fence| fence.opening(limit));
-        let room = limit - units(&opening);
-        if units(rest) <= room {
+        let room = limit - utf16_len(&opening);
+        if utf16_len(rest) <= room {
             chunks.push(format!("{opening}{rest}"));
             break;
         }
@@ -43,7 +43,7 @@ pub fn split(text: &str, limit: usize) -> Vec<String> {
 }
 
 /// The length of `text` in UTF-16 units.
-pub fn units(text: &str) -> usize {
+pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
@@ -57,7 +57,7 @@ struct Fence<'a> {
 impl Fence<'_> {
     /// The line that opens this block again; without its info string where that is absurdly long.
     fn opening(self, limit: usize) -> String {
-        let info = if units(self.info) <= limit / 8 { self.info } else { "" };
+        let info = if utf16_len(self.info) <= limit / 8 { self.info } else { "" };
         format!("{}{info}\n", self.marker)
     }
 }
@@ -131,7 +131,7 @@ fn prefix(text: &str, room: usize) -> &str {
     let mut used = 0;
     let mut end = 0;
     for (start, grapheme) in text.grapheme_indices(true) {
-        used += units(grapheme);
+        used += utf16_len(grapheme);
         if used > room {
             break;
         }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn astral_characters_count_twice() {
         let chunks = split(&"🦀".repeat(1500), DEFAULT_LIMIT);
-        assert_eq!(chunks.iter().map(|chunk| units(chunk)).collect::<Vec<_>>(), [2000, 1000]);
+        assert_eq!(chunks.iter().map(|chunk| utf16_len(chunk)).collect::<Vec<_>>(), [2000, 1000]);
     }
 
     fn letters(text: &str) -> String {
@@ -274,7 +274,7 @@ mod tests {
             let text = parts.concat();
             let chunks = split(&text, limit);
             for chunk in &chunks {
-                prop_assert!(units(chunk) <= limit, "{} > {limit}: {chunk:?}", units(chunk));
+                prop_assert!(utf16_len(chunk) <= limit, "{} > {limit}: {chunk:?}", utf16_len(chunk));
                 prop_assert!(!chunk.trim().is_empty());
             }
             for chunk in chunks.iter().take(chunks.len().saturating_sub(1)) {

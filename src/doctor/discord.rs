@@ -17,7 +17,9 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
         Ok(Some(api)) => api,
         Ok(None) => return vec![],
         // Another check looks at the secrets where notifications need them.
-        Err(DiscordError::Secret(_)) if workspace.settings.notify.tells(NotifyKind::Discord) => return vec![],
+        Err(DiscordError::Secret(_)) if workspace.settings.notify.is_used(NotifyKind::Discord) => {
+            return vec![];
+        }
         Err(DiscordError::Secret(error)) => {
             return vec![Check::unusable("discord", &error, "mend `[discord]` in vault-agent.toml")];
         }

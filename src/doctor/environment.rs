@@ -121,7 +121,7 @@ fn firing(workspace: &Workspace) -> Option<Check> {
 }
 
 fn secrets(workspace: &Workspace) -> Option<Check> {
-    if !workspace.settings.notify.tells(NotifyKind::Discord) {
+    if !workspace.settings.notify.is_used(NotifyKind::Discord) {
         return None;
     }
     let (discord, root) = (&workspace.settings.discord, workspace.vault.root());

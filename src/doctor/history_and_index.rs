@@ -57,7 +57,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
 
 /// Checks whether a snapshot could be taken now, and whether the history is whole and unchanged.
 fn probe(history: &History, look: CheckExtent) -> Vec<Check> {
-    if let Err(error) = history.probe() {
+    if let Err(error) = history.check_writable() {
         let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
         return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
     }

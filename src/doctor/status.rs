@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::agenda::{
-    Agenda, AgendaEntry, EntryKind, UpcomingItem, late_and_coming, or_problem, upcoming_items,
+    Agenda, AgendaEntry, EntryKind, UpcomingItem, late_and_coming, or_record_problem, upcoming_items,
 };
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::{Journal, instants};
@@ -154,8 +154,8 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         next: upcoming_items(workspace, count, scanner).unwrap_or_default(),
         waiting: journal.map(Journal::open_deliveries).transpose()?.unwrap_or_default(),
         refused: journal.map(|it| it.refusals(&settings.notifiers)).transpose()?.unwrap_or_default(),
-        approvals: or_problem(asked(workspace), &mut problems),
-        read_only: settings.read_only.or_else(|| workspace.reason_for_not_telling()),
+        approvals: or_record_problem(asked(workspace), &mut problems),
+        read_only: settings.read_only.or_else(|| workspace.reason_for_not_sending()),
         pause: Paused::of(workspace),
         #[cfg(feature = "assistant")]
         brains: crate::agent::brains::listed(workspace),

@@ -185,7 +185,7 @@ impl<'a> LiveLines<'a> {
     }
 
     /// All lines from here on, each with whether it is live.
-    pub fn flagged(mut self) -> impl Iterator<Item = (Line<'a>, bool)> {
+    pub fn with_liveness(mut self) -> impl Iterator<Item = (Line<'a>, bool)> {
         std::iter::from_fn(move || self.next_any())
     }
 
@@ -226,7 +226,7 @@ impl<'a> Iterator for LiveLines<'a> {
 
 /// The line that closes what a text leaves open, be it a fence or a comment, so that what comes after it in a
 /// file stays live. It stands in the list items and block quotes in which the text ends.
-pub fn left_open(text: &[u8]) -> Option<String> {
+pub fn closing_line(text: &[u8]) -> Option<String> {
     // Behind a line end, as it will stand: a byte order mark is only one at the start of a file.
     let text = [b"\n", text].concat();
     let mut live = LiveLines::without_frontmatter(&text);

@@ -71,7 +71,7 @@ pub struct MemoryFile {
 /// Everything in a file that is a section or a bullet.
 pub fn parse(bytes: &[u8]) -> MemoryFile {
     let mut reader = Reader::default();
-    LiveLines::new(bytes).flagged().for_each(|(line, live)| reader.line(&line, live));
+    LiveLines::new(bytes).with_liveness().for_each(|(line, live)| reader.line(&line, live));
     reader.finish(bytes.len())
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn render_item(text: &str) -> String {
             _ => item.extend(["\n  ", line]),
         }
     }
-    if let Some(closer) = lines::left_open(item.as_bytes()) {
+    if let Some(closer) = lines::closing_line(item.as_bytes()) {
         item.extend(["\n  ", closer.strip_prefix("  ").unwrap_or(&closer)]);
     }
     item.push('\n');

@@ -104,10 +104,10 @@ impl History {
     ///
     /// # Errors
     /// It can't be written; why, in words.
-    pub fn probe(&self) -> Result<()> {
+    pub fn check_writable(&self) -> Result<()> {
         let store = self.store();
         let lock = store.lock()?;
-        store.probe(&lock)
+        store.check_writable(&lock)
     }
 }
 

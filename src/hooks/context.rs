@@ -16,7 +16,7 @@ use super::host::messages::HookInput;
 use super::host::{HostEvent, Transcript};
 use crate::clock::Clock;
 use crate::config::{Dirs, create_private, json_file};
-use crate::memory::{Origin, Scope, accessible, derive, derived_before};
+use crate::memory::{Origin, Scope, accessible, derive, legacy_scope};
 use crate::search::follow::follower;
 use crate::vault::Actor;
 
@@ -98,7 +98,7 @@ pub(super) fn working_folder(input: &HookInput) -> PathBuf {
 
 /// The scopes whose memories a session may see.
 pub(super) fn scopes(input: &HookInput) -> Vec<Scope> {
-    let before = derived_before(&working_folder(input), |name| std::env::var(name).ok());
+    let before = legacy_scope(&working_folder(input), |name| std::env::var(name).ok());
     accessible(&scope(input), Some(CLIENT)).into_iter().chain(before).collect()
 }
 

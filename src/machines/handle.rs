@@ -38,7 +38,7 @@ pub struct JoinConfig {
     pub vault: Option<String>,
     /// Whether it tells what no other machine is known to be at while the engine is out of reach
     /// (`on_partition = "tell"`).
-    pub tells_cut_off: bool,
+    pub sends_when_cut_off: bool,
     /// The state directory.
     pub state: PathBuf,
     /// The time.
@@ -119,11 +119,11 @@ impl Member {
         let seen = state.look(clock);
         if std::mem::replace(&mut state.seen, seen.clone()) != seen {
             drop(state);
-            self.tell_in_any_case();
+            self.signal_change();
         }
     }
 
-    fn tell_in_any_case(&self) {
+    fn signal_change(&self) {
         self.news.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
@@ -266,7 +266,7 @@ impl Machines {
                 let (now, state) = (member.now(), member.state());
                 match state.protocol.send_right(key, now.clock) {
                     SendRight::Yes { .. } if state.protocol.problem(now.clock).is_some() => SendRight::Wait,
-                    SendRight::Wait if member.joining.tells_cut_off && state.may_unasked(key, now) => {
+                    SendRight::Wait if member.joining.sends_when_cut_off && state.may_unasked(key, now) => {
                         SendRight::Yes { ask: true, left: UNASKED }
                     }
                     may => may,
@@ -283,11 +283,11 @@ impl Machines {
         if state.wanted.get(source).map_or(&[][..], Vec::as_slice) != wanted {
             state.wanted.insert(source, wanted);
             state.seen = state.look(member.now().clock);
-            let is_cut_off = member.joining.tells_cut_off && state.error.is_some();
+            let is_cut_off = member.joining.sends_when_cut_off && state.error.is_some();
             drop(state);
             member.wake.notify_one();
             if is_cut_off {
-                member.tell_in_any_case();
+                member.signal_change();
             }
         }
     }
@@ -298,8 +298,8 @@ impl Machines {
     }
 
     /// The hash of the line that was told with this key, as the machine that told it has recorded it.
-    pub fn told_line(&self, key: &str) -> Option<String> {
-        self.member()?.state().protocol.told_line(key)
+    pub fn sent_line(&self, key: &str) -> Option<String> {
+        self.member()?.state().protocol.sent_line(key)
     }
 
     /// A line was removed from this machine's notes, or got another time, within a day of its occurrence: no machine
@@ -343,8 +343,8 @@ impl Machines {
     }
 
     /// Whether this machine sends without the store (`on_partition = "tell"`).
-    pub fn tells_cut_off(&self) -> bool {
-        self.member().is_some_and(|member| member.joining.tells_cut_off)
+    pub fn sends_when_cut_off(&self) -> bool {
+        self.member().is_some_and(|member| member.joining.sends_when_cut_off)
     }
 
     /// Whether this is another machine's name.

@@ -117,7 +117,7 @@ impl Machines {
     }
 
     /// Whether this process has read the entries since it was started.
-    pub fn has_looked(&self) -> bool {
+    pub fn has_read_entries(&self) -> bool {
         self.member().is_none_or(|member| member.state().protocol.known().read_at().is_some())
     }
 }

@@ -88,7 +88,7 @@ fn describe(entry: &WalkEntry) -> Resource {
 /// # Errors
 /// There is no such note, or it can't be read.
 pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let path = workspace.vault.as_it_stands(path_of(uri)?);
+    let path = workspace.vault.with_names_on_disk(path_of(uri)?);
     if workspace.vault.is_hidden(&path) {
         return Err(ErrorData::invalid_params(
             format!("`{path}` leads to a hidden file, which is no note"),

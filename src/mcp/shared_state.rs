@@ -35,7 +35,7 @@ impl ServerScopes {
     pub fn of(cwd: &Path, env: impl Fn(&str) -> Option<String> + Copy) -> Self {
         // In no folder, only the environment counts.
         let saved = memory::derive(Path::new("/"), env);
-        Self { saved, project: memory::derive(cwd, env), before: memory::derived_before(cwd, env) }
+        Self { saved, project: memory::derive(cwd, env), before: memory::legacy_scope(cwd, env) }
     }
 }
 

@@ -78,7 +78,7 @@ impl ListedFollowUp {
 impl<'a> FollowUpNotes<'a> {
     /// The same, for changes of a follow-up that still has this fingerprint.
     #[must_use]
-    pub fn expecting(self, was: &'a str) -> Self {
+    pub fn if_unchanged(self, was: &'a str) -> Self {
         Self { was: Some(was), ..self }
     }
 

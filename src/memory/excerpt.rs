@@ -52,12 +52,12 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// It is none, leaves the vault or names no note; it leads to a hidden file.
     pub fn note_named(&self, path: &str) -> Result<NotePath> {
-        let named = self.vault.as_it_stands(NotePath::new(path)?);
+        let named = self.vault.with_names_on_disk(NotePath::new(path)?);
         let is_note = |path: &NotePath| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
         let path = if is_note(&named) || self.vault.exists(&named) {
             named
         } else {
-            let link = self.vault.as_it_stands(NotePath::new(&format!("{named}.md"))?);
+            let link = self.vault.with_names_on_disk(NotePath::new(&format!("{named}.md"))?);
             if self.vault.stat(&link)?.is_none() {
                 return Err(VaultError::NotFound(named).into());
             }

@@ -54,7 +54,7 @@ impl MemoryItem {
     }
 
     /// Whether this is it, word for word.
-    pub fn is(&self, item: &Self) -> bool {
+    pub fn is_same_item(&self, item: &Self) -> bool {
         item.text == self.text && item.stamp == self.stamp && item.time == self.time
     }
 

@@ -54,7 +54,7 @@ pub use self::item::is_section;
 pub use self::list::{ListedDay, ListedMemory, ListedSection, day_notes};
 pub use self::save::{DEFAULT_SECTION, NewMemory, SavedMemory};
 pub use self::scope::{
-    PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
+    PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, is_visible, legacy_scope,
 };
 pub use self::wording::{MemoryFields, MemoryTier, Temporal, WordsError, normal};
 pub use self::working::{read_profile, read_working, session_context};

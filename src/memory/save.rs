@@ -78,7 +78,7 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
     pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
-        let text = memory.scope.alone_in(&wording::checked_of(memory.text, "", origin)?);
+        let text = memory.scope.escape_other_scopes(&wording::checked_of(memory.text, "", origin)?);
         let section = memory.section.map(wording::section).transpose()?;
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let stamp = match memory.timestamp {
@@ -101,7 +101,7 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The text can't be kept, or the note can't be written.
     pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
-        let text = memory.scope.alone_in(&wording::checked_of(memory.text, "", origin)?);
+        let text = memory.scope.escape_other_scopes(&wording::checked_of(memory.text, "", origin)?);
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
@@ -173,7 +173,7 @@ impl MemoryNotes<'_> {
             let operation = addition(bytes, place, bullet);
             let (after, _) = vault::apply(std::slice::from_ref(&operation), bytes);
             let read = item::parse(&after, is_day);
-            let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is(item));
+            let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is_same_item(item));
             if added { Ok((EditPlan::Operations(vec![operation]), false)) } else { Err(unreadable()) }
         })?;
         fail::fail_point!("memory::put::written");
@@ -190,7 +190,7 @@ impl MemoryNotes<'_> {
     ) -> Result<SavedMemory> {
         let bytes = self.bytes(path)?;
         let items = item::parse(&bytes, self.date_of(path).is_some());
-        let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
+        let exact = items.iter().find(|item| wanted.is_same_item(item) && is_known(item, wanted));
         let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
         let item = found.ok_or_else(|| MemoryError::vanished(path, &wanted.text))?;
         Ok(saved(path, item, &bytes, existing))
@@ -279,8 +279,9 @@ impl MemoryNotes<'_> {
             .why(format!("promoted: {}", wording::summary(&text)))
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
-        let is_known =
-            |known: &MemoryItem, wanted: &MemoryItem| known.is_in(section.as_deref()) && wanted.is(known);
+        let is_known = |known: &MemoryItem, wanted: &MemoryItem| {
+            known.is_in(section.as_deref()) && wanted.is_same_item(known)
+        };
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");

@@ -87,7 +87,7 @@ impl Scope {
     }
 
     /// A text in which tags of other scopes are escaped with `\`, so that they don't give it another scope.
-    pub fn alone_in(&self, text: &str) -> String {
+    pub fn escape_other_scopes(&self, text: &str) -> String {
         let code = tags::code_spans(text);
         let mut out = String::with_capacity(text.len() + 4);
         let mut from = 0;
@@ -235,7 +235,7 @@ pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
 
 /// The project's name in earlier versions of [`derive()`], before ids distinguished projects with the same name: the
 /// folder's name alone. Memories with this name are still read there; no memory is written with it.
-pub fn derived_before(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Scope> {
+pub fn legacy_scope(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Scope> {
     match named(&env) {
         Some(_) => None,
         None => Scope::of_parts("project", &project(cwd, env)?.folder),

@@ -212,7 +212,7 @@ pub fn section(name: &str) -> Result<String, WordsError> {
         return Err(bad("it is longer than 200 characters"));
     }
     let line = format!("## {bare}");
-    if lines::left_open(line.as_bytes()).is_some() {
+    if lines::closing_line(line.as_bytes()).is_some() {
         return Err(bad("it opens a comment"));
     }
     if memory::heading(line.as_bytes()) != Some((2, bare.to_string())) {

@@ -42,9 +42,9 @@ pub(super) const RULES: &[SecretRule] = &[
     line(&["openssl"], r#"(?m)(?:^|[^\w-])openssl\s+enc{ON}-k\s+{WORD}"#),
     line(&["echo"], r#"\becho\s+(?:-n\s+)?{WORD}\s*\|\s*(?:sudo\s+(?:-\w+\s+)*-S|\S+(?:\s+\S+)*?\s+--password-stdin|gh\s+auth\s+login\s+--with-token|passwd\s+--stdin)"#),
     line(&["echo"], r#"\becho\s+(?:-e\s+)?\\?["']?[\w.-]+:([^\s"'|\\]+)\\?["']?\s*\|\s*(?:sudo\s+)?chpasswd"#),
-    other(&["login"], r#"\blogin\s+\S+\s+password\s+{WORD}"#).near(64, 256).over_lines(),
-    other(&["password"], r#"\bpassword\s+{WORD}\s+login\s"#).near(64, 256).over_lines(),
-    other(&["identified", "password '"], r#"(?i)\b(?:identified\s+(?:with\s+\S+\s+)?by|with\s+(?:encrypted\s+)?password|login\s+password)\s+'([^'\n]+)'"#).near(64, 256).over_lines(),
+    other(&["login"], r#"\blogin\s+\S+\s+password\s+{WORD}"#).near(64, 256).multi_line(),
+    other(&["password"], r#"\bpassword\s+{WORD}\s+login\s"#).near(64, 256).multi_line(),
+    other(&["identified", "password '"], r#"(?i)\b(?:identified\s+(?:with\s+\S+\s+)?by|with\s+(?:encrypted\s+)?password|login\s+password)\s+'([^'\n]+)'"#).near(64, 256).multi_line(),
     other(&["auth=", "auth ="], r#"(?i)\bauth\s*=\s*(?:\w+\.?\w*)?\(\s*["'][^"'\n]+["']\s*,\s*["']([^"'\n]+)["']"#),
     other(&["pscredential"], r#"(?i)\bPSCredential\b.*?-AsPlainText\s+["']?([^\s"']+)"#),
     other(&["convertto-securestring"], r#"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?["']([^"'\n]+)["']"#),
@@ -53,16 +53,16 @@ pub(super) const RULES: &[SecretRule] = &[
         &["password", "passwort", "kennwort", "passphrase", "passcode", "contraseña", "mot de passe", "wachtwoord",
             "senha", "passwd", "pw"],
         r#"(?i)\b(?:password|passwort|kennwort|passphrase|passcode|contraseña|mot de passe|wachtwoord|senha|passwd|pw)\b[^\n.:=;]{0,30}?\s(?:is|ist|lautet|est|es|was|war)(?:\s+now|\s+jetzt)?:?\s+["'`]?([^\s"'`]+)"#)
-        .near(2, 200).by(prose_password),
+        .near(2, 200).with_finder(prose_password),
 ];
 
 /// A command that is named first; the last group is the secret.
 const fn line(names: &'static [&'static str], pattern: &'static str) -> SecretRule {
-    other(names, pattern).of_words()
+    other(names, pattern).at_word_start()
 }
 
 const fn other(keywords: &'static [&'static str], pattern: &'static str) -> SecretRule {
-    SecretRule::new("password", keywords, pattern).where_it(is_given)
+    SecretRule::new("password", keywords, pattern).filter(is_given)
 }
 
 fn prose_password(_: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {

@@ -13,7 +13,7 @@ pub(super) const RULES: &[SecretRule] = &[
         r#"(?i)\b(?:set-)?cookie\\?["']?[ \t]*[:=][ \t]*\\?["']?([^"'\n\r]+)"#,
     )
     .near(5, 4096)
-    .by(|_, groups, found| groups.get(1).into_iter().for_each(|jar| cookies(jar, found))),
+    .with_finder(|_, groups, found| groups.get(1).into_iter().for_each(|jar| cookies(jar, found))),
     SecretRule::new(
         "authorization",
         &["authorization"],
@@ -24,14 +24,14 @@ pub(super) const RULES: &[SecretRule] = &[
         ),
     )
     .near(2, 2048)
-    .by(authorization),
+    .with_finder(authorization),
     SecretRule::new(
         "bearer token",
         &["bearer", "basic"],
         r"(?i)\b(?:bearer|basic)[ \t:]+([\w.~+/=-]{12,})",
     )
     .near(2, 2048)
-    .where_it(is_random),
+    .filter(is_random),
 ];
 
 /// The parts of a cookie that say how it is kept.

@@ -64,25 +64,25 @@ impl SecretRule {
     }
 
     /// The same for keywords that begin a word.
-    pub(super) const fn of_words(mut self) -> Self {
+    pub(super) const fn at_word_start(mut self) -> Self {
         self.is_word = true;
         self
     }
 
     /// The same for matches over several lines.
-    pub(super) const fn over_lines(mut self) -> Self {
+    pub(super) const fn multi_line(mut self) -> Self {
         self.is_over_lines = true;
         self
     }
 
     /// The same for secrets of which `holds` is true.
-    pub(super) const fn where_it(mut self, holds: fn(&str) -> bool) -> Self {
+    pub(super) const fn filter(mut self, holds: fn(&str) -> bool) -> Self {
         self.take = MatchAction::Group(holds);
         self
     }
 
     /// The same with a function that adds the secrets of a match.
-    pub(super) const fn by(mut self, own: fn(&str, &Captures<'_>, &mut Vec<FoundSecret>)) -> Self {
+    pub(super) const fn with_finder(mut self, own: fn(&str, &Captures<'_>, &mut Vec<FoundSecret>)) -> Self {
         self.take = MatchAction::Own(own);
         self
     }

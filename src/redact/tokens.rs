@@ -107,8 +107,7 @@ pub(super) const RULES: &[SecretRule] = &[
 ];
 
 const fn form(kind: &'static str, keywords: &'static [&'static str], pattern: &'static str) -> SecretRule {
-    SecretRule::new(kind, keywords, pattern)
-        .where_it(|secret| secret.bytes().any(|byte| byte.is_ascii_digit()))
+    SecretRule::new(kind, keywords, pattern).filter(|secret| secret.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// A prefix in a text.
@@ -220,7 +219,7 @@ pub(super) const KEYS_AND_HASHES: &[SecretRule] = &[
         &["private-lines"],
         r"Private-Lines: *\d+(?:\r?\n|\\n)((?:[A-Za-z0-9+/=]+(?:\r?\n|\\n|$))+)",
     )
-    .over_lines(),
+    .multi_line(),
     // The output of `crypt` and similar functions: `$6$SALT$HASH`.
     SecretRule::new(
         "password hash",

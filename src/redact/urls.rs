@@ -23,11 +23,11 @@ pub(super) const RULES: &[SecretRule] = &[
     // A key of a second factor.
     SecretRule::new("second factor", &["otpauth://"], r"(?i)otpauth://\S*?[?&]secret=([A-Z2-7]{16,})"),
     // The text of a code that holds a network's password.
-    SecretRule::new("password", &["wifi:"], r"WIFI:[^\n]*?\bP:((?:\\.|[^;\\\n])+)").where_it(|value| !is_placeholder(value)),
+    SecretRule::new("password", &["wifi:"], r"WIFI:[^\n]*?\bP:((?:\\.|[^;\\\n])+)").filter(|value| !is_placeholder(value)),
     // A value of a query after a name that every service uses for its secret.
     SecretRule::new("token in a URL", &["token=", "key=", "auth=", "secret=", "sid="],
         r#"(?i)[?&](?:token|access_token|auth_token|api_?key|apikey|key|auth|secret|client_secret|refresh_token|id_token|sid)=([\w%~.+/=-]{10,})"#)
-        .near(16, 256).where_it(is_random),
+        .near(16, 256).filter(is_random),
 ];
 
 /// The longest authority of a URL at which is looked, in bytes.

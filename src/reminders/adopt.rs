@@ -40,7 +40,7 @@ pub struct UnadoptedLine {
 /// The lines of a note that can become reminders, and those that can't, in their order.
 ///
 /// `path` is the note's, for tasks that are notes; `rules` say which forms are read, `told` which of them are told as
-/// they stand. `is_untold` says of a task's words and a local time that it is due and not told yet: such a line stays
+/// they stand. `is_unsent` says of a task's words and a local time that it is due and not told yet: such a line stays
 /// until it was.
 pub fn adopt(
     path: &str,
@@ -49,7 +49,7 @@ pub fn adopt(
     told: &[TaskFormat],
     now: Timestamp,
     zone: &Zone,
-    is_untold: impl Fn(&str, civil::DateTime) -> bool,
+    is_unsent: impl Fn(&str, civil::DateTime) -> bool,
 ) -> (Vec<AdoptedLine>, Vec<UnadoptedLine>) {
     let (mut adopted, mut kept) = (Vec::new(), Vec::new());
     for line in reminder::parse(bytes).reminders {
@@ -70,7 +70,7 @@ pub fn adopt(
             told.contains(&time.format) && now.duration_since(at).abs() < TOO_NEAR
         };
         let mut times = task.notification_times.iter();
-        let found = if let Some(time) = times.clone().find(|time| is_untold(&task.words, time.at)) {
+        let found = if let Some(time) = times.clone().find(|time| is_unsent(&task.words, time.at)) {
             Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
         } else if let Some(near) = times.find(is_near) {
             Err(format!("it is due {}, too near to now", shown(near.at)))

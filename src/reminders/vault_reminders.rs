@@ -85,7 +85,7 @@ pub struct PreviewedReminder {
 impl<'a> VaultReminders<'a> {
     /// The same, for changes of a reminder that still has this line.
     #[must_use]
-    pub fn expecting(self, was: &'a str) -> Self {
+    pub fn if_unchanged(self, was: &'a str) -> Self {
         Self { was: Some(was), ..self }
     }
 

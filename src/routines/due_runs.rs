@@ -71,7 +71,7 @@ pub fn claim_due_runs(
     gone.retain(|gone| !notes.iter().any(|note| note.name == gone.name && note.has_schedule(&gone.schedule)));
     let checked = journal.last_routine_check()?.filter(|at| *at <= now);
     if !dry {
-        journal.only_enabled(&names)?;
+        journal.reset_all_except(&names)?;
         if checked.is_none_or(|at| at.duration_until(now) >= CHECK_RECORD) {
             journal.record_routine_check(now)?;
         }
@@ -114,7 +114,7 @@ pub fn claim_due_runs(
             Ok(_) => {
                 claimed.nothing.push(note.name.clone());
                 if !dry {
-                    journal.nothing_to_do(&note.name, planned.occurrence.at)?;
+                    journal.record_nothing_to_do(&note.name, planned.occurrence.at)?;
                 }
             }
             // Checked again in a minute: it is late then, not done.

@@ -125,7 +125,7 @@ impl Runner {
                 RunState::Fixed => {
                     let later = self.deliver(&run).await?;
                     if let Some(why) = &later
-                        && self.journal.run_waits(key, why)?
+                        && self.journal.record_run_wait(key, why)?
                     {
                         tracing::warn!(run = key, "a routine's answer is not delivered yet: {why}");
                     }

@@ -30,7 +30,7 @@ pub fn is_missed(lateness: SignedDuration) -> bool {
 ///
 /// A reminder on time, or a few minutes late ([`is_missed`]), neither counts nor belongs into it: five
 /// reminders for the same minute are five messages.
-pub fn digest(rule: &DigestRule, lateness: &[SignedDuration]) -> bool {
+pub fn needs_digest(rule: &DigestRule, lateness: &[SignedDuration]) -> bool {
     let missed = lateness.iter().filter(|late| is_missed(**late));
     missed.clone().count() > rule.over || missed.clone().any(|late| *late > rule.after)
 }
@@ -46,29 +46,29 @@ mod tests {
     fn more_than_three_or_older_than_a_day() {
         let rule = DigestRule::default();
         let hours = |hours: &[i64]| hours.iter().map(|h| SignedDuration::from_hours(*h)).collect::<Vec<_>>();
-        assert!(!digest(&rule, &[]));
-        assert!(!digest(&rule, &hours(&[1, 2, 24])));
-        assert!(digest(&rule, &hours(&[1, 2, 3, 4])));
-        assert!(digest(&rule, &[SignedDuration::from_hours(24) + SignedDuration::from_secs(1)]));
+        assert!(!needs_digest(&rule, &[]));
+        assert!(!needs_digest(&rule, &hours(&[1, 2, 24])));
+        assert!(needs_digest(&rule, &hours(&[1, 2, 3, 4])));
+        assert!(needs_digest(&rule, &[SignedDuration::from_hours(24) + SignedDuration::from_secs(1)]));
     }
 
     #[test]
     fn what_is_on_time_is_no_part_of_it() {
         let rule = DigestRule::default();
         let five_minutes = SignedDuration::from_mins(5);
-        assert!(!digest(&rule, &[five_minutes; 50]));
+        assert!(!needs_digest(&rule, &[five_minutes; 50]));
         let mut some = vec![SignedDuration::ZERO; 10];
         some.extend([five_minutes + SignedDuration::from_secs(1); 3]);
-        assert!(!digest(&rule, &some));
+        assert!(!needs_digest(&rule, &some));
         some.push(SignedDuration::from_mins(6));
-        assert!(digest(&rule, &some));
+        assert!(needs_digest(&rule, &some));
     }
 
     #[test]
     fn the_settings_are_followed() {
         let always = DigestRule { over: 0, after: SignedDuration::MAX };
-        assert!(digest(&always, &[SignedDuration::from_mins(6)]));
+        assert!(needs_digest(&always, &[SignedDuration::from_mins(6)]));
         let never = DigestRule { over: usize::MAX, after: SignedDuration::MAX };
-        assert!(!digest(&never, &[SignedDuration::from_hours(1_000_000); 10]));
+        assert!(!needs_digest(&never, &[SignedDuration::from_hours(1_000_000); 10]));
     }
 }

@@ -35,7 +35,7 @@ pub mod task_dates;
 mod zone;
 
 pub use due::{DueInstant, DueReminder, Occurrence};
-pub use lateness::{DigestRule, digest, is_missed};
+pub use lateness::{DigestRule, is_missed, needs_digest};
 pub use pause::Pause;
 pub use reminder_dates::Series;
 pub use routine_times::Timetable;

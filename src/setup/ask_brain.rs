@@ -1,7 +1,7 @@
 //! Asks the questions of `setup` about a brain: which one, and its address, model and key.
 
 use super::brains::{BrainOffer, ChosenBrain, NONE, OFFERS, best, lines};
-use super::dialogue::{Dialogue, Leave};
+use super::dialogue::{Dialogue, EndOfQuestions};
 use super::{QuestionKey, SetupIo};
 use crate::{config, redact};
 
@@ -14,7 +14,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         Ok(())
     }
 
-    fn ask_for_brain(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    fn ask_for_brain(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let set = &self.folder.settings;
         let default = self.chosen.offer.map_or_else(|| best(self.machine, set), |offer| offer.name);
         let text = (lines(self.machine, set), "Who answers?", Some(default.to_owned()));
@@ -52,12 +52,12 @@ impl<I: SetupIo> Dialogue<'_, I> {
             self.ask_key(offer)?;
         }
         match self.chosen.trial(&self.folder.settings) {
-            Ok(trial) => self.io.test_brain(&trial).map_err(Leave::Failed),
+            Ok(trial) => self.io.test_brain(&trial).map_err(EndOfQuestions::Failed),
             Err(_) => Ok(()),
         }
     }
 
-    fn ask_key(&mut self, offer: &BrainOffer) -> Result<(), Leave<I::End>> {
+    fn ask_key(&mut self, offer: &BrainOffer) -> Result<(), EndOfQuestions<I::End>> {
         let is_held = self.chosen.key.is_some();
         let text = match offer.key {
             None => (Vec::new(), "Its key, if it wants one (it isn't shown)?", None),

@@ -70,7 +70,7 @@ pub(super) struct Dialogue<'a, I> {
 pub(super) type QuestionText = (Vec<String>, &'static str, Option<String>);
 
 /// Why the questions about a subject end before the last one.
-pub(super) enum Leave<E> {
+pub(super) enum EndOfQuestions<E> {
     /// The subject is left out.
     Skip,
     /// The answers are kept, although they couldn't be checked.
@@ -89,15 +89,15 @@ impl<I: SetupIo> Dialogue<'_, I> {
         (lines, ask, default): QuestionText,
         failed: Option<String>,
         mut take: impl FnMut(&mut Self, &str) -> Result<T, String>,
-    ) -> Result<T, Leave<I::End>> {
+    ) -> Result<T, EndOfQuestions<I::End>> {
         let may_keep = failed.is_some();
         let mut question = SetupQuestion { step, lines, ask, default, problem: failed, may_keep };
         loop {
-            let typed = self.io.ask(&question).map_err(Leave::End)?;
+            let typed = self.io.ask(&question).map_err(EndOfQuestions::End)?;
             let taken = match typed.trim() {
                 "skip" if step == QuestionKey::Vault => Err("without a folder there is no vault".to_owned()),
-                "skip" => return Err(Leave::Skip),
-                "anyway" if question.may_keep => return Err(Leave::Anyway),
+                "skip" => return Err(EndOfQuestions::Skip),
+                "anyway" if question.may_keep => return Err(EndOfQuestions::Anyway),
                 "" => take(self, question.default.as_deref().unwrap_or_default()),
                 text => take(self, text),
             };
@@ -117,7 +117,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
     ) -> Result<Option<T>, I::End> {
         match self.ask(step, text, None, take) {
             Ok(value) => Ok(Some(value)),
-            Err(Leave::End(error)) => Err(error),
+            Err(EndOfQuestions::End(error)) => Err(error),
             Err(_) => Ok(None),
         }
     }
@@ -126,15 +126,15 @@ impl<I: SetupIo> Dialogue<'_, I> {
     /// left out.
     pub fn ask_about(
         &mut self,
-        mut questions: impl FnMut(&mut Self, Option<String>) -> Result<(), Leave<I::End>>,
+        mut questions: impl FnMut(&mut Self, Option<String>) -> Result<(), EndOfQuestions<I::End>>,
     ) -> Result<bool, I::End> {
         let mut failed = None;
         loop {
             match questions(self, failed) {
-                Ok(()) | Err(Leave::Anyway) => return Ok(true),
-                Err(Leave::Skip) => return Ok(false),
-                Err(Leave::Failed(words)) => failed = Some(words),
-                Err(Leave::End(error)) => return Err(error),
+                Ok(()) | Err(EndOfQuestions::Anyway) => return Ok(true),
+                Err(EndOfQuestions::Skip) => return Ok(false),
+                Err(EndOfQuestions::Failed(words)) => failed = Some(words),
+                Err(EndOfQuestions::End(error)) => return Err(error),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Asks the questions of `setup` that are about Discord, and interprets the answers.
 
-use super::dialogue::{Dialogue, Leave};
+use super::dialogue::{Dialogue, EndOfQuestions};
 use super::{DiscordBot, DiscordChannel, MachineFacts, QuestionKey, SetupIo};
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 
@@ -15,7 +15,7 @@ const MAX_ID: u64 = i64::MAX as u64;
 
 impl<I: SetupIo> Dialogue<'_, I> {
     /// Asks the questions about Discord; again only the one that a test message which failed depends on.
-    pub(super) fn ask_discord(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    pub(super) fn ask_discord(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         if failed.is_none() {
             let lines = vec![
                 "A bot has buttons, commands and answers; a webhook only posts, and takes a minute less."
@@ -53,7 +53,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
             let text = (invite_lines(&bot), "Press Enter once the bot is in your server.", None);
             match self.ask(QuestionKey::DiscordInvite, text, problem, |_, _| Ok(())) {
                 // The answers after it are still asked.
-                Err(Leave::Anyway) => break,
+                Err(EndOfQuestions::Anyway) => break,
                 asked => asked?,
             }
             seen = self.io.channels(&token, base);
@@ -65,7 +65,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         self.ask_owner(&bot)
     }
 
-    fn ask_channel(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    fn ask_channel(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let set = self.folder.settings.discord.channel_id.map(|id| id.to_string());
         let one = set.or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
         let text = (channel_lines(&self.channels), "Which channel is it told in?", one);
@@ -75,7 +75,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         Ok(())
     }
 
-    fn ask_owner(&mut self, bot: &DiscordBot) -> Result<(), Leave<I::End>> {
+    fn ask_owner(&mut self, bot: &DiscordBot) -> Result<(), EndOfQuestions<I::End>> {
         let set = self.folder.settings.discord.owner_ids.clone();
         let mut lines = vec!["Only these people command the bot and are answered.".to_owned()];
         match &bot.owner {

@@ -1,11 +1,11 @@
 //! Asks the questions of `setup` about mail: the server, the login, the sender and the recipients.
 
-use super::dialogue::{Dialogue, Leave};
+use super::dialogue::{Dialogue, EndOfQuestions};
 use super::{QuestionKey, SetupIo};
 use crate::config::{self, EMAIL_PASSWORD_VARIABLE, EmailSettings, MailSecurity};
 
 impl<I: SetupIo> Dialogue<'_, I> {
-    pub(super) fn ask_email(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    pub(super) fn ask_email(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let before = self.settings.notify.email.clone();
         let port = before.port.map_or_else(String::new, |port| format!(":{port}"));
         let lines = vec![
@@ -44,7 +44,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         Ok(())
     }
 
-    fn ask_password(&mut self, file: Option<String>) -> Result<(), Leave<I::End>> {
+    fn ask_password(&mut self, file: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let is_held = self.holds(QuestionKey::EmailPassword);
         let mut lines =
             vec!["Where you log in with two steps, the provider wants an app password: its account pages make one.".to_owned()];

@@ -2,7 +2,7 @@
 //! with a test message. The questions about ntfy (server, topic, token) and about signed webhooks (address, secret) are
 //! in this file; `discord` and `email` have the others.
 
-use super::dialogue::{Dialogue, Leave};
+use super::dialogue::{Dialogue, EndOfQuestions};
 use super::secrets::is_path;
 use super::{HeldSecret, NotifierTrial, QuestionKey, SetupIo};
 use crate::config::{
@@ -109,7 +109,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
 
     /// Asks the questions about a notifier, and sends its test message. If an earlier one failed, those questions come
     /// again that it depends on.
-    fn ask_way(&mut self, kind: NotifyKind, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    fn ask_way(&mut self, kind: NotifyKind, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         match kind {
             NotifyKind::Console | NotifyKind::Desktop => return Ok(()),
             NotifyKind::Discord => self.ask_discord(failed)?,
@@ -121,7 +121,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
     }
 
     /// Sends the test message of a notifier.
-    fn test(&mut self, kind: NotifyKind) -> Result<(), Leave<I::End>> {
+    fn test(&mut self, kind: NotifyKind) -> Result<(), EndOfQuestions<I::End>> {
         let (secret, address) = match kind {
             NotifyKind::Console | NotifyKind::Desktop => (None, None),
             NotifyKind::Discord => {
@@ -139,10 +139,10 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let Settings { notify, discord, .. } = self.new_settings();
         let root = self.folder.root.clone();
         let trial = NotifierTrial { kind, notify, discord, secret, address, root };
-        self.io.test_notifier(&trial).map_err(Leave::Failed)
+        self.io.test_notifier(&trial).map_err(EndOfQuestions::Failed)
     }
 
-    fn ask_ntfy(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    fn ask_ntfy(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let config::NtfySettings { url, topic, token_file } = self.settings.notify.ntfy.clone();
         let lines =
             vec!["The public server needs no account; one of your own keeps the words at home.".to_owned()];
@@ -171,7 +171,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         })
     }
 
-    fn ask_signed(&mut self, failed: Option<String>) -> Result<(), Leave<I::End>> {
+    fn ask_signed(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let set = self.folder.settings.notify.webhook.clone();
         let is_held = self.holds(QuestionKey::WebhookUrl);
         let file = set.url_file.filter(|_| !is_held);

@@ -28,7 +28,7 @@ impl TextChunk {
 pub(super) fn chunks(text: &str) -> Vec<TextChunk> {
     let mut cutter = Cutter::default();
     let body = lines::frontmatter_end(text.as_bytes()).unwrap_or(0);
-    for (line, live) in LiveLines::new(text.as_bytes()).flagged() {
+    for (line, live) in LiveLines::new(text.as_bytes()).with_liveness() {
         if line.start >= body {
             cutter.line(line.number, &String::from_utf8_lossy(line.text), live);
         }

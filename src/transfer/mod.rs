@@ -205,7 +205,7 @@ impl ImportBatch {
     fn without_scopes(mut self) -> Self {
         for found in &mut self.found {
             if let ImportItem::Memory { text, .. } | ImportItem::Day { text, .. } = &mut found.item {
-                *text = Scope::Global.alone_in(text);
+                *text = Scope::Global.escape_other_scopes(text);
             }
         }
         self

@@ -22,7 +22,7 @@ const MINUTES: i64 = 10;
 impl Visit<'_> {
     /// The reminders, for changes of one that is still the form's.
     fn book<'f>(&'f self, form: &'f FormData) -> VaultReminders<'f> {
-        self.workspace.vault_reminders().expecting(form.get("was"))
+        self.workspace.vault_reminders().if_unchanged(form.get("was"))
     }
 
     /// Carries out the form's action on a line, and returns a sentence about it. `None` if the form has another action.
@@ -80,7 +80,7 @@ impl Visit<'_> {
     fn act_on_follow_up(&self, one: &ListedFollowUp, what: &str, form: &FormData) -> Result<Option<String>> {
         let (workspace, origin, now) = (self.workspace, self.origin(), one.fingerprint());
         let memory = workspace.memory();
-        let ledger = memory.ledger().expecting(form.get("was"));
+        let ledger = memory.ledger().if_unchanged(form.get("was"));
         if one.status == CommitmentStatus::Pending.name() && now != form.get("was") {
             return Err(
                 PageError::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}"))
@@ -214,7 +214,7 @@ impl Visit<'_> {
     fn snooze(&self, id: &str, form: &FormData) -> Result<String> {
         let (workspace, origin) = (self.workspace, self.origin());
         let (local, said) = self.until(form)?;
-        if workspace.postponed(id, Some(form.get("was")), local, &origin)?.is_none() {
+        if workspace.postpone_follow_up(id, Some(form.get("was")), local, &origin)?.is_none() {
             self.unchanged(id, form)?;
             self.book(form).snooze(id, local, workspace.last_message_of(id).as_deref(), self.now, origin)?;
         }

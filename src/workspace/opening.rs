@@ -199,7 +199,7 @@ impl Workspace {
             rank: settings.rank(&name),
             name,
             vault: settings.vault.clone(),
-            tells_cut_off: settings.on_partition == OnPartition::Tell,
+            sends_when_cut_off: settings.on_partition == OnPartition::Tell,
             state: self.dirs.state.clone(),
             clock: Arc::clone(&self.clock),
         };
@@ -235,7 +235,7 @@ fn keep(state: &Path, text: &str) {
 }
 
 /// Whether a vault with this state directory had settings that were understood.
-pub fn had_settings(state: &Path) -> bool {
+pub fn has_saved_settings(state: &Path) -> bool {
     state.join(COPY).exists()
 }
 

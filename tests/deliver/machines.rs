@@ -13,7 +13,7 @@ use crate::deliver::memory::{Fault as Cut, MemoryEngine};
 pub struct Several {
     pub all: Vec<World>,
     pub engines: Vec<MemoryEngine>,
-    tells_cut_off: bool,
+    sends_when_cut_off: bool,
     /// Each takes itself for the preferred one.
     are_all_first: bool,
 }
@@ -28,7 +28,7 @@ impl Several {
         Self::with(|| World::new(&instant("09:29:00"), &tea()).with_other(), 2, false)
     }
 
-    pub fn with(make: impl Fn() -> World, count: usize, tells_cut_off: bool) -> Self {
+    pub fn with(make: impl Fn() -> World, count: usize, sends_when_cut_off: bool) -> Self {
         let store = MemoryEngine::new();
         let mut all: Vec<World> = (0..count).map(|_| make()).collect();
         let (clock, place, others) = (all[0].clock.clone(), all[0].place.clone(), all[0].others.clone());
@@ -36,7 +36,7 @@ impl Several {
             (world.clock, world.place, world.others) = (clock.clone(), place.clone(), others.clone());
         }
         let engines = (0..count).map(|_| store.connection()).collect();
-        let mut several = Self { all, engines, tells_cut_off, are_all_first: false };
+        let mut several = Self { all, engines, sends_when_cut_off, are_all_first: false };
         (0..count).for_each(|at| several.start(at));
         several
     }
@@ -51,7 +51,7 @@ impl Several {
             name: format!("m{at}"),
             rank: if self.are_all_first { 0 } else { u32::try_from(at).unwrap() },
             vault: None,
-            tells_cut_off: self.tells_cut_off,
+            sends_when_cut_off: self.sends_when_cut_off,
             state: world.state(),
             clock: world.clock.clone(),
         })
@@ -436,14 +436,14 @@ fn a_line_that_gets_another_time_is_told_at_that_time_alone() {
 
 #[test]
 fn without_the_engine_what_is_due_waits_or_is_told_as_the_settings_say() {
-    for tells_cut_off in [false, true] {
+    for sends_when_cut_off in [false, true] {
         let world = || World::new(&instant("09:29:00"), &tea());
-        let mut several = Several::with(world, 1, tells_cut_off);
+        let mut several = Several::with(world, 1, sends_when_cut_off);
         several.ask(0);
         several.engines[0].cut(true);
         several.settle();
-        assert_eq!(several.at("09:30:00").settle(), usize::from(tells_cut_off));
-        if !tells_cut_off {
+        assert_eq!(several.at("09:30:00").settle(), usize::from(sends_when_cut_off));
+        if !sends_when_cut_off {
             let open = several.all[0].journal().open_deliveries().unwrap();
             assert!(open[0].error.as_deref().unwrap().contains("the store is not reached"), "{open:?}");
         }
@@ -519,7 +519,7 @@ fn machines_that_all_take_themselves_for_the_preferred_one_tell_once() {
     let mut several = Several::new(3, "09:28:00", &tea());
     several.are_all_first = true;
     for at in 0..3 {
-        several.tells_cut_off = at == 1;
+        several.sends_when_cut_off = at == 1;
         several.start(at);
     }
     through_the_minute(&mut several);

@@ -136,7 +136,7 @@ fn a_change_that_was_meant_for_an_older_state_writes_nothing() {
         assert!(matches!(refused, Err(ReminderError::Changed(..))), "{refused:?}");
     }
     let (memory, id, due) = (rig.memory(), "c-2026-12-01-001", "2026-12-03T17:00:00Z".parse().unwrap());
-    let older = memory.ledger().expecting("2026-12-03T17:00:00+00:00 Ask Bea");
+    let older = memory.ledger().if_unchanged("2026-12-03T17:00:00+00:00 Ask Bea");
     for refused in [
         older.set(id, CommitmentStatus::Delivered, &origin()).map(drop),
         older.change(id, (Some("Other"), None), &origin()).map(drop),
@@ -147,7 +147,7 @@ fn a_change_that_was_meant_for_an_older_state_writes_nothing() {
     assert_eq!((rig.read("Reminders.md"), rig.read("COMMITMENTS.md")), (line.to_owned(), block.to_owned()));
     // The present ones are changed.
     let present = memory.ledger().list(false).unwrap().remove(0).fingerprint();
-    memory.ledger().expecting(&present).set(id, CommitmentStatus::Delivered, &origin()).unwrap();
+    memory.ledger().if_unchanged(&present).set(id, CommitmentStatus::Delivered, &origin()).unwrap();
     reminders(line).change("rid_AAAAAAAAAAAA", &changes, origin()).unwrap();
     assert!(rig.read("Reminders.md").contains("Other") && rig.read("COMMITMENTS.md").contains("delivered"));
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use update::{AnswerText, output, status, usage};
 
 use super::harness::{
-    FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, plain_name, variables,
+    FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, portable_tool_name, variables,
 };
 use super::harness_text;
 use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
@@ -369,7 +369,7 @@ fn call_details(call: &Value, others: &[McpServer]) -> Option<(String, String, b
         return Some((FOREIGN.to_owned(), foreign(server, tool, &arguments).to_string(), filled));
     }
     let name = of.map(|(_, tool)| tool).or(own_kind(call)).or(call["title"].as_str());
-    Some((plain_name(name?), arguments.to_string(), filled))
+    Some((portable_tool_name(name?), arguments.to_string(), filled))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub fn foreign(server: &str, tool: &str, arguments: &Value) -> Value {
 }
 
 /// A tool's name as other brains may be told it: their tool names allow few characters.
-pub(super) fn plain_name(name: &str) -> String {
+pub(super) fn portable_tool_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(64).collect()
 }
 

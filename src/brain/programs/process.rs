@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use supervise::{end_marked, environment, mark};
+use supervise::{end_marked, environment, mark_prefix};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -138,7 +138,7 @@ impl Child {
     pub fn start(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
         static RUNS: AtomicU64 = AtomicU64::new(0);
         let name = program.command.first().cloned().unwrap_or_default();
-        let run = format!("{}{}", mark(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
+        let run = format!("{}{}", mark_prefix(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
         let mut command = tokio::process::Command::new(our_program());
         command
             .arg(supervise::COMMAND)

@@ -194,7 +194,7 @@ impl WireBrain {
         let mut reply =
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
         scrub_reply(&mut reply, self.key());
-        reply.bound_calls();
+        reply.sanitize_calls();
         Ok(reply)
     }
 }

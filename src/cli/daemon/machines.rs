@@ -165,7 +165,7 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         checks.push(JoinCheck::passed("settings", format!("the vault's id `{id}` stands in `[machines]`")));
     }
     let usable = || JoinCheck::passed("notify", "this machine can use what `[notify]` names");
-    let unusable = workspace.reason_for_not_telling().map(|why| JoinCheck::failed("notify", why));
+    let unusable = workspace.reason_for_not_sending().map(|why| JoinCheck::failed("notify", why));
     checks.push(unusable.unwrap_or_else(usable));
     print_checks(context, &checks, &[])
 }

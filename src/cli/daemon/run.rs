@@ -4,7 +4,7 @@ use crate::cli::init;
 use crate::cli::prelude::*;
 use crate::config::Dirs;
 use crate::daemon;
-use crate::workspace::had_settings;
+use crate::workspace::has_saved_settings;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
 ///
@@ -45,7 +45,7 @@ fn open_or_create(context: &Context, dir: &Path) -> Result<Workspace> {
     };
     // A folder with Obsidian's configuration may have a history of that alone.
     let state = Dirs::for_vault(dir)?.state;
-    if had_settings(&state) || (names.is_empty() && state.join("history.git").exists()) {
+    if has_saved_settings(&state) || (names.is_empty() && state.join("history.git").exists()) {
         let shown = init::shell_word(dir);
         return Err(CommandError::usage(format!(
             "the vault {shown} is missing or empty, and had notes before"

@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Err(CommandError::usage(format!("`{user}` uses no servers"))
             .hint("write `--for assistant`, or `--for routine:NAME`"));
     }
-    let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, user).collect();
+    let others: Vec<&McpServer> = mcp_hosts::servers_for(&settings.mcp, user).collect();
     let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
     let (text, command) = (&config.text, config.command.as_deref());
     let (place, remarks) = (&config.path, &config.remarks);

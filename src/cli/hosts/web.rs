@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::cli::prelude::*;
-use crate::daemon::{DaemonEvent, stop_on_signals, tell_pages};
+use crate::daemon::{DaemonEvent, notify_pages, stop_on_signals};
 use crate::instance::DaemonLock;
 use crate::vault::Watcher;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
@@ -75,7 +75,8 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         let stop = stop_on_signals()?;
         let live = LiveUpdates::default();
         let changes = live.clone();
-        let tell = move |event| DaemonEvent::of(&event).iter().for_each(|event| tell_pages(&changes, event));
+        let tell =
+            move |event| DaemonEvent::of(&event).iter().for_each(|event| notify_pages(&changes, event));
         let watcher = Watcher::start(&workspace.vault, tell);
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));

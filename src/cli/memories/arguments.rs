@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
-use crate::memory::{MemoryError, Scope, derive, derived_before};
+use crate::memory::{MemoryError, Scope, derive, legacy_scope};
 
 /// The longest text on standard input, in kB.
 const MAX_TEXT: u64 = 1024;
@@ -42,7 +42,7 @@ pub(in crate::cli) fn expand_here(scope: Option<&str>) -> Result<Option<String>>
 
 /// The scope that earlier versions gave this folder's project, by its name alone.
 pub(super) fn previous_scope() -> Option<Scope> {
-    derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
+    legacy_scope(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
 }
 
 pub(super) fn parse_name<T: serde::de::DeserializeOwned>(text: &str) -> serde_json::Result<T> {

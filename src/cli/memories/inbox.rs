@@ -190,7 +190,7 @@ fn selected_logs(workspace: &Workspace, logs: &[String]) -> Result<Vec<NotePath>
     let mut all: Vec<NotePath> = walked.entries.into_iter().map(|entry| entry.path).collect();
     all.sort();
     if logs.is_empty() {
-        all.retain(|path| new_turns::is_talk(&workspace.settings.paths.logs, path.as_str()));
+        all.retain(|path| new_turns::is_conversation_log(&workspace.settings.paths.logs, path.as_str()));
         return Ok(all);
     }
     let mut out = Vec::new();

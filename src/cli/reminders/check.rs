@@ -302,5 +302,5 @@ pub(in crate::cli) fn note_path(workspace: &Workspace, file: &Path) -> Result<No
     let parts = relative.components().filter(|part| !matches!(part, Component::CurDir));
     let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     let path = NotePath::new(&parts.join("/")).map_err(CommandError::usage)?;
-    Ok(workspace.vault.as_it_stands(path))
+    Ok(workspace.vault.with_names_on_disk(path))
 }

@@ -224,7 +224,7 @@ impl Remind<'_> {
 
     /// Lets a reminder or a follow-up come at a local time: once more, if it was told.
     pub(super) fn postpone(&self, what: &str, id: &str, local: DateTime) -> CommandResult {
-        let written = match self.workspace.postponed(id, None, local, &self.context.origin())? {
+        let written = match self.workspace.postpone_follow_up(id, None, local, &self.context.origin())? {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
             None => {
                 let told = self.workspace.last_message_of(id);

@@ -153,7 +153,7 @@ impl Restore<'_> {
             let fires = [&paths.reminders, &paths.commitments].contains(&&step.path);
             if let Some(after) = step.after.filter(|_| fires) {
                 let now = self.workspace.vault.read_or_empty(&note_path(&step.path)?)?;
-                self.hold_missed(&step.path, &now, &self.history.content(after.id)?)?;
+                self.record_restored_items(&step.path, &now, &self.history.content(after.id)?)?;
             }
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
@@ -256,14 +256,14 @@ impl Restore<'_> {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);
         }
-        self.hold_missed(path, &plan.now, &plan.after)?;
+        self.record_restored_items(path, &plan.now, &plan.after)?;
         let report = self.history.restore_part(&self.workspace.editor, &plan)?;
         self.print_report(&report, None)
     }
 
     /// Keeps overdue reminders that come back in `path` from firing, unless `--fire-missed`; before they are written.
-    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<()> {
-        if let Some(held) = self.workspace.hold_missed(path, now, then, self.args.fire_missed)? {
+    fn record_restored_items(&self, path: &str, now: &[u8], then: &[u8]) -> Result<()> {
+        if let Some(held) = self.workspace.record_restored_items(path, now, then, self.args.fire_missed)? {
             self.context.ui.note(held.words());
         }
         Ok(())

@@ -59,9 +59,9 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String> {
         return Ok(inside);
     }
     let path = NotePath::new(&inside).map_err(|error| outside(error.to_string()))?;
-    let standing = workspace.vault.as_it_stands(path.clone());
+    let standing = workspace.vault.with_names_on_disk(path.clone());
     // Of two notes whose names differ by the form of an accent alone, the one that is gone is meant by its own name.
-    let is_own = |history: Arc<History>| history.held_both(path.as_str(), standing.as_str());
+    let is_own = |history: Arc<History>| history.has_both_spellings(path.as_str(), standing.as_str());
     if standing != path && workspace.history()?.map_or(Ok(false), is_own)? {
         return Ok(path.to_string());
     }

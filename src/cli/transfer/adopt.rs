@@ -11,7 +11,7 @@ use super::batch;
 use crate::cli::prelude::*;
 use crate::cli::reminders::check;
 use crate::deliver::delivery_journal::key;
-use crate::deliver::pass::untold_tasks;
+use crate::deliver::pass::unsent_tasks;
 use crate::format::ReminderId;
 use crate::format::reminder::{self, Reminder};
 use crate::format::task::TaskFormat;
@@ -122,7 +122,7 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
     let now = workspace.clock.now();
     let (journal, order, settings) =
         (workspace.journal()?, workspace.delivery_order(false), workspace.pass_settings());
-    let untold = untold_tasks(&workspace.pass_context(&journal, &order, &settings))?;
+    let unsent = unsent_tasks(&workspace.pass_context(&journal, &order, &settings))?;
     let mut found = Vec::new();
     for entry in tasks::notes(&workspace.vault, &all)? {
         let path = entry.path;
@@ -130,11 +130,11 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
             continue;
         }
         let Ok(bytes) = workspace.vault.read(&path) else { continue };
-        let is_untold =
-            |words: &str, at| untold.contains(&key(&tasks::task_id(path.as_str(), words), at, None));
+        let is_unsent =
+            |words: &str, at| unsent.contains(&key(&tasks::task_id(path.as_str(), words), at, None));
         let told = &workspace.settings.reminders.also;
         let (mut adopted, mut kept) =
-            adopt(path.as_str(), &bytes, &rules, told, now, &workspace.zone, is_untold);
+            adopt(path.as_str(), &bytes, &rules, told, now, &workspace.zone, is_unsent);
         if !adopted.is_empty()
             && let Err(error) = workspace.editor.check_writable(&path)
         {

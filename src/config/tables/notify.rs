@@ -75,7 +75,7 @@ impl NotifySettings {
     }
 
     /// Whether a kind gets any messages.
-    pub fn tells(&self, kind: NotifyKind) -> bool {
+    pub fn is_used(&self, kind: NotifyKind) -> bool {
         self.all().contains(&kind)
     }
 }
@@ -238,7 +238,7 @@ pub(in crate::config) fn validate(notify: &NotifySettings) -> Validation {
             return wrong(key, message, "name each kind once");
         }
     }
-    if notify.tells(NotifyKind::Ntfy) {
+    if notify.is_used(NotifyKind::Ntfy) {
         let Some(topic) = notify.ntfy.topic.as_deref() else {
             return wrong(
                 "notify.ntfy",
@@ -250,7 +250,7 @@ pub(in crate::config) fn validate(notify: &NotifySettings) -> Validation {
         ensure(is_topic(topic), "notify.ntfy.topic", message, "use up to 64 letters, digits, `-` and `_`")?;
     }
     let mail = &notify.email;
-    if notify.tells(NotifyKind::Email) {
+    if notify.is_used(NotifyKind::Email) {
         let hint = "set `server` in `[notify.email]`";
         ensure(mail.server.is_some(), "notify.email", "mail has no server", hint)?;
         let has_sender = mail.from.is_some() || mail.user.as_deref().is_some_and(|user| user.contains('@'));

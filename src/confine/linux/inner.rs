@@ -41,7 +41,8 @@ pub(in crate::confine) fn inner() -> u8 {
     };
     wire::serve(move |_, job, gate| {
         if let Some(proc) = proc {
-            root::bound_ids(&proc, job.policy.limits.processes).map_err(failed("the limit of processes"))?;
+            root::limit_process_ids(&proc, job.policy.limits.processes)
+                .map_err(failed("the limit of processes"))?;
         }
         let gate = gate.map(kept).transpose().map_err(failed("the gate"))?;
         // In a root of its own there is no `/proc`, and it was started by its path.

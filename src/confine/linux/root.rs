@@ -26,7 +26,7 @@ use super::visible_paths::{Link, PathUse, VisiblePath};
 const INSIDE: u32 = 1000;
 
 /// Puts this process into namespaces of its own, and its children into a process namespace of theirs.
-pub(super) fn enter(proc: &OwnedFd, network: bool) -> Result<(), String> {
+pub(super) fn enter_namespaces(proc: &OwnedFd, network: bool) -> Result<(), String> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let mut flags = UnshareFlags::NEWUSER
         | UnshareFlags::NEWNS
@@ -62,7 +62,7 @@ fn has_ids_of_its_own() -> bool {
     matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) >= (6, 14))
 }
 
-/// Leaves the box's first process the right to call [`bound_ids`]; it later drops that right with all others.
+/// Leaves the box's first process the right to call [`limit_process_ids`]; it later drops that right with all others.
 pub(super) fn keep_admin() -> rustix::io::Result<()> {
     let mut sets = capabilities(None)?;
     sets.inheritable |= CapabilitySet::SYS_ADMIN;
@@ -74,7 +74,7 @@ pub(super) fn keep_admin() -> rustix::io::Result<()> {
 ///
 /// The kernel counts root's processes for no other limit: a fork bomb of root's would fill the machine's process table
 /// between two checks of the helper.
-pub(super) fn bound_ids(proc: &OwnedFd, processes: u64) -> io::Result<()> {
+pub(super) fn limit_process_ids(proc: &OwnedFd, processes: u64) -> io::Result<()> {
     if !has_ids_of_its_own() {
         return Ok(());
     }

@@ -45,7 +45,7 @@ pub(in crate::confine) fn supervise() -> u8 {
         let places = visible_paths::of(&job.policy, &program, false).map_err(failed("the scratch folder"))?;
         let mut start = PathBuf::from("/proc/self/exe");
         if job.namespaces {
-            root::enter(&proc, job.policy.network)?;
+            root::enter_namespaces(&proc, job.policy.network)?;
             root::build(&proc, &places, &job.policy.hide, &links)?;
             start = program;
         }

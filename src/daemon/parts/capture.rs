@@ -81,7 +81,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 impl PendingLooks {
     fn note(&mut self, workspace: &Workspace, paths: &BTreeSet<NotePath>) {
         let own = &workspace.settings.paths;
-        let logs = paths.iter().filter(|path| new_turns::is_talk(&own.logs, path.as_str()));
+        let logs = paths.iter().filter(|path| new_turns::is_conversation_log(&own.logs, path.as_str()));
         let before = self.logs.len();
         self.logs.extend(logs.cloned());
         let inbox = paths.iter().any(|path| path.as_str() == own.inbox);
@@ -185,7 +185,7 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> anyhow::Result<(ReadPosit
         let options = WalkOptions { under: Some(folder), ..WalkOptions::default() };
         let walked = workspace.vault.walk_if_there(&options)?.entries;
         let grown = walked.into_iter().filter(|entry| {
-            new_turns::is_talk(&workspace.settings.paths.logs, entry.path.as_str())
+            new_turns::is_conversation_log(&workspace.settings.paths.logs, entry.path.as_str())
                 && !places.is_read(entry.path.as_str(), entry.stat.size)
         });
         logs.extend(grown.map(|entry| entry.path));

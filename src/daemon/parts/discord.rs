@@ -78,7 +78,7 @@ async fn next_settings(
         match events.next().await {
             Some(DaemonEvent::Settings(changed)) => {
                 assistant.apply_settings(&changed);
-                if !changed.settings.differ_for_assistant_alone(&workspace.settings) {
+                if !changed.settings.differs_only_for_assistant(&workspace.settings) {
                     return Some(changed);
                 }
             }

@@ -33,7 +33,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     page.settings(&workspace, &changed).await;
                     workspace = changed;
                 }
-                Some(event) => tell(&page.live, &event),
+                Some(event) => notify_pages(&page.live, &event),
                 None => break,
             },
             asked = listener.accept() => if let Ok((stream, _)) = asked
@@ -54,7 +54,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 }
 
 /// Tells open pages of an event.
-pub(crate) fn tell(live: &LiveUpdates, event: &DaemonEvent) {
+pub(crate) fn notify_pages(live: &LiveUpdates, event: &DaemonEvent) {
     live.send(match event {
         DaemonEvent::Changed(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
         DaemonEvent::Rescan => PageChange::Notes(Vec::new()),

@@ -17,7 +17,11 @@ impl Journal {
     /// counting message after another notifier refused it; for a counting message, in copies that it got while another
     /// notifier counted. The other items' deliveries are free again. Returns the key and fact of each item that was
     /// sent.
-    pub fn end_told(&self, message: &JournalMessage, name: &str) -> Result<Vec<(String, NotifiedItem)>> {
+    pub fn end_already_sent(
+        &self,
+        message: &JournalMessage,
+        name: &str,
+    ) -> Result<Vec<(String, NotifiedItem)>> {
         let (key, is_copy) = (&message.key, message.to.is_copy());
         let told = if is_copy {
             "copies.message = ?1 AND state IN ('sent', 'done') AND (place = ?2 OR place GLOB ?2 || ' *')"
@@ -76,7 +80,7 @@ impl Journal {
 
     /// Releases the deliveries of messages that were surely not sent in any part, so that the next pass reads the file
     /// again. Confirmations stay.
-    pub fn dissolve_unsent(&self) -> Result<()> {
+    pub fn release_unsent(&self) -> Result<()> {
         let unsent =
             "SELECT key FROM messages WHERE EXISTS (SELECT 1 FROM deliveries WHERE message = messages.key)
                       AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'due')";

@@ -241,7 +241,7 @@ impl Journal {
 
     /// Whether a message of the place was counted for a delivery already. A lookup by text may find
     /// the message of another reminder that says the same.
-    pub fn is_counted(&self, message_id: &str) -> Result<bool> {
+    pub fn belongs_to_delivery(&self, message_id: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE delivered = ?1)
                    OR EXISTS (SELECT 1 FROM chunks WHERE message_id = ?1)
                    OR EXISTS (SELECT 1 FROM copies WHERE delivered = ?1)";

@@ -177,7 +177,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be used.
-    pub fn only_enabled(&self, names: &[&str]) -> Result<()> {
+    pub fn reset_all_except(&self, names: &[&str]) -> Result<()> {
         let names = self.gone_routines(names)?.into_iter().map(|routine| [routine.name]);
         self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", names)
     }
@@ -186,7 +186,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn nothing_to_do(&self, name: &str, up_to: Timestamp) -> Result<()> {
+    pub fn record_nothing_to_do(&self, name: &str, up_to: Timestamp) -> Result<()> {
         self.db.write(|tx| handled(tx, name, up_to))
     }
 
@@ -281,7 +281,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn run_waits(&self, key: &str, why: &str) -> Result<bool> {
+    pub fn record_run_wait(&self, key: &str, why: &str) -> Result<bool> {
         let sql = "UPDATE runs SET waits = ?2 WHERE key = ?1 AND waits IS NOT ?2";
         Ok(self.db.execute(sql, [key, why])? > 0)
     }

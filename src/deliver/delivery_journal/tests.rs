@@ -106,7 +106,7 @@ fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
     );
     journal.sending(&claimed[1].key, 0, at(0)).unwrap();
     journal.unknown(&claimed[1].key, retry, "500").unwrap();
-    journal.dissolve_unsent().unwrap();
+    journal.release_unsent().unwrap();
     let open = journal.messages().unwrap();
     assert_eq!(open.len(), 1);
     assert_eq!((open[0].body.as_str(), open[0].retry, open[0].attempts), ("y", Some(retry), 1));
@@ -126,7 +126,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     assert!(!journal.sent(key, 0, None, "place").unwrap());
     journal.sending(key, 1, at(1)).unwrap();
     journal.not_sent(key, 1, at(9), "unreachable", "place").unwrap();
-    journal.dissolve_unsent().unwrap();
+    journal.release_unsent().unwrap();
     let open = journal.messages().unwrap();
     assert_eq!(open[0].chunks[0].state, ChunkState::Sent);
     assert_eq!(open[0].chunks[1].state, ChunkState::Due);

@@ -148,7 +148,7 @@ pub(super) fn record_sender(pass: Pass<'_>, delivery: &KeyedFact, place: &str) -
     };
     let (key, line, fact) = delivery.clone();
     // A task's line isn't rewritten.
-    let told = pass.machines.told_line(&claim).filter(|_| fact.kind != MessageKind::Task);
+    let told = pass.machines.sent_line(&claim).filter(|_| fact.kind != MessageKind::Task);
     let told = told.and_then(|told| LineHash::parse(&told));
     let other = Some(sender.as_str()).filter(|name| pass.machines.is_other(name));
     pass.journal.record_other_machine(&(key, told.unwrap_or(line), fact), place, other, at, None)
@@ -277,14 +277,14 @@ pub(super) fn mark_left_open(pass: Pass<'_>) -> Result<()> {
         };
         let claim = pass.delivery_order.name(&to).map(|place| claim_key(&key, place));
         if let Some(claim) = claim.filter(|claim| open.contains(claim)) {
-            mark_told(pass, &key, &claim)?;
+            mark_claim_sent(pass, &key, &claim)?;
         }
     }
     Ok(())
 }
 
 /// Marks a claim as sent whose delivery the journal knows to be sent.
-pub(super) fn mark_told(pass: Pass<'_>, key: &str, claim: &str) -> Result<()> {
+pub(super) fn mark_claim_sent(pass: Pass<'_>, key: &str, claim: &str) -> Result<()> {
     let row = pass.journal.row(key)?;
     pass.machines.mark_sent(claim, row.map(|row| row.line.text()));
     Ok(())

@@ -95,7 +95,7 @@ impl<'c> WriteOrder<'c> {
         let (teller, order) = match claim.map_or(SenderMark::None, |claim| machines.sender_mark(&claim)) {
             SenderMark::Open => {
                 let since = row.attempted.map(|at| at.duration_until(self.pass.now).abs());
-                let is_over = machines.tells_cut_off() && since.is_some_and(|since| since > UNMARKED);
+                let is_over = machines.sends_when_cut_off() && since.is_some_and(|since| since > UNMARKED);
                 return row.sender_machine.is_none().then_some(is_over && self.is_free());
             }
             SenderMark::Sent { by, order } => (by, order),
@@ -107,7 +107,7 @@ impl<'c> WriteOrder<'c> {
 
     /// Whether no line stands here that another machine is to rewrite.
     pub fn is_free(&self) -> bool {
-        self.awaited.is_none() && self.pass.machines.has_looked()
+        self.awaited.is_none() && self.pass.machines.has_read_entries()
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) type Place = (Recipient, Option<MessageScope>);
 /// `phrases` are a brain's phrases, by key. A phrase replaces the plain text of an item that is sent alone, on time and
 /// without a remark.
 pub(super) fn counting(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -> Result<Vec<NewMessage>> {
-    let (mut untold, mut told) = (Vec::new(), Vec::new());
+    let (mut unsent, mut already_sent) = (Vec::new(), Vec::new());
     for fire in fires {
         let to = recipient(pass.settings, &fire.fact);
         let copy = match pass.delivery_order.name(&to) {
@@ -37,12 +37,12 @@ pub(super) fn counting(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases)
         };
         match copy {
             Some(CopyState::Underway) => {}
-            Some(CopyState::Delivered) => told.push(((to, fire.scope), fire)),
-            None => untold.push((to, fire.scope, fire)),
+            Some(CopyState::Delivered) => already_sent.push(((to, fire.scope), fire)),
+            None => unsent.push((to, fire.scope, fire)),
         }
     }
-    let mut messages = messages(pass, untold.into_iter(), phrases);
-    messages.extend(told.iter().map(|(place, fire)| single(fire, place, pass.today(), phrases)));
+    let mut messages = messages(pass, unsent.into_iter(), phrases);
+    messages.extend(already_sent.iter().map(|(place, fire)| single(fire, place, pass.today(), phrases)));
     Ok(messages)
 }
 
@@ -131,7 +131,8 @@ fn messages<'f>(
     for (place, mut fires) in places {
         fires.sort_by_key(|fire| fire.fact.due);
         let late: Vec<SignedDuration> = fires.iter().map(|fire| lateness(fire)).collect();
-        let (together, alone): (Vec<&PendingSend>, Vec<&PendingSend>) = if schedule::digest(rule, &late) {
+        let (together, alone): (Vec<&PendingSend>, Vec<&PendingSend>) = if schedule::needs_digest(rule, &late)
+        {
             fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
         } else {
             (Vec::new(), fires)

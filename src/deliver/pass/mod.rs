@@ -54,7 +54,7 @@ use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
 pub use notes::PassState;
-pub use plan::untold_tasks;
+pub use plan::unsent_tasks;
 pub(crate) use plan::{commitment_fact, text_hash};
 pub use planned::PendingSend;
 pub(crate) use reminders::{meaning, reminder_fact};
@@ -236,7 +236,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
         plan.changed
     } else {
         let plan = work(pass, &notes, &mut report).await?;
-        memory.note_waiting(plan.has_young, pass.now);
+        memory.record_waiting(plan.has_young, pass.now);
         if mode == PassMode::Daemon {
             machine_lines::check_lines(pass, &mut memory.near, &notes, &mut report)?;
         }
@@ -255,7 +255,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
 
 /// Sends the due messages, and returns the items to write down.
 async fn work(pass: Pass<'_>, notes: &PassNotes, report: &mut PassReport) -> Result<planned::PassPlan> {
-    pass.journal.dissolve_unsent()?;
+    pass.journal.release_unsent()?;
     machine_claims::mark_left_open(pass)?;
     let mut sender = Sender::new(pass, SEND_BUDGET, report);
     sender.resume(MessageSelection::Counting).await?;

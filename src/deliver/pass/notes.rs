@@ -55,7 +55,7 @@ pub struct PassState {
     pub(super) notes: QuietTracker,
     pub(super) lines: SteadyLines,
     /// Whether the lines were read before.
-    has_looked: bool,
+    has_read_entries: bool,
     /// Since when due lines have been waiting to stay the same, without a break.
     waiting: Option<Timestamp>,
     /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
@@ -140,7 +140,7 @@ impl PassState {
         lines: impl Iterator<Item = &'l [u8]> + Clone,
         now: Timestamp,
     ) -> HashMap<Vec<u8>, Timestamp> {
-        let is_first = !std::mem::replace(&mut self.has_looked, true);
+        let is_first = !std::mem::replace(&mut self.has_read_entries, true);
         self.lines.observe(lines.clone(), now);
         if is_first {
             return HashMap::new();
@@ -152,7 +152,7 @@ impl PassState {
 
     /// Records whether due lines wait at `now` to stay the same. The minute counts from the first pass in which one
     /// does.
-    pub(super) fn note_waiting(&mut self, is_waiting: bool, now: Timestamp) {
+    pub(super) fn record_waiting(&mut self, is_waiting: bool, now: Timestamp) {
         // A clock that was put back makes no line wait longer.
         self.waiting = is_waiting.then(|| self.waiting.map_or(now, |since| since.min(now)));
     }

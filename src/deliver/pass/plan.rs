@@ -57,7 +57,7 @@ pub(super) fn compare(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
 ///
 /// # Errors
 /// The journal can't be used.
-pub fn untold_tasks(context: &PassContext<'_>) -> Result<HashSet<String>> {
+pub fn unsent_tasks(context: &PassContext<'_>) -> Result<HashSet<String>> {
     let pass = Pass::new(context, PassMode::DryRun);
     let tasks = tasks::read(pass, &mut Scanner::default(), &mut pass.report())?;
     let notes = PassNotes { tasks, reminders: None, commitments: None };

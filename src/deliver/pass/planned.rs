@@ -142,8 +142,8 @@ pub(super) fn counting_claim(pass: Pass<'_>, key: &str, fact: &NotifiedItem) -> 
 }
 
 /// Whether a machine told this very line under this key.
-pub(super) fn is_line_told(pass: Pass<'_>, key: &str, fact: &NotifiedItem, line: LineHash) -> bool {
-    let told = counting_claim(pass, key, fact).and_then(|claim| pass.machines.told_line(&claim));
+pub(super) fn is_line_sent(pass: Pass<'_>, key: &str, fact: &NotifiedItem, line: LineHash) -> bool {
+    let told = counting_claim(pass, key, fact).and_then(|claim| pass.machines.sent_line(&claim));
     told.is_some_and(|told| told == line.text())
 }
 

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Pass;
 use super::notes::ReminderNote;
 use super::planned::{
-    ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, is_line_told,
+    ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, is_line_sent,
     late_seconds, marks, readiness,
 };
 use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, LineHash};
@@ -221,7 +221,7 @@ impl Planner<'_> {
         let plain = delivery_journal::key(id, due.occurrence.local, None);
         let disputed = disputed && !journal.row(&plain)?.is_some_and(is_told) && {
             let fact = reminder_fact(reminder, identity.id, &due, self.pass.now);
-            !is_line_told(self.pass, &plain, &fact, hash)
+            !is_line_sent(self.pass, &plain, &fact, hash)
         };
         // An old copy of a line that comes again is still that line.
         let hashes = match reminder.recur {

@@ -240,9 +240,9 @@ impl<'c> Sender<'c> {
         if message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
             return Ok(false);
         }
-        let told = self.pass.journal.end_told(message, place.notifier.name())?;
+        let told = self.pass.journal.end_already_sent(message, place.notifier.name())?;
         for (key, fact) in &told {
-            machine_claims::mark_told(self.pass, key, &claim_key(key, claimed))?;
+            machine_claims::mark_claim_sent(self.pass, key, &claim_key(key, claimed))?;
             self.report_fired(message, fact);
         }
         let is_told = !told.is_empty();
@@ -325,9 +325,9 @@ impl<'c> Sender<'c> {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 let journal = self.pass.context.journal;
                 // A failed read is reported below.
-                let is_free = |id: &str| !journal.is_counted(id).unwrap_or_default();
+                let is_free = |id: &str| !journal.belongs_to_delivery(id).unwrap_or_default();
                 match place.notifier.find(&outgoing, since, &is_free).await {
-                    MessageLookup::Found { message_id } if !journal.is_counted(&message_id)? => {
+                    MessageLookup::Found { message_id } if !journal.belongs_to_delivery(&message_id)? => {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
                     MessageLookup::Later { reason } => return Ok(SendOutcome::Unknown { reason }),

@@ -207,7 +207,7 @@ impl InboxFile {
 /// Reads a file; never fails.
 pub fn parse(bytes: &[u8]) -> InboxFile {
     let mut file = InboxFile::default();
-    for (Line { number, text, .. }, live) in LiveLines::new(bytes).flagged() {
+    for (Line { number, text, .. }, live) in LiveLines::new(bytes).with_liveness() {
         match parse_line(text) {
             ParsedBox::Line(candidate) => {
                 let is_record = candidate.record.is_some();

@@ -244,7 +244,7 @@ fn safe_text(text: &str) -> String {
         }
     }
     let mut safe = kept.join("\n");
-    if let Some(closer) = lines::left_open(safe.as_bytes()) {
+    if let Some(closer) = lines::closing_line(safe.as_bytes()) {
         safe.push('\n');
         safe.push_str(&closer);
     }

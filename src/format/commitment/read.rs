@@ -14,7 +14,7 @@ const KEYS: [&str; 7] = ["id", "status", "precision", "due", "scope", "created",
 
 /// Everything in a file that is a commitment or looks like one.
 pub fn parse(bytes: &[u8]) -> CommitmentsFile {
-    let lines: Vec<(Line<'_>, bool)> = LiveLines::without_frontmatter(bytes).flagged().collect();
+    let lines: Vec<(Line<'_>, bool)> = LiveLines::without_frontmatter(bytes).with_liveness().collect();
     let mut file = CommitmentsFile {
         findings: crate::format::lines::not_understood(bytes).into_iter().collect(),
         ..CommitmentsFile::default()

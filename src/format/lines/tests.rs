@@ -64,7 +64,7 @@ fn a_fence_ends_with_its_list_item_or_quote() {
 
 #[test]
 fn what_closes_a_text_stands_where_it_ends() {
-    let closer = |text: &str| left_open(text.as_bytes());
+    let closer = |text: &str| closing_line(text.as_bytes());
     assert_eq!(closer("1. a\n   > ~~~~\n   > b").as_deref(), Some("   > ~~~~"));
     assert_eq!(closer("- a <!-- b").as_deref(), Some("  -->"));
     assert_eq!(closer("- ```\n  a\nb"), None);

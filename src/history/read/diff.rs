@@ -165,13 +165,13 @@ impl History {
     /// The differences between two snapshots, at or under `paths` (all where there are none).
     pub fn diff_between(&self, old: &Commit, new: &Commit, paths: &[String]) -> Result<Vec<PathChange>> {
         let mut changes = self.store().changes(old.tree, new.tree)?;
-        changes.retain(|change| within(&change.path, paths));
+        changes.retain(|change| is_within(&change.path, paths));
         Ok(changes)
     }
 }
 
 /// Whether `path` is one of `scopes` or under one; every path is where there are none.
-pub(crate) fn within(path: &str, scopes: &[String]) -> bool {
+pub(crate) fn is_within(path: &str, scopes: &[String]) -> bool {
     scopes.is_empty()
         || scopes.iter().any(|scope| {
             path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -4,7 +4,7 @@
 use git2::Oid;
 use jiff::Timestamp;
 
-use super::diff::within;
+use super::diff::is_within;
 use crate::history::error::Result;
 use crate::history::store::{ACTOR, ALL_NOTES, Commit, CommitMessage, HistoryStore, NOTE, trailers_of};
 
@@ -76,7 +76,7 @@ fn may_match(message: &[u8], filter: &LogFilter, paths: &[String]) -> bool {
             actor = actor.or(Some(value));
         } else if key.eq_ignore_ascii_case(NOTE) {
             names_notes = true;
-            may_touch |= value.starts_with('"') || within(value, paths);
+            may_touch |= value.starts_with('"') || is_within(value, paths);
         } else if key.eq_ignore_ascii_case(ALL_NOTES) {
             may_touch = true;
         }
@@ -94,7 +94,7 @@ fn named(message: &CommitMessage, hit: impl Fn(&str) -> bool) -> Option<bool> {
 }
 
 fn touches(store: &HistoryStore, commit: &Commit, paths: &[String]) -> Result<bool> {
-    if let Some(said) = named(&commit.message, |note| within(note, paths)) {
+    if let Some(said) = named(&commit.message, |note| is_within(note, paths)) {
         return Ok(said);
     }
     let before = store.tree_before(commit)?;
@@ -161,7 +161,7 @@ mod tests {
             let text = format!("{subject}\n\n{}\n", lines.join("\n"));
             let message = CommitMessage::parse(&text);
             let filter = LogFilter { actor: wanted, ..LogFilter::default() };
-            let touches = paths.is_empty() || named(&message, |note| within(note, &paths)) != Some(false);
+            let touches = paths.is_empty() || named(&message, |note| is_within(note, &paths)) != Some(false);
             let is_meant = is_by(message.actor(), &filter) && touches;
             let may = may_match(format!("\n{text}").as_bytes(), &filter, &paths);
             // A quoted name is left to the full comparison.

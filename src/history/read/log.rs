@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use unicode_normalization::UnicodeNormalization;
 
-use super::diff::{DiffStyle, render, within};
+use super::diff::{DiffStyle, is_within, render};
 use super::filter::{FilterWalk, LogFilter};
 use crate::history::error::Result;
 use crate::history::store::{Commit, CommitWalk, PathChange};
@@ -101,7 +101,7 @@ impl History {
 
     /// The names that `paths` had before `record`: a file that was renamed, or a folder that was.
     fn follow(&self, record: &CommitRecord, paths: &mut Vec<String>) -> Result<()> {
-        let renames = self.renames_of(record, |path| within(path, paths))?;
+        let renames = self.renames_of(record, |path| is_within(path, paths))?;
         if renames.is_empty() {
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl History {
                 paths.retain(|path| *path != scope);
             }
             for name in names {
-                if paths.is_empty() || !within(&name, paths) {
+                if paths.is_empty() || !is_within(&name, paths) {
                     paths.push(name);
                 }
             }
@@ -142,7 +142,7 @@ impl History {
     ) -> Result<Option<Commit>> {
         let store = self.store();
         while let Some(id) = walk.next().filter(|next| Some(*next) != wanted.end) {
-            if let Some(parents) = store.skip_unless(id, |message| wanted.may_match_message(message))? {
+            if let Some(parents) = store.parents_unless(id, |message| wanted.may_match_message(message))? {
                 walk.go_on(&parents);
                 continue;
             }
@@ -167,7 +167,7 @@ impl History {
     }
 
     /// Whether a snapshot holds both paths, which are one but for the form of an accent.
-    pub fn held_both(&self, path: &str, twin: &str) -> Result<bool> {
+    pub fn has_both_spellings(&self, path: &str, twin: &str) -> Result<bool> {
         let records = self.records(&LogFilter { path: Some(path.to_owned()), ..LogFilter::default() })?;
         let store = self.store();
         let holds = |tree, path| store.node(tree, path).is_ok_and(|node| node.is_some());

@@ -12,7 +12,7 @@ mod log;
 mod point;
 
 pub use blame::{Blame, BlameBound, BlamedLine, LineOrigin, LineWriter};
-pub(super) use diff::within;
+pub(super) use diff::is_within;
 pub use diff::{DiffStyle, FileDiff, diff_stat, render};
 pub use filter::LogFilter;
 pub use log::{CommitRecord, SnapshotEntry};

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::plan::{BlockedFile, RestorePlan, plan_renamed};
 use super::write_file::StepError;
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{FileDiff, LogFilter, show, within};
+use crate::history::read::{FileDiff, LogFilter, is_within, show};
 use crate::history::store::{Commit, FileMode, FileState, FileStates, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore};
 use crate::history::take::{Deletions, FileEntries, History, Rename, RestoreStep, pairs, plural};
@@ -74,9 +74,9 @@ impl History {
         let renames = self.renames(point, &target, &present, scopes)?;
         for scope in scopes {
             let scope = std::slice::from_ref(scope);
-            let known = target.keys().any(|path| within(path, scope));
-            let newer = exact && present.keys().any(|path| within(path, scope));
-            let renamed = renames.iter().any(|rename| within(&rename.to, scope));
+            let known = target.keys().any(|path| is_within(path, scope));
+            let newer = exact && present.keys().any(|path| is_within(path, scope));
+            let renamed = renames.iter().any(|rename| is_within(&rename.to, scope));
             if !known && !newer && !renamed {
                 return Err(HistoryError::NotInSnapshot(scope[0].clone(), point.short()));
             }
@@ -119,7 +119,7 @@ impl History {
             renames.extend(found.map(|(from, to)| Rename { from: from.clone(), to: (*to).to_owned() }));
             renames.sort_unstable_by(|a, b| a.from.cmp(&b.from));
         }
-        renames.retain(|rename| within(&rename.from, scopes) || within(&rename.to, scopes));
+        renames.retain(|rename| is_within(&rename.from, scopes) || is_within(&rename.to, scopes));
         Ok(renames)
     }
 

@@ -269,7 +269,7 @@ pub struct NoteSection {
 pub fn sections(text: &[u8]) -> Vec<NoteSection> {
     let mut out: Vec<NoteSection> = Vec::new();
     let mut count = 0;
-    for (line, is_live) in LiveLines::new(text).flagged() {
+    for (line, is_live) in LiveLines::new(text).with_liveness() {
         count = line.number;
         let Some((level, heading)) = is_live.then(|| memory::heading(line.text)).flatten() else { continue };
         let at = line.number - 1;

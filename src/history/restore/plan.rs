@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::history::read::within;
+use crate::history::read::is_within;
 use crate::history::store::FileStates;
 use crate::history::take::{Rename, RestoreStep};
 
@@ -35,7 +35,7 @@ pub struct RestorePlan {
 pub fn plan(target: &FileStates, present: &FileStates, scopes: &[String], exact: bool) -> RestorePlan {
     let mut plan = RestorePlan::default();
     let mut removed = BTreeSet::new();
-    for (path, before) in present.iter().filter(|(path, _)| within(path, scopes)) {
+    for (path, before) in present.iter().filter(|(path, _)| is_within(path, scopes)) {
         if !target.contains_key(path) {
             if exact {
                 removed.insert(path.as_str());
@@ -46,7 +46,7 @@ pub fn plan(target: &FileStates, present: &FileStates, scopes: &[String], exact:
         }
     }
     let stays = |path: &str| present.contains_key(path) && !removed.contains(path);
-    for (path, after) in target.iter().filter(|(path, _)| within(path, scopes)) {
+    for (path, after) in target.iter().filter(|(path, _)| is_within(path, scopes)) {
         let before = present.get(path).copied();
         if before == Some(*after) {
             continue;
@@ -76,7 +76,7 @@ pub(crate) fn plan_renamed(
             let both = [&rename.from, &rename.to].map(Clone::clone);
             scopes.extend(both.into_iter().filter(|_| !all));
         } else if let Some(state) = target.remove(&rename.from)
-            && within(&rename.to, &scopes)
+            && is_within(&rename.to, &scopes)
         {
             target.insert(rename.to.clone(), state);
         }

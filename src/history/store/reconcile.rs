@@ -143,7 +143,7 @@ impl HistoryStore {
 
     /// Writes as a snapshot would, where it can be taken back: a file among the objects, the list, and the
     /// branch, which git locks before it sees that nothing changes.
-    pub(in crate::history) fn probe(&self, _lock: &BranchLock) -> Result<()> {
+    pub(in crate::history) fn check_writable(&self, _lock: &BranchLock) -> Result<()> {
         let place = self.dir().join("objects").join(format!("tmp_probe_{}", std::process::id()));
         std::fs::write(&place, b"probe")
             .and_then(|()| std::fs::remove_file(&place))

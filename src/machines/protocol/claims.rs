@@ -129,7 +129,7 @@ impl Protocol {
     }
 
     /// The hash of the line whose words were told, where the message with this key is marked as sent and says so.
-    pub fn told_line(&self, key: &str) -> Option<String> {
+    pub fn sent_line(&self, key: &str) -> Option<String> {
         Claim::read(self.known.value(key)?).filter(|claim| claim.state == ClaimState::Sent)?.line
     }
 

@@ -82,7 +82,7 @@ impl Subscriptions {
 
     fn subscribe(self: &Arc<Self>, session: u64, uri: &str, listener: Listener) -> Result<(), ErrorData> {
         let vault = self.shared.workspace().vault.clone();
-        let path = vault.as_it_stands(resources::path_of(uri)?);
+        let path = vault.with_names_on_disk(resources::path_of(uri)?);
         let mut state = self.lock();
         if state.watcher.is_none() {
             let (hub, runtime) = (Arc::downgrade(self), Handle::current());

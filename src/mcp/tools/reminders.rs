@@ -264,7 +264,7 @@ fn snooze(call: &McpCall<'_>) -> ToolOutcome {
             workspace.vault_tasks().change(id, None, TaskAction::Snooze(local), call.origin.clone())?;
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
-    if let Some(line_text) = workspace.postponed(id, None, local, &call.origin)? {
+    if let Some(line_text) = workspace.postpone_follow_up(id, None, local, &call.origin)? {
         let written = reminders::WrittenReminder { id: id.to_owned(), line_text };
         let path = workspace.settings.paths.commitments.clone();
         return Ok(told_in(call, "snoozed", path, written, understood(call, local, Recur::None)));

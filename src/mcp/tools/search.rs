@@ -205,7 +205,7 @@ fn place(text: &str, workspace: &Workspace) -> Result<String, ToolFailure> {
         )
     };
     let path = NotePath::new(text).map_err(|error| ToolFailure::from(error).of("scope"))?;
-    let path = workspace.vault.as_it_stands(path);
+    let path = workspace.vault.with_names_on_disk(path);
     let text = path.as_str();
     match workspace.vault.stat(&path) {
         // With `./` a name is no scope of memories.

@@ -79,7 +79,7 @@ fn folders_and_the_environment_name_the_project() {
     assert_eq!(derived(&tree, None, None), of_app);
     assert!(derived(&dir("plain"), None, None).starts_with("project:plain-"));
     assert_ne!(derived(&dir("a/site"), None, None), derived(&dir("b/site"), None, None));
-    let old = |cwd: &Path| derived_before(cwd, |name| (name == "HOME").then(|| home.clone()));
+    let old = |cwd: &Path| legacy_scope(cwd, |name| (name == "HOME").then(|| home.clone()));
     assert_eq!(old(&inner), Some(Scope::Project("My-App".into())));
     assert_eq!(old(&root), None);
     assert_eq!(derived(&dir("notes/daily"), None, None), "global");
@@ -106,10 +106,10 @@ fn a_text_gets_no_scope_by_its_tags() {
     let a = Scope::Project("a".into());
     let text = "of #project/b, `#user/x` and #tea (#agent/pai) #Project/A #project/a/sub \\#user/y";
     let alone = r"of \#project/b, `#user/x` and #tea (\#agent/pai) #Project/A #project/a/sub \#user/y";
-    assert_eq!(a.alone_in(text), alone);
-    assert_eq!(a.alone_in(alone), alone);
+    assert_eq!(a.escape_other_scopes(text), alone);
+    assert_eq!(a.escape_other_scopes(alone), alone);
     assert_eq!(Scope::of_text(alone), [a, Scope::Project("a/sub".into())]);
-    assert_eq!(Scope::Global.alone_in("x #custom/y"), r"x \#custom/y");
+    assert_eq!(Scope::Global.escape_other_scopes("x #custom/y"), r"x \#custom/y");
 }
 
 proptest! {

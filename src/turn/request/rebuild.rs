@@ -54,7 +54,7 @@ fn replied_to(blocks: &[LogBlock], question: &str, changes: &MessageChanges<'_>)
 }
 
 /// The events up to and including the one with this id.
-pub fn up_to<'a>(blocks: &'a [LogBlock], tail: Option<&str>) -> &'a [LogBlock] {
+pub fn blocks_up_to<'a>(blocks: &'a [LogBlock], tail: Option<&str>) -> &'a [LogBlock] {
     let end = tail.and_then(|tail| blocks.iter().rposition(|block| block.event.id.as_deref() == Some(tail)));
     end.map_or(blocks, |end| &blocks[..=end])
 }

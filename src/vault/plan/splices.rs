@@ -110,7 +110,7 @@ pub(super) fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
 
 pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Splice {
     let mut last = None;
-    for (line, live) in LiveLines::new(bytes).flagged() {
+    for (line, live) in LiveLines::new(bytes).with_liveness() {
         let end = line.end();
         match (last, memory::heading(line.text).filter(|_| live)) {
             (None, Some((2, name))) if name == heading.trim() => last = Some(end),

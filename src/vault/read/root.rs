@@ -139,7 +139,7 @@ impl Vault {
     /// The path with its names as on disk, where an accent may be one character instead of two, or the reverse. If
     /// there is no such name, the path is returned as it is.
     #[must_use]
-    pub fn as_it_stands(&self, path: NotePath) -> NotePath {
+    pub fn with_names_on_disk(&self, path: NotePath) -> NotePath {
         if path.as_str().is_ascii() || self.absolute(&path).symlink_metadata().is_ok() {
             return path;
         }

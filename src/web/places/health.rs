@@ -147,7 +147,7 @@ fn bring_back(visit: &Visit<'_>) -> Result<String> {
     for path in &held.deleted {
         let then = history.read_at(&point, path)?.unwrap_or_default();
         let now = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
-        workspace.hold_missed(path, &now, &then, false)?;
+        workspace.record_restored_items(path, &now, &then, false)?;
     }
     written(&history.restore(&workspace.editor, &point, &held.deleted, false)?)
 }

@@ -362,7 +362,8 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     }
     let done =
         |said: &str| Ok(MadeChange::new(note_address(path.as_str()), format!("{said} {path} is back")));
-    let hold = |now: &[u8], then: &[u8]| workspace.hold_missed(path.as_str(), now, then, false).map(drop);
+    let hold =
+        |now: &[u8], then: &[u8]| workspace.record_restored_items(path.as_str(), now, then, false).map(drop);
     if form.get("part") == "note" {
         let then = history.read_at(&point, path.as_str())?.unwrap_or_default();
         let hold = || hold(&now, &then).map_err(|error| HistoryError::Failed(error.to_string()));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::program::{PATCH, SHELL};
 use crate::brain::classify;
-use crate::brain::programs::harness::{FOREIGN, SERVER, foreign, plain_name};
+use crate::brain::programs::harness::{FOREIGN, SERVER, foreign, portable_tool_name};
 use crate::brain::{BrainError, ToolCall, ToolResult};
 
 /// An item as a call of a tool; none if it is no tool.
@@ -31,7 +31,7 @@ pub(super) fn call(item: &Value) -> Option<ToolCall> {
         _ => return None,
     };
     let arguments = if arguments.is_null() { json!({}) } else { arguments };
-    Some(ToolCall { id: id(item), name: plain_name(name), arguments: arguments.to_string() })
+    Some(ToolCall { id: id(item), name: portable_tool_name(name), arguments: arguments.to_string() })
 }
 
 fn id(item: &Value) -> String {

@@ -32,7 +32,7 @@ struct ProcStat {
 }
 
 /// When a process began; none if there is no such process.
-pub(super) fn started(pid: u32) -> Option<u64> {
+pub(super) fn start_time(pid: u32) -> Option<u64> {
     stat(pid).filter(|stat| !stat.dead).map(|stat| stat.started)
 }
 
@@ -56,7 +56,7 @@ pub(super) fn all_pids() -> Vec<u32> {
 }
 
 /// The living processes below `root`, without it.
-pub(super) fn below(root: u32) -> Vec<u32> {
+pub(super) fn descendants(root: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<(u32, bool)>> = HashMap::new();
     for pid in all_pids() {
         if let Some(stat) = stat(pid) {
@@ -77,9 +77,9 @@ pub(super) fn below(root: u32) -> Vec<u32> {
 }
 
 /// Ends all descendants of `root`, but not itself. Processes that are started meanwhile are found again.
-pub(super) fn end_below(root: u32) {
+pub(super) fn end_descendants(root: u32) {
     for _ in 0..200 {
-        let found = below(root);
+        let found = descendants(root);
         if found.is_empty() {
             return;
         }
@@ -90,13 +90,13 @@ pub(super) fn end_below(root: u32) {
 
 /// Ends `root`, which leads a process group, and all of its descendants.
 pub(super) fn end_tree(root: u32) {
-    end_below(root);
+    end_descendants(root);
     if let Some(pid) = pid(root) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
     // A signal is sent at once and takes its moment.
     for _ in 0..1000 {
-        if started(root).is_none() {
+        if start_time(root).is_none() {
             return;
         }
         std::thread::yield_now();
@@ -181,7 +181,7 @@ fn wait_for_exit(
 
 fn end_all() {
     #[cfg(target_os = "linux")]
-    end_below(std::process::id());
+    end_descendants(std::process::id());
     // Elsewhere the group goes, and we with it.
     #[cfg(not(target_os = "linux"))]
     end_tree(std::process::id());
@@ -216,7 +216,7 @@ pub fn sweep(state: &Path) -> usize {
     let place = state_hash(state);
     let mut ended = 0;
     end_marked(|mark| {
-        let orphan = is_orphan(mark, &place, started);
+        let orphan = is_orphan(mark, &place, start_time);
         ended += usize::from(orphan);
         orphan
     });
@@ -243,9 +243,9 @@ pub(super) fn end_marked(mut is_meant: impl FnMut(&str) -> bool) {
 }
 
 /// The beginning of the marks of this process's children.
-pub(super) fn mark(state: &Path) -> String {
+pub(super) fn mark_prefix(state: &Path) -> String {
     let us = std::process::id();
-    format!("{us}.{}.{}.", started(us).unwrap_or_default(), state_hash(state))
+    format!("{us}.{}.{}.", start_time(us).unwrap_or_default(), state_hash(state))
 }
 
 pub(super) fn state_hash(state: &Path) -> String {
@@ -273,13 +273,13 @@ mod tests {
         let mut root = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
         let mut ready = [0; 6];
         root.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
-        let found = below(root.id());
+        let found = descendants(root.id());
         assert_eq!(found.len(), 3, "{found:?}");
-        end_below(root.id());
-        assert!(below(root.id()).is_empty());
+        end_descendants(root.id());
+        assert!(descendants(root.id()).is_empty());
         root.kill().unwrap();
         root.wait().unwrap();
-        assert!(started(std::process::id()).is_some());
-        assert_eq!(started(u32::MAX), None);
+        assert!(start_time(std::process::id()).is_some());
+        assert_eq!(start_time(u32::MAX), None);
     }
 }

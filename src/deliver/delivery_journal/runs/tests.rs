@@ -38,12 +38,12 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     assert!(!journal.fix_run(&run.key, ("other", ""), "", message(), 2000).unwrap());
     // It is no message of the reminders' pass, and no delivery that a pass could give back.
     assert!(journal.messages().unwrap().is_empty());
-    journal.dissolve_unsent().unwrap();
+    journal.release_unsent().unwrap();
     let waiting = journal.answer(&run_message_key(&run.key)).unwrap().unwrap();
     assert_eq!((waiting.is_sent(), waiting.body.as_str()), (false, "text"));
     journal.sending(&waiting.key, 0, now).unwrap();
     journal.sent(&waiting.key, 0, Some("m1"), "place").unwrap();
-    assert!(journal.is_counted("m1").unwrap());
+    assert!(journal.belongs_to_delivery("m1").unwrap());
     assert!(journal.answer(&run_message_key(&run.key)).unwrap().unwrap().is_sent());
     journal.finish_run(&run.key, None).unwrap();
     assert!(journal.open_runs().unwrap().is_empty());
@@ -87,7 +87,7 @@ fn another_schedule_counts_anew() {
         (gone[0].name.as_str(), gone[0].schedule.as_str(), gone[0].handled),
         ("a", "daily 09:00", eight)
     );
-    journal.only_enabled(&["b"]).unwrap();
+    journal.reset_all_except(&["b"]).unwrap();
     assert_eq!(journal.gone_routines(&["b"]).unwrap(), []);
     assert_eq!(journal.known("a", "daily 09:00").unwrap(), None);
     let next = at("2026-12-02T00:00:00Z");

@@ -54,7 +54,7 @@ const ANOTHER_WAS_FIRST: [&str; 5] =
     ["stale info", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value"];
 
 /// The error of a git that failed before it sent anything; `None` for words that are not known.
-pub fn before(remote: &str, words: &str) -> Option<EngineError> {
+pub fn error_before_sending(remote: &str, words: &str) -> Option<EngineError> {
     let small = words.to_lowercase();
     let is_said = |needles: &str| needles.split('|').any(|needle| small.contains(needle));
     let (_, error, told) = KNOWN.iter().find(|(needles, ..)| is_said(needles))?;
@@ -63,7 +63,7 @@ pub fn before(remote: &str, words: &str) -> Option<EngineError> {
 
 /// The error of a fetch.
 pub fn fetching(remote: &str, words: &str) -> EngineError {
-    before(remote, words)
+    error_before_sending(remote, words)
         .unwrap_or_else(|| EngineError::Unreachable(format!("{}: {}", shown(remote), last(words))))
 }
 
@@ -99,7 +99,7 @@ pub fn is_force_forbidden(out: &str, words: &str) -> bool {
 /// The error of a push that the server's rules forbid.
 pub fn forbidden(remote: &str, out: &str, words: &str) -> EngineError {
     let all = format!("{words}\n{out}");
-    before(remote, &all).unwrap_or_else(|| {
+    error_before_sending(remote, &all).unwrap_or_else(|| {
         let reason = out.lines().find(|line| line.starts_with('!')).map_or(words, |line| line);
         EngineError::Refused(format!(
             "{}: it refuses to store what machines share: {}",

@@ -219,7 +219,7 @@ impl Remote {
                 Ok(None)
             }
             PushResponse::Rejected => Err(errors::forbidden(&remote, &out, &said.stderr)),
-            PushResponse::Lost => match errors::before(&remote, &said.stderr) {
+            PushResponse::Lost => match errors::error_before_sending(&remote, &said.stderr) {
                 Some(error) => Err(error),
                 None => Ok(Some(PushOutcome::Lost(format!(
                     "{}: the answer to a push was lost",
