@@ -58,6 +58,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // The patterns of three tables are read here, and a list in a table's place is refused.
     // The rule for paths moved here from `vault`, since the settings keep it, too; each path belongs to one setting.
     // A pipe in the place of a state file is refused, and a state directory is its owner's alone.
+    // The variables of this program's own keys are listed here alone.
     ("config", 2450),
     ("confine", 1750),
     // A line counts as removed only where the copy surely had it.

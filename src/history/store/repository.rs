@@ -203,11 +203,7 @@ impl HistoryStore {
     }
 
     /// The parents of a commit, if `may` is false for the commit's message; otherwise `None`.
-    pub(crate) fn parents_unless(
-        &self,
-        id: Oid,
-        may: impl FnOnce(&[u8]) -> bool,
-    ) -> Result<Option<Vec<Oid>>> {
+    pub fn parents_unless(&self, id: Oid, may: impl FnOnce(&[u8]) -> bool) -> Result<Option<Vec<Oid>>> {
         self.read(id, |bytes| {
             let message = memchr::memmem::find(bytes, b"\n\n")? + 1;
             (!may(&bytes[message..])).then(|| commit::parents(bytes).collect())

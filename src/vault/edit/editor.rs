@@ -1,15 +1,10 @@
 //! Edits notes: [`Editor`] repeats an attempt until the edit is made on the newest bytes, or its time is over
-//! ([`EditError::Busy`]).
+//! ([`EditError::Busy`]). No other room changes notes. `docs/editing.md` is the protocol.
 //!
-//! A path, operations (or a function of the newest bytes) and a reason come in; an [`EditReport`] goes out.
-//! `docs/editing.md` is the protocol. [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that
-//! one edit happens at a time. An attempt ([`in_place`](super::in_place), or the swap) reads the note and applies the
-//! operations to these bytes. If another program changes the note between reading and writing, the attempt fails, and
-//! the editor starts again with a new reading. If another program has the file open, the editor waits and tries again;
-//! the lock is free during the wait.
-//!
-//! Invariants: no other room changes notes; an edit never overwrites bytes that it hasn't read. Logs are extended by
-//! [`append`](super::append) without an attempt.
+//! [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that one edit happens at a time. An attempt
+//! ([`in_place`](super::in_place), or the swap) reads the note and applies the operations to these bytes. If another
+//! program changes the note between reading and writing, the attempt fails, and the editor reads the note again. If
+//! another program has the file open, the editor waits, without the lock, and tries again.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
