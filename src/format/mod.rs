@@ -59,7 +59,7 @@ static WEEKDAYS: LazyLock<[String; 7]> =
 pub(crate) static WEEKDAYS_LOWER: LazyLock<[String; 7]> =
     LazyLock::new(|| WEEKDAYS.each_ref().map(|name| name.to_lowercase()));
 
-/// Something in a file that looks meant but isn't understood, said for the person who wrote it.
+/// Something in a file that looks like an attempt at a format but isn't understood, in words for its writer.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
     /// The line, from 1.

@@ -3,7 +3,7 @@
 //! [`next_date`] follows RFC 5545, with weeks beginning on Monday: a date that doesn't exist is no date, so `every
 //! month on the 31st` skips the short months. [`step`] follows Tasks, and [`next_or_last_day`] Reminder Toast: `every
 //! month` and `every year`, which name no day, come on the last day of a month that lacks the day. From then on Tasks
-//! counts from that earlier day; [`NextTaskDate::short_of`] has the day that was lost.
+//! counts from that earlier day; [`NextTaskDate::short_of`] has the day that was meant.
 //!
 //! Dates only: a task's time of day is carried along unchanged.
 

@@ -16,7 +16,7 @@ use crate::reminders::{self, PlacedFinding};
 use crate::tasks::{Scanner, TaskSettings};
 use crate::vault::{NotePath, WalkOptions};
 
-/// Shows every line that looks meant but isn't understood.
+/// Shows every line that looks like one of this program's but isn't understood.
 ///
 /// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in
 /// another note than the one that is read, working memory that can't be read, and tasks with a date in the form of

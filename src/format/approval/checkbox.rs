@@ -40,7 +40,7 @@ impl CheckboxMark {
 pub enum ParsedBox<T> {
     /// A line of the format.
     Line(Box<T>),
-    /// A line that looks meant as one; what is wrong with it, as if it were the first.
+    /// A line that looks like an attempt at one; what is wrong with it, as if it were the first.
     NearMiss(Finding),
     /// Something else.
     Other,
@@ -188,7 +188,7 @@ pub(in crate::format) fn is_id(text: &str, prefix: &str) -> bool {
     })
 }
 
-/// Whether a word looks meant as an id with this prefix.
+/// Whether a word looks like an attempt at an id with this prefix.
 pub(in crate::format) fn looks_like_id(word: &str, prefix: &str) -> bool {
     word.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
         && word.len() > prefix.len() + 4

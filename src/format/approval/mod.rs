@@ -128,7 +128,7 @@ pub struct ApprovalLine {
 pub struct ApprovalsFile {
     /// The questions, in order.
     pub lines: Vec<ApprovalLine>,
-    /// Lines that look meant as ours and can't be read.
+    /// Lines that look like attempts at ours and can't be read.
     pub near_misses: Vec<Finding>,
 }
 

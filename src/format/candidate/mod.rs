@@ -163,7 +163,7 @@ pub struct InboxFile {
     pub lines: Vec<CandidateLine>,
     /// All earlier questions, in order.
     pub records: Vec<CandidateLine>,
-    /// Lines that look meant as ours and can't be read.
+    /// Lines that look like attempts at ours and can't be read.
     pub near_misses: Vec<Finding>,
     /// The texts of these lines.
     missed: Vec<String>,

@@ -17,7 +17,7 @@ const LOOK_AT: usize = 4096;
 /// The beginning of every reminder line.
 pub(super) const HEAD: &str = "- [ ] ";
 
-/// Says what a line is that the grammar refused for this fault: a near miss only if it looks meant.
+/// Says what a line is that the grammar refused for this fault: a near miss only if it looks like an attempt at a reminder.
 pub(super) fn sort(line: &[u8], fault: Fault) -> ParsedLine {
     let mut end = line.len().min(LOOK_AT);
     // Not in the middle of a character: a cut one would look like bad UTF-8 and be replaced.
