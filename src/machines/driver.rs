@@ -15,6 +15,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(5);
 /// It is asked again after this at the latest.
 const PAUSE_MOST: Duration = Duration::from_secs(60);
+/// The same while something that was sent is to be marked: other machines would take it over.
+const PAUSE_UNMARKED: Duration = Duration::from_secs(10);
 
 /// The next step.
 enum DriverStep {
@@ -55,7 +57,8 @@ impl Member {
         let mut failures = 0_u32;
         loop {
             let done = self.take(self.next_step()).await;
-            let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(PAUSE_MOST);
+            let most = if self.state().protocol.has_unmarked() { PAUSE_UNMARKED } else { PAUSE_MOST };
+            let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(most);
             match done {
                 Ok(()) => {
                     failures = 0;
@@ -68,7 +71,11 @@ impl Member {
                 }
                 Err(_) => failures = failures.saturating_add(1),
             }
-            tokio::time::sleep(self.joining.clock.sleep(pause)).await;
+            // What is sent meanwhile is to be marked.
+            tokio::select! {
+                () = tokio::time::sleep(self.joining.clock.sleep(pause)) => {}
+                () = self.wake.notified() => {}
+            }
         }
     }
 
@@ -147,6 +154,7 @@ impl Member {
             }
             Ok(_) => {}
             Err(error) => {
+                state.protocol.record_failure();
                 if state.error.as_ref() != Some(error) {
                     tracing::warn!("the machines' engine: {error}");
                 }

@@ -421,6 +421,46 @@ impl Notifier for Unusable {
     }
 }
 
+/// A place that takes four minutes to answer.
+struct Slow {
+    clock: Arc<ManualClock>,
+    machines: Machines,
+    renews: bool,
+}
+
+#[async_trait::async_trait]
+impl Notifier for Slow {
+    fn name(&self) -> &'static str {
+        "place"
+    }
+
+    async fn send(&self, _: &OutgoingMessage) -> SendOutcome {
+        tokio::time::pause();
+        for now in ["09:32:00", "09:34:00"] {
+            self.clock.set(instant(now).parse().unwrap());
+            if self.renews {
+                self.machines.catch_up().await;
+            }
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        }
+        SendOutcome::Sent { message_id: None }
+    }
+}
+
+#[test]
+fn an_answer_is_waited_for_as_long_as_the_claim_is_renewed() {
+    for (renews, state) in [(true, DeliveryState::Sent), (false, DeliveryState::Sending)] {
+        let mut several = Several::new(2, "09:29:00", &tea());
+        several.settle();
+        let (clock, machines) = (several.all[0].clock.clone(), several.all[0].machines.clone());
+        several.all[0].notifier = Some(Arc::new(Slow { clock, machines, renews }));
+        several.at("09:30:00").all[0].tick();
+        assert_eq!(several.state(0, &tea_key()), Some((state, None)));
+        several.look(1);
+        assert_eq!(several.told().len(), usize::from(!renews), "the other machine takes over");
+    }
+}
+
 #[test]
 fn a_line_that_gets_another_time_is_told_at_that_time_alone() {
     let mut several = Several::new(2, "08:00:00", &tea());

@@ -22,8 +22,16 @@ struct Figures {
     requests: u64,
 }
 
-const ALL: Faults =
-    Faults { sync: DAY, clocks: true, partitions: true, kills: true, suspends: true, losses: true };
+const ALL: Faults = Faults {
+    sync: DAY,
+    clocks: true,
+    partitions: true,
+    kills: true,
+    suspends: true,
+    losses: true,
+    slow: false,
+    outages: false,
+};
 
 /// How large a world is.
 #[derive(Clone, Copy)]
@@ -144,6 +152,26 @@ fn without_kills_and_losses_a_channel_that_cannot_be_asked_is_told_once_too() {
     let figures = worlds(0..2, Timing::GIT, Faults { sync: DAY, clocks: true, ..Faults::default() }, SMALL);
     assert_safe(&figures);
     assert_eq!(figures.twice_blind, 0, "{figures:?}");
+}
+
+/// Claims are renewed while a message is on its way.
+#[test]
+fn a_slow_channel_that_cannot_be_asked_is_told_once_too() {
+    for (timing, size) in [(Timing::GIT, SMALL), (Timing::ETCD, SHORT)] {
+        let figures = worlds(0..2, timing, Faults { sync: MINUTE, slow: true, ..Faults::default() }, size);
+        assert_safe(&figures);
+        assert_eq!(figures.twice_blind, 0, "{figures:?}");
+    }
+}
+
+/// What was sent while the engine was away is marked before another machine takes it over.
+#[test]
+fn an_engine_that_is_away_for_minutes_makes_nothing_come_twice() {
+    for (timing, size) in [(Timing::GIT, SMALL), (Timing::ETCD, SHORT)] {
+        let figures = worlds(0..4, timing, Faults { sync: MINUTE, outages: true, ..Faults::default() }, size);
+        assert_safe(&figures);
+        assert_eq!(figures.twice_blind, 0, "{figures:?}");
+    }
 }
 
 /// The figures of `docs/machines.md`. Seed 1004 is the one that found that a claim that was dropped in the middle of its

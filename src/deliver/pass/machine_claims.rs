@@ -331,6 +331,20 @@ impl MessageClaims {
         Some(all)
     }
 
+    /// Returns when the claims are no longer held, of which this much is left; they are renewed meanwhile.
+    pub async fn end(&self, pass: Pass<'_>, left: Duration) {
+        let mut until = pass.clock.boot().saturating_add(left);
+        loop {
+            // Only this clock goes on while the machine is suspended.
+            let clock = pass.clock.boot();
+            if clock >= until {
+                let Some(left) = self.left(pass) else { return };
+                until = clock.saturating_add(left);
+            }
+            tokio::time::sleep(pass.clock.sleep(until - clock).min(Duration::from_secs(1))).await;
+        }
+    }
+
     /// Whether a message whose turn has come may be sent. If other machines sent all of it, or a part, it is split.
     pub async fn may_send_now(&self, pass: Pass<'_>, message: &JournalMessage) -> Result<bool> {
         let machines = pass.machines;

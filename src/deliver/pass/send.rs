@@ -342,11 +342,15 @@ impl<'c> Sender<'c> {
             let reason = "the machine's claim ran out before it was sent".to_owned();
             return Ok(SendOutcome::Unknown { reason });
         };
-        let patience = SEND_TIMEOUT.min(self.pass.clock.sleep(left));
-        let answer = tokio::time::timeout(patience, place.notifier.send(&outgoing)).await;
+        let began = tokio::time::Instant::now();
+        let answer = tokio::select! {
+            biased;
+            answer = tokio::time::timeout(SEND_TIMEOUT, place.notifier.send(&outgoing)) => answer.ok(),
+            () = rights.end(self.pass, left) => None,
+        };
         fail::fail_point!("deliver::after-send");
-        Ok(answer.unwrap_or_else(|_| SendOutcome::Unknown {
-            reason: format!("{} did not answer in {} s", place.name(), patience.as_secs()),
+        Ok(answer.unwrap_or_else(|| SendOutcome::Unknown {
+            reason: format!("{} did not answer in {} s", place.name(), began.elapsed().as_secs()),
         }))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::known_entries::CLAIM;
 use super::value::{Claim, ClaimState, SendOrder, SharedValue};
-use super::{ChangeDraft, ChangePurpose, ClockReadings, HeldRight, LEASE, ORDER, Protocol, usable};
+use super::{ChangeDraft, ChangePurpose, ClockReadings, HEALED, HeldRight, LEASE, ORDER, Protocol};
 use crate::machines::engine::is_key;
 
 /// The most changes of one attempt.
@@ -255,7 +255,9 @@ impl Protocol {
             }
             let value = self.known.value(&wanted.key);
             let standing = value.and_then(Claim::read);
-            let ask = standing.is_some();
+            // Its own right still holds, so no other machine has sent it.
+            let renews = matches!(self.send_right(&wanted.key, now.clock), SendRight::Yes { ask: false, .. });
+            let (ask, is_new) = (standing.is_some() && !renews, standing.is_none());
             let (epoch, lasts) = match wanted.right {
                 Eligibility::Any { due_in } => {
                     let ahead = Duration::from_millis(u64::try_from(due_in).unwrap_or(0));
@@ -271,7 +273,7 @@ impl Protocol {
             let held = HeldRight { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
             let mut claim = self.claim(*now, nonce, epoch, until, standing);
             // A message that another machine began is asked about under the name that it has there.
-            if !ask {
+            if is_new {
                 claim.within.clone_from(&wanted.within);
             }
             attempt.push(wanted.key.clone(), value, Some(claim.write()), ChangePurpose::Claim(held));
@@ -315,10 +317,11 @@ impl Protocol {
         }
         let voice = || self.voice_epoch(clock);
         if let Some(held) = self.held.get(key) {
-            // Made again when its usable time is over, or with the next epoch of this voice, and no other machine took it.
+            // Renewed at half its length, since its message may be on its way; made again with the next epoch of this
+            // voice, where no other machine took it.
             return match held.lasts.is_zero() {
                 true => voice().filter(|epoch| held.epoch < *epoch).map(|_| clock),
-                false => Some(held.from + usable(held.lasts)),
+                false => Some(held.from + held.lasts / 2),
             };
         }
         if self.known.value(key).is_none() {
@@ -337,7 +340,8 @@ impl Protocol {
             // This machine's own, from before it was started anew.
             (ClaimState::Claimed, Eligibility::Any { .. }) if claim.is_own => Some(clock),
             (ClaimState::Claimed, Eligibility::Any { .. }) => {
-                Some(self.known.since(key)?.saturating_add(claim.until))
+                let healed = self.healed.map_or(Duration::ZERO, |at| at + HEALED);
+                Some(self.known.since(key)?.saturating_add(claim.until).max(healed))
             }
         }
     }

@@ -62,6 +62,10 @@ pub struct Timing {
 /// `renew`.
 pub const AWAY: Duration = Duration::from_secs(600);
 
+/// After the store was out of reach, other machines' open claims are left alone for so long: what was sent in the
+/// meantime is being marked.
+const HEALED: Duration = Duration::from_secs(30);
+
 /// The part of a lease's or claim's length that its holder uses. The last fifth allows for clocks of different speed
 /// and for messages on their way.
 pub fn usable(length: Duration) -> Duration {
@@ -211,6 +215,10 @@ pub struct Protocol {
     went: BTreeSet<String>,
     /// Lines that came back, with the clock when they did.
     back: BTreeMap<String, Duration>,
+    /// The store failed since the entries were last read.
+    is_failing: bool,
+    /// When the store answered again after it had failed.
+    healed: Option<Duration>,
     /// Attempts whose answer was lost.
     doubt: Vec<ChangeAttempt>,
     /// When this process last said that it is there.
@@ -246,11 +254,21 @@ impl Protocol {
 
     /// Whether all entries are to be read before anything else is done.
     pub fn must_read(&self, clock: Duration) -> bool {
-        !self.doubt.is_empty() || self.next_read().is_none_or(|at| clock >= at)
+        self.is_failing || !self.doubt.is_empty() || self.next_read().is_none_or(|at| clock >= at)
+    }
+
+    /// The store can't be reached. It is read before anything is changed.
+    pub fn record_failure(&mut self) {
+        self.is_failing = true;
     }
 
     /// Takes in all entries; `clock` was read after they were.
     pub fn record_entries(&mut self, entries: Entries, clock: Duration) {
+        // A store that fails again and again must not keep claims from being taken over for ever.
+        let is_long_ago = |at| clock > at + HEALED * 2;
+        if std::mem::take(&mut self.is_failing) && self.healed.is_none_or(is_long_ago) {
+            self.healed = Some(clock);
+        }
         if self.known.read_at().is_none() {
             self.lease_seen.1 = clock;
         } else if entries.iter().any(|(key, value)| self.is_of_twin(key, value)) {

@@ -194,3 +194,45 @@ fn of_too_many_claims_the_oldest_that_are_settled_go() {
     assert!(entries.contains_key("claim/open") && entries.contains_key("claim/51"));
     assert!(!entries.contains_key("claim/50"));
 }
+
+/// With etcd, a claim that is made a minute ahead would end 8 s after its message is due.
+#[test]
+fn a_claim_is_renewed_before_it_ends_and_is_taken_over_after_the_last_renewal() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    (one.timing, two.timing) = (Timing::ETCD, Timing::ETCD);
+    let key = claim_key("rid_AAAAAAAAAAAA@2026-12-01T09:30", "webhook");
+    for second in 0..=180 {
+        let right = Eligibility::Any { due_in: 60_000 - i64::try_from(second).unwrap() * 1000 };
+        if second <= 120 {
+            turn_as(right, &mut one, &mut entries, second, &[&key]);
+            let may = one.send_right(&key, at_second(second));
+            let least = Duration::from_secs(7);
+            assert!(matches!(may, SendRight::Yes { ask: false, left } if left >= least), "{second}: {may:?}");
+        }
+        turn_as(right, &mut two, &mut entries, second, &[&key]);
+        let takes = matches!(two.send_right(&key, at_second(second)), SendRight::Yes { ask: true, .. });
+        assert_eq!(takes, second >= 141, "renewed at second 116, for 25 s: {second}");
+    }
+}
+
+#[test]
+fn what_was_sent_while_the_store_was_away_is_marked_before_it_is_taken_over() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    let keys = ["claim/sent", "claim/dead"];
+    turn(&mut one, &mut entries, 0, &keys);
+    turn(&mut two, &mut entries, 1, &keys);
+    one.mark_sent(keys[0], None);
+    two.record_failure();
+    assert!(two.must_read(at_second(240)));
+    // Their claims ended at second 241.
+    for second in [265, 294] {
+        turn(&mut two, &mut entries, second, &keys);
+        assert_eq!(keys.map(|key| two.send_right(key, at_second(second))), [SendRight::Wait; 2]);
+    }
+    turn(&mut one, &mut entries, 294, &[]);
+    // A store that fails all the time keeps nobody from taking over.
+    two.record_failure();
+    turn(&mut two, &mut entries, 296, &keys);
+    assert_eq!(two.send_right(keys[0], at_second(296)), SendRight::Never);
+    assert!(matches!(two.send_right(keys[1], at_second(296)), SendRight::Yes { ask: true, .. }));
+}

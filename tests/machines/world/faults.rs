@@ -14,6 +14,10 @@ pub struct Faults {
     pub suspends: bool,
     /// Requests and answers of the engine and the channel are lost or late.
     pub losses: bool,
+    /// The channel takes a message at once, and says so after up to 15 s.
+    pub slow: bool,
+    /// The engine is away for minutes, for all.
+    pub outages: bool,
 }
 
 impl World {
@@ -42,6 +46,12 @@ impl World {
             at,
             length: random.any_length(4 * HOUR),
         });
+        let mut away = if faults.outages { part } else { end };
+        while away < end {
+            let length = self.random.below(10 * MINUTE);
+            (0..MACHINES).for_each(|at| self.push(away, Event::Cut { at, length }));
+            away += 12 * MINUTE;
+        }
         each(self, faults.clocks, 6 * part, |_, at| Event::Jump(at));
     }
 

@@ -1,7 +1,7 @@
 //! Plays one machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
 
 use crate::parts::*;
-use vault_agent::machines::protocol::{ClaimRequest, Eligibility, SendRight};
+use vault_agent::machines::protocol::{ClaimRequest, Eligibility, SendRight, SenderMark};
 
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
 
@@ -153,8 +153,7 @@ impl World {
         let protocol = &mut self.machines[by].protocol;
         match outcome {
             Outcome::Read(None) => {
-                // It tries again later.
-                self.step_again(by, self.now + 5 * SECOND);
+                self.failed(by);
                 return;
             }
             Outcome::Read(Some(entries)) => {
@@ -165,22 +164,34 @@ impl World {
             }
             Outcome::Swap(attempt, answer @ Err(EngineError::Unreachable(_))) => {
                 protocol.record_outcome(attempt, answer, clock);
-                self.step_again(by, self.now + 5 * SECOND);
+                self.failed(by);
                 return;
             }
             Outcome::Swap(attempt, answer) => protocol.record_outcome(attempt, answer, clock),
         }
+        // A line that was told is rewritten once that is marked.
+        for line in std::mem::take(&mut self.machines[by].unwritten) {
+            if self.machines[by].protocol.sender_mark(&self.lines[line].key) == SenderMark::Open {
+                self.machines[by].unwritten.push(line);
+            } else {
+                self.spread(by, line, false);
+            }
+        }
         self.step(by);
+    }
+
+    /// The engine can't be reached: it is asked again later, as the program does it after some failures.
+    fn failed(&mut self, by: usize) {
+        let protocol = &mut self.machines[by].protocol;
+        protocol.record_failure();
+        let pause = if protocol.has_unmarked() { 10 * SECOND } else { MINUTE };
+        self.step_again(by, self.now + pause);
     }
 
     /// Works on an answer.
     fn think(&mut self, at: usize, key: &str) {
-        let clock = self.clock(at);
-        let machine = &self.machines[at];
-        if !machine.busy.contains(key)
-            && matches!(machine.protocol.send_right(key, clock), SendRight::Yes { .. })
-        {
-            let (life, took) = (machine.life, self.random.below(2 * MINUTE));
+        if !self.machines[at].busy.contains(key) && self.may_send(at, key) {
+            let (life, took) = (self.machines[at].life, self.random.below(2 * MINUTE));
             self.machines[at].busy.insert(key.to_owned());
             self.push(self.now + took, Event::Thought { by: at, life, key: key.to_owned() });
         }
@@ -202,7 +213,8 @@ impl World {
         }
         machine.sending.insert(key.to_owned());
         machine.busy.insert(key.to_owned());
-        let most = i64::try_from(left.as_millis()).unwrap().min(TIMEOUT);
+        let left = i64::try_from(left.as_millis()).unwrap();
+        let most = left.min(TIMEOUT);
         let late = self.faults.losses && self.random.one_in(20);
         let took = self.random.below(if late { most } else { most.min(300) });
         let is_lost = self.faults.losses && self.random.one_in(20);
@@ -210,8 +222,15 @@ impl World {
             self.push(self.now + took, Event::Arrive { key: key.to_owned() });
         }
         let known = !(is_lost || self.faults.losses && self.random.one_in(10));
-        let back = if known { took + self.random.below(300) } else { TIMEOUT };
-        self.push(self.now + back, Event::Sent { by: at, life, key: key.to_owned(), known });
+        let slow = if self.faults.slow { TIMEOUT } else { 300 };
+        let back = if known { took + self.random.below(slow) } else { TIMEOUT };
+        let until = self.now + left;
+        self.push(self.now + back, Event::Sent { by: at, life, key: key.to_owned(), known, until });
+    }
+
+    pub(super) fn may_send(&self, at: usize, key: &str) -> bool {
+        let may = self.machines[at].protocol.send_right(key, self.clock(at));
+        matches!(may, SendRight::Yes { .. })
     }
 
     pub(super) fn sent(&mut self, by: usize, life: u64, key: &str, known: bool) {
@@ -222,9 +241,7 @@ impl World {
         if known {
             self.machines[by].sent.insert(key.to_owned());
             self.machines[by].protocol.mark_sent(key, None);
-            if let Some(line) = self.by_key.get(key).copied() {
-                self.spread(by, line, false);
-            }
+            self.machines[by].unwritten.extend(self.by_key.get(key).copied());
         }
         self.step_again(by, self.now);
     }

@@ -24,7 +24,8 @@ pub const MACHINES: usize = 3;
 const TIMEOUT: i64 = 15 * SECOND;
 
 /// What happens. `Sync`: the sync tool brings a line, or takes it out. `Back`: the answer of the engine, at its caller's.
-/// `Arrive`: something arrives at the channel.
+/// `Arrive`: something arrives at the channel. `Sent`: its answer; after `until` the sender has given up, unless it still has
+/// the right.
 #[derive(Debug)]
 enum Event {
     Step(usize),
@@ -33,7 +34,7 @@ enum Event {
     Swap { by: usize, op: u64, attempt: ChangeAttempt },
     Back { by: usize, op: u64, outcome: Outcome },
     Arrive { key: String },
-    Sent { by: usize, life: u64, key: String, known: bool },
+    Sent { by: usize, life: u64, key: String, known: bool, until: i64 },
     Thought { by: usize, life: u64, key: String },
     Edit { at: usize, line: usize, is_there: bool },
     Message(usize),
@@ -80,6 +81,8 @@ struct Machine {
     /// The local journal, which outlives a kill: what may have been sent, and what was.
     sending: BTreeSet<String>,
     sent: BTreeSet<String>,
+    /// Lines that it told, and that stand in its copy until that is marked.
+    unwritten: Vec<usize>,
     highest: u64,
     /// The operation of the engine that is under way.
     op: Option<u64>,
@@ -131,6 +134,7 @@ impl World {
             versions: HashMap::new(),
             sending: BTreeSet::new(),
             sent: BTreeSet::new(),
+            unwritten: Vec::new(),
             highest: 0,
             op: None,
             busy: BTreeSet::new(),
@@ -201,7 +205,11 @@ impl World {
             }
             Event::Back { by, op, outcome } => self.heard(by, op, outcome),
             Event::Arrive { key } => self.arrived(&key),
-            Event::Sent { by, life, key, known } => self.sent(by, life, &key, known),
+            Event::Sent { by, life, key, known, until } => {
+                let is_in_time = || self.now <= until || self.may_send(by, &key);
+                let known = known && is_in_time();
+                self.sent(by, life, &key, known);
+            }
             Event::Thought { by, life, key } => {
                 if self.machines[by].life == life {
                     self.machines[by].busy.remove(&key);
