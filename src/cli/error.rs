@@ -159,8 +159,6 @@ fn advice(error: &(dyn Error + 'static)) -> Advice {
         EngineError::Unreachable(_) | EngineError::Unknown(_) =>
             problem("nothing was changed for certain: try again when it is reached"),
         EngineError::Refused(_) => problem("see docs/machines.md on what the store has to allow"),
-        EngineError::Broken(_) =>
-            problem("if that is meant, stop the daemon and take it so: `vault-agent machines join --as-it-is`"),
     }
     #[cfg(feature = "assistant")]
     error_rules! { error;

@@ -83,6 +83,8 @@ struct Scheduler {
     changed: Option<Instant>,
     last_pass: Option<Instant>,
     is_vault_gone: bool,
+    /// Those of the last pass, which are said once.
+    problems: Vec<String>,
     /// Changes by other machines.
     news: RightsChanges,
     /// Phrases for reminders that are soon due.
@@ -115,6 +117,7 @@ impl Scheduler {
             changed: None,
             last_pass: None,
             is_vault_gone: false,
+            problems: Vec::new(),
             #[cfg(feature = "assistant")]
             phrasing: super::phrasing::Phrasing::default(),
         }
@@ -185,9 +188,10 @@ impl Scheduler {
                 finding.path, finding.line, finding.column, finding.reason, finding.suggestion
             ));
         }
-        for problem in &report.problems {
+        for problem in report.problems.iter().filter(|problem| !self.problems.contains(problem)) {
             tracing::warn!("{problem}");
         }
+        self.problems.clone_from(&report.problems);
         for failure in report.failures() {
             tracing::warn!("{failure}");
         }

@@ -1,8 +1,8 @@
 //! Recognises traces of sync tools by name and text alone: conflicting copies, merge markers, placeholders, temporary
 //! files. Pure.
 //!
-//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Seafile, Obsidian Sync, iCloud, Google Drive and
-//! OneDrive.
+//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive, OneDrive,
+//! Seafile, Resilio Sync, Proton Drive and pCloud.
 //! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`,
 //! OneDrive's `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who
 //! gives a note such a name is asked to rename it, because a missed conflicting copy would do more harm.
@@ -26,7 +26,9 @@ pub fn original_of(name: &str) -> Option<String> {
 
 /// The original's name, where the copy's says that it is one.
 fn marked(stem: &str) -> Option<&str> {
-    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem))
+    // Resilio Sync's and pCloud's.
+    let ending = || stem.strip_suffix(".Conflict").or_else(|| stem.strip_suffix(" [conflicted]"));
+    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem)).or_else(ending)
 }
 
 /// `NAME.sync-conflict-20261121-093000-ABCDEFG`
@@ -41,11 +43,10 @@ fn syncthing(stem: &str) -> Option<&str> {
 /// `NAME (conflicted copy …) (1)`.
 fn parenthesised(stem: &str) -> Option<&str> {
     // Dropbox and Nextcloud translate the words; these are the common ones.
-    const WORDS: [&str; 15] = [
+    const WORDS: [&str; 16] = [
         "conflicted copy",
         "conflict copy",
         "case conflict",
-        "sfconflict",
         "in konflikt stehende kopie",
         "copie en conflit",
         "copia en conflicto",
@@ -57,6 +58,9 @@ fn parenthesised(stem: &str) -> Option<&str> {
         "競合コピー",
         "冲突副本",
         "衝突複本",
+        // Seafile's and Proton Drive's.
+        "sfconflict ",
+        "# edit conflict ",
     ];
     let inner = numbered(stem).unwrap_or(stem).strip_suffix(')')?;
     let is_open = |open: &usize| {
@@ -158,7 +162,10 @@ mod tests {
             ("Plan (v2) (Ann's conflicted copy 2026-12-06) (1).md", "Plan (v2).md"),
             ("Reminders (pc (old) conflicted copy 2026-12-06).md", "Reminders.md"),
             ("Reminders_conflict-20261121-093000.md", "Reminders.md"),
-            ("Reminders (SFConflict ann@example.org 2026-12-06-09-30-00).md", "Reminders.md"),
+            ("Reminders (SFConflict ann@example.org 2026-11-21-09-30-00).md", "Reminders.md"),
+            ("Reminders (# Edit conflict 2026-11-21 a1b2c3 #).md", "Reminders.md"),
+            ("Reminders.Conflict.md", "Reminders.md"),
+            ("Reminders [conflicted].md", "Reminders.md"),
             ("Reminders 2.md", "Reminders.md"),
             ("Reminders (1).md", "Reminders.md"),
             ("Plan (v2) (3).md", "Plan (v2).md"),

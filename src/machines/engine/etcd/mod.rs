@@ -18,7 +18,8 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::{
-    EngineError, Entries, EntryChange, MAX_VALUE, Result, StoreEngine, SwapOutcome, check_changes, is_key,
+    AS_IT_IS, EngineError, Entries, EntryChange, MAX_VALUE, Result, StoreEngine, SwapOutcome, check_changes,
+    is_key,
 };
 use crate::config::json_file;
 
@@ -87,7 +88,7 @@ impl Inner {
         })?;
         let told = |what: &str| {
             Err(EngineError::Broken(format!(
-                "etcd: {what}: somebody restored a snapshot or made the cluster anew, and claims are forgotten"
+                "etcd: {what}: somebody restored a snapshot or made the cluster anew, and claims are forgotten; {AS_IT_IS}"
             )))
         };
         match self.seen {

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 
-use super::super::{EngineError, Result};
+use super::super::{AS_IT_IS, EngineError, Result};
 use super::GitPlace;
 use super::command::GitRepository;
 use super::errors::{self, PushResponse};
@@ -297,7 +297,7 @@ impl Remote {
         {
             return Err(EngineError::Broken(format!(
                 "{}: its branch is older than what this machine has seen there, somebody rewound or removed it, and \
-                 what stood there is forgotten",
+                 what stood there is forgotten; {AS_IT_IS}",
                 errors::shown(&self.place.remote)
             )));
         }
