@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use crate::cli::prelude::*;
-use crate::config::{FILE_NAME, Settings};
+use crate::config::{Dirs, FILE_NAME, Settings, find_vault, is_vault};
 use crate::schedule::Zone;
 use crate::template::{SETTINGS, TEMPLATE};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, EditError, NotePath};
@@ -66,6 +66,19 @@ pub fn write_template(
     std::fs::create_dir_all(dir).map_err(|error| {
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
     })?;
+    let root = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    let state = Dirs::for_vault(dir)?.state;
+    if state.starts_with(&root) {
+        let (state, root) = (state.display(), root.display());
+        return Err(CommandError::usage(format!(
+            "`{state}`, where the state belongs, lies in the folder `{root}`"
+        ))
+        .hint("take a folder of its own for the vault, such as `~/MyVault`"));
+    }
+    if let Some(outer) = root.parent().and_then(find_vault).filter(|_| !is_vault(dir)) {
+        let (outer, root) = (outer.display(), root.display());
+        context.ui.note(format!("`{root}` lies in the vault `{outer}`, which has these notes, too"));
+    }
     let workspace = Workspace::open(dir, Arc::clone(&context.clock))?;
     // By this trailer an `undo` knows that it isn't meant: it would take the whole vault away.
     let why = ChangeReason::new(Actor::Cli, "init: wrote the template")
@@ -104,6 +117,19 @@ pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Resul
     let workspace = workspace.reload()?.unwrap_or(workspace);
     print_zone(context, &workspace, true);
     Ok(workspace)
+}
+
+/// In a vault without settings, [`ensure_time_zone`] where its times aren't those of this machine's clock.
+///
+/// # Errors
+/// The settings file can't be written.
+pub(super) fn ensure_own_times(context: &Context, workspace: Workspace) -> Result<Workspace> {
+    let now = workspace.clock.now();
+    let is_other = |here: Zone| here.tz().to_offset(now) != workspace.zone.tz().to_offset(now);
+    if workspace.vault.exists(&workspace.note(FILE_NAME)) || !zone_here().is_some_and(is_other) {
+        return Ok(workspace);
+    }
+    ensure_time_zone(context, workspace)
 }
 
 /// Writes the missing files, each where the settings have its like; one that can't be made is named, and doesn't stop

@@ -42,7 +42,7 @@ mod snapshots;
 mod transfer;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
@@ -50,6 +50,7 @@ use clap::{Args as _, CommandFactory, FromArgMatches, Parser};
 
 #[cfg(feature = "assistant")]
 use crate::brain::process::supervise;
+use crate::config;
 use crate::terminal::Ui;
 
 use self::commands::{Command, dispatch};
@@ -69,7 +70,7 @@ pub struct Cli {
 #[derive(Debug, clap::Args)]
 struct GlobalArgs {
     /// The vault; else the nearest parent folder that holds `vault-agent.toml` or `.obsidian`.
-    #[arg(long, global = true, value_name = "DIR", env = "VAULT_AGENT_VAULT", value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    #[arg(long, global = true, value_name = "DIR", env = "VAULT_AGENT_VAULT", value_parser = OsStringValueParser::new().map(vault_path))]
     vault: Option<PathBuf>,
     /// One JSON document on standard output, and nothing else.
     #[arg(long, global = true)]
@@ -77,6 +78,14 @@ struct GlobalArgs {
     /// Logs more on standard error; given twice, all.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
+}
+
+/// The folder that a person means: few shells expand the `~` of `--vault=~/MyVault`.
+fn vault_path(dir: OsString) -> PathBuf {
+    match dir.to_str() {
+        Some(home) if home.starts_with("~/") => config::expand(home, Path::new("")),
+        _ => PathBuf::from(dir),
+    }
 }
 
 /// Runs the program with the given arguments (the first is its name) and returns its exit code.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{Check, CheckExtent, Checked, Repair, all, directories};
+use super::{Check, CheckExtent, Checked, Repair, all, directories, time_zone};
 use crate::agenda::{EntryKind, late_and_coming};
 use crate::config::{
     DISCORD_TOKEN_VARIABLE, ETCD_PASSWORD_VARIABLE, NotifyKind, OnPartition, WEBHOOK_VARIABLE, is_executable,
@@ -20,15 +20,11 @@ use crate::hooks::install::{caller, installed, user_settings};
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
-use crate::schedule::{self, compare_zone_data};
 use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
 /// A daemon whose last pass is older than this is stuck.
 const STUCK_AFTER: SignedDuration = SignedDuration::from_mins(3);
-
-/// How far ahead the two time zone databases are compared.
-const YEARS_AHEAD: u32 = 2;
 
 pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = directories::checks(workspace);
@@ -36,7 +32,7 @@ pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     checks.extend(all(deliveries(workspace)));
     checks.extend(firing(workspace));
     checks.extend(secrets(workspace));
-    checks.push(time_zone(workspace));
+    checks.push(time_zone::check(workspace));
     checks
 }
 
@@ -136,19 +132,6 @@ fn secrets(workspace: &Workspace) -> Option<Check> {
         ),
         _ => Check::ok("secrets", "a bot token or webhook is there, for its owner alone"),
     })
-}
-
-fn time_zone(workspace: &Workspace) -> Check {
-    let differences = compare_zone_data(&workspace.zone, workspace.clock.now(), YEARS_AHEAD);
-    let (ours, other) = (schedule::database_version(), schedule::other_database_version());
-    let versions = format!("{}, rules {ours} (second opinion {other})", workspace.zone.name());
-    let Some(first) = differences.first() else { return Check::ok("time zone", versions) };
-    let from = format_instant(first.from, workspace.clock.now(), workspace.zone.tz());
-    Check::warn(
-        "time zone",
-        format!("{versions}: the two differ from {from}; the first one counts"),
-        "if other programs on this machine show another hour then, their rules are old",
-    )
 }
 
 /// One check for each kind but Discord, which has checks of its own.

@@ -77,3 +77,35 @@ fn notes_are_written_where_the_settings_have_them() {
     }
     let _ = vault.run(&["check"]).ok();
 }
+
+#[test]
+fn state_below_a_new_vault_is_refused_and_a_vault_above_it_is_said() {
+    let mut vault = TestVault::new("");
+    vault.run(&["init", "sub"]).ok().warns("lies in the vault");
+    let dir = vault.home().join("v");
+    vault.env("VAULT_AGENT_STATE_DIR", dir.join("state").to_str().unwrap());
+    vault.run(&["init", dir.to_str().unwrap()]).exits(2).warns("where the state belongs");
+    assert!(!dir.join("Reminders.md").exists());
+}
+
+#[test]
+fn a_tilde_that_the_shell_left_is_the_home_folder() {
+    let vault = TestVault::new("");
+    let _ = vault.run(&["init", "--vault=~/v"]).ok();
+    assert!(vault.home().join("v/Reminders.md").is_file() && !vault.has("~"));
+}
+
+#[test]
+fn the_first_command_says_that_times_are_meant_in_another_zone() {
+    let mut vault =
+        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-01 time=15:27 recur=none msg=\"Tea\"\n");
+    vault.env("TZ", "America/New_York");
+    vault.run(&["tick"]).ok().warns("are meant in Europe/London (this machine is in America/New_York)");
+    assert_eq!(vault.doctor("time zone")[0]["status"], "warn");
+    for command in ["remind", "commitment"] {
+        let mut vault = TestVault::new("");
+        vault.env("TZ", "America/New_York");
+        vault.run(&[command, "add", "tomorrow 9am", "Tea"]).ok().warns("wrote vault-agent.toml");
+        assert!(vault.read("vault-agent.toml").contains("\ntimezone = \"America/New_York\"\n"));
+    }
+}

@@ -5,6 +5,7 @@
 use super::tick_routines::{RoutineReport, run_due_routines};
 use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
 use crate::cli::context::instant;
+use crate::cli::init;
 use crate::cli::prelude::*;
 use crate::cli::reminders::check::finding_line;
 use crate::cli::snapshots::refresh;
@@ -48,6 +49,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             return Err(other.into());
         }
         workspace.editor.recover()?;
+        workspace = init::ensure_own_times(context, workspace)?;
         // A running daemon makes the snapshots and the claims.
         if DaemonLock::holder(&workspace.dirs.state).is_none() {
             let refreshed = |history: Arc<History>| refresh(context, &workspace, &history).map(|()| history);

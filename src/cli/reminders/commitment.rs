@@ -1,5 +1,6 @@
 //! `commitment`: adds, lists, changes and ends follow-ups.
 
+use crate::cli::init;
 use crate::cli::prelude::*;
 use crate::deliver::MessageScope;
 use crate::format::commitment::{self, Commitment};
@@ -56,7 +57,10 @@ pub enum Args {
 
 /// Runs `commitment`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
+    if matches!(args, Args::Add { .. }) {
+        workspace = init::ensure_own_times(context, workspace)?;
+    }
     let memory = workspace.memory();
     let ledger = memory.ledger();
     let origin = context.origin();

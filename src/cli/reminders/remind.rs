@@ -5,6 +5,7 @@ use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
 
 use super::find_by_words;
+use crate::cli::init;
 use crate::cli::prelude::*;
 use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
@@ -113,6 +114,7 @@ pub enum Args {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = match args {
         Args::List { .. } | Args::Preview { .. } => context.workspace_or_last()?,
+        Args::Add { .. } => init::ensure_own_times(context, context.workspace()?)?,
         _ => context.workspace()?,
     };
     let remind = Remind { context, workspace: &workspace, now: workspace.clock.now() };
