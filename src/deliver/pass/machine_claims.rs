@@ -331,9 +331,8 @@ impl MessageClaims {
         Some(all)
     }
 
-    /// Returns when the claims are no longer held, of which this much is left; they are renewed meanwhile.
-    pub async fn end(&self, pass: Pass<'_>, left: Duration) {
-        let mut until = pass.clock.boot().saturating_add(left);
+    /// Returns when the claims are no longer held: not before `until`, and later where they were renewed meanwhile.
+    pub async fn end(&self, pass: Pass<'_>, mut until: Duration) {
         loop {
             // Only this clock goes on while the machine is suspended.
             let clock = pass.clock.boot();

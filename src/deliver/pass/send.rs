@@ -342,11 +342,11 @@ impl<'c> Sender<'c> {
             let reason = "the machine's claim ran out before it was sent".to_owned();
             return Ok(SendOutcome::Unknown { reason });
         };
-        let began = tokio::time::Instant::now();
+        let (began, until) = (tokio::time::Instant::now(), self.pass.clock.boot().saturating_add(left));
         let answer = tokio::select! {
             biased;
             answer = tokio::time::timeout(SEND_TIMEOUT, place.notifier.send(&outgoing)) => answer.ok(),
-            () = rights.end(self.pass, left) => None,
+            () = rights.end(self.pass, until) => None,
         };
         fail::fail_point!("deliver::after-send");
         Ok(answer.unwrap_or_else(|| SendOutcome::Unknown {
