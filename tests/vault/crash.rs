@@ -244,6 +244,14 @@ fn killed_at_each_step_of_an_exchange_by_renames() {
         let point = format!("vault::swap::by-rename=return;vault::swap::{point}");
         check(crashed(&cases()[1], "swap", &point).path(), &cases()[1], "swap", &point);
     }
+    // The note gets its name back, at the latest by the next command.
+    for (act, fails) in [("fail", 1), ("fail half", 2)] {
+        let temp = tempfile::tempdir().unwrap();
+        prepare(temp.path(), &cases()[1]);
+        let points = format!("vault::swap::by-rename=return;vault::swap::rename-new={fails}*return;none");
+        run(temp.path(), act, "swap", &points, None);
+        check(temp.path(), &cases()[1], "swap", act);
+    }
 }
 
 #[test]

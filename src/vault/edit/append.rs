@@ -68,7 +68,9 @@ impl Editor {
                 // Bytes that another program appended meanwhile stay, and with them those of this call.
                 let mut tail = vec![0; added.len() + 1];
                 let read = file.read_at(&mut tail, stat.size);
-                let is_ours = read.is_ok_and(|len| added.starts_with(&tail[..len]));
+                let length = file.metadata().map_or(0, |found| found.len());
+                let is_ours =
+                    read.is_ok_and(|len| stat.size + len as u64 == length && added.starts_with(&tail[..len]));
                 if is_ours {
                     let _ = file.set_len(stat.size);
                 }

@@ -91,6 +91,13 @@ impl Editor {
                 == Some(pre.as_slice());
         fail_point!("vault::swap::checked");
         let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
+        let exchanged = match exchanged {
+            // The note itself has no other name: its entry stays until it has its own again.
+            Err(source) if is_aside(&place.dir, &temp) => {
+                return Err(EditError::Unfinished(task.path.clone(), source));
+            }
+            exchanged => exchanged,
+        };
         if !matches!(exchanged, Ok(true)) {
             self.abandon(task, &place.dir, &temp)?;
             return exchanged.map(|_| EditAttempt::Raced).map_err(failed("exchanging"));
@@ -110,7 +117,11 @@ impl Editor {
 /// a power cut may undo it.
 pub(super) fn sync_folder(dir: &OwnedFd) -> bool {
     fail_point!("vault::sync-folder", |_| false);
-    let synced = rustix::fs::fsync(dir);
+    let synced = match rustix::fs::fsync(dir) {
+        // This file system has nothing to sync.
+        Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        synced => synced,
+    };
     if let Err(error) = synced {
         tracing::warn!(%error, "a note is written, but its folder could not be synced: a power cut may undo that");
     }
@@ -146,11 +157,15 @@ fn exchange_by_rename(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<boo
 /// becomes the displaced one.
 pub(super) fn mend_exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<()> {
     let aside = format!("{temp}.old");
-    let is_there = rustix::fs::statat(dir, &*aside, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-    if is_there && !rename_new(dir, &aside, name)? {
+    if is_aside(dir, temp) && !rename_new(dir, &aside, name)? {
         rustix::fs::renameat(dir, &*aside, dir, temp)?;
     }
     Ok(())
+}
+
+/// Whether a note stands beside its name, in the middle of an [`exchange_by_rename`].
+fn is_aside(dir: &OwnedFd, temp: &str) -> bool {
+    rustix::fs::statat(dir, format!("{temp}.old"), AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
 /// Gives the new file the mode, the owner and the extended attributes of the old one. An owner or an
@@ -202,17 +217,29 @@ pub(super) fn remove(dir: &OwnedFd, name: &str) {
 
 /// Gives a file its name if that is free; `false` if it is taken.
 pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bool> {
+    fail_point!("vault::swap::rename-new", |_| Err(Errno::IO.into()));
     let named = match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            let linked = rustix::fs::linkat(dir, from, dir, to, AtFlags::empty());
-            linked.and_then(|()| rustix::fs::unlinkat(dir, from, AtFlags::empty()))
-        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_by_link(dir, from, to),
         renamed => renamed,
     };
     match named {
         Ok(()) => Ok(true),
         Err(Errno::EXIST) => Ok(false),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The same without that flag, and at last without hard links (rclone, s3fs).
+fn rename_by_link(dir: &OwnedFd, from: &str, to: &OsStr) -> rustix::io::Result<()> {
+    match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
+        Ok(()) => rustix::fs::unlinkat(dir, from, AtFlags::empty()),
+        Err(Errno::PERM | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            match rustix::fs::statat(dir, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => rustix::fs::renameat(dir, from, dir, to),
+                found => found.and(Err(Errno::EXIST)),
+            }
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -374,5 +401,10 @@ mod tests {
         assert!(exchanged());
         assert_eq!((read("note"), read("temp")), ("new".to_owned(), "saved".to_owned()));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        // Without hard links, too.
+        let named = || rename_by_link(&dir, "temp", OsStr::new("note"));
+        assert_eq!(named(), Err(Errno::EXIST));
+        std::fs::remove_file(path("note")).unwrap();
+        assert_eq!(named(), Ok(()));
     }
 }
