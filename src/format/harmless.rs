@@ -68,8 +68,21 @@ pub fn without_tasks(text: &str, before: &str) -> String {
 #[cfg(feature = "assistant")]
 pub fn without_fetches(text: &str) -> String {
     use pulldown_cmark::{Event, Parser, Tag};
+    let (mut from, mut is_sure) = (0, true);
     let code = Parser::new(text).into_offset_iter().filter_map(|(event, range)| {
-        matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))).then_some(range)
+        let is_span = matches!(event, Event::Code(_));
+        if !is_span && !matches!(event, Event::Start(Tag::CodeBlock(_))) {
+            return None;
+        }
+        // Behind the signs of a formula or a comment, Obsidian may see no code where this parser does.
+        let before = &text[from..range.start];
+        is_sure &= !before.contains("$$") && !before.contains("%%");
+        let paragraph = text[..range.start].rsplit("\n\n").next().unwrap_or_default();
+        if !is_sure || is_span && paragraph.contains('$') {
+            return None;
+        }
+        from = range.end;
+        Some(range)
     });
     let code: Vec<std::ops::Range<usize>> = code.collect();
     let is_code = |at: &usize| {
@@ -90,50 +103,42 @@ fn parted(text: &str, positions: impl Iterator<Item = usize>) -> String {
     out + &text[from..]
 }
 
-/// The positions of the first signs of pictures and HTML tags that may name an address elsewhere, and of the brackets
-/// before such an address (`[a]: https://…`), which a picture may name.
+/// The positions of the first signs of pictures and HTML tags that may name an address elsewhere.
 fn fetches(text: &str) -> impl Iterator<Item = usize> {
-    // An address has one of them, or an escape that stands for one.
-    let last = text.rfind([':', '&', '\\']).max(text.rfind("//")).unwrap_or(0);
-    memchr::memchr3_iter(b'!', b'<', b']', text.as_bytes()).filter(move |&at| {
+    // An address has one of them, or an escape that stands for one; behind a quotation mark it may come in a later text.
+    let last = text.rfind([':', '&', '\\', '"', '\'']).max(text.rfind("//")).unwrap_or(0);
+    memchr::memchr2_iter(b'!', b'<', text.as_bytes()).filter(move |&at| {
         let rest = &text[at + 1..];
-        match text.as_bytes()[at] {
-            b'!' => return rest.starts_with('[') && !is_embed(rest) && !is_local_picture(rest),
-            b']' => return rest.starts_with(':') && last > at + 1 && begins_line(&text[..at]),
-            _ => {}
+        if text.as_bytes()[at] == b'!' {
+            return rest.starts_with('[') && !is_embed(rest) && !is_local_picture(rest);
         }
         let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
         let (name, more) = rest.split_at(rest.bytes().take_while(is_of_name).count());
         let is_tag = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && more.starts_with(|c: char| c.is_whitespace() || matches!(c, '/' | '>'));
-        let attributes = more.trim_start();
-        let is_bare = attributes.starts_with('>') || attributes.starts_with("/>");
         let is_style = ["style", "script"].iter().any(|own| name.eq_ignore_ascii_case(own));
-        is_tag && (is_style || !is_bare && last > at)
+        // The first value of an attribute stands before the end of the tag.
+        let has_value = || more.find(['=', '>']).is_some_and(|end| more[end..].starts_with('='));
+        is_tag && (is_style || last > at && has_value())
     })
 }
 
 /// Whether `[[…]]` begins the text, which with `!` before it embeds a note.
 fn is_embed(text: &str) -> bool {
     let inner = text.strip_prefix("[[").and_then(|inner| inner.split_once(']'));
-    inner.is_some_and(|(inner, rest)| !inner.contains(['[', '\n']) && rest.starts_with(']'))
+    let is_end = |rest: &str| rest.starts_with(']') && !rest[1..].starts_with(['(', '[']);
+    inner.is_some_and(|(inner, rest)| !inner.contains(['[', '\n']) && is_end(rest))
 }
 
-/// Whether `[…](…)` begins the text, and names a file of the vault; or `[…]` alone, which names an address of the note.
+/// Whether `[…](…)` begins the text, and names a file of the vault. A name of an address (`[…]`, `[…][…]`) may stand for
+/// one elsewhere; without an end it is no picture.
 fn is_local_picture(text: &str) -> bool {
     let Some((alt, rest)) = text[1..].split_once(']') else { return true };
-    let to = rest.strip_prefix('(').map_or("", |rest| rest.split(')').next().unwrap_or_default());
+    let Some(rest) = rest.strip_prefix('(') else { return false };
+    let to = rest.split(')').next().unwrap_or_default();
     let is_local = !to.contains([':', '&', '\\', '<']) && !to.trim_start().starts_with("//");
     // With one of these another bracket may be the last.
     !alt.contains(['[', '\\', '`', '<']) && is_local
-}
-
-/// Whether the last bracket that the text opens is the first sign of its line.
-fn begins_line(text: &str) -> bool {
-    let open = text.rmatch_indices('[').find(|(at, _)| !text[..*at].ends_with('\\'));
-    let Some((open, _)) = open else { return false };
-    let line = text[..open].rsplit('\n').next().unwrap_or_default();
-    line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ">*+-.)".contains(c))
 }
 
 /// The position of the language in a line that opens a fence which a plugin runs.
@@ -156,7 +161,14 @@ fn language_at(line: &str) -> Option<usize> {
 
 /// The text with a `\` in each code span that begins as an inline query does: `= …` or `$= …`.
 fn without_queries(text: &str) -> String {
-    let spans = tags::code_spans(text);
+    let (mut own, mut at) = (HashSet::new(), 0);
+    for line in text.split_inclusive('\n') {
+        own.extend(tags::code_spans(line).into_iter().map(|span| at + span.start..at + span.end));
+        at += line.len();
+    }
+    // A sign in another paragraph opens no span.
+    let mut spans = tags::code_spans(text);
+    spans.retain(|span| own.contains(span));
     let mut out = String::with_capacity(text.len() + 8);
     let mut from = 0;
     while let Some(run) = memchr::memchr(b'`', &text.as_bytes()[from..]).map(|at| from + at) {
@@ -178,11 +190,10 @@ fn without_queries(text: &str) -> String {
     out + &text[from..]
 }
 
-/// Whether every reader takes this for a code span: it is on one line, with nothing on that line that could be read
-/// before it.
+/// Whether every reader takes this for a code span: there is nothing on its line that could be read before it.
 fn is_certain(text: &str, start: usize, end: usize) -> bool {
     let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    !text[line..end].contains(['\n', '\\', '<', '$', '%'])
+    !text[line..end].contains(['\\', '<', '$', '%'])
 }
 
 #[cfg(test)]
@@ -203,13 +214,16 @@ mod tests {
             ("`` $= dv.pages()``", "`` \\$= dv.pages()``"),
             ("`\n= 1`", "`\n\\= 1`"),
             ("a ` b\n\n`= 1`", "a ` b\n\n`\\= 1`"),
+            ("` a\n\n`b` `$= 1`", "` a\n\n`b` `\\$= 1`"),
             ("\\`a `=1`", "\\`a `\\=1`"),
-            ("<a b=\"`\">`= 1`", "<a b=\"`\">`\\= 1`"),
+            ("<a b=\"`\">`= 1`", "< a b=\"`\">`\\= 1`"),
+            ("<div><img title='", "<div>< img title='"),
             ("<% tp.file.title %>", "<\\% tp.file.title %>"),
             ("![a](https://e.example/?q=b)", "! [a](https://e.example/?q=b)"),
             ("![[a] b](//e.example/c)", "! [[a] b](//e.example/c)"),
             ("![a](&#104;ttps://e.example)", "! [a](&#104;ttps://e.example)"),
-            ("![a][b]\n\n> [b]: https://e.example", "![a][b]\n\n> [b] : https://e.example"),
+            ("![a][b] ![b]\n\n[b]: https://e.example", "! [a][b] ! [b]\n\n[b]: https://e.example"),
+            ("![[a]](https://e.example)", "! [[a]](https://e.example)"),
             ("![a\\][b](https://e.example)", "! [a\\][b](https://e.example)"),
             ("<img alt='>' src=https://e.example>", "< img alt='>' src=https://e.example>"),
             (
@@ -229,6 +243,17 @@ mod tests {
         let code = "`![a](https://e.example)`\n\n```html\n<img src=\"https://e.example\">\n```\n";
         let answer = format!("{code}![a](https://e.example)");
         assert_eq!(without_fetches(&answer), format!("{code}! [a](https://e.example)"));
+        // What Obsidian may take for a formula or a comment is no code.
+        let picture = "![x](https://e.example)";
+        for text in ["%%\n```\n%%\nP", "$$\n```\n$$\nP", "$`$ P `", "`a` %%\n\n```\n%%\nP\n```"] {
+            assert_eq!(
+                without_fetches(&text.replace('P', picture)),
+                text.replace('P', &format!("! {}", &picture[1..]))
+            );
+        }
+        for text in ["for $5:\n\n```\nP\n```\n", "```sh\necho $$ %%\n```\n\n`P`"] {
+            assert_eq!(without_fetches(&text.replace('P', picture)), text.replace('P', picture));
+        }
     }
 
     #[test]
@@ -256,7 +281,9 @@ mod tests {
             "![[Garden]] and ![a bed](beds/one.png)",
             "Wow! [a](https://e.example) <https://e.example> <a@e.example> a < b: c <3",
             "one<br/>two<br>three: <b>four</b> `Vec<String>` <br />",
-            "vec![1] [[Anna]]: likes: tea [a]: b",
+            "[[Anna]]: likes: tea [a]: b",
+            "Tea[^1] and [more][2].\n\n[^1]: https://a.example\n[2]: https://b.example",
+            "Call <the vet> at 10:30, <your name>: x, if x <y or z: w <b class>: x",
         ] {
             assert!(matches!(harmless(text), Cow::Borrowed(_)), "{text}: {}", harmless(text));
         }
