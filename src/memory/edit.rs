@@ -271,7 +271,7 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     // Whole lines stand for the words in them.
     let new = new.strip_prefix("- ").unwrap_or(new);
     let new = new.strip_prefix(lead.as_str()).unwrap_or(new);
-    let mut text = item.scope().escape_other_scopes(&wording::checked(new)?).to_string();
+    let mut text = item.scope().escape_other_scopes(&wording::readable(new)?).to_string();
     let is_task = |text: &str| text.starts_with('[') && text.chars().nth(2) == Some(']');
     if lead.is_empty() && is_task(&text) && !is_task(&item.text) {
         // A memory becomes no task.

@@ -66,8 +66,10 @@ impl MemoryNotes<'_> {
         }
         // A block, and a link without words, is pinned once; beside a note each has words of its own.
         let by_target = target.filter(|target| target.block_id.is_some() || words.is_empty());
-        let same =
-            |pin: &Pin| pin.text == wanted.text || (by_target.is_some() && pin.target.as_ref() == by_target);
+        let same = |pin: &Pin| {
+            // A person may have written what is made harmless.
+            harmless(&pin.text) == wanted.text || (by_target.is_some() && pin.target.as_ref() == by_target)
+        };
         let why = origin.why(format!("pinned: {}", summary(&bullet)));
         let append = [Operation::Append { text: bullet.clone().into_bytes() }];
         let existing = self.editor.try_edit_with(&path, &why, |bytes| -> Result<_> {
@@ -89,7 +91,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::of_text(&pin.text).pop().unwrap_or(Scope::Global),
             existing,
-            notes: wording::notes(text, text),
+            notes: wording::notes(text, &words),
         })
     }
 
@@ -135,34 +137,44 @@ impl MemoryNotes<'_> {
     pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<ForgottenMemory> {
         let path = self.pinned_path();
         let pins = self.pins()?;
-        let plain = without_boxes(&harmless(text.trim()));
-        let wanted = plain.as_str();
-        let exact: Vec<&Pin> =
-            pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
-        let is_exact = !exact.is_empty();
-        let found = if !is_exact && !whole && !wanted.is_empty() {
-            pins.iter().filter(|pin| pin.text.starts_with(wanted)).collect()
-        } else {
-            exact
+        let given = text.trim();
+        // As a person wrote it, or as `pin` did.
+        let plain = without_boxes(&harmless(given));
+        let find = |is_it: &dyn Fn(&Pin, &str) -> bool| -> Vec<&Pin> {
+            let found = [given, &plain].map(|words| pins.iter().filter(|pin| is_it(pin, words)).collect());
+            found.into_iter().find(|found: &Vec<_>| !found.is_empty()).unwrap_or_default()
         };
-        let pin = match found.as_slice() {
-            [] => return Err(MemoryError::NoSuchPin(wording::summary(wanted))),
-            [pin] => *pin,
-            // Copies of one pin are one.
-            [pin, more @ ..] if more.iter().all(|other| other.bytes == pin.bytes) => {
-                return self.forget(path.as_str(), pin.line, None, origin);
+        let mut found = find(&|pin, words| pin.text == words || pin.shown() == words);
+        let is_exact = !found.is_empty();
+        if !is_exact && !whole && !given.is_empty() {
+            found = find(&|pin, words| pin.text.starts_with(words));
+        }
+        // Copies of one pin are one.
+        let (line, shown) = match found.as_slice() {
+            [] => return Err(MemoryError::NoSuchPin(wording::summary(given))),
+            [pin, more @ ..] if more.iter().all(|other| other.shown() == pin.shown()) => {
+                (pin.line, pin.shown())
             }
-            several => return Err(MemoryError::AmbiguousPin(wording::summary(wanted), several.len())),
+            several => return Err(MemoryError::AmbiguousPin(wording::summary(given), several.len())),
         };
-        let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
+        let mut why = origin.why(format!("unpinned: {}", summary(&shown)));
         if is_exact {
             why = why.trailer(UNPINNED, unpinned(text));
         }
-        let report = self.editor.edit(&path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
-        if report.all_done() {
-            Ok(ForgottenMemory { path, line: pin.line, text: pin.shown() })
+        let is_there = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {
+            let mut kept = now.to_vec();
+            for bullet in pinned::parse(now).into_iter().rev() {
+                if String::from_utf8_lossy(&now[bullet.range.clone()]).trim_end() == shown {
+                    kept.drain(bullet.range);
+                }
+            }
+            let is_there = kept.len() < now.len();
+            Ok((if is_there { EditPlan::Bytes(kept) } else { EditPlan::NOTHING }, is_there))
+        })?;
+        if is_there {
+            Ok(ForgottenMemory { path, line, text: shown })
         } else {
-            Err(MemoryError::Changed(format!("the pin `{}`", summary(&pin.shown()))))
+            Err(MemoryError::Changed(format!("the pin `{}`", summary(&shown))))
         }
     }
 
@@ -171,11 +183,15 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The pins can't be written.
     pub(super) fn move_pins(&self, id: &str, [from, to]: [&NotePath; 2], why: &ChangeReason) -> Result<()> {
-        let link = |path: &NotePath| format!("[[{}#^{id}]]", path.as_str().trim_end_matches(".md"));
-        let (old, new) = (link(from), link(to));
-        self.editor.edit_with(&self.pinned_path(), why, |now| match std::str::from_utf8(now) {
-            Ok(text) if text.contains(&old) => EditPlan::Bytes(text.replace(&old, &new).into_bytes()),
-            _ => EditPlan::NOTHING,
+        let name = |path: &NotePath| path.as_str().trim_end_matches(".md").to_owned();
+        let (old, new) = (name(from), name(to));
+        let short = old.rsplit('/').next().unwrap_or_default();
+        self.editor.edit_with(&self.pinned_path(), why, |now| {
+            let Ok(mut text) = String::from_utf8(now.to_vec()) else { return EditPlan::NOTHING };
+            for (name, end) in [(&*old, "]]"), (&*old, "|"), (short, "]]"), (short, "|")] {
+                text = text.replace(&format!("[[{name}#^{id}{end}"), &format!("[[{new}#^{id}{end}"));
+            }
+            if text.as_bytes() == now { EditPlan::NOTHING } else { EditPlan::Bytes(text.into_bytes()) }
         })?;
         Ok(())
     }
@@ -271,9 +287,16 @@ mod tests {
             assert!(matches!(pin("x\u{7}", None), MemoryError::Words(_)));
             assert_eq!(notes.pins().unwrap().len(), 2);
         });
-        with_pins("- one\n- two\n- one\n", |notes, text| {
+        with_pins("## A\n- one\n- two\n- one\n## B\n- one more\n- one", |notes, text| {
             notes.unpin("one", false, &origin).unwrap();
-            assert_eq!(text(), "- two\n");
+            assert_eq!(text(), "## A\n- two\n## B\n- one more\n");
+        });
+        // By its words as they stand there, also where they would be changed today.
+        let picture = "![a](https://e.example/b)";
+        with_pins(&format!("- {picture}\n"), |notes, text| {
+            assert!(notes.pin(picture, None, &origin).unwrap().existing);
+            notes.unpin(picture, true, &origin).unwrap();
+            assert_eq!(text(), "");
         });
         with_pins("# P\n\n%% x\n", |notes, text| {
             let error = notes.pin("pinned", None, &origin).unwrap_err();

@@ -268,7 +268,7 @@ impl MemoryNotes<'_> {
             let why = format!("line {} of `{from}` has bytes that are no UTF-8", item.line);
             return Err(MemoryError::Unreadable(self.long_path(), why));
         }
-        let text = wording::checked(&item.text)?;
+        let text = wording::readable(&item.text)?;
         let stamp = match item.time {
             Some(time) => format!("{date} {}", time.strftime("%H:%M")),
             None => date.to_string(),
@@ -283,10 +283,12 @@ impl MemoryNotes<'_> {
             known.is_in(section.as_deref()) && wanted.is_same_item(known)
         };
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
+        let mut saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
-        if let (_, Some(id)) = memory::split_block_id(&item.text) {
-            self.move_pins(id, [&from, &saved.path], &why)?;
+        if let (_, Some(id)) = memory::split_block_id(&item.text)
+            && let Err(error) = self.move_pins(id, [&from, &saved.path], &why)
+        {
+            saved.notes.push(format!("a pin of it still links to `{from}`: {error}"));
         }
         let was = item.shown(&bytes);
         let removed = self.take_out(&from, &item, &bytes, &item::with_removed_lines(why, &item, line))?;

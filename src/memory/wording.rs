@@ -137,12 +137,19 @@ impl MemoryFields {
     }
 }
 
-/// The text as it can be kept: line ends as LF, nothing blank around it, and code that an Obsidian plugin would run as
-/// plain text.
+/// The text as it can be kept: as [`readable`], with code that an Obsidian plugin would run as plain text.
+///
+/// # Errors
+/// As [`readable`].
+pub fn checked(text: &str) -> Result<String, WordsError> {
+    Ok(harmless(&readable(text)?).into_owned())
+}
+
+/// The text with line ends as LF and nothing blank around it.
 ///
 /// # Errors
 /// It is blank, too long, or has an invisible or a control character that is no tab or line break.
-pub fn checked(text: &str) -> Result<String, WordsError> {
+pub(super) fn readable(text: &str) -> Result<String, WordsError> {
     if text.len() > MOST_BYTES {
         return Err(WordsError::TooLong(text.len()));
     }
@@ -154,15 +161,19 @@ pub fn checked(text: &str) -> Result<String, WordsError> {
         return Err(WordsError::Empty);
     }
     check_visible("text", &text)?;
-    Ok(harmless(kept).into_owned())
+    Ok(kept.to_owned())
 }
 
-/// The same for a text of this origin: a model's tasks but those of `before` become text, since a task is a person's own.
+/// The same for a text of this origin in the place of `before`: a model's tasks but those of `before` become text, since
+/// a task is a person's own. A person keeps the pictures and the code of a text that has some.
 ///
 /// # Errors
 /// As [`checked`].
 pub(super) fn checked_of(text: &str, before: &str, origin: &Origin) -> Result<String, WordsError> {
     let is_models = matches!(origin.actor, Actor::Assistant | Actor::Mcp);
+    if !is_models && matches!(harmless(before), Cow::Owned(_)) {
+        return readable(text);
+    }
     let text = checked(text)?;
     Ok(if is_models { without_tasks(&text, before) } else { text })
 }
@@ -170,7 +181,7 @@ pub(super) fn checked_of(text: &str, before: &str, origin: &Origin) -> Result<St
 /// Hints for the person about a text that was changed before it was saved.
 pub(super) fn notes(given: &str, kept: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    if matches!(harmless(given), Cow::Owned(_)) {
+    if matches!(harmless(given), Cow::Owned(_)) && matches!(harmless(kept), Cow::Borrowed(_)) {
         notes.push("what Obsidian would have run or fetched was saved as plain text".to_owned());
     }
     if kept.matches("\\[").count() > given.matches("\\[").count() {
@@ -261,6 +272,8 @@ pub(super) fn fields(text: &str) -> Vec<(String, String)> {
 /// Whether two texts have the same words, fields and scopes; the fields that weigh a memory may differ. Without words a
 /// text is the same only to the letter.
 pub(super) fn say_the_same(one: &str, other: &str) -> bool {
+    // A person may have written what is made harmless.
+    let (one, other) = (&*harmless(one), &*harmless(other));
     let words = normal(one);
     let alike =
         || fields(one) == fields(other) && Scope::are_same(&Scope::of_text(one), &Scope::of_text(other));

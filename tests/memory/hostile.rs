@@ -2,7 +2,8 @@
 
 use crate::memory::rig::*;
 use vault_agent::format::{commitment, memory, reminder};
-use vault_agent::memory::{MemoryRef, WordsError};
+use vault_agent::memory::{MemoryRef, Origin, WordsError};
+use vault_agent::vault::Actor;
 
 const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
 
@@ -218,4 +219,18 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
     let told = rig.promise("~~~tasks\n~~~").unwrap();
     assert!(told.text.contains("~~~text tasks") && told.notes.len() == 1, "{}", told.text);
     assert_eq!(rig.save_daily("use `==` here", &Scope::Global).unwrap().notes, Vec::<String>::new());
+    // A person keeps the picture of a memory, a model doesn't.
+    let text = "![plan](https://e.example/p.png) of";
+    let rig =
+        Rig::new(&[("MEMORY.md", &format!("- {text}\n")), ("daily/2026-12-01.md", &format!("- {text}\n"))]);
+    for (from, to, origin) in [
+        (text, format!("{text} it"), Origin::new(Actor::Cli)),
+        (&*format!("{text} it"), format!("! {} it", &text[1..]), origin()),
+    ] {
+        let meant = MemoryRef { path: "MEMORY.md", text: from, ..MemoryRef::default() };
+        rig.memory().edit(&meant, &format!("{text} it"), &origin).unwrap();
+        assert_eq!(rig.text("MEMORY.md"), format!("- {to}\n"));
+    }
+    rig.memory().promote(jiff::civil::date(2026, 12, 1), 1, None, None, &origin()).unwrap();
+    assert!(rig.text("MEMORY.md").contains(&format!("] {text} [[daily")), "{}", rig.text("MEMORY.md"));
 }
