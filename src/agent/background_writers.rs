@@ -12,6 +12,7 @@
 //! `memory.user_namespace` is absent. Every later turn is given it, so a text of a conversation that holds untrusted
 //! text says so, and those turns count as having read it.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,13 +24,14 @@ use crate::agent::brain_chain::CallPermits;
 use crate::agent::tools::Toolbox;
 use crate::agent::untrusted_text::UntrustedText;
 use crate::brain::Request;
-use crate::format::log::{self, LogBlock};
+use crate::format::log::{self, EventKind, LogBlock};
 use crate::memory::Origin;
 use crate::memory::working::{self, WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
 use crate::summary::plan::{self, PRESSURE};
 use crate::summary::summary_request;
 use crate::summary::{DueScope, DueSummary, Summaries, SummaryError, SummaryText, Window};
+use crate::turn::facts;
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
@@ -229,11 +231,19 @@ impl WorkingMemoryWriter {
         Ok(Some(write_working(&self.workspace.editor, settings, &text, now, &origin)?))
     }
 
-    /// Whether a conversation holds text that isn't of its speakers: a page, a file, a tool's output.
+    /// Whether a conversation holds text that isn't of its agents and of the one person whom they answered: a page, a
+    /// file, a tool's output, words of others.
     fn has_untrusted(&self, blocks: &[LogBlock]) -> bool {
-        let speakers = blocks.iter().map(|block| block.event.author.as_str()).collect();
+        let of = |kind: EventKind| blocks.iter().map(|it| &it.event).filter(move |event| event.kind == kind);
+        let answers = of(EventKind::Agent).filter_map(|event| facts::split(&event.content).1);
+        let answered: HashSet<String> = answers.flat_map(|it| it.turn.into_iter().chain(it.with)).collect();
+        let asked = of(EventKind::User).filter(|it| it.id.as_ref().is_some_and(|id| answered.contains(id)));
+        let owners: BTreeSet<&str> = asked.map(|event| event.author.as_str()).collect();
+        let agents = of(EventKind::Agent).map(|event| event.author.as_str());
+        // To each of several owners the words of the others are untrusted, as in a turn.
+        let trusted = agents.chain(owners.first().copied().filter(|_| owners.len() == 1)).collect();
         let paths = &self.workspace.settings.paths;
-        let mut untrusted = UntrustedText::new(&*self.tools, paths, speakers);
+        let mut untrusted = UntrustedText::new(&*self.tools, paths, trusted);
         blocks.iter().any(|block| untrusted.is_in_event(&block.event))
     }
 

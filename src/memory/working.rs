@@ -91,7 +91,8 @@ pub fn write_working(
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);
     let written = WorkingMemory { updated, expires, text };
-    let why = origin.why(format!("working memory: {}", wording::summary(&written.text)));
+    let own = written.text.strip_prefix(OF_OTHERS).unwrap_or(&written.text);
+    let why = origin.why(format!("working memory: {}", wording::summary(own)));
     let bytes = working_memory::render(&written).into_bytes();
     editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;

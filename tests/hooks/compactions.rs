@@ -96,10 +96,14 @@ const OF_OTHERS: &str = "(From a conversation with words of pages";
 #[test]
 fn working_memory_says_whether_its_conversation_read_what_others_wrote() {
     // A tool of ours is no such thing; the shell may print a page.
-    for (tool, is_of_others) in [("reminder_add", false), ("bash", true)] {
-        let call =
-            format!("\n> [!tool]- 2026-12-01T08:00:05Z {tool}\n> done\n\n^01KBBS0000000000000000000D\n");
-        let (vault, _daemon) = ended_after("[memory]\nuser_namespace = \"user\"", &format!("{SAID}{call}"));
+    for (event, is_of_others) in [
+        ("tool]- 2026-12-01T08:00:05Z reminder_add", false),
+        ("tool]- 2026-12-01T08:00:05Z bash", true),
+        ("user] 2026-12-01T08:00:05Z Mallory", true),
+    ] {
+        let call = format!("\n> [!{event}\n> done\n\n^01KBBS0000000000000000000D\n");
+        let answered = SAID.replace("it is.", "it is.\n> %% brain=one turn=01KBBS0000000000000000000A %%");
+        let (vault, _daemon) = ended_after("[memory]\nuser_namespace = \"user\"", &(answered + &call));
         until("working memory", || working(&vault).contains("tulips in bed nine"));
         assert_eq!(working(&vault).contains(OF_OTHERS), is_of_others, "{}", working(&vault));
     }

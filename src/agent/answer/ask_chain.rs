@@ -5,6 +5,8 @@
 //! brain's context, the oldest are shortened. The result is an answer with its brain, or the reason why no brain
 //! answered. Each call is in the turn journal before it is made, and its cost after it.
 
+use std::sync::atomic::Ordering;
+
 use super::budget_check::queue_notices;
 use super::engine::{AnswerEngine, AskedBrain, TurnRun, question_links};
 use super::fixed_texts;
@@ -13,6 +15,7 @@ use crate::brain::{BrainError, Reply, Usage};
 use crate::config::MEMORY;
 use crate::format::harmless::without_fetches;
 use crate::format::log::ANSWERED_WITH_HELP;
+use crate::memory::working::is_untrusted;
 use crate::turn::fit_results::fit_results;
 use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
@@ -88,7 +91,11 @@ impl TurnRun<'_> {
         let room = if self.tools().is_empty() || brain.kind.is_harness() { fits } else { fits / 4 * 3 };
         let (budget, fits) = (part(self.budget(member).min(room)), part(fits));
         let skills = self.skills();
-        let request = |at| assemble::assemble(self.material(member, at, budget, skills.clone()));
+        let request = |at| {
+            let material = self.material(member, at, budget, skills.clone());
+            self.has_untrusted_memory.fetch_or(is_untrusted(&material.notes.working), Ordering::Relaxed);
+            assemble::assemble(material)
+        };
         // If a note changed since a crash, the request gets the present time: from that time's notes it can be made
         // again.
         let before = self.turn.assembled.as_ref().and_then(|before| {

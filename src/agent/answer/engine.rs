@@ -7,6 +7,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -112,6 +113,8 @@ pub(super) struct TurnRun<'a> {
     /// The window's topmost summaries.
     pub summaries: Vec<PastSummary>,
     pub recalled: RecallRow,
+    /// Whether a brain was given working memory of untrusted text, which others may replace meanwhile.
+    pub has_untrusted_memory: AtomicBool,
     /// The brains that are skipped because their own budget is used up, in words.
     pub skipped: Vec<String>,
     pub conversation: &'a dyn Conversation,
@@ -304,6 +307,7 @@ impl AnswerEngine {
             questions,
             summaries,
             recalled,
+            has_untrusted_memory: AtomicBool::new(false),
             skipped,
             conversation: place,
             stop,

@@ -4,6 +4,7 @@
 //! The journal holds each call's start and end. A call that has ended isn't run again. If a crash interrupted a call,
 //! its result in the next request says that the outcome is unknown.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::engine::{AnswerEngine, TurnRun};
@@ -12,10 +13,8 @@ use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, Caller, Precondition
 use crate::agent::untrusted_text::UntrustedText;
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::{EventKind, FORWARDED, LogEvent};
-use crate::memory::working::{self, read_working};
 use crate::turn::turn_journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
-use crate::workspace::Workspace;
 
 /// The most calls of one reply that are run.
 const MOST_CALLS: usize = 16;
@@ -158,9 +157,8 @@ impl TurnRun<'_> {
         let agents = self.blocks.iter().filter(|block| block.event.kind == EventKind::Agent);
         let agents = agents.map(|block| &block.event.author);
         let trusted = [author].into_iter().chain(agents).map(String::as_str).collect();
-        let Workspace { settings, vault, .. } = &*self.parts.workspace;
-        let working = read_working(settings, self.now(), &working::reader(vault));
-        let mut untrusted = UntrustedText::new(&*self.parts.tools, &settings.paths, trusted);
+        let paths = &self.parts.workspace.settings.paths;
+        let mut untrusted = UntrustedText::new(&*self.parts.tools, paths, trusted);
         let is_asked =
             |event: &LogEvent| self.questions.iter().any(|question| event.id.as_ref() == Some(&question.id));
         // What stands between joined questions is in the request, too.
@@ -170,7 +168,7 @@ impl TurnRun<'_> {
         let result = |row: &ToolRow| row.result.as_ref().map(|end| end.text.clone()).unwrap_or_default();
         Ok(before.filter(|event| !is_asked(event)).any(|event| untrusted.is_in_event(event))
             || untrusted.is_in_memories(&self.recalled.injection)
-            || working.is_some_and(|working| working::is_untrusted(&working.text))
+            || self.has_untrusted_memory.load(Ordering::Relaxed)
             || self.joined.iter().any(|turn| turn.question.author != *author)
             || rows
                 .iter()
