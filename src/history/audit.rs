@@ -99,7 +99,7 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
             auditor.scope();
             for change in record.changes.iter().filter(|change| change.old.is_some()) {
                 let is_log = is_log(&change.path, paths);
-                let has_moved = is_log && change.new.is_none() && is_moved(history, &record, change)?;
+                let has_moved = is_log && change.new.is_none() && is_moved(history, paths, &record, change)?;
                 if (change.path == paths.reminders || is_log) && !has_moved {
                     auditor.file(&history.file_diff(change)?);
                 }
@@ -112,10 +112,16 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
     Ok(report)
 }
 
-/// Whether a note that is gone stands elsewhere from this commit on: the same, or longer under its name.
-fn is_moved(history: &History, record: &CommitRecord, gone: &PathChange) -> Result<bool> {
+/// Whether a log that is gone is another log from this commit on: the same, or longer under its name.
+fn is_moved(
+    history: &History,
+    paths: &PathSettings,
+    record: &CommitRecord,
+    gone: &PathChange,
+) -> Result<bool> {
     let old = history.file_diff(gone)?.old.map(|(_, bytes)| bytes).unwrap_or_default();
-    for added in record.changes.iter().filter(|change| change.old.is_none()) {
+    let is_new_log = |change: &&PathChange| change.old.is_none() && is_log(&change.path, paths);
+    for added in record.changes.iter().filter(is_new_log) {
         let is_same = added.new.map(|new| new.id) == gone.old.map(|old| old.id);
         if is_same
             || file_name(&added.path) == file_name(&gone.path)

@@ -603,7 +603,7 @@ fn sessions_are_found_when_asked_for_and_never_given() {
     tape.stop(&vault);
     assert_eq!(generation(), before);
     let id = kept(&vault).pop().unwrap().event.id.unwrap();
-    vault.write("Pinned.md", format!("- [[{SESSION}#^{id}]]\n"));
+    vault.write("Pinned.md", format!("- [[{}#^{id}]]\n", SESSION.to_uppercase()));
     let pinned = vault.json(&["recall", "where is the compost heap?"]);
     assert_ne!(pinned["freshness"]["generation"], before);
     assert!(pinned["hits"].to_string().contains("walrus clock"), "{pinned}");

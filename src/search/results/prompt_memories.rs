@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::search::query::{LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, beginning, syntax};
 use crate::search::rank::{Measured, RecallCounts, Standing};
@@ -91,11 +92,15 @@ impl Recall {
     pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
         let pins = NotePath::new(&self.settings.paths.pinned).ok();
         let pins = pins.and_then(|path| self.index.vault().read(&path).ok()).unwrap_or_default();
-        let (pins, sessions) = (String::from_utf8_lossy(&pins), self.settings.paths.sessions());
+        let sessions = self.settings.paths.sessions();
+        // As Obsidian compares links: in any case, and however their accents are written.
+        let folded = |text: &str| text.nfc().flat_map(char::to_lowercase).collect::<String>();
+        let pins = folded(&String::from_utf8_lossy(&pins));
         let is_asked = SearchScope::of(prompt.scope.as_deref()).place.is_some();
         // A session's log grows with each prompt, and reading a long one again takes longer than a hook may.
-        let is_meant =
-            |path: &str| is_asked || !path.starts_with(&sessions) || pins.contains(names_of_path(path).1);
+        let is_meant = |path: &str| {
+            is_asked || !path.starts_with(&sessions) || pins.contains(&folded(names_of_path(path).1))
+        };
         // That nothing helps is no reason to doubt the watcher.
         let (mut recalled, freshness) = self
             .answer(&is_meant, |snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))?;
