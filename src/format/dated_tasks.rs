@@ -43,22 +43,31 @@ const MARKS: [&str; 20] = [
 
 /// The open tasks of a note that name a date as other programs do, in order.
 pub fn dated(bytes: &[u8]) -> Vec<DatedTask> {
-    marked(bytes, is_date)
+    marked(bytes, |date, _| is_date(date))
 }
 
 /// The open tasks of a note with an impossible date (`📅 2026-02-30`), in order. Their own program doesn't read such a
 /// date.
 pub fn impossible(bytes: &[u8]) -> Vec<DatedTask> {
-    marked(bytes, |date| is_like_a_date(date) && !is_date(date))
+    marked(bytes, |date, _| is_like_a_date(date) && !is_date(date))
 }
 
-/// The open tasks with a date in words, such as the name of a month, that follow a mark directly.
+/// The open tasks with a date in words that follows a mark directly: the name of a month, a day and a year.
 pub fn in_words(bytes: &[u8]) -> Vec<DatedTask> {
-    marked(bytes, |date| date.contains(char::is_alphabetic) && date.contains(|c: char| c.is_ascii_digit()))
+    let digits = |word: &&str| word.bytes().take_while(u8::is_ascii_digit).count();
+    marked(bytes, |_, rest| {
+        let end = rest.char_indices().nth(24).map_or(rest.len(), |(end, _)| end);
+        let date = rest[..end].split(['}', ']', ')']).next().unwrap_or_default();
+        let words: Vec<&str> = date.split(|c: char| !c.is_alphanumeric()).collect();
+        let is_month = |word: &&str| digits(word) == 0 && word.chars().count() > 2;
+        words.iter().any(is_month)
+            && words.iter().any(|word| matches!(digits(word), 1 | 2))
+            && words.iter().any(|word| digits(word) == 4)
+    })
 }
 
 /// The open tasks with a mark and a date behind it that is meant.
-fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
+fn marked(bytes: &[u8], is_meant: impl Fn(&str, &str) -> bool) -> Vec<DatedTask> {
     let live = lines::LiveLines::new(bytes);
     live.filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
@@ -77,7 +86,7 @@ pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
     live.filter_map(|line| {
         let wrong = std::str::from_utf8(line.text).err()?.valid_up_to();
         let text = String::from_utf8_lossy(line.text);
-        let (_, mark) = first_mark(open_task(&text)?, is_like_a_date)?;
+        let (_, mark) = first_mark(open_task(&text)?, |date, _| is_like_a_date(date))?;
         Some(DatedTask { line: line.number, column: wrong + 1, mark })
     })
     .collect()
@@ -109,13 +118,13 @@ fn open_task(line: &str) -> Option<&str> {
     Some(&line[item.body..])
 }
 
-/// The offset of the first mark with such a date, and both as they stand there.
-fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, String)> {
+/// The offset of the first mark with such a date (ten characters, and the text from there), and both as they stand there.
+fn first_mark(body: &str, is_meant: impl Fn(&str, &str) -> bool) -> Option<(usize, String)> {
     let lower = body.to_ascii_lowercase();
     let found = MARKS.iter().flat_map(|mark| lower.match_indices(mark)).filter_map(|(at, mark)| {
         let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);
         let end = rest.char_indices().nth(10).map_or(rest.len(), |(end, _)| end);
-        let date = Some(&rest[..end]).filter(|date| is_meant(date))?;
+        let date = Some(&rest[..end]).filter(|date| is_meant(date, rest))?;
         Some((at, format!("{mark}{}{date}", if mark.ends_with(['@', '{', '[', '(']) { "" } else { " " })))
     });
     found.min_by_key(|(at, mark)| (*at, mark.len()))
@@ -173,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_date_in_words_is_named() {
-        let found = in_words("- [ ] a 📅 2026-12-01\n- [ ] b @{1. März 2026}\n- [ ] c @[[Ann]]\n".as_bytes());
+        let found = in_words("- [ ] a 📅 2026-12-01\n- [ ] b @{1. März 2026}\n- [ ] c @[[Ann]]\n- [ ] ⏳ 30 min, 9am\n- [ ] (@ann2) @[[Plan 2]]".as_bytes());
         assert_eq!(found, [DatedTask { line: 2, column: 9, mark: "@{1. März 20".to_owned() }]);
     }
 

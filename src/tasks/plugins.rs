@@ -80,7 +80,6 @@ pub(super) fn unread_formats(rules: &Rules) -> Vec<String> {
         (TaskFormat::Reminder, &rules.reminder_date),
         (TaskFormat::Reminder, &rules.reminder_date_time),
         (TaskFormat::Kanban, &rules.kanban.date_format),
-        (TaskFormat::Kanban, &rules.kanban.time_format),
     ];
     let unread = formats.into_iter().filter(|(form, format)| rules.on.contains(form) && !is_read(format));
     let problem = |(form, format)| {

@@ -141,12 +141,18 @@ pub fn snoozed(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateT
         TaskFormat::Kanban => {
             let kanban = &rules.kanban;
             let date = line.notification_field(format)?;
-            let time = moment::write(when, &kanban.time_format)?;
-            let time = match line.field(format, FieldKind::Time) {
-                Some(field) => (field.value.clone(), time),
-                None => (date.at.end..date.at.end, format!(" {}{{{time}}}", kanban.time_trigger)),
+            let as_it_was = |field: &TaskField, format, usual| {
+                moment::write(when, moment::format_of(&line.item.text[field.value.clone()], format, usual))
             };
-            vec![(date.value.clone(), moment::write(when, &kanban.date_format)?), time]
+            let time = match line.field(format, FieldKind::Time) {
+                Some(field) => (field.value.clone(), as_it_was(field, &kanban.time_format, moment::TIMES)?),
+                None => {
+                    let time = moment::write(when, &kanban.time_format);
+                    let time = time.or_else(|| moment::write(when, moment::TIMES))?;
+                    (date.at.end..date.at.end, format!(" {}{{{time}}}", kanban.time_trigger))
+                }
+            };
+            vec![(date.value.clone(), as_it_was(date, &kanban.date_format, moment::DATES)?), time]
         }
         TaskFormat::TaskNotes => return None,
     };
@@ -182,7 +188,9 @@ pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTi
         }
         TaskFormat::Kanban if line.field(format, FieldKind::Time).is_none() && is_default => {
             let field = line.notification_field(format)?;
-            splices.push((field.value.clone(), moment::write(at(false), &rules.kanban.date_format)?));
+            let was = &line.item.text[field.value.clone()];
+            let own = moment::format_of(was, &rules.kanban.date_format, moment::DATES);
+            splices.push((field.value.clone(), moment::write(at(false), own)?));
         }
         TaskFormat::Kanban => return snoozed(line, format, rules, to),
         TaskFormat::TaskNotes => return None,

@@ -140,12 +140,12 @@ pub(super) fn kanban_fields(item: &ListItem<'_>, rules: &KanbanRules) -> Vec<Tas
     let date =
         marked(item, date_trigger, "{", "}", not).or_else(|| marked(item, date_trigger, "[[", "]]", not));
     let Some((at, value)) = date else { return Vec::new() };
-    // A board may have a format of its own; a date that is none in the common one is read as everybody writes it.
     let text = &item.text[value.clone()];
-    let read = moment::read(text, &rules.date_format).or_else(|| moment::read(text, "YYYY-MM-DD"));
+    let read = moment::read(text, moment::format_of(text, &rules.date_format, moment::DATES));
     let Some(read) = read else { return Vec::new() };
     let clock = time.and_then(|(at, value)| {
-        let time = moment::read_time(&item.text[value.clone()], &rules.time_format)?;
+        let text = &item.text[value.clone()];
+        let time = moment::read_time(text, moment::format_of(text, &rules.time_format, moment::TIMES))?;
         Some((at, value, time))
     });
     let when = TaskTime { date: read.date, time: clock.as_ref().map(|(_, _, time)| *time) };

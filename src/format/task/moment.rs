@@ -36,6 +36,16 @@ pub fn is_read(format: &str) -> bool {
     pattern(format, "").is_some()
 }
 
+/// Dates and times as everybody writes them.
+pub const DATES: &str = "YYYY-MM-DD";
+/// See [`DATES`].
+pub const TIMES: &str = "HH:mm";
+
+/// `format` if the text is in it, else `usual`: a board may have a format of its own, which isn't known.
+pub fn format_of<'f>(text: &str, format: &'f str, usual: &'f str) -> &'f str {
+    if parse(text, format).is_some() { format } else { usual }
+}
+
 fn parse(text: &str, format: &str) -> Option<BrokenDownTime> {
     let ordinals: &[&str] = if format.contains("Do") { &["th", "st", "nd", "rd"] } else { &[""] };
     ordinals.iter().find_map(|ordinal| BrokenDownTime::parse(pattern(format, ordinal)?, text).ok())
