@@ -44,7 +44,11 @@ fn unusable_file(state: &Path) -> Option<PathBuf> {
     let folders = [state.to_owned(), state.join("edits")];
     let mut files =
         folders.iter().filter_map(|dir| dir.read_dir().ok()).flatten().flatten().map(|file| file.path());
-    files.find(|file| rustix::fs::access(file.as_path(), Access::READ_OK | Access::WRITE_OK).is_err())
+    // Some of SQLite's come and go.
+    let is_refused = |error| error != rustix::io::Errno::NOENT;
+    files.find(|file| {
+        rustix::fs::access(file.as_path(), Access::READ_OK | Access::WRITE_OK).is_err_and(is_refused)
+    })
 }
 
 fn try_write(dir: &Path) -> std::io::Result<()> {

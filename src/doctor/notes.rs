@@ -89,7 +89,13 @@ pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
     let notes = walk.and_then(Result::ok).map_or_else(Vec::new, |walk| walk.entries);
     let other = |path: &NotePath| {
         let is_it = |name: &str| name.eq_ignore_ascii_case(path.file_name());
-        notes.iter().map(|entry| &entry.path).find(|note| is_it(note.file_name()))
+        let holds_some = |note: &&NotePath| {
+            let bytes = workspace.vault.read(note).unwrap_or_default();
+            // Anybody's note may be called so.
+            !reminder::parse(&bytes).reminders.is_empty() || !commitment::parse(&bytes).blocks.is_empty()
+        };
+        let mut named = notes.iter().map(|entry| &entry.path).filter(|note| is_it(note.file_name()));
+        named.find(holds_some)
     };
     let sentence = |path| Some(format!("`{path}` is not there, so nothing of `{}` is told", other(path)?));
     missing.iter().filter_map(sentence).collect()

@@ -33,6 +33,8 @@ fn differing_bullets(one: &[u8], other: &[u8]) -> BTreeSet<String> {
         for bullet in memory::parse(text).bullets {
             let text = bullet.into_text();
             let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            // It may have got an id since.
+            let head = memory::split_block_id(head).0;
             below.entry(head.to_owned()).or_default().insert(rest.to_owned());
         }
         below
@@ -220,6 +222,7 @@ mod tests {
 
     #[test]
     fn what_people_changed_since_stays() {
+        assert_eq!(back("- A\n", "- A\n  x\n", "- A ^a1\n  x\n").as_deref(), Some("- A ^a1\n"));
         assert_eq!(back("a\n", "a\nagent\n", "a\nagent\nmine\n").as_deref(), Some("a\nmine\n"));
         assert_eq!(back("a\nb\nc\n", "a\nc\n", "a\nmine\nc\n").as_deref(), Some("a\nb\nmine\nc\n"));
         assert_eq!(back("a\nb\n", "a\nB\n", "top\na\nB\n").as_deref(), Some("top\na\nb\n"));
