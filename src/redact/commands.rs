@@ -22,7 +22,7 @@ pub(super) const RULES: &[SecretRule] = &[
     line(&["7z", "rar ", "unrar "], r#"(?m)(?:^|[^\w-])(?:7z|7za|7zz|rar|unrar)\s+\w+\s[^\n|]*?-p{WORD}"#),
     line(&["zip ", "unzip "], r#"(?m)(?:^|[^\w-])(?:zip|unzip){ON}-P\s*{WORD}"#),
     line(&["net use"], r#"(?m)(?:^|[^\w-])net\s+use\s[^\n]*?/user:\S+\s+{WORD}"#),
-    line(&["net user"], r#"(?m)(?:^|[^\w-])net\s+user\s+\w\S*\s+([^\s/"'|;&<>()`]+)"#),
+    line(&["net user"], r#"(?m)(?:^|[^\w-])net\s+user\s+\w\S*\s+([^\s/"'|;&<>()`]+)"#).filter(is_password),
     line(&["setx "], r#"(?m)(?:^|[^\w-])setx\s+\w*(?:KEY|TOKEN|SECRET|PASS)\w*\s+{WORD}"#),
     line(&["gh secret"], r#"(?m)(?:^|[^\w-])gh\s+secret\s+set{ON}(?:-b|--body)[ =]{WORD}"#),
     line(&["sudo "], r#"(?m)(?:^|[^\w-])sudo\s[^\n|]*?-S\b[^\n|]*?<<<\s*{WORD}"#),

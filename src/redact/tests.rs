@@ -83,6 +83,7 @@ fn what_is_masked_says_its_kind_and_is_masked_once() {
             "setx API_KEY hunter22; net user ann hunter22 /add",
             "setx API_KEY [masked: password]; net user ann [masked: password] /add",
         ),
+        ("our .net user base keeps growing", "our .net user base keeps growing"),
         ("gh secret set X --body \"hunter22\"", "gh secret set X --body \"[masked: password]\""),
         ("- name: DB_PASSWORD\n  valueFrom: hunter2zz", "- name: DB_PASSWORD\n  valueFrom: hunter2zz"),
         ("curl -u ann:hunter22 https://x.y", "curl -u ann:[masked: password] https://x.y"),

@@ -35,13 +35,15 @@
     return node.id || [node.tagName, node.name, node.textContent, place.id || place.textContent].join("\n");
   };
 
+  let lost = false;
+  const gone = () => { if (lost) say("vault-agent is gone; this page may be old."); };
   const swap = async () => {
     if (busy) { again = true; return; }
     busy = true;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
       if (answer.status === 401) { ended = true; say("This session has ended."); return; }
-      if (!answer.ok) return;
+      if (!answer.ok) { gone(); return; }
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       const main = document.getElementById("main");
       if (!next) return;
@@ -57,7 +59,7 @@
       if (focus) [...main.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")].find((it) => key(it) === focus)?.focus();
       stale = false;
       say("Brought up to date.");
-    } catch { /* The next event tries again. */ } finally {
+    } catch { gone(); /* The next event tries again. */ } finally {
       busy = false;
       if (again) { again = false; swap(); }
     }
@@ -67,7 +69,7 @@
     waiting = setTimeout(swap, 80);
   };
   if (document.querySelector("header nav a")) {
-    let events = null, lost = false, away = false;
+    let events = null, away = false;
     // A browser has six connections to a host: a tab that isn't seen holds none, and looks when it is seen again.
     const follow = () => {
       if (document.hidden) { events?.close(); events = null; away = true; ended = false; return; }
@@ -81,9 +83,11 @@
       events.addEventListener("error", () => {
         if (ended) return;
         lost = true;
-        say("vault-agent is gone; this page may be old.");
-        // A proxy that answers for it ends the stream for good, as the end of the session does.
-        if (events?.readyState === EventSource.CLOSED) { events = null; swap(); setTimeout(follow, 3000); }
+        // A proxy that answers for it ends the stream for good, as the end of the session and too many open pages do.
+        if (events?.readyState !== EventSource.CLOSED) { gone(); return; }
+        events = null;
+        swap();
+        setTimeout(follow, 3000);
       });
       events.addEventListener("notes", changed);
       events.addEventListener("state", changed);
