@@ -81,7 +81,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A notifier that is left to other machines is named.
     // What would fail only when it is used is named: folders, followed folders, the reranker, keys of skills, hooks.
     // It names a note of reminders that was moved, and a state file that may not be written.
-    ("doctor", 1250),
+    // A note called `Reminders.md` is ours only with reminders in it.
+    ("doctor", 1300),
     ("embed", 1250),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
@@ -91,7 +92,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Hours before a task's time are counted on instants, and a follow-up's number may be a hash.
     // A property of TaskNotes bears any name, and what a message says now is read from its log's events.
     // The rules for local times at changes of the clocks moved here from `schedule`, since task lines keep them, too.
-    ("format", 6400),
+    // Kanban's dates are written as they were read, and code behind a formula's signs is judged.
+    ("format", 6500),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -151,7 +153,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("turn", 2250),
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.
     // A note whose lines may still be on their way is known. What both sides of a merge added stays whole.
-    ("vault", 3900),
+    // A note without its name keeps its journal entry, and no hard links are needed.
+    ("vault", 3950),
     // Counting bits is inlined into both versions, and waits for memory go on at once: an eighth of a question's time.
     ("vector_loops", 150),
     // So it is with the questions that are asked on the page.
