@@ -76,7 +76,7 @@ impl Summaries<'_> {
         let all_logs = self.all_logs()?.into_iter();
         for (name, summaries) in all_logs {
             if let Some(note) = summaries.notes.iter().find(|note| note.summary.id == id).cloned() {
-                return Ok((self.moved_window(&name, summaries.notes)?, note));
+                return Ok((self.moved_window(&name, summaries.notes, &mut None)?, note));
             }
         }
         Err(SummaryError::Unknown(id.to_owned()))
@@ -187,11 +187,11 @@ impl Summaries<'_> {
     /// # Errors
     /// A note can't be read.
     pub fn verify(&self) -> Result<VerifyReport> {
-        let mut verified = VerifyReport::default();
+        let (mut verified, mut logs) = (VerifyReport::default(), None);
         for (name, summaries) in self.all_logs()? {
             verified.summaries += summaries.notes.len();
             verified.bad.extend(summaries.strays);
-            verified.bad.extend(self.moved_window(&name, summaries.notes)?.verify());
+            verified.bad.extend(self.moved_window(&name, summaries.notes, &mut logs)?.verify());
         }
         Ok(verified)
     }
@@ -202,9 +202,9 @@ impl Summaries<'_> {
     /// # Errors
     /// A note can't be read.
     pub fn findings(&self) -> Result<Vec<PlacedFinding>> {
-        let mut findings = Vec::new();
+        let (mut findings, mut logs) = (Vec::new(), None);
         for (name, summaries) in self.all_logs()? {
-            let window = self.moved_window(&name, summaries.notes)?;
+            let window = self.moved_window(&name, summaries.notes, &mut logs)?;
             findings.extend(window.verify().into_iter().filter_map(|problem| {
                 let note = window.note(&problem.id)?;
                 Some(PlacedFinding {

@@ -191,18 +191,28 @@ impl<'w> Summaries<'w> {
     }
 
     /// As [`Summaries::window`], from these notes. A log that a person moved since is read where it stands now, if its
-    /// file has kept its name: a moved log gets summaries of its own, and the old ones still hold.
-    pub(super) fn moved_window(&self, name: &str, notes: Vec<SummaryNote>) -> Result<Window> {
+    /// file has kept its name: a moved log gets summaries of its own, and the old ones still hold. `logs` are all logs,
+    /// once they were needed.
+    pub(super) fn moved_window(
+        &self,
+        name: &str,
+        notes: Vec<SummaryNote>,
+        logs: &mut Option<Vec<(String, u64)>>,
+    ) -> Result<Window> {
         let vault = &self.workspace.vault;
         let first = notes.iter().find_map(|note| Some(format!("\n^{}", note.summary.covers.as_ref()?.0)));
         let Some(first) = first.filter(|_| self.log_path(name).is_ok_and(|path| !vault.exists(&path))) else {
             return self.window_of(name, name, notes);
         };
         let file_of = |name: &str| name.rsplit('/').next().map(str::to_owned);
-        for (other, _) in self.logs()?.into_iter().filter(|(other, _)| file_of(other) == file_of(name)) {
-            let bytes = vault.read_if_there(&self.log_path(&other)?)?.unwrap_or_default();
+        let logs = match logs {
+            Some(logs) => logs,
+            None => logs.insert(self.logs()?),
+        };
+        for (other, _) in logs.iter().filter(|(other, _)| file_of(other) == file_of(name)) {
+            let bytes = vault.read_if_there(&self.log_path(other)?)?.unwrap_or_default();
             if memchr::memmem::find(&bytes, first.as_bytes()).is_some() {
-                return self.window_of(name, &other, notes);
+                return self.window_of(name, other, notes);
             }
         }
         self.window_of(name, name, notes)

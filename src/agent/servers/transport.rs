@@ -126,6 +126,8 @@ impl Transport<RoleClient> for StdioTransport {
 
 /// The most bytes of one answer.
 const MOST_BYTES: usize = 32 << 20;
+/// So many bytes of a refusal are read.
+const MOST_WORDS: usize = 8 << 10;
 /// Messages that wait to be read.
 const MESSAGES: usize = 64;
 const SESSION: &str = "mcp-session-id";
@@ -212,8 +214,12 @@ impl HttpSession {
             }
             return Ok(response);
         }
-        let mut body = response.bytes_stream();
-        let head = body.next().await.and_then(Result::ok).unwrap_or_default();
+        let (mut body, mut head) = (response.bytes_stream(), Vec::new());
+        while head.len() < MOST_WORDS
+            && let Some(Ok(piece)) = body.next().await
+        {
+            head.extend_from_slice(&piece);
+        }
         // It is cut after its keys are taken out, so that no part of one is left.
         let words = String::from_utf8_lossy(&head);
         Err(self.wrong(format!("it answered {status}: {words}").trim_end_matches(": ")))

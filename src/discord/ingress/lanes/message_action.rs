@@ -20,13 +20,14 @@ impl ChannelLane {
     /// Accepts a message as a turn, if it is for the bot. A message that addresses the bot is answered however old it
     /// is; a message in a bound thread that doesn't, only if it is recent.
     pub(super) fn accept_message(&mut self, message: &IncomingMessage) {
-        if self.policy(message) != MessagePolicy::Owner || !message.is_text() || message.is_starter() {
-            return;
-        }
-        let bot = self.shared.identity();
-        let is_addressed = access::addresses(message, &bot);
-        if is_addressed {
+        let (bot, policy) = (self.shared.identity(), self.policy(message));
+        let (is_addressed, is_starter) = (access::addresses(message, &bot), message.is_starter());
+        // A thread that begins with such a message is bound, as it is when its log is read again.
+        if is_addressed && (policy == MessagePolicy::Owner || is_starter && policy != MessagePolicy::Own) {
             self.shared.log.bind(self.id, message.at());
+        }
+        if policy != MessagePolicy::Owner || !message.is_text() || is_starter {
+            return;
         }
         let thread = self.place.surface == Surface::Thread;
         let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
