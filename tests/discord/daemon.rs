@@ -194,7 +194,7 @@ async fn changed_settings_lose_nothing_that_the_log_alone_holds() {
     rig.fake.fault("POST", "/channels/2000/messages", Fault::refuse(404, 10_003, "Unknown Channel"), 9);
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(Duration::from_secs(20)), 1);
     rig.fake.gateway(GatewayFault::Reconnect);
-    rig.wait_done(1).await;
+    rig.wait("the refusal", || !rig.fake.requests("POST", "/channels/2000/messages").is_empty()).await;
     let noted = || rig.noted("This answer could not be shown:\nBad words.");
     assert_eq!(noted(), 0, "it came too early to prove anything");
     rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");
