@@ -218,6 +218,9 @@ fn what_a_bad_disk_left_is_told_as_it_is() {
     for (case, strategy) in swapped.chain(made_and_removed().map(|(case, _)| (case, "lease"))) {
         let temp = crashed(&case, strategy, full);
         assert_eq!(text(temp.path()), case.after, "{}", case.name);
+        // In the same process it would be told twice.
+        let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
+        assert_eq!(editor.recover().unwrap(), [], "{}", case.name);
         check(temp.path(), &case, strategy, full);
     }
     let case = &cases()[0];

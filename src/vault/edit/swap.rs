@@ -111,16 +111,12 @@ impl Editor {
     }
 }
 
-/// Makes the names in a folder durable, and returns whether it could. A failure doesn't fail the edit, which is made:
-/// a power cut may undo it.
-pub(super) fn sync_folder(dir: &OwnedFd) -> bool {
-    fail_point!("vault::sync-folder", |_| false);
-    // Some file systems have nothing to sync.
-    let failed = rustix::fs::fsync(dir).err().filter(|error| !matches!(*error, Errno::INVAL | Errno::NOTSUP));
-    if let Some(error) = failed {
+/// Makes the names in a folder durable. A failure doesn't fail the edit, which is made: a power cut may undo it.
+pub(super) fn sync_folder(dir: &OwnedFd) {
+    fail_point!("vault::sync-folder", |_| ());
+    if let Err(error) = rustix::fs::fsync(dir) {
         tracing::warn!(%error, "a note is written, but its folder could not be synced: a power cut may undo that");
     }
-    failed.is_none()
 }
 
 /// Exchanges the note and `temp`, which then holds the displaced file. `false` if the note is deleted, or was replaced
@@ -287,14 +283,16 @@ impl Editor {
         outcomes: Vec<OpOutcome>,
         told: &'static str,
     ) -> EditAttempt {
-        let is_durable = renamed_in.is_none_or(sync_folder);
+        if let Some(dir) = renamed_in {
+            sync_folder(dir);
+        }
         let change = ObservedChange { path: task.path, before, after: after.as_deref(), why: task.why };
         let warning = self.finished(&change);
         if fail::has_failpoints() {
             fail::eval(told, |_| ());
         }
         // The note is written: the next edit finds it so, and clears the entry.
-        if is_durable && let Err(error) = task.journal.clear() {
+        if let Err(error) = task.journal.clear() {
             tracing::warn!(note = %task.path, %error, "the edit is done, and its entry stays");
         }
         let removed = after.is_none();
