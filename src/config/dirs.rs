@@ -166,9 +166,8 @@ fn no_pipes(dir: &Path) -> Result<(), ConfigError> {
 
 /// Takes the rights of others from a folder that an earlier version made.
 fn close_to_others(dir: &Path) {
-    let mode = std::fs::metadata(dir).map_or(0, |dir| dir.permissions().mode());
-    if mode & 0o007 != 0 {
-        let _ = std::fs::set_permissions(dir, std::fs::Permissions::from_mode(mode & 0o7770));
+    if std::fs::metadata(dir).is_ok_and(|dir| dir.permissions().mode() & 0o007 != 0) {
+        let _ = std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700));
     }
 }
 
