@@ -127,6 +127,7 @@ async fn a_server_over_http_is_called_with_its_key() {
     std::thread::spawn(move || {
         let body = format!("{}wrong-key-0123456789", "no entry for you, ".repeat(16));
         for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
             let _ = write!(stream, "HTTP/1.1 403 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
