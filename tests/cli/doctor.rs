@@ -122,7 +122,7 @@ fn what_can_not_be_used_in_the_state_directory_is_named() {
         let file = vault.state().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         fifo(&file);
-        vault.run(&["status"]).exits(2).warns(&format!("{name}` is a pipe, where a file should be"));
+        vault.run(&["status"]).exits(2).warns(format!("{name}` is a pipe, where a file should be"));
         vault.run(&["doctor"]).exits(1).says("is a pipe, where a file should be");
         std::fs::remove_file(file).unwrap();
     }

@@ -54,8 +54,8 @@ fn a_note_of_reminders_that_was_moved_is_a_problem() {
         std::fs::create_dir_all(vault.path("Agent")).unwrap();
         std::fs::rename(vault.path("Reminders.md"), vault.path(there)).unwrap();
         let said = format!("`Reminders.md` is not there, so nothing of `{there}` is told");
-        vault.run(&["status"]).exits(1).says(&format!("problem   {said}"));
-        vault.run(&["doctor"]).exits(1).says(&format!("FAIL notes        {said}"));
+        vault.run(&["status"]).exits(1).says(format!("problem   {said}"));
+        vault.run(&["doctor"]).exits(1).says(format!("FAIL notes        {said}"));
         std::fs::rename(vault.path(there), vault.path("Reminders.md")).unwrap();
     }
 }

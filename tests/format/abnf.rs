@@ -148,7 +148,7 @@ impl<'g> Generator<'g> {
                 }
             }
             Node::TerminalValues(TerminalValues::Range(from, to)) => {
-                out.text.push(self.character(*from, *to))
+                out.text.push(self.character(*from, *to));
             }
             Node::TerminalValues(TerminalValues::Concatenation(all)) => {
                 out.text.extend(all.iter().map(|one| char::from_u32(*one).expect("a character")));
