@@ -74,6 +74,23 @@ fn an_open_page_follows_the_notes_and_takes_nothing_from_whoever_reads_or_types(
     tab.wait_text("#live", "gone");
 }
 
+#[test]
+fn a_stream_that_is_refused_is_asked_for_again() {
+    let Some((vault, served, tab)) = Tab::over(with_call()) else { return };
+    let visitor = served.visitor_of(&tab);
+    // As a proxy refuses it while the program behind it is away.
+    tab.go_to("about:blank");
+    let mut followed = Vec::new();
+    while followed.len() < 64 {
+        followed.extend(Some(visitor.follow()).filter(|(_, status)| status == "200"));
+    }
+    tab.go("/memory");
+    vault.write("MEMORY.md", "## Ann\n- has a new line\n");
+    tab.wait_for("has a new line");
+    drop(followed);
+    tab.wait_text("#live", "is back");
+}
+
 /// Widths in pixels, in light and dark.
 const LOOKS: [(u32, bool); 6] =
     [(360, true), (1440, false), (360, false), (768, false), (768, true), (1440, true)];
