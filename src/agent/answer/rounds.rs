@@ -165,14 +165,14 @@ impl TurnRun<'_> {
         let last = self.blocks.iter().rposition(|block| is_asked(&block.event));
         let before = self.blocks[..last.unwrap_or(self.blocks.len())].iter().map(|block| &block.event);
         let rows = self.journal().tools(self.turn.question.message)?;
-        let result = |row: &ToolRow| row.result.as_ref().map(|end| end.text.clone()).unwrap_or_default();
         Ok(before.filter(|event| !is_asked(event)).any(|event| untrusted.is_in_event(event))
             || untrusted.is_in_memories(&self.recalled.injection)
             || self.has_untrusted_memory.load(Ordering::Relaxed)
             || self.joined.iter().any(|turn| turn.question.author != *author)
-            || rows
-                .iter()
-                .any(|row| row.number < number && untrusted.is_in_result(&row.call.name, &result(row))))
+            || rows.iter().filter(|row| row.number < number).any(|row| {
+                let result = row.result.as_ref().map_or("", |end| &end.text);
+                untrusted.is_in_result(&row.call.name, result)
+            }))
     }
 }
 

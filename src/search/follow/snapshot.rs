@@ -76,7 +76,15 @@ impl Snapshot<'_> {
     /// # Errors
     /// SQLite's; they are torn.
     pub fn blocks(&self, path: &str) -> Result<Vec<Stored>, IndexError> {
-        let Some(place) = self.file(path)?.and_then(|file| file.place) else { return Ok(Vec::new()) };
+        self.file(path)?.map_or_else(|| Ok(Vec::new()), |file| self.blocks_of(&file))
+    }
+
+    /// All blocks of a file in their order, without their texts.
+    ///
+    /// # Errors
+    /// They are torn.
+    pub(in crate::search) fn blocks_of(&self, file: &FileRow) -> Result<Vec<Stored>, IndexError> {
+        let Some(place) = file.place else { return Ok(Vec::new()) };
         let of = self.corpus.segs.iter().find(|seg| seg.id == place.segment);
         let Some((seg, note)) = of.and_then(|seg| Some((seg, seg.rows.note_of(place.start)?))) else {
             return Ok(Vec::new());

@@ -18,7 +18,7 @@ pub(in crate::search) mod template_text;
 pub(in crate::search) mod transcript;
 
 pub(in crate::search) use block::{Block, Kind, Lines, Role, pieces};
-pub(in crate::search) use note::{is_below, is_link_to, is_link_to_names, names_of_path};
+pub(in crate::search) use note::{folded, is_below, is_link_to, is_link_to_names, names_of_path};
 pub(in crate::search) use template_text::is_shipped;
 
 use block::ParsedNote;

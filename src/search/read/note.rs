@@ -260,14 +260,16 @@ pub fn is_link_to(link: &str, path: &str) -> bool {
 
 /// The same for a note with these [names](names_of_path), where many links are compared.
 pub(in crate::search) fn is_link_to_names(link: &str, (path, name): (&str, &str)) -> bool {
-    fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
-        text.nfc().flat_map(char::to_lowercase)
-    }
     let link = link.strip_suffix(".md").unwrap_or(link);
     [path, name].iter().any(|name| {
         link.eq_ignore_ascii_case(name)
             || !link.is_ascii() && !name.is_ascii() && folded(link).eq(folded(name))
     })
+}
+
+/// The letters by which links and names are compared.
+pub(in crate::search) fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.nfc().flat_map(char::to_lowercase)
 }
 
 /// The cards of a canvas, and the words on its lines.

@@ -48,7 +48,7 @@ pub(in crate::search) fn pinned_blocks(
     let mut found = Vec::new();
     let mut add = |path: &str, linked: &str| {
         let Some(file) = snapshot.file(path)? else { return Ok::<_, IndexError>(()) };
-        for Stored { slot, block } in snapshot.blocks(path)? {
+        for Stored { slot, block } in snapshot.blocks_of(&file)? {
             if maker.is_pinned(linked, &block) && filters.pass(slot, &block)? {
                 found.push(FoundBlock { slot, score: 0.0, file: file.clone(), block, is_alike: false });
             }

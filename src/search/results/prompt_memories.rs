@@ -1,15 +1,14 @@
 //! Recalls for a prompt ([`Recall::recall`]): returns the few memories that help with it, or nothing.
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization;
 
 use crate::search::query::{LONGEST_QUERY, MOST_HITS, SearchScope, Syntax, beginning, syntax};
 use crate::search::rank::{Measured, RecallCounts, Standing};
-use crate::search::read::{is_below, names_of_path};
+use crate::search::read::{folded, is_below, names_of_path};
 use crate::search::recall::{CorpusState, Recall};
 use crate::search::results::rating::{HELPS, POOL, RatedBlock, rate_blocks};
 use crate::search::results::search::is_in;
@@ -90,16 +89,17 @@ impl Recall {
     /// # Errors
     /// The index's; a model that fails is a note.
     pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
-        let pins = NotePath::new(&self.settings.paths.pinned).ok();
-        let pins = pins.and_then(|path| self.index.vault().read(&path).ok()).unwrap_or_default();
         let sessions = self.settings.paths.sessions();
-        // As Obsidian compares links: in any case, and however their accents are written.
-        let folded = |text: &str| text.nfc().flat_map(char::to_lowercase).collect::<String>();
-        let pins = folded(&String::from_utf8_lossy(&pins));
+        let pins = LazyCell::new(|| {
+            let path = NotePath::new(&self.settings.paths.pinned).ok();
+            let pins = path.and_then(|path| self.index.vault().read(&path).ok()).unwrap_or_default();
+            folded(&String::from_utf8_lossy(&pins)).collect::<String>()
+        });
         let is_asked = SearchScope::of(prompt.scope.as_deref()).place.is_some();
         // A session's log grows with each prompt, and reading a long one again takes longer than a hook may.
         let is_meant = |path: &str| {
-            is_asked || !path.starts_with(&sessions) || pins.contains(&folded(names_of_path(path).1))
+            let name = || folded(names_of_path(path).1).collect::<String>();
+            is_asked || !path.starts_with(&sessions) || pins.contains(&name())
         };
         // That nothing helps is no reason to doubt the watcher.
         let (mut recalled, freshness) = self

@@ -91,14 +91,16 @@ impl Editor {
                 == Some(pre.as_slice());
         fail_point!("vault::swap::checked");
         let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
-        if exchanged.is_err() && is_aside(&place.dir, &temp) {
+        match exchanged {
+            Ok(true) => {}
             // The note itself has no other name: its entry stays until it has its own again.
-            let unfinished = |error| EditError::Unfinished(task.path.clone(), error);
-            return exchanged.map(|_| EditAttempt::Raced).map_err(unfinished);
-        }
-        if !matches!(exchanged, Ok(true)) {
-            self.abandon(task, &place.dir, &temp)?;
-            return exchanged.map(|_| EditAttempt::Raced).map_err(failed("exchanging"));
+            Err(error) if is_aside(&place.dir, &temp) => {
+                return Err(EditError::Unfinished(task.path.clone(), error));
+            }
+            exchanged => {
+                self.abandon(task, &place.dir, &temp)?;
+                return exchanged.map(|_| EditAttempt::Raced).map_err(failed("exchanging"));
+            }
         }
         fail_point!("vault::swap::exchanged");
         let done =
