@@ -1,7 +1,7 @@
 //! Contains the whole program behind the one binary: a personal agent with Markdown notes as its only database.
 //!
-//! The rooms of this crate are listed from the pure core outwards; a room uses only rooms above it. `ARCHITECTURE.md`
-//! states the invariants of each.
+//! `ARCHITECTURE.md` lists the rooms of this crate from the pure core outwards, with their invariants. Except for front
+//! doors, a room uses only rooms above it in that list.
 //!
 //! A message for people is worded in the code that produces it: an error in its room's `error`, a notification in the
 //! room that sends it, the status of a daemon part in `daemon::parts`, all other output of a command in `cli`.

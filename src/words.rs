@@ -1,5 +1,5 @@
-//! Provides a macro that declares an enum with one word for each variant, the same on disk, in JSON, in settings and on
-//! the command line. Also reads files of word lists.
+//! Provides a macro that declares an enum with one word for each variant. The word is the same on disk, in JSON, in
+//! settings and on the command line. Also reads files of word lists.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Lists the past and coming times of reminders, follow-ups, routines, and task lines of other Obsidian plugins.
 //!
-//! The vault's notes, a [`Scanner`] for tasks, and for past times the delivery journal come in; entries go out.
+//! The vault's notes, a [`Scanner`] for tasks and, for past times, the delivery journal come in; entries go out.
 //! Reminders and follow-ups are read at each call; the scanner reads only changed notes. Nothing is written, and no
 //! notification is sent.
 //! - [`upcoming_items`]: the next reminders and tasks, for `status` and Discord's `/status`; [`late_and_coming`]: the

@@ -1,7 +1,7 @@
-//! Writes two notes in the background when they are due: summaries of logs, and working memory, from which the next
+//! Writes two kinds of notes in the background when due: summaries of logs, and working memory, from which the next
 //! session continues. If a brain may be asked, it writes the text. Otherwise the text is an extract, which can't fail.
 //!
-//! For a summary the brains have sixty seconds a try. An answer that is empty or more than three times as long as the
+//! For a summary the brains have sixty seconds per try. An answer that is empty or more than three times as long as the
 //! target is refused, and requested once more with a firmer prompt. The summary is an extract if the second answer is
 //! refused too, if no brain answers, and for conversations older than a week. A summary covers the log as it was read;
 //! the next run finds later changes.

@@ -1,4 +1,4 @@
-//! Makes folders that are removed when their owner (a Rust value) is dropped, or later, if the process was killed.
+//! Makes folders that are removed when their owner (a Rust value) is dropped.
 //!
 //! Each folder has a lock file that its process holds. A killed process leaves its folder behind, with a free lock;
 //! [`sweep`] removes such folders.

@@ -9,7 +9,7 @@
 //! - [`answer`]: a turn from its question to its answer;
 //! - [`tools`]: the list of a brain's tools, and one call of a tool with its approval; [`bash`], [`skills`],
 //!   [`servers`]: the tools themselves; [`approvals`]: the note in which a person decides; [`untrusted_text`]: the
-//!   events of a log after which more is asked;
+//!   events of a log that hold untrusted text;
 //! - [`background_calls`], [`background_writers`]: calls of brains outside of answers; [`locked_folder`]: folders that
 //!   are removed with their process; [`rebuild_request`]: the request of a past turn, rebuilt.
 

@@ -1,5 +1,5 @@
 //! Decides which events of a log hold untrusted text: output of tools that read pages or files, attached files,
-//! forwarded messages, words of other people. It may tell a brain what to do.
+//! forwarded messages, words of other people. Such text may contain instructions to a brain.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Decides whether a candidate for a memory is put to a person, by the weighted sum of five scores: utility,
+//! Decides whether a person is asked about a candidate for a memory, by the weighted sum of five scores: utility,
 //! confidence, novelty, recency, category. The scores are those of source 002 (see `ARCHITECTURE.md`): AMAC-v1, the
 //! balanced preset.
 //!

@@ -1,8 +1,8 @@
-//! Finds candidates for memories in turns by a brain: one request for candidates, a second one for their relation to
-//! similar known facts, and checks of both answers.
+//! Finds candidates for memories in turns, with a brain: one request finds candidates, a second one their relation to
+//! similar known facts. Both answers are checked.
 //!
-//! The request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words. Its
-//! answer has the form of source 002 (see `ARCHITECTURE.md`): `category`, `abstract`, `overview`, `content`, with a
+//! The first request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words.
+//! Its answer has the form of source 002 (see `ARCHITECTURE.md`): `category`, `abstract`, `overview`, `content`, with a
 //! quote for each candidate. A candidate that names no turn, has a quote that wasn't said, or holds a secret is left
 //! out; of one turn at most [`MOST`] are taken.
 

@@ -1,5 +1,5 @@
 //! Finds which candidates for the inbox are known already, and whether one replaces or extends a known fact. Pure;
-//! vectors are unit length.
+//! vectors have unit length.
 //!
 //! The thresholds and the rules of the categories are those of source 002 (see `ARCHITECTURE.md`), "Auto-capture". The
 //! verdict of a brain, if there is one, is applied as far as the category's rule allows. Otherwise [`verdict_by_words`]

@@ -7,7 +7,7 @@
 //! and only removes the line. The operation's name contains a hash of the line, so after a crash the second edit gets
 //! the same name as the first.
 //!
-//! Before an answer is carried out, an edit that `undo` skips empties the question's box. So `undo` restores the
+//! Before an answer is carried out, the question's box is emptied, by an edit that `undo` skips. So `undo` restores the
 //! question with an empty box. With a ticked box the next run would carry out the same answer again.
 
 use jiff::Timestamp;

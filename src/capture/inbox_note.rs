@@ -1,8 +1,8 @@
 //! Computes the new bytes of the inbox's note for each change: a question added, answered, or declined for good. Pure.
 //!
-//! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A speaker's words
-//! are escaped, so that they stay plain text. A person may change the list at will; if the comment is gone, the next
-//! change begins a new one.
+//! Questions stand in a list. Their records stand below it, in one Obsidian comment that this program maintains. A
+//! speaker's words are escaped, so that they stay plain text. A person may change the list at will; if the comment is
+//! gone, the next change begins a new one.
 
 use crate::format::candidate::{self, Candidate, CheckboxMark};
 use crate::format::harmless::without_comments;

@@ -3,7 +3,7 @@
 //!
 //! A [`QuestionBuilder`] reads `MEMORY.md` and the inbox once, and then takes one turn after another. It compares each
 //! turn's candidates with the known facts and with all earlier questions. If there is a question about a turn already,
-//! the turn is skipped whole, so a crash between writing the note and recording the log's progress asks nothing twice.
+//! the whole turn is skipped. So nothing is asked twice after a crash between writing the note and recording progress.
 
 use std::collections::HashSet;
 

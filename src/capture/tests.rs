@@ -1,6 +1,6 @@
-//! Prints the figures of capture: `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
+//! Prints the figures of capture. Run it with `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
 //!
-//! The file holds one JSON array a line: the output of `inbox scan --dry-run --json` for one vault.
+//! Each line of the file is a JSON array: the output of `inbox scan --dry-run --json` for one vault.
 //! `benches/capture/locomo.py` writes such a file: its third argument is the path.
 
 use serde_json::Value;

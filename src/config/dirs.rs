@@ -1,4 +1,4 @@
-//! Finds the vault, the directories of its state and cache, and whether a program can be run.
+//! Finds the vault and the directories of its state and cache, and checks whether a program can be run.
 
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Reads small state files, most of them in JSON, whole and up to a limit of size; replaces them in one step.
+//! Reads small state files (most are JSON) whole, up to a size limit, and replaces them in one step.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! Checks the zone that dates and times are meant in, and its rules.
+//! Checks the time zone of the vault's dates and times, and compares two versions of its rules.
 
 use jiff::tz::TimeZone;
 

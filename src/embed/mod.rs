@@ -4,7 +4,7 @@
 //! go on without the vector. This room depends on no note, no index and no ranking; [`crate::search::store::vectors`]
 //! stores vectors.
 //! - [`open`]: opens the model of the settings (`[embed] provider`) behind the trait [`Provider`];
-//! - models: [`table`] is built in: it needs no file and no network, and takes microseconds a text ([`wordpiece`]
+//! - models: [`table`] is built in: it needs no file and no network, and takes microseconds per text ([`wordpiece`]
 //!   tokenizes for it); [`static_model`] chooses it or another table from a folder; [`local`] runs a sentence model
 //!   from a directory, with [`bert`] as its encoder; [`http`] calls a model behind an endpoint;
 //! - `model_files`: reads tensors and tokenizers from files;

@@ -1,7 +1,7 @@
 //! Opens the static model that the settings name ([`StaticModel`]): the table in the binary, a table in a folder, or
 //! none. [`Embedder`] embeds many texts with it.
 //!
-//! A folder has the layout of model2vec: one vector a token; a text's vector is the sum of its tokens' vectors. The
+//! A folder has the layout of model2vec: one vector per token; a text's vector is the sum of its tokens' vectors. The
 //! folder holds `tokenizer.json`, and `model.safetensors` with the tensor `embeddings` (floating point, or int8 with
 //! one scale for all). It may also hold `weights` (one for each token) and `mapping` (each token's row). In memory, a
 //! row is at most [`DIMENSIONS`] numbers as int8, with a scale of its own. A rotation ([`spread`]) distributes the

@@ -1,4 +1,4 @@
-//! Splits a file into lines, and marks the live ones.
+//! Splits a file into lines, and marks the live ones: those outside frontmatter, code and comments.
 //!
 //! A file is bytes. A line ends with LF or CRLF; the last line may have no terminator. A CR without LF is part of the
 //! text. A byte order mark at the start belongs to no line. A file always equals its mark, if any, followed by each

@@ -1,9 +1,9 @@
 //! Keeps the history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory
 //! that plain git can read.
 //!
-//! A write of the agent is one commit with its reason; changes by people before it are a commit of their own. Notes and
-//! the editing engine's reports of writes come in; commits go out. Logs, differences and restored notes are made from
-//! these commits.
+//! A write of the agent is one commit with its reason; changes that people made before the write are a commit of their
+//! own. Notes and the editing engine's reports of writes come in; commits go out. Logs, differences and restored notes
+//! are made from these commits.
 //! - [`store`]: the repository: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
 //! - [`take`]: taking snapshots. [`History`] is the room's entry point, and observes the editing engine (it is a
 //!   [`ChangeObserver`](crate::vault::ChangeObserver));

@@ -1,4 +1,4 @@
-//! Pushes and fetches the history with the user's own git, and joins a remote's history to this one.
+//! Pushes and fetches the history with the user's own git, and joins a remote's history to the local one.
 //!
 //! The user's keys, helpers and settings apply. `git` runs without a terminal. The daemon pushes in a thread of its
 //! own; a failed push is tried again later. Without git, only pushing and fetching fail.

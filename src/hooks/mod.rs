@@ -1,13 +1,13 @@
 //! Answers the hooks of coding agents (hosts).
 //!
-//! `vault-agent hook EVENT` is one short process an event. The host's message comes in; one line in the host's format
-//! goes out, or nothing. **No failure stops the host**: the cause is a line in a log, and the exit code is 0. Text from
-//! memory is untrusted context and is marked so; a hook's answer is never logged as conversation and never indexed. In
-//! the order of a call:
+//! `vault-agent hook EVENT` is one short process for each event. The host's message comes in; one line in the host's
+//! format goes out, or nothing. **No failure stops the host**: the cause is a line in a log, and the exit code is 0.
+//! Text from memory is untrusted context and is marked so; a hook's answer is never logged as conversation and never
+//! indexed. In the order of a call:
 //! - [`respond`](respond()): reads the message and makes the answer on a thread; after 300 ms, the timeout, the hook
 //!   ends without it;
 //! - [`host`]: the host's events, messages and transcripts, and the format of answers;
-//! - [`events`]: one file an event;
+//! - [`events`]: one file for each event;
 //! - [`decide`]: decisions about words. Pure; the words themselves are in `data/`;
 //! - [`archive`]: with `[hooks] archive = true`, writes the session as a log, after the answer, in the remaining time;
 //! - [`mod@install`]: our entries in the host's settings file;

@@ -1,6 +1,6 @@
-//! Carries out a person's requests about this machine and the shared store: checks whether it may join, makes a trial
-//! claim, accepts a store that was restored, and removes it. Also defines the request that asks the daemon to become
-//! the voice.
+//! Carries out a person's requests about this machine and the shared store: checks whether the machine may join, makes
+//! a trial claim, accepts a restored store, and removes the machine. Also defines the request that asks the daemon to
+//! become the voice.
 //!
 //! Messages for people compare the machines' wall clocks. No right to send depends on that comparison.
 

@@ -1,8 +1,8 @@
 //! Offers notes as MCP resources: the URI `vault://daily/2026-11-20.md` names the note `daily/2026-11-20.md`.
 //!
 //! In a URI, everything in the note's path but letters, digits and `-._~/` is percent-encoded. Lists come in pages
-//! whose cursor is the last path of the page before, so that they stay right while notes come and go. Only notes are
-//! resources: no hidden file, nothing but Markdown. Also completes the argument of a resource template or a prompt.
+//! whose cursor is the last path of the page before, so they stay correct while notes are added or removed. Only notes
+//! are resources: no hidden file, nothing but Markdown. Also completes the argument of a resource template or a prompt.
 
 use data_encoding::{BASE64, BASE64URL_NOPAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};

@@ -1,4 +1,4 @@
-//! Decides by their words whether two facts contradict each other. Pure.
+//! Decides whether two facts contradict each other, by their words. Pure.
 
 use super::wording::normal;
 

@@ -1,4 +1,4 @@
-//! Adds and removes pinned memories: `Pinned.md`, a bullet each, ending in a link to the pinned text, or plain text.
+//! Adds and removes pinned memories: bullets of `Pinned.md` that end in a link to the pinned text, or are plain text.
 //!
 //! Pinning adds a bullet at the end; unpinning removes the bullet's exact bytes. A person may do the same by hand. A
 //! bullet that a person changed meanwhile is left alone. Results are read back from the note.

@@ -2,7 +2,7 @@
 //!
 //! The files of `testdata` have a line for each secret: its family, a tab, a text with `«` and `»` round the secret,
 //! `⏎` for a line's end. `¦` cuts every secret in pieces, so that no scanner of a code host sees one. `unseen.txt` is a
-//! third of the lines, drawn by lot before the rules were written and not read while they were.
+//! third of the lines, drawn at random before the rules were written, and not read while they were written.
 
 use super::*;
 

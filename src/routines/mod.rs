@@ -1,4 +1,4 @@
-//! Runs routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
+//! Runs routines: scheduled prompts. Each routine is a note of `routines/`; each run is an isolated turn.
 //!
 //! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`due_runs`), and claims a run in
 //! the delivery journal for each routine that has something to do (`gather`, which asks no brain). [`Runner::drive`]

@@ -1,6 +1,6 @@
 //! Parses a file of answers (TOML with the questions' keys), and checks it before the first question.
 //!
-//! A missing answer counts as an empty line. The file holds no secret: it names files.
+//! A missing answer counts as an empty line. The file holds no secrets: it names the files that hold them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Takes the answers of `setup` that are secrets: set in the environment, in a file, or typed.
+//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed.
 
 use secrecy::SecretString;
 

@@ -1,4 +1,4 @@
-//! Shortens a log to a limited size: its summaries, and the events that no summary covers.
+//! Shortens a log to a limited size: to its summaries and the events that no summary covers.
 
 use jiff::tz::TimeZone;
 

@@ -1,5 +1,5 @@
-//! Lists a log's due summaries: summaries over events that are missing, summaries that are outdated, and summaries over
-//! other summaries. Pure.
+//! Lists a log's due summaries: missing summaries of events, outdated summaries, and summaries that combine other
+//! summaries. Pure.
 //!
 //! A deleted summary is found by its id if a summary above it still names it, because a summary's id is computed from
 //! its log, its events and its sources.

@@ -1,4 +1,4 @@
-//! Makes the request for a summary to a brain, and checks its answer. Pure.
+//! Makes the request to a brain for a summary, and checks the brain's answer. Pure.
 //!
 //! There are three prompts, one for each depth of summary: a piece of a session, a phase of a project, and lasting
 //! results. Each is sent twice at most, the second time in firmer words; after that the summary is extracted. The

@@ -1,4 +1,4 @@
-//! Prints figures of summaries: `cargo test --lib summary::tests -- --ignored --nocapture`.
+//! Prints figures of summaries. Run it with `cargo test --lib summary::tests -- --ignored --nocapture`.
 //!
 //! One figure is the share of LoCoMo's questions whose evidence is in the request. It needs LoCoMo's data
 //! (`LOCOMO=locomo-dev.json`).

@@ -1,10 +1,10 @@
 //! Imports other programs' memories into the vault, and exports the vault's.
 //!
-//! Coming in, a reader for each kind of source ([`memory_json`], [`openclaw`], [`records`], `source` itself) turns
+//! For an import, a reader for each kind of source ([`memory_json`], [`openclaw`], [`records`], `source` itself) turns
 //! files outside the vault into an [`ImportBatch`] of items, with the places of unusable parts. [`merge`] adds missing
 //! items to a note's text, purely, and [`Importer`] writes the result through [`vault::Editor`]: no line of a note is
-//! changed, nothing is added twice, and no note is replaced. Going out, [`VaultContents`] holds the notes' contents,
-//! and pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
+//! changed, nothing is added twice, and no note is replaced. For an export, [`VaultContents`] holds the notes'
+//! contents, and pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
 //! [`okf::bundle`].
 //!
 //! Other programs' files are no notes of the vault: they are read here, with bounds ([`bounded_read`]), and

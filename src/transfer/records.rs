@@ -1,4 +1,4 @@
-//! Writes and reads JSON Lines: one memory, bullet of a day, reminder, follow-up or pin a line, with its place.
+//! Writes and reads JSON Lines: each line is a memory, bullet of a day, reminder, follow-up or pin, with its place.
 //!
 //! Reading is the inverse of writing. A line that can't be used is skipped alone. Paths in a line only name the place
 //! that an item had; they are never opened, and a path outside the vault makes its line invalid.

@@ -1,7 +1,7 @@
 //! Asks the assistant the questions of the page, and ends those that an earlier process left open.
 //!
-//! Nothing of a question is logged; the turn journal records it, its calls and its cost. Approvals that it needs are
-//! left in the note.
+//! A question is in no log; the turn journal records it, its calls and its cost. The approvals that it needs are left
+//! in the note of approvals.
 
 use std::sync::Arc;
 

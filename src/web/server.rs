@@ -1,4 +1,4 @@
-//! Runs the listener: starts it, makes one-time addresses, and ends it.
+//! Starts and ends the page's listener, and makes one-time addresses.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, RwLock};

@@ -1,5 +1,5 @@
 //! Asks the brains of a chain one after the other until one answers, and ends the turn with that answer and its line of
-//! facts. If none answers, the answer is made of recalled memories.
+//! facts (brain, tokens, cost). If none answers, the answer is made of recalled memories.
 //!
 //! Each brain gets as many rounds of tools as it asks for and the settings allow. If the results don't fit into the
 //! brain's context, the oldest are shortened. The result is an answer with its brain, or the reason why no brain

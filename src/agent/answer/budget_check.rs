@@ -1,10 +1,10 @@
-//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, asks a person for permission to
-//! exceed a budget if no brain is left or the assistant's own budget is used up, and queues a notice for each budget
-//! that is nearly used up.
+//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, and queues a notice for each budget
+//! that is nearly used up. If no brain is left, or the assistant's own budget is used up, asks a person for permission
+//! to exceed the budget.
 //!
-//! A person's decision is kept in the turn journal and holds for the day. An open question delays a turn for about a
-//! second; then the answer is made from memory, and a task in the background waits for the decision. Only `ask` at a
-//! terminal waits for the decision itself.
+//! A person's decision is kept in the turn journal and holds for the day. A turn waits for about a second after the
+//! question is shown; then the answer is made from memory, and a task in the background waits for the decision. Only
+//! `ask` at a terminal waits for the decision itself.
 
 use std::sync::Arc;
 use std::time::Duration;

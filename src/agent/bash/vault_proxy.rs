@@ -1,7 +1,7 @@
 //! Runs `vault-agent` for a confined command: the only way from the box to the vault.
 //!
-//! Inside, the program finds [`crate::confine::gate::VARIABLE`], sends its arguments through the gate and prints the
-//! reply ([`forward`]). Outside, [`VaultProxy`] runs the same program on the vault, as a child with the call's id in
+//! In the box, `vault-agent` finds [`crate::confine::gate::VARIABLE`], sends its arguments through the gate and prints
+//! the reply ([`forward`]). Outside, [`VaultProxy`] runs `vault-agent` on the vault, as a child with the call's id in
 //! its environment (the variable [`CALLER`]). No process in the box can write that environment. The child records the
 //! assistant as the author of its changes, and runs only the assistant's commands (`cli::assistant_commands`).
 

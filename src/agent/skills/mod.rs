@@ -1,4 +1,4 @@
-//! Reads the skills of a vault: folders with a `SKILL.md`, through the vault and within limits. Never runs them.
+//! Reads the skills of a vault: folders with a `SKILL.md`. Their number and size are limited. Never runs them.
 //!
 //! A workspace comes in; listed, offered and loaded skills go out. A skill is identified by a hash over the names and
 //! bytes of its files: an approval holds for that hash, and a changed file makes another skill. A skill that came with

@@ -1,4 +1,4 @@
-//! Runs Claude Code as a brain: `claude -p` with JSON lines both ways.
+//! Runs Claude Code as a brain: `claude -p` with JSON lines in both directions.
 //!
 //! Its command line holds neither a key nor a word of the conversation: the `initialize` message carries the system
 //! text, the prompt follows it, and the environment holds the key. Claude Code reads no settings file of its own,

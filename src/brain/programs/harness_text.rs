@@ -2,8 +2,8 @@
 //! of earlier messages.
 //!
 //! The question is part of the message unchanged. Earlier messages, and the calls that another brain has already made
-//! for this question, are records between marks, one JSON object a line, so that no earlier text can end the records
-//! and pass for the question.
+//! for this question, are records between marks, one JSON object on each line, so that no earlier text can end the
+//! records and pass for the question.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Finds sentences in a prompt that look worth saving: identity, preferences, decisions.
 //!
-//! Heuristics over the user's own sentences, with a noise filter (questions, code, temporary problems, secrets, very
-//! short and very long sentences). The result is a suggestion; nothing is saved here.
+//! Applies heuristics to the user's own sentences. Questions, code, temporary problems, secrets, and very short or very
+//! long sentences are left out. The result is a suggestion; nothing is saved here.
 
 use crate::capture::sentences::{
     WORDS, in_order, is_question, looks_secret, normalize_words, one_line, sentences,

@@ -6,8 +6,8 @@
 //! candidates. A long message is a task or pasted text; only sentences that ask to be remembered are taken from it. The
 //! sentence is kept as it stands, without a leading `remember that`.
 //!
-//! A sentence's category is the first of the six whose phrases match; they are checked from the most to the least
-//! personal one. A sentence that matches none is an event.
+//! A statement has a category of its own. Any other sentence has the first category whose phrases match, in the order
+//! cases, patterns, preferences, profile, entities; without a match it is an event.
 
 use jiff::civil::Date;
 

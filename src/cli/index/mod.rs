@@ -1,4 +1,4 @@
-//! Groups the commands over the index: `search` and `recall` query it, `reindex` rebuilds it, `stats` describes it.
+//! Groups the commands for the index: `search` and `recall` query it, `reindex` rebuilds it, `stats` describes it.
 //!
 //! - [`search`], [`recall`], [`reindex`], [`stats`]: one file for each command.
 

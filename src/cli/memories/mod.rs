@@ -1,4 +1,4 @@
-//! Groups the commands over memory: `memory`, and `inbox` for candidates.
+//! Groups the commands for memory: `memory`, and `inbox` for candidates.
 //!
 //! - [`memory`], [`inbox`]: one file for each command; [`saving`] is `memory save`; [`arguments`] parses arguments. The
 //!   operations themselves are in [`crate::memory`].

@@ -1,4 +1,4 @@
-//! Groups the commands over reminders and follow-ups: `remind`, `commitment`, `agenda`, and `check` for lines that
+//! Groups the commands for reminders and follow-ups: `remind`, `commitment`, `agenda`, and `check` for lines that
 //! aren't understood.
 //!
 //! - [`remind`] (with [`occurrence`]: its `skip`, `move` and `preview`), [`commitment`], [`check`], [`agenda`]: one

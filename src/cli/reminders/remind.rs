@@ -1,5 +1,5 @@
-//! `remind`: adds, lists, changes, completes, snoozes and removes reminders; the same, except adding, for task lines of
-//! other plugins.
+//! `remind`: adds, lists, changes, completes, snoozes and removes reminders. All but adding also works for task lines
+//! of other plugins.
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};

@@ -1,4 +1,4 @@
-//! `setup`: asks a person about a new vault or takes the answers from a file, shows a plan, and writes it.
+//! `setup`: asks a person about a new vault or takes the answers from a file, shows a plan, and carries it out.
 //!
 //! [`crate::setup`] decides the questions and computes the plan. This folder has the terminal ([`prompt`]), the checks
 //! ([`checks`]) and the writing. Nothing is written before the plan is shown. The files are written in this order:

@@ -1,4 +1,4 @@
-//! Groups the commands over the history: reading it, restoring from it, merging conflict copies.
+//! Groups the commands for the history: reading it, restoring from it, merging conflict copies.
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file for each command;
 //! - [`shared`]: opening the history, paths, the pager and wording for all of them.

@@ -1,4 +1,4 @@
-//! Helps the commands over snapshots: opens the history, resolves typed paths, pages long output.
+//! Helps the commands of this folder: opens the history, resolves typed paths, pages long output.
 
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! `undo`: takes back the agent's last operations, one operation, or all that a turn changed; nothing else.
+//! `undo`: takes back the agent's last operations, one operation, or all changes of a turn, and nothing else.
 
 use super::shared::{diff_style, diff_text, open_history, refresh};
 use crate::cli::prelude::*;

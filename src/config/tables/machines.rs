@@ -1,5 +1,5 @@
-//! Reads `[machines]`: the store that coordinates several machines with one vault. Through it they agree which one
-//! sends notifications, answers messages and runs routines.
+//! Reads `[machines]`: the store that coordinates several machines with one vault. Through this store the machines
+//! agree which of them sends notifications, answers messages and runs routines.
 //!
 //! The table travels with the vault, so it is the same on every machine. Only the machine's name ([`machine_name`]) and
 //! the password file belong to one machine.

@@ -1,5 +1,5 @@
 //! Builds the namespaces of the box and its root, which holds the system, the readable paths and the scratch folder,
-//! nothing else.
+//! and nothing else.
 //!
 //! All mounts but the scratch are read-only even for the files' owner, because Landlock doesn't restrict changes of
 //! modes, owners and times.

@@ -1,4 +1,4 @@
-//! Runs the Discord bot, if there is a token and no other machine is the voice, and restarts it with changed settings.
+//! Runs the Discord bot if a token is set and this machine speaks on Discord (the voice); new settings restart it.
 //!
 //! A fault of Discord is shown in `status` as one sentence; the daemon goes on with the console.
 

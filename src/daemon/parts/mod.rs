@@ -1,5 +1,5 @@
-//! Runs the parts of the daemon beside its loop, one file each. Each gets all events, reads the settings itself, and
-//! never ends the daemon.
+//! Runs the parts of the daemon beside its loop, one file each. Each gets all events, applies changed settings itself,
+//! and never ends the daemon.
 //!
 //! - [`history`], [`index`], [`follow`]: snapshots of people's changes, the index, other programs' folders;
 //! - [`recall`], [`question_socket`]: the loaded searcher, and the owner's socket on which other processes query it;

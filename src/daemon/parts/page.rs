@@ -1,4 +1,4 @@
-//! Runs the page. It listens from the start if the settings say so, otherwise from a command's request on.
+//! Runs the page. The page listens from the start if the settings say so, otherwise after a command has asked for it.
 //!
 //! Commands ask over a Unix socket that only the owner can reach ([`crate::web::control_socket`]).
 

@@ -1,9 +1,9 @@
 //! Writes the summaries that are due, when a log has grown by enough.
 //!
 //! For a new message only the log's size is checked: a log holds at most one token for every four bytes, so a small
-//! growth can't make a summary due, and the log isn't read. A log with summaries is read whenever it grows, to find
-//! edited or deleted events. At the start, after lost events and after a deleted summary every log is checked. One log
-//! is read at a time, and no other part waits for it.
+//! growth can't make a summary due, and the log isn't read. Of a log with summaries, each appended text is read, to
+//! find edited or deleted events. Logs are all checked at the start, after lost events and after a pause; a log is
+//! checked after one of its summaries was deleted. One log is read at a time, and no other part waits for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek, SeekFrom};

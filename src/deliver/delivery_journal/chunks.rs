@@ -1,5 +1,5 @@
-//! Records a delivery's progress from claimed to sent and done. Its message is cut into chunks: they are claimed
-//! together, sent one by one, and end together.
+//! Records a delivery's progress from claimed to sent and done. The chunks of its message are claimed together, sent
+//! one by one, and ended together.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,7 +1,7 @@
 //! Defines messages as the journal stores them, with their chunks and the wait until the next attempt (backoff). Also
-//! records answers: text and nonces are on disk before the first byte is sent. About two thousand sent answers are
-//! kept. By them a message in the channel is assigned to the answer that it belongs to, even if a later answer has the
-//! same text.
+//! records answers: text and nonces are on disk before the first byte is sent. The answers among the last two thousand
+//! messages are kept. They show to which answer a message in the channel belongs, even if a later answer has the same
+//! text.
 //!
 //! An answer is a message without deliveries: no note has a line for it. The channel that waits for the answer sends
 //! it, by the same steps as the scheduler's pass.

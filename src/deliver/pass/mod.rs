@@ -17,7 +17,7 @@
 //! limits the messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
 //!
 //! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for a
-//! rewrite. A due line without an id that was just written may be half typed: it waits five seconds, a minute at most,
+//! rewrite. A due line that was just written and has no id may be half typed: it waits five seconds, a minute at most,
 //! except for `tick`.
 
 mod machine_claims;

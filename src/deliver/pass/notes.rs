@@ -1,8 +1,8 @@
 //! Reads `Reminders.md` and `COMMITMENTS.md` for one pass, and records, from pass to pass, since when a note and its
 //! new lines have been unchanged.
 //!
-//! A person may still be typing a due line without an id that was just written. It fires after five seconds without a
-//! change, or after a minute of changes.
+//! A person may still be typing a due line that was just written and has no id. The line fires after five seconds
+//! without a change, or after a minute of changes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Compares the notes with the journal: decides which due items are sent, which wait, and which were sent already, so
-//! that only their notes are updated.
+//! Compares the notes with the journal: decides which due items are sent, which wait, and which were sent already and
+//! only need their notes updated.
 //!
 //! An item that became due while the machine was off is still due (`schedule::due` computes that) and is planned like
 //! any other; the journal has the items that were sent already. In quiet hours all items wait except urgent ones.

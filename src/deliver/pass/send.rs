@@ -3,7 +3,7 @@
 //! A chunk that may have arrived is searched for at its destination before it is sent again. The search is skipped as
 //! long as the service itself drops a second copy (within its nonce window). After an attempt without an answer, a
 //! requested pause, or three failures in a row (one for copies), a destination gets nothing more in this pass. A
-//! notification that a destination refuses for good goes to the next one; an answer or an approval waits for its own.
+//! notification that a destination refuses for good goes to the next one; an answer or an approval waits.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Plans the notifications for task lines of other plugins: one for each time of a task, and no edit of its line.
+//! Plans the notifications for task lines of other plugins: one for each time of a task. The line isn't edited.
 //!
 //! The key of a task is made of its words and its note; the key of an occurrence also of its local time. So a changed
 //! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A date without a time of day gets

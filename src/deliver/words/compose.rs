@@ -1,7 +1,7 @@
 //! Writes the texts of notifications, from facts. Pure.
 //!
-//! The words are plain and the same for every notifier: the due time, the delay, the number of earlier occurrences that
-//! it stands for, the next occurrence. The user's own text is quoted as the note has it.
+//! The words are plain and the same for every notifier: the due time, the delay, the number of missed earlier
+//! occurrences, the next occurrence. The user's own text is quoted as the note has it.
 
 use std::fmt::Write as _;
 

@@ -3,8 +3,7 @@
 //! A worker takes the lock of its channel, registers its turn with [`ChannelLock::begin`], and removes it with `end`.
 //! The locks outlive a restart of the bot, so a bot with new settings waits for the turn of the old one. `stop` and an
 //! edited or deleted question cancel a running turn; `end` returns the reason. Also defines the pauses between attempts
-//! that all tasks of the bot use, and remembers the messages that were accepted when they were sent, not after an
-//! absence.
+//! that all tasks of the bot use, and remembers the accepted messages that were sent since the bot started.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

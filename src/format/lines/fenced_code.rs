@@ -1,4 +1,4 @@
-//! Follows a note's block quotes and list items line by line, as far as its fenced code depends on them. Pure.
+//! Finds a note's fenced code line by line, and follows the block quotes and list items in which code may stand. Pure.
 //!
 //! The rules are CommonMark's: a fence stands in its containers (block quotes, list items), and ends with them. A
 //! paragraph's lazy continuation line ends no container. HTML blocks are read as paragraphs, so a fence in one opens

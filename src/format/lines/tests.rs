@@ -1,4 +1,4 @@
-//! Tests of `lines`.
+//! Tests `lines`.
 
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};

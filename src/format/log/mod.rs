@@ -1,5 +1,5 @@
-//! Parses and writes logs: one file for each context window of a conversation, one Obsidian callout for each event,
-//! append-only.
+//! Parses and writes logs, which are append-only: one file for each context window of a conversation, one Obsidian
+//! callout for each event.
 //!
 //! Every line of an event's text is prefixed by `> `, so it can't be taken for structure: a code fence, a `---` and a
 //! callout's own syntax come back byte for byte. An event ends with a block id on a line of its own, so that it can be

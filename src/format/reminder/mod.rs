@@ -1,5 +1,5 @@
-//! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a
-//! line.
+//! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder
+//! on each line.
 //!
 //! [`parse`] collects a file's live lines that are reminders. Near misses come out as findings with a column, a reason
 //! and a suggestion; all other lines are passed over. [`with_id`] and [`with_schedule`] are the only edits of a line.

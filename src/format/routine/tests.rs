@@ -1,4 +1,4 @@
-//! Tests of `routine`.
+//! Tests `routine`.
 
 use super::*;
 

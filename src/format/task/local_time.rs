@@ -1,4 +1,4 @@
-//! Converts local times of a zone to instants and back, where the clocks change too. Pure.
+//! Converts local times of a zone to instants and back, also at clock changes. Pure.
 //!
 //! A time that the clocks skip is the first whole minute after the gap; one that comes twice is the earlier of the two.
 

@@ -8,9 +8,9 @@
 //!
 //! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed then, the file stays, and
 //! no program can write `NAME` again. Processes of this program write only while they hold the repository's own lock,
-//! which the kernel releases when a process ends. So the holder of that lock knows that no running process of this
-//! program made a `.lock` that it finds. A person's own git may have made it: such a file is left alone while a process
-//! has it open, or while it is young and a git process works in this repository.
+//! which the kernel releases when a process ends. So if the holder of that lock finds a `.lock` file, no running
+//! process of this program made it. A person's own git may have made it: the file is left alone while a process has it
+//! open, or while it is young and a git process works in this repository.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};

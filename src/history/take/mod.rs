@@ -1,4 +1,4 @@
-//! Takes snapshots: from the vault's files to commits.
+//! Takes snapshots: turns the vault's files into commits.
 //!
 //! Paths that may have changed, or the editor's report of a write, come in; a [`SnapshotResult`] goes out. Bulk
 //! deletions by a person are held until that person confirms them; a file that hasn't changed since the last snapshot

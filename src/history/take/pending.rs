@@ -3,8 +3,8 @@
 //! All planned writes are saved in the journal before the first of them is made. While the journal exists, a file that
 //! has the state planned for it counts as written by the restore or undo, not by a person: a snapshot commits the file
 //! of a restore in the name of the restore, and leaves the file of an undo to the one commit at its end. After a crash
-//! the next `restore` or `undo`, or the daemon, finishes the remaining writes or takes all of them back. Also reads and
-//! replaces small JSON files, for the other journals of the room.
+//! the next `restore` or `undo` finishes the remaining writes or takes all of them back; the daemon finishes an undo.
+//! Also reads and replaces small JSON files, for the other journals of the room.
 
 use std::collections::HashMap;
 use std::fs;

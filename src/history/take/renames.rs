@@ -1,4 +1,4 @@
-//! Detects renames: a file that is gone was renamed if the same text, or nearly, stands at another path.
+//! Detects renames: a file that is gone was renamed if a new path has the same or nearly the same text.
 //!
 //! A file is paired once: first with a file of the same content, preferably of the same name; otherwise with a file of
 //! the same name whose lines are mostly the same, as when a folder was renamed and the links in its notes were updated.

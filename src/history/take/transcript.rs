@@ -1,4 +1,4 @@
-//! Commits text that the bot, the hooks and the assistant appended to logs, apart from people's changes.
+//! Commits text that the bot, the hooks and the assistant appended to logs, separately from people's changes.
 //!
 //! Appends are not reported one by one (one commit for each message would cost more than the message); the next
 //! snapshot finds them. The logs themselves prove their origin: whole events, byte for byte as this program writes

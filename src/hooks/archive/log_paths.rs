@@ -2,8 +2,8 @@
 //! attachments (large results, pictures) into `files/`, named by their SHA-256. Reads a log's markers: the names of its
 //! pieces (texts, tool calls and results of the transcript), and the link to the log that it continues.
 //!
-//! A log that was moved to another folder below the surface's own is found there and continued. A new log begins in the
-//! folder of the project in which the session's first line was written.
+//! A log that was moved to another folder below `logs/claude-code/` is found there and continued. A new log begins in
+//! the folder of the project in which the session's first line was written.
 
 use std::collections::HashMap;
 use std::fs::DirEntry;

@@ -1,4 +1,4 @@
-//! Finds claims of an assistant to have saved something, in its answers.
+//! Finds, in an assistant's answers, claims to have saved something.
 //!
 //! A claim is a sentence in the assistant's own words (no code, quotation, question, offer or denial) that says that
 //! something about the user was kept, or that promises to remember it or to remind of it. Sentences about programs use

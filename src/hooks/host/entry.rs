@@ -2,8 +2,8 @@
 //!
 //! A line is one JSON object. Its text, tool calls and results become pieces. A piece's name is made from the id of the
 //! entry and from the piece's content, so the same entry always gets the same names, however often it is written or
-//! read. Claude Code writes entries twice (after compactions, when a session is resumed) and copies those of the
-//! session that another is forked from; the copies keep their id, or name the original's (`forkedFrom`).
+//! read. Claude Code writes entries twice (after compactions, when a session is resumed), and copies the entries of a
+//! session that is forked. A copy keeps the id of its original, or names it (`forkedFrom`).
 //!
 //! The model's thinking, text that hooks and the host add for the model, and the host's bookkeeping are left out,
 //! because they are no part of the conversation.

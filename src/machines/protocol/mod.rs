@@ -6,11 +6,11 @@
 //! [`Protocol::record_outcome`]. Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`];
 //! after the channel has accepted the message it calls [`Protocol::mark_sent`].
 //!
-//! Safety rests on two rules. First, a right has a length. Its holder uses only the first four fifths of it, measured
-//! from the start of the request that wrote it. Every other machine waits for the whole length, measured from its own
-//! first reading of the right. Each machine measures by its own monotonic clock, which goes on during suspension, so
-//! wall clocks are never compared. Second, each change compares by value with the entry that it replaces, so of two
-//! machines that write the same key one loses.
+//! Safety rests on two rules. First, a right has a duration. Its holder uses only the first four fifths of that time,
+//! measured from the start of the request that wrote the right. Every other machine waits for the whole duration,
+//! measured from its own first reading of the right. Each machine measures by its own monotonic clock, which goes on
+//! during suspension, so wall clocks are never compared. Second, each change compares by value with the entry that it
+//! replaces, so of two machines that write the same key one loses.
 //!
 //! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
 //!   the machines, the problems that keep a machine from taking part, and the removal of old claims;

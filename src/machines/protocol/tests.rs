@@ -1,4 +1,4 @@
-//! Plays rounds of several machines over one store, by hand.
+//! Tests rounds of several machines over one store, each written out step by step.
 
 use super::value::EntriesFormat;
 use super::*;

@@ -2,7 +2,7 @@
 //! effect of a request.
 //!
 //! - [`server`]: one session;
-//! - [`transports`]: over standard input and output, one JSON message a line, or streamable HTTP with a bearer token;
+//! - [`transports`]: over standard input and output, one JSON message per line, or streamable HTTP with a bearer token;
 //! - [`subscriptions`]: notifications of changed notes, and of the progress of a long call.
 
 mod server;

@@ -1,4 +1,4 @@
-//! Serves MCP over its two transports: standard input and output, as a host starts it, one JSON message a line; and
+//! Serves MCP over its two transports: standard input and output, as a host starts it, one JSON message per line; and
 //! streamable HTTP, for clients that can't start a process.
 //!
 //! Over standard input and output, a line that is no JSON or no valid message is answered with an error, as JSON-RPC

@@ -1,4 +1,4 @@
-//! Reads the follower's proof of freshness in another process.
+//! Reads, in another process, the follower's proof that the index is fresh.
 //!
 //! The cache's folder comes in. If a follower runs and has reported all events before the question, the changed and
 //! uncommitted files go out; otherwise nothing.

@@ -1,5 +1,5 @@
-//! Strips phrases from a question that add no content: a greeting, a thank-you, "could you tell me", "please answer in
-//! one sentence".
+//! Strips from a question the phrases that add no content: a greeting, a thank-you, "could you tell me", "please answer
+//! in one sentence".
 //!
 //! A sentence is dropped if all its words are such phrases and another sentence remains; an opening is dropped if a
 //! question word follows it. The rest is unchanged. Pure.

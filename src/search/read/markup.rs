@@ -1,5 +1,5 @@
 //! Finds and strips the markup of a note that Obsidian doesn't display: comments (`%% … %%` and `<!-- … -->`), HTML
-//! tags, and the mark of a callout. A comment is a block of its own kind, and no part of its paragraph or item. Also keeps
+//! tags, and the mark of a callout. A comment is a block of its own kind, not part of its paragraph or item. Also keeps
 //! lines that read like definitions of links.
 //!
 //! Pure. Comment marks in code are text; so is a `%%` without its end.

@@ -1,4 +1,4 @@
-//! Tests of `parse`.
+//! Tests `parse`.
 
 use super::*;
 use crate::search::read::block::{Kind, Role};

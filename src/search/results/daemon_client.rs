@@ -1,4 +1,4 @@
-//! Sends questions to a running daemon, which has the index in memory; without a daemon, computes the same answer here.
+//! Sends questions to a running daemon, which has the index in memory; without one, computes the same answer itself.
 //!
 //! The daemon listens on a Unix socket in the state directory, which only its owner can enter. A request is one line of
 //! JSON, and so is an answer. The daemon answers only processes with the same build, the same settings and the same

@@ -1,8 +1,8 @@
 //! Marks facts that no longer hold: struck facts, the older of two that contradict each other, and expired working
 //! memory.
 //!
-//! Such facts are found and returned, but behind those that hold; a struck fact names the day until which it held.
-//! Expired working memory is found too, but never recalled for a prompt. Pure.
+//! A struck or contradicted fact counts as half as similar to the prompt; a struck one names the day until which it
+//! held. Expired working memory comes after all other hits, and is never recalled for a prompt. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

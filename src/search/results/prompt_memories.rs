@@ -1,4 +1,4 @@
-//! Recalls for a prompt ([`Recall::recall`]): returns the few memories that help with it, or nothing.
+//! Recalls memories for a prompt ([`Recall::recall`]): returns the few that help with the prompt, or none.
 
 use std::cell::{LazyCell, OnceCell};
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! Answers by the index alone ([`crate::search::Index::search`]): hits for a query's words, phrases, prefixes and
-//! filters.
+//! Answers a query from the index alone ([`crate::search::Index::search`]): finds its words, phrases and prefixes, and
+//! applies its filters.
 
 use std::collections::BTreeMap;
 

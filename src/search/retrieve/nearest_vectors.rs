@@ -2,11 +2,11 @@
 //! are many blocks, it compares the signs of the built-in vectors first, and computes the cosines of the nearest blocks
 //! alone. Vectors of another model have no signs, so all of them are compared.
 //!
-//! There are two passes. The first compares the signs of the first 64 dimensions, eight bytes a block, and leaves about
-//! 16,000 blocks; a vector that is near as a whole is nearly always near in these dimensions, too. The second compares
-//! all signs of those blocks. The threshold of the first pass comes from a sample of blocks; the mean and the spread of
-//! all cosines are estimated from a part of the sample. The vectors themselves determine the sample, so the result
-//! depends on the blocks in scope alone, not on the corpus's history.
+//! There are two passes. The first compares the signs of the first 64 dimensions, eight bytes per block, and leaves
+//! about 16,000 blocks; a vector that is near as a whole is nearly always near in these dimensions, too. The second
+//! compares all signs of those blocks. The threshold of the first pass comes from a sample of blocks; the mean and the
+//! spread of all cosines are estimated from a part of the sample. The vectors themselves determine the sample, so the
+//! result depends on the blocks in scope alone, not on the corpus's history.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Encodes built-in vectors: two bits a dimension, 64 bytes a vector.
+//! Encodes built-in vectors: two bits per dimension, 64 bytes per vector.
 //!
 //! Each dimension of a unit vector becomes one of four levels: its sign, and whether it is large. The levels are those
 //! with the least distortion for normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The

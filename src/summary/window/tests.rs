@@ -1,4 +1,4 @@
-//! Tests properties of logs with their summaries: no log and no deletion makes them lose an event.
+//! Tests summaries of random logs: no event is lost, whatever is logged or deleted.
 
 use jiff::tz::TimeZone;
 use proptest::prelude::*;

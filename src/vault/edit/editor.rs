@@ -1,7 +1,7 @@
-//! Edits notes: [`Editor`] repeats an attempt until the edit is made on the newest bytes, or its time is over
+//! Edits notes: [`Editor`] repeats an attempt until the edit is made on the newest bytes, or a time limit is reached
 //! ([`EditError::Busy`]). No other room changes notes. `docs/editing.md` is the protocol.
 //!
-//! [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that one edit happens at a time. An attempt
+//! [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so one edit happens at a time. An attempt
 //! ([`in_place`](super::in_place), or the swap) reads the note and applies the operations to these bytes. If another
 //! program changes the note between reading and writing, the attempt fails, and the editor reads the note again. If
 //! another program has the file open, the editor waits, without the lock, and tries again.

@@ -1,4 +1,4 @@
-//! Serves `/notes/PATH`: a rendered note, the origin of its lines, and its earlier states, of which parts can be
+//! Serves `/notes/PATH`: a rendered note, the origin of its lines, and its earlier states, from which parts can be
 //! restored. [`folders`] lists a folder.
 
 mod folders;

@@ -1,13 +1,13 @@
-//! Supervises the program of a harness or an MCP server: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process
-//! between us and the program. Also makes the program's environment, and ends the processes that a killed run left
-//! behind, which a variable in their environment marks.
+//! Supervises the program of a harness or an MCP server: `vault-agent __supervise PROGRAM ARGUMENTS…` is the program's
+//! parent and our child. Also makes the program's environment, and ends the processes that a killed run left behind; a
+//! variable in their environment identifies them.
 //!
 //! The supervisor starts the program, which inherits its pipes, and waits for it. Before the supervisor ends, it ends
 //! all processes that the program has started; on Linux also processes in the background or in another session, because
 //! orphans become the supervisor's children. The supervisor's parent holds the other end of its standard input. When
 //! the parent closes that end, the program has five seconds to end by itself; when the parent has died, the program is
-//! ended at once. So no process outlives us, unless the supervisor is killed; the next start ends the processes in that
-//! case. A process's descendants are found through `/proc` on Linux, elsewhere by the process group.
+//! ended at once. So no process outlives us, unless the supervisor is killed; in that case our next start ends the
+//! processes. A process's descendants are found through `/proc` on Linux, elsewhere by the process group.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Tests of `ask`.
+//! Tests `ask`.
 
 use super::*;
 use crate::brain::{FailureClass, Usage};

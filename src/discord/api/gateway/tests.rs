@@ -1,4 +1,4 @@
-//! Tests of `gateway`.
+//! Tests `gateway`.
 
 use super::*;
 

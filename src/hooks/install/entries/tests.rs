@@ -1,4 +1,4 @@
-//! Tests of the entries of a settings file.
+//! Tests `entries`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Fetches the branch at the remote, checks it against what was seen before, and pushes it.
+//! Fetches the branch at the remote, compares it with the state that this machine saw last, and pushes new states.
 
 use std::fs::{File, OpenOptions};
 

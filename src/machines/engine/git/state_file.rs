@@ -1,11 +1,10 @@
 //! Reads and writes the state file: one file in a git branch, with all entries that the machines share. This module
-//! also makes the names of the branches (one branch, or one a month where a server forbids forced pushes), and records
-//! in the state directory which state this machine last saw at the remote.
+//! also makes the names of the branches (one branch, or one for each month if a server forbids forced pushes), and
+//! records in the state directory which state this machine last saw at the remote.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
-//! in the file. By a nonce that it knows, a machine finds out whether the present state comes after the state that it
-//! saw. If the answer to a push was lost, the push arrived if its nonce is in the list, also after further pushes of
-//! others.
+//! in the file. These nonces show whether the present state descends from the state that a machine saw last. If the
+//! answer to a push was lost, the push arrived if its nonce is in the list, also after further pushes of others.
 
 use std::fmt::Write;
 use std::path::Path;

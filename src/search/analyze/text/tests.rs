@@ -1,4 +1,4 @@
-//! Tests of `text`.
+//! Tests `text`.
 
 use super::*;
 

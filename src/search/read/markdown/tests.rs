@@ -1,4 +1,4 @@
-//! Tests of `markdown`.
+//! Tests `markdown`.
 
 use super::*;
 

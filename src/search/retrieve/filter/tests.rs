@@ -1,4 +1,4 @@
-//! Tests of `filter`.
+//! Tests `filter`.
 
 use super::*;
 

@@ -1,5 +1,5 @@
 //! Detects damage of the cache, and replaces an unusable cache by an empty one, which is filled from the notes. If the
-//! database itself is undamaged, its vectors are kept, and its generation number goes on.
+//! database itself is undamaged, its vectors are kept, and its generation number continues.
 //!
 //! A checkpoint writes all commits into the database's file, and its checksum into the seal. Opening the cache compares
 //! the file's stat with the seal. Every byte is read after a restart of the machine, for a cache that was copied, and

@@ -1,4 +1,4 @@
-//! Tests of `cache`.
+//! Tests `cache`.
 
 use super::*;
 

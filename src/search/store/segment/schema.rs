@@ -1,4 +1,4 @@
-//! Defines the full-text schema: one document a block, with three fields.
+//! Defines the full-text schema: one document for each block, with three fields.
 //!
 //! - `rank`: the stems that ranking counts, without function words: of text, speaker's name, title and headings;
 //! - `text`: the terms of the text that aren't in `rank` (function words, signs, parts of compounds, forms without

@@ -1,4 +1,4 @@
-//! Tests of `file`.
+//! Tests `file`.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tests of `pack`.
+//! Tests `pack`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
