@@ -23,7 +23,8 @@ const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 /// The longest wait after a failure.
 const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
 
-/// The number of answers that are kept, so that a message with the same text is never taken for a later answer.
+/// The answers among the last so many messages are kept, so that a message with the same text is never taken for a later
+/// answer.
 const KEEP: i64 = 2_000;
 
 /// A message to claim, with the deliveries that it carries (none for a confirmation).
