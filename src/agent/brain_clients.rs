@@ -85,7 +85,9 @@ impl PreparedBrain {
     pub fn of(settings: &config::BrainSettings, root: &Path) -> Self {
         let url = settings.url.clone().unwrap_or_else(|| settings.kind.default_url().to_owned());
         let (keys, problem) = keys(settings, root);
-        let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
+        // The failure of a missing key ends with these settings, as that of a refused key ends with the key.
+        let missing = problem.as_deref().filter(|_| keys.is_empty());
+        let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).chain(missing).collect();
         let id = BrainId::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
         Self { settings: settings.clone(), url, id, problem, keys }
     }

@@ -1,15 +1,18 @@
 //! Rebuilds the request of a past turn from the notes, and compares its hash with that of the request that was sent.
 //!
 //! A turn's id, the turn journal (if it exists) and the tools of its purpose come in; a [`RebuiltRequest`] goes out,
-//! with the reason for a difference. The present notes are tried first, then those of the snapshots from the time of
-//! the request. The two requests are equal, byte for byte, unless the settings, the program or a file that was not kept
-//! has changed since. A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
+//! with the reason for a difference. The present notes and settings are tried first, then those of the snapshots from
+//! the time of the request. The two requests are equal, byte for byte, unless no snapshot has a note, or the program or
+//! a file that was not kept has changed since. A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::read_vault_file;
 use super::skills::{NOTE, offered_skill};
 use crate::brain::{MessagePart, Request, ToolSpec};
+use crate::config::FILE_NAME;
 use crate::format::log::{self, LogBlock};
 use crate::format::routine;
 use crate::history::Commit;
@@ -76,15 +79,16 @@ pub enum RebuildError {
     Notes(#[from] VaultError),
 }
 
-/// The tools that a brain could call: by its purpose (`assistant`, `routine:NAME`) and the MCP servers that it names.
-pub type ToolSource<'a> = dyn Fn(&str, &[String]) -> Vec<ToolSpec> + 'a;
+/// The tools that a brain could call: by the settings, its purpose (`assistant`, `routine:NAME`) and the MCP servers that
+/// it names.
+pub type ToolSource<'a> = dyn Fn(&Arc<Workspace>, &str, &[String]) -> Vec<ToolSpec> + 'a;
 
 /// Reads a note, as it is now or was then.
 type NoteReader<'a> = dyn Fn(&str) -> Vec<u8> + 'a;
 
 /// A turn's log, and the facts of its answer.
 struct LoggedTurn<'a> {
-    workspace: &'a Workspace,
+    workspace: &'a Arc<Workspace>,
     /// The question's block.
     question: String,
     /// The log that holds the question.
@@ -98,7 +102,7 @@ struct LoggedTurn<'a> {
 /// # Errors
 /// There is no such turn, it asked no brain, or the journal or a log can't be read.
 pub fn rebuild(
-    workspace: &Workspace,
+    workspace: &Arc<Workspace>,
     journal: Option<&TurnJournal>,
     id: &str,
     tools: &ToolSource<'_>,
@@ -146,7 +150,7 @@ pub fn rebuild(
 
 impl<'a> LoggedTurn<'a> {
     /// The answer to a question in any log, with the window that holds the question.
-    fn find(workspace: &'a Workspace, question: &str) -> Result<Option<Self>, RebuildError> {
+    fn find(workspace: &'a Arc<Workspace>, question: &str) -> Result<Option<Self>, RebuildError> {
         let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
         let recall = rebuild::recall_id(question);
         let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
@@ -177,9 +181,11 @@ impl<'a> LoggedTurn<'a> {
         facts.with = joined.iter().filter_map(|turn| turn.question.block_id().map(str::to_owned)).collect();
     }
 
-    /// The request from the notes of now; where its hash is another one, from the notes of the time that it was sent.
+    /// The request from the present notes; where its hash is another one, from the notes of the time that it was sent.
     fn rebuild(&self, stored_hash: Option<String>, tools: &ToolSource<'_>) -> RebuiltRequest {
-        let now = self.request(tools, &|path| read_vault_file(self.workspace, path).unwrap_or_default());
+        let now = self.request(self.workspace, tools, &|path| {
+            read_vault_file(self.workspace, path).unwrap_or_default()
+        });
         let equal = |request: &Option<Request>| {
             stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
         };
@@ -207,7 +213,9 @@ impl<'a> LoggedTurn<'a> {
                 "the file {} was sent and isn't kept (`[discord] keep_attachments = \"files\"` keeps files)",
                 crate::format::quote(&file.name)
             ),
-            None => "a note, the settings or the program changed since".to_owned(),
+            None => {
+                "no snapshot has a note or the settings as they were, or the program changed since".to_owned()
+            }
         }
     }
 
@@ -226,14 +234,22 @@ impl<'a> LoggedTurn<'a> {
         history.point(&at.to_string()).into_iter().chain(before_turn).collect()
     }
 
-    /// The request of the notes as a snapshot has them.
+    /// The request of the notes and the settings as a snapshot has them.
     fn request_at(&self, point: &Commit, tools: &ToolSource<'_>) -> Option<Request> {
         let history = self.workspace.history().ok()??;
-        self.request(tools, &|path| history.read_at(point, path).ok().flatten().unwrap_or_default())
+        let read = |path: &str| history.read_at(point, path).ok().flatten().unwrap_or_default();
+        let then =
+            self.workspace.with_settings(&String::from_utf8_lossy(&read(FILE_NAME))).ok().map(Arc::new);
+        self.request(then.as_ref().unwrap_or(self.workspace), tools, &read)
     }
 
-    fn request(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Option<Request> {
-        let (facts, settings) = (&self.facts, &self.workspace.settings);
+    fn request(
+        &self,
+        workspace: &Arc<Workspace>,
+        tools: &ToolSource<'_>,
+        read: &NoteReader<'_>,
+    ) -> Option<Request> {
+        let (facts, settings) = (&self.facts, &workspace.settings);
         let (at, budget) = facts.at.zip(facts.budget)?;
         let brain = settings.brains.iter().find(|brain| brain.name == facts.brain);
         let blocks = rebuild::blocks_up_to(&self.blocks, facts.tail.as_deref());
@@ -249,14 +265,14 @@ impl<'a> LoggedTurn<'a> {
             |name: &str| offered_skill(name, &read(&format!("{}/{name}/{NOTE}", settings.paths.skills)));
         let skills = facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default();
         Some(assemble::assemble(RequestMaterial {
-            notes: super::notes(self.workspace, at, read),
+            notes: super::notes(workspace, at, read),
             skills,
-            tools: self.tools(tools, read),
+            tools: self.tools(workspace, tools, read),
             blocks,
             summaries: &self.summaries(read),
             questions,
             injection: rebuild::injection(&self.blocks, &rebuild::recall_id(&self.question)),
-            now: at.to_zoned(self.workspace.zone.tz().clone()),
+            now: at.to_zoned(workspace.zone.tz().clone()),
             budget,
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             schema: None,
@@ -264,15 +280,20 @@ impl<'a> LoggedTurn<'a> {
     }
 
     /// The tools that a brain could call in the turn: those of its routine, if it is a run of one.
-    fn tools(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Vec<ToolSpec> {
+    fn tools(
+        &self,
+        workspace: &Arc<Workspace>,
+        tools: &ToolSource<'_>,
+        read: &NoteReader<'_>,
+    ) -> Vec<ToolSpec> {
         let asked = self.blocks.iter().find(|block| block.event.id.as_deref() == Some(&self.question));
         let author = asked.map_or("", |block| block.event.author.as_str());
         let Some(name) = author.strip_prefix("routine:") else {
-            return tools(ASSISTANT, &[]);
+            return tools(workspace, ASSISTANT, &[]);
         };
-        let folder = self.workspace.settings.paths.routines.trim_end_matches('/');
+        let folder = workspace.settings.paths.routines.trim_end_matches('/');
         let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
-        tools(author, &servers.unwrap_or_default())
+        tools(workspace, author, &servers.unwrap_or_default())
     }
 
     /// The message parts of the files of a question, as far as the vault keeps them.

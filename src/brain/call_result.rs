@@ -1,6 +1,7 @@
 //! Defines the result of a call to a brain: a whole reply ([`Reply`]) or a classified failure ([`BrainError`]). Also
 //! defines a call's progress and its usage of tokens.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -91,16 +92,21 @@ impl Reply {
         Self { text: text.to_owned(), tool_calls, raw, usage, stop, model }
     }
 
-    /// Removes the calls of a refusal, which was broken off, and cuts the names of other calls, which stand in titles
-    /// and errors.
+    /// Removes the calls of a refusal, which was broken off; cuts the names of other calls, which stand in titles and
+    /// errors; and gives each call an id of its own, as providers demand of the next request.
     pub fn sanitize_calls(&mut self) {
         if self.stop == StopReason::Refusal {
             self.tool_calls.clear();
         }
+        let mut ids = HashSet::new();
         for call in &mut self.tool_calls {
+            // The raw answer holds the whole name, and the id twice.
             if let Some((end, _)) = call.name.char_indices().nth(MAX_CALL_NAME) {
                 call.name.truncate(end);
-                // It holds the whole name.
+                self.raw = None;
+            }
+            while !ids.insert(call.id.clone()) {
+                call.id.push('_');
                 self.raw = None;
             }
         }
@@ -192,6 +198,21 @@ impl Price {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_call_has_an_id_of_its_own() {
+        let call = |id: &str| ToolCall { id: id.into(), name: "memory_save".into(), arguments: "{}".into() };
+        let raw = RawTurn { wire: "chat".into(), endpoint: "http://h".into(), items: vec![true.into()] };
+        let mut reply = Reply::said("", StopReason::ToolUse);
+        (reply.tool_calls, reply.raw) = (vec![call("a"), call("b")], Some(raw));
+        reply.sanitize_calls();
+        assert!(reply.raw.is_some());
+        reply.tool_calls.extend([call("a"), call("a")]);
+        reply.sanitize_calls();
+        let ids: Vec<&str> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "a_", "a__"]);
+        assert!(reply.raw.is_none(), "it has the provider's ids");
+    }
 
     #[test]
     fn what_nobody_sees_is_no_answer() {

@@ -168,10 +168,6 @@ pub fn record(
                 health.record(row(brain, error, count, Some(pause), now));
             }
         }
-        FailureClass::RateLimit => {
-            let count = streak(health, brain, FailureClass::RateLimit, now) + 1;
-            health.record(row(brain, error, count, Some(asked.unwrap_or(step(count))), now));
-        }
         FailureClass::Timeout | FailureClass::Overloaded => {
             let [late, overloaded] = [FailureClass::Timeout, FailureClass::Overloaded]
                 .map(|class| streak(health, brain, class, now));
@@ -181,13 +177,18 @@ pub fn record(
                 in_a_row.checked_sub(TIMEOUTS_BEFORE_PAUSE).map(|over| asked.unwrap_or(step(over + 1)));
             health.record(row(brain, error, own + 1, pause, now));
         }
-        FailureClass::Auth => {
+        FailureClass::Auth if brain.keys.get(key).is_some_and(|key| !key.is_empty()) => {
             let refused = health.row(brain, FailureClass::Auth).filter(|row| row.settings == brain.settings);
             let mut keys = refused.map(|row| row.keys.clone()).unwrap_or_default();
             keys.extend(brain.keys.get(key).filter(|key| !keys.contains(key)).cloned());
             let row =
                 FailureCount { keys, settings: brain.settings.clone(), ..row(brain, error, 1, None, now) };
             health.record(row);
+        }
+        // Without a key of ours a program's own login is missing, and nothing here shows when a person logs in.
+        FailureClass::RateLimit | FailureClass::Auth => {
+            let count = streak(health, brain, error.class, now) + 1;
+            health.record(row(brain, error, count, Some(asked.unwrap_or(step(count))), now));
         }
         FailureClass::UnknownModel => health.record(row(brain, error, 1, None, now)),
         // The next turn asks again.
@@ -208,7 +209,9 @@ fn succeeded(health: &mut BrainHealth, links: &[BrainId], brain: &BrainId, key: 
         for row in health.rows.iter_mut().filter(|row| row.is_of(brain)) {
             row.keys.retain(|key| key != good);
         }
-        health.rows.retain(|row| row.class != FailureClass::Auth || !row.keys.is_empty());
+        health
+            .rows
+            .retain(|row| row.class != FailureClass::Auth || !row.is_of(brain) || !row.keys.is_empty());
     }
 }
 

@@ -53,6 +53,7 @@ fn split(line: &str, out: &mut Vec<String>) {
         let next = chars.peek().map(|(_, next)| *next);
         let ends = match c {
             '。' | '！' | '？' | '।' | '؟' => true,
+            '.' if next == Some(' ') => !is_abbreviated(&line[start..at]),
             '.' | '!' | '?' | '…' => next.is_none_or(char::is_whitespace),
             _ => false,
         };
@@ -65,6 +66,19 @@ fn split(line: &str, out: &mut Vec<String>) {
             start = end;
         }
     }
+}
+
+/// Whether the full stop behind `before` belongs to its last word: an abbreviation ("Dr.", "z.B."), an initial ("J."), or
+/// a day or another number of one or two digits ("3. Mai").
+fn is_abbreviated(before: &str) -> bool {
+    let word =
+        before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default().to_lowercase();
+    let letters =
+        |part: &str| (1..=2).contains(&part.chars().count()) && part.chars().all(char::is_alphabetic);
+    let is_number = (1..=2).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    let has_stops = word.contains('.') && word.split('.').all(letters);
+    is_number || is_initial || has_stops || WORDS["abbreviations"].contains(&word.as_str())
 }
 
 /// The line without the text between quotation marks or backticks.
@@ -239,6 +253,24 @@ mod tests {
             ["Done.", "I've saved it to MEMORY.md, v1.2!", "Bold point?", "好的。", "记住了"]
         );
         assert!(is_question("Shall I?") && is_question("覚えておきますか。") && !is_question("No."));
+    }
+
+    #[test]
+    fn a_full_stop_within_a_sentence_does_not_end_it() {
+        for said in [
+            "Remember that Dr. Smith is my dentist.",
+            "Remember that my boss is J. R. Miller and his deputy Mrs. Jones.",
+            "Merk dir, dass meine Schwester Anna am 3. Mai Geburtstag hat.",
+            "Merk dir, dass ich z.B. Milch nicht vertrage.",
+            "Retiens que le 1. mai est férié",
+        ] {
+            assert_eq!(sentences(&format!("{said} Thanks!")).len(), if said.ends_with('.') { 2 } else { 1 });
+            assert_eq!(sentences(said), [said]);
+        }
+        assert_eq!(
+            sentences("I live in Rome. I was born in 1990. Call me Al."),
+            ["I live in Rome.", "I was born in 1990.", "Call me Al."]
+        );
     }
 
     #[test]

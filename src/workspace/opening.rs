@@ -90,6 +90,17 @@ impl Workspace {
         Self::with_own_editor(self.vault.clone(), settings, zone, dirs, Arc::clone(&self.clock))
     }
 
+    /// The same vault with the settings that this text of the settings file has, and with an editor of its own.
+    ///
+    /// # Errors
+    /// The text or its time zone is wrong.
+    #[cfg(feature = "assistant")]
+    pub fn with_settings(&self, text: &str) -> Result<Self, ConfigError> {
+        let settings = Settings::parse(text)?;
+        let (vault, zone) = (self.vault.clone(), zone(&settings, self.vault.root())?);
+        Ok(Self::with_own_editor(vault, settings, zone, self.dirs.clone(), Arc::clone(&self.clock)))
+    }
+
     /// The same vault with the present settings on disk; `None` if nothing changed.
     ///
     /// # Errors

@@ -110,6 +110,17 @@ async fn where_nobody_answers_memory_does_and_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_brain_that_lacked_its_key_is_asked_again_where_the_settings_need_none() {
+    let server = ModelServer::of(vec![Reply::text("Hello.")]).await;
+    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let settings = vault.text("vault-agent.toml");
+    vault.write("vault-agent.toml", settings.replace("TEST_KEY", "VAULT_AGENT_TEST_NO_KEY"));
+    ask(&vault, &["Who are you?"]).exits(1).warns("there is no key");
+    vault.write("vault-agent.toml", settings.replace("key_env = \"TEST_KEY\"\n", ""));
+    assert_eq!(ask(&vault, &["Who are you?"]).ok().json()["answer"], "Hello.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_no_brain_memory_answers_and_says_how_to_set_one_up() {
     let vault = vault(&[], &[]).await;
     let run = ask(&vault, &["What does Anna drink?"]).ok();

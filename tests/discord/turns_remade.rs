@@ -80,6 +80,14 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     rig.write("Assistant.md", "You are terse.\n");
     assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
     assert_eq!(remade(&rig, &questions[0], true)["equal"], true, "from history");
+    // Settings that changed since make no difference either: other tools, another profile.
+    rig.write("vault-agent.toml", rig.text("vault-agent.toml").replace("user_namespace", "# user_namespace"));
+    rig.prepend("assistant.tools = []\n");
+    assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
+    for id in &questions {
+        let found = remade(&rig, id, true);
+        assert_eq!(found["equal"], true, "from the settings that history has: {found}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -275,7 +275,8 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     log.block("agent", "Vault", "A2", &answer.facts.append_to(&answer.text));
     let tools = vault_agent::mcp::VaultTools::beside_turns(rig.open(), OtherBrains::default());
     let tools = vault_agent::agent::Toolbox::specs(&tools);
-    let rebuilt = rebuild(&rig.open(), Some(rig.journal.as_ref()), "Q2", &|_, _| tools.clone()).unwrap();
+    let rebuilt =
+        rebuild(&rig.workspace(), Some(rig.journal.as_ref()), "Q2", &|_, _, _| tools.clone()).unwrap();
     assert_eq!(rebuilt.hash, rebuilt.stored_hash);
     assert!(rebuilt.hash.is_some());
 }

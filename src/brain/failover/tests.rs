@@ -253,6 +253,23 @@ fn a_refused_key_is_not_tried_again_until_it_changes() {
 }
 
 #[test]
+fn a_program_without_a_key_is_asked_again_after_a_pause() {
+    let (chain, mut health) = (chain(), BrainHealth::default());
+    failed(&mut health, &chain, 2, 0, &error(FailureClass::Auth), start());
+    let until = Availability::Until(FailureClass::Auth, after(60));
+    assert_eq!(availability(&health, &chain[2], start()), until);
+    succeeded(&mut health, &chain, 0, 0, after(1));
+    assert_eq!(
+        availability(&health, &chain[2], after(1)),
+        until,
+        "another brain's answer says nothing of it"
+    );
+    assert_eq!(availability(&health, &chain[2], after(60)), Availability::Free);
+    succeeded(&mut health, &chain, 2, 0, after(61));
+    assert!(health.rows.is_empty());
+}
+
+#[test]
 fn another_model_or_address_is_another_brain() {
     let (mut chain, mut health) = (chain(), BrainHealth::default());
     for class in [FailureClass::UnknownModel, FailureClass::Billing] {

@@ -73,8 +73,7 @@ fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
 
 fn show_request(context: &Context, workspace: &Arc<Workspace>, id: &str) -> CommandResult {
     let journal = TurnJournal::open_if_there(&workspace.dirs.state)?;
-    let tools = |purpose: &str, also: &[String]| toolbox::specs(workspace, purpose, also);
-    let rebuilt = rebuild(workspace, journal.as_ref(), id, &tools)?;
+    let rebuilt = rebuild(workspace, journal.as_ref(), id, &toolbox::specs)?;
     let text = rebuilt.request.as_ref().and_then(|request| serde_json::to_string_pretty(request).ok());
     let done = context.report(&rebuilt, text, rebuilt.equal);
     context.ui.note(rebuilt.words());

@@ -90,8 +90,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView> {
 
 /// The model's input, made again from the notes.
 fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<PageView> {
-    let tools = |purpose: &str, also: &[String]| toolbox::specs(visit.workspace, purpose, also);
-    let rebuilt = rebuild(visit.workspace, Some(journal), id, &tools)?;
+    let rebuilt = rebuild(visit.workspace, Some(journal), id, &toolbox::specs)?;
     visit.view("The request to the model", &rebuilt, |rebuilt| {
         html! {
             p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The question" } }
