@@ -97,7 +97,7 @@ impl PageError {
 
     /// The error of a form with an action that its place doesn't have.
     pub fn no_such_action(name: &str) -> Self {
-        Self::bad(format!("there is nothing called {} to do here", quote(name)))
+        Self::bad(format!("this page has no action {}", quote(name)))
     }
 
     /// The same with what to do.
@@ -218,7 +218,7 @@ fn of_vault(error: &VaultError) -> PageError {
             PageError::not_found(format!("`{path}` is {what}, and no note"))
         }
         (error, 500) => PageError::failed(error)
-            .hint("is the vault's folder there? a disk that is away, or a sync that is at it, brings this"),
+            .hint("check that the vault's folder is available (disk mounted, sync finished)"),
         (error, status) => PageError::new(status, error),
     }
 }

@@ -27,8 +27,8 @@ pub(super) struct CalledHost {
 /// The host name by which a request calls the page, if it is one of the page's names.
 pub(super) fn host(names: &HostNames, headers: &HeaderMap) -> Result<CalledHost> {
     let Some(host) = text(headers, &header::HOST).filter(|host| names.takes(host)) else {
-        return Err(PageError::new(421, "this page isn't called by that name")
-            .hint("behind a proxy, name its host in `[web] trusted_hosts` of vault-agent.toml"));
+        return Err(PageError::new(421, "this host name is not allowed")
+            .hint("behind a proxy, add its host to `[web] trusted_hosts` in vault-agent.toml"));
     };
     let forwarded = text(headers, &HeaderName::from_static("x-forwarded-proto"));
     let is_tls =
@@ -38,7 +38,7 @@ pub(super) fn host(names: &HostNames, headers: &HeaderMap) -> Result<CalledHost>
 
 /// Checks that a change comes from a page of this program.
 pub(super) fn change(called: &CalledHost, headers: &HeaderMap) -> Result<()> {
-    let refused = || PageError::new(403, "this change doesn't come from a page of this vault");
+    let refused = || PageError::new(403, "this form was not sent by this page (wrong or missing `Origin`)");
     let origin = text(headers, &header::ORIGIN).ok_or_else(refused)?;
     let scheme = if called.is_tls { "https" } else { "http" };
     if !origin.eq_ignore_ascii_case(&format!("{scheme}://{}", called.host)) {
@@ -78,7 +78,8 @@ pub(super) fn form(token: &str, given: &str) -> Result<()> {
     if secret::is_same(token, given) {
         return Ok(());
     }
-    Err(PageError::new(403, "this form is not of this session").hint("reload the page, and send it again"))
+    Err(PageError::new(403, "this form belongs to another session")
+        .hint("reload the page, and send it again"))
 }
 
 /// The value of a header that stands once.
@@ -125,7 +126,7 @@ impl LoginCodes {
         // A clock that was set back brings no old mistakes back.
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);
         if state.wrong.len() >= MOST_WRONG {
-            let words = "there were too many wrong codes; none is looked at for a minute";
+            let words = "too many wrong codes; try again in a minute";
             return Err(PageError::new(429, words));
         }
         state.good.retain(|(_, until)| *until > now);
@@ -136,8 +137,8 @@ impl LoginCodes {
             return Ok(());
         }
         state.wrong.push(now);
-        Err(PageError::new(401, "this address was used already, or its minute is over")
-            .hint("type `vault-agent web` again: each address lets one browser in, once"))
+        Err(PageError::new(401, "this address was already used, or has expired")
+            .hint("run `vault-agent web` again: each address works once, for one minute"))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     frame(
         title,
         &html! {
-            nav aria-label="Places" {
+            nav aria-label="Main menu" {
                 @for place in PLACES.iter().filter(|place| !place.title.is_empty()) {
                     a href={ "/" (place.name) } aria-current=[(place.name == here).then_some("page")] { (place.title) }
                 }
@@ -33,7 +33,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
                 div id=[form.first("form").map(|_| "refused")] { (refusal(problem)) (typed(form, body)) }
             }
             @if let Some(said) = &visit.outcome { p.said role="status" { (said) } }
-            @if let Some(words) = visit.workspace.reason_for_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
+            @if let Some(words) = visit.workspace.reason_for_rest() { p.hint { "Paused: " (words) ". " a href="/routines" { "Pause and resume" } } }
             (body)
         },
     )
@@ -58,7 +58,7 @@ pub(super) fn problem(visit: &Visit<'_>, problem: &PageError) -> Markup {
         name_of(problem.status),
         &html! { (refusal(problem))
             @if let Some((to, words)) = &problem.way { p { a href=(to) { (words) } } }
-            p { a href="/" { "To today" } }
+            p { a href="/" { "Back to Today" } }
         },
     )
 }
@@ -79,16 +79,16 @@ fn refusal(problem: &PageError) -> Markup {
 
 fn name_of(status: u16) -> &'static str {
     match status {
-        400 => "Not understood",
-        401 => "Closed",
+        400 => "Invalid request",
+        401 => "No session",
         403 => "Refused",
         404 => "Not found",
         405 => "Not possible",
         409 => "Changed meanwhile",
         413 => "Too long",
-        421 => "Another name",
-        429 => "Too many",
-        _ => "Something is wrong",
+        421 => "Wrong host name",
+        429 => "Too many attempts",
+        _ => "Internal error",
     }
 }
 
@@ -109,7 +109,7 @@ fn frame(title: &str, nav: &Markup, body: &Markup) -> Markup {
                 script src=(SCRIPT.address) defer {}
             }
             body {
-                a.skip href="#main" { "To the content" }
+                a.skip href="#main" { "Skip to content" }
                 header { (nav) p #live role="status" aria-live="polite" {} }
                 main #main tabindex="-1" { h1 { (title) } (body) }
             }

@@ -61,7 +61,7 @@ impl Visit<'_> {
             "edit" => {
                 let to = form.non_blank("when").map(|text| self.when(text)).transpose()?;
                 if to.as_ref().is_some_and(|to| to.recur != Recur::None) {
-                    let words = "how a task of another plugin comes again is changed in its note";
+                    let words = "the recurrence of another plugin's task can only be changed in its note";
                     return Err(PageError::bad(words));
                 }
                 let rewrite = TaskRewrite { to: to.map(|to| to.local), words: new_words(form) };
@@ -113,7 +113,7 @@ impl Visit<'_> {
             "skip" => {
                 self.is_next(id, form)?;
                 let written = self.book(form).skip_next(id, now, origin)?;
-                format!("Skipped; it goes on with: {}", in_words(self, &written.line_text))
+                format!("Skipped; next: {}", in_words(self, &written.line_text))
             }
             "move" => {
                 self.is_next(id, form)?;
@@ -140,7 +140,7 @@ impl Visit<'_> {
     fn unchanged(&self, id: &str, form: &FormData) -> Result<Reminder> {
         let was = form
             .non_blank("was")
-            .ok_or_else(|| PageError::bad("the form doesn't say which line it is about"))?;
+            .ok_or_else(|| PageError::bad("the form names no line; reload the page and send it again"))?;
         let found = self.workspace.vault_reminders().line(id)?;
         let line = String::from_utf8_lossy(&found.text).into_owned();
         if line.trim() == was {
@@ -155,10 +155,11 @@ impl Visit<'_> {
         let next = self.workspace.vault_reminders().coming(id, &reminder, self.now).next();
         let next = next.map_or_else(String::new, |next| minute(next.local));
         match form.non_blank("at") {
-            Some(at) if at != next => Err(PageError::changed("that isn't its next time").hint(format!(
-                "its next time is {}; only that one can be left out or moved",
-                next.replace('T', " ")
-            ))),
+            Some(at) if at != next => Err(PageError::changed("this is not the reminder's next occurrence")
+                .hint(format!(
+                    "the next one is {}; only that one can be skipped or moved",
+                    next.replace('T', " ")
+                ))),
             _ => Ok(()),
         }
     }
@@ -194,10 +195,10 @@ impl Visit<'_> {
         let said = said.unwrap_or_else(|| "never".to_owned());
         if schedule::due(&workspace.zone, &reminder, now).is_none() {
             return Err(PageError::bad(format!("it isn't due yet, and comes {said}"))
-                .hint("`Skip this one` leaves that time out"));
+                .hint("`Skip this occurrence` leaves it out"));
         }
         self.book(form).skip_unsent(id, now, self.origin())?;
-        Ok(format!("Done; it comes again {said}"))
+        Ok(format!("Done; next time: {said}"))
     }
 
     /// Until when it is snoozed, as a time and in a sentence.

@@ -64,7 +64,7 @@ pub(super) fn end_open(workspace: &Workspace) {
         let Some(turns) = turns else { return Ok(()) };
         let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.question);
         open.filter(NewTurn::is_of_page).try_for_each(|asked| {
-            let why = "vault-agent was ended before it had answered";
+            let why = "vault-agent stopped before the answer was complete";
             turns.advance(asked.message, TurnState::Dropped, why, workspace.clock.now()).map(drop)
         })
     });

@@ -85,7 +85,7 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
             .await;
     answered.map_err(|error| {
         tracing::error!(%error, "a page could not be made");
-        PageError::failed("this page could not be made; the log of vault-agent says why")
+        PageError::failed("this page could not be built; see the log of vault-agent")
     })
 }
 
@@ -132,8 +132,9 @@ fn at_place(
     let outcome = said.and_then(|outcome| outcome.ok().flatten().flatten());
     let name = path.split('/').nth(1).unwrap_or_default();
     let rest = decoded.as_deref().ok().and_then(|path| path.split_once('/')).map_or("", |(_, rest)| rest);
-    let stale =
-        |error: String| PageError::failed(error).hint("the settings that were in force stay in force");
+    let stale = |error: String| {
+        PageError::failed(error).hint("the previous settings stay in use; correct the settings file")
+    };
     let visit = Visit {
         workspace: &workspace,
         now: workspace.clock.now(),
@@ -156,7 +157,7 @@ fn at_place(
     };
     match form {
         None if visit.query("page").is_some_and(|page| !page.parse().is_ok_and(|page: usize| page > 0)) => {
-            problem(&visit, &PageError::bad("that is no page of the list: pages count from 1"))
+            problem(&visit, &PageError::bad("`page` must be a number from 1 up"))
         }
         None => see(place, &visit, StatusCode::OK),
         Some(form) => change(place, visit, form),
@@ -192,15 +193,15 @@ fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<Made
     match store.claim(id, &visit.session.id, &form.words(), visit.now)? {
         FormIdState::New => {}
         FormIdState::Other => {
-            return Err(PageError::changed("this form was sent before, with other words")
-                .hint("what it did then stands; what you typed is kept here, to be sent once more"));
+            return Err(PageError::changed("this form was already sent with other words")
+                .hint("the first change was made; what you typed is kept below and can be sent again"));
         }
         FormIdState::Done(to, said) => return Ok(MadeChange { to, sentence: said }),
         FormIdState::Open => {
-            let words =
-                "this was sent before, and vault-agent was ended while it worked: it may be done or not";
-            return Err(PageError::changed(words)
-                .hint("look at what stands there now; if it isn't done, send it anew from a fresh page"));
+            let words = "this form was already sent, but vault-agent stopped during the change: it may be done or not";
+            return Err(PageError::changed(words).hint(
+                "check the current state; if the change is missing, reload the page and send it again",
+            ));
         }
     }
     fail::fail_point!("web::claimed");

@@ -199,15 +199,15 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let daemon = DaemonLock::holder(state).is_some();
     if web.enabled && daemon && !control_socket::socket(state).exists() {
         let fix = "start the daemon again: it may be an older version";
-        return vec![Check::fail("page", "the daemon doesn't serve it", fix)];
+        return vec![Check::fail("page", "the daemon doesn't serve the page", fix)];
     }
     // A check makes no file.
     let store = state.join(FILE_NAME).exists().then(|| PageStore::open(state)).transpose();
     let sessions =
         store.and_then(|store| store.map_or(Ok(Vec::new()), |it| it.sessions(workspace.clock.now())));
     let who = match sessions.map(|sessions| sessions.len()) {
-        Ok(1) => "1 browser is let in".to_owned(),
-        Ok(count) => format!("{count} browsers are let in"),
+        Ok(1) => "1 browser session".to_owned(),
+        Ok(count) => format!("{count} browser sessions"),
         Err(error) => {
             let fix = "delete the file: that ends all its sessions, and nothing else";
             return vec![Check::fail("page", error.to_string(), fix)];
@@ -222,7 +222,7 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
             return vec![Check::fail("page", why, fix)];
         }
         _ if web.enabled => format!("listens on {} while the daemon runs", web.listen),
-        _ => "listens when `vault-agent web` asks".to_owned(),
+        _ => "starts with `vault-agent web`".to_owned(),
     };
     vec![Check::ok("page", format!("{listens}; {who}"))]
 }

@@ -63,7 +63,7 @@ fn a_name_that_was_bound_to_this_machine_shows_nothing() {
     let Some((_vault, served, tab)) = Tab::over(with_call()) else { return };
     for name in ["rebound.test", "127.0.0.1.rebound.test"] {
         tab.go_to(&format!("http://{name}:{}/", served.address.port()));
-        assert_eq!(tab.text("h1"), "Another name", "{name}");
+        assert_eq!(tab.text("h1"), "Wrong host name", "{name}");
         assert!(!tab.source().contains("Call"), "{}", tab.source());
     }
 }

@@ -20,7 +20,7 @@ fn a_line_a_section_and_the_note_come_back_after_their_plan() {
     assert_eq!(data["blame"]["lines"][2]["text"], "spoilt");
     let first = data["snapshots"][1]["id"].as_str().unwrap().to_owned();
     let plan = format!("/notes/a.md?at={first}&plan=section:A");
-    assert!(visitor.get(&plan).is(200).text().contains("What would be brought back"));
+    assert!(visitor.get(&plan).is(200).text().contains("Preview of the restore"));
     assert!(vault.read("a.md").contains("spoilt"), "a look changes nothing");
     let form = visitor.form(&plan, "restore", "section:A");
     let _ = visitor.submit(&form).is(303);
@@ -190,7 +190,7 @@ fn health_says_what_doctor_says_and_ends_a_session() {
     };
     assert_eq!(seen(&health["checks"]), seen(&doctor));
     assert_eq!(health["status"]["running"], false);
-    contains_all(visitor.get("/health").is(200).text(), &["someday", "No daemon runs"]);
+    contains_all(visitor.get("/health").is(200).text(), &["someday", "The daemon is not running"]);
     // The index is made anew beside the answer.
     let form = visitor.form("/health", "reindex", "");
     assert!(visitor.submit(&form).is(303).header("location").starts_with("/health"));
@@ -266,7 +266,7 @@ fn a_finding_is_mended_by_its_button() {
     drop(vault.run(&["history"]).ok());
     let accept = visitor.form("/health", "accept", "");
     std::fs::remove_file(vault.path("49.md")).unwrap();
-    contains_all(visitor.submit(&accept).is(409).text(), &["other files are gone"]);
+    contains_all(visitor.submit(&accept).is(409).text(), &["missing files changed"]);
     visitor.submit(&visitor.form("/health", "accept", "")).is(303);
     assert!(!vault.has("7.md"));
     assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));

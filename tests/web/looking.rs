@@ -26,7 +26,7 @@ fn today_has_all_that_comes_what_is_late_and_what_is_wrong() {
     assert!(next.contains(&"2026-12-03 follow-up Ask Bob about the key".to_owned()), "{next:?}");
     let problems = today["problems"].to_string();
     assert!(problems.contains("Reminders.md:3") && problems.contains("someday"), "{problems}");
-    assert!(problems.contains("no daemon runs"), "{problems}");
+    assert!(problems.contains("the daemon is not running"), "{problems}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_restore_whose_plan_is_old_brings_nothing_back() {
     let form = visitor.form(&plan, "restore", "");
     let now = sample.vault.read("Projects/Garden.md") + "a new line\n";
     sample.vault.write("Projects/Garden.md", &now);
-    contains_all(visitor.submit(&form).is(409).text(), &["not as it was"]);
+    contains_all(visitor.submit(&form).is(409).text(), &["changed after the preview"]);
     assert_eq!(sample.vault.read("Projects/Garden.md"), now);
     visitor.submit(&visitor.form(&plan, "restore", "")).is(303);
     assert!(sample.vault.read("Projects/Garden.md").contains("each morning"));

@@ -128,7 +128,7 @@ fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
     vault.write("vault-agent.toml", "");
     assert!(problems().contains("is gone or empty"), "{}", problems());
     vault.write("vault-agent.toml", LISTEN);
-    assert!(!visitor.get("/").is(200).text().contains("in force"), "mended, it is told no more");
+    assert!(!visitor.get("/").is(200).text().contains("stay in use"), "mended, it is told no more");
     assert!(!problems().contains("gone or empty"), "{}", problems());
 }
 

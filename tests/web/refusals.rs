@@ -91,7 +91,10 @@ fn a_page_past_the_end_says_so_and_leads_back() {
         assert!(!visitor.get(path).text().contains("ends before"), "{path}");
     }
     let past = visitor.get("/notes/Projects/Garden.md?n=99").is(404).text();
-    assert!(past.contains("0 is now") && past.contains("href=\"/notes/Projects/Garden.md\""), "{past}");
+    assert!(
+        past.contains("0 is the current one") && past.contains("href=\"/notes/Projects/Garden.md\""),
+        "{past}"
+    );
 }
 
 #[test]

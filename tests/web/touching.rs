@@ -53,7 +53,7 @@ fn a_later_week_has_no_form_that_would_hit_an_earlier_time() {
     let before = sample.vault.read("Reminders.md");
     let skip = visitor.form("/calendar?week=2026-12-01", "skip", "rid_BBBBBBBBBBBB");
     let later = visitor.submit(&skip.clone().with("at", "2026-12-16T08:30")).is(409).text();
-    assert!(later.contains("only that one can be left out"), "{later}");
+    assert!(later.contains("only that one can be skipped"), "{later}");
     let _ = visitor.submit(&skip.clone().with("was", "")).is(400);
     contains_all(visitor.submit(&skip.clone().with("do", "done")).is(400).text(), &["due yet"]);
     assert_eq!(sample.vault.read("Reminders.md"), before);

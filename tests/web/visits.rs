@@ -71,7 +71,7 @@ fn an_open_page_follows_the_notes_and_takes_nothing_from_whoever_reads_or_types(
     tab.wait_for("Once more");
     // And that the program is gone is said.
     served.kill();
-    tab.wait_text("#live", "gone");
+    tab.wait_text("#live", "lost");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_stream_that_is_refused_is_asked_for_again() {
     vault.write("MEMORY.md", "## Ann\n- has a new line\n");
     tab.wait_for("has a new line");
     drop(followed);
-    tab.wait_text("#live", "is back");
+    tab.wait_text("#live", "restored");
 }
 
 /// Widths in pixels, in light and dark.
@@ -231,7 +231,7 @@ fn the_calendar_is_touched(person: &Person<'_>) {
     person.is_told("Done: ");
     assert!(!notes().contains("Call Anna"), "{}", notes());
     person.go(WEEK);
-    person.press("Skip this one", "Bins out");
+    person.press("Skip this occurrence", "Bins out");
     person.is_told("Skipped");
     assert!(notes().contains("date=2026-12-09 time=08:30 recur=weekly msg=\"Bins out\""), "{}", notes());
     person.go(WEEK);
@@ -253,16 +253,16 @@ fn a_line_comes_back_out_of_last_week(person: &Person<'_>) {
     person.go("/notes/Projects/Garden.md");
     person.keys_to("input[name=n]", &RIGHT.repeat(2));
     person.press("Show", "");
-    person.tab.wait_for("Then and now");
+    person.tab.wait_for("Differences from the current version");
     person.tab.wait_for("24 Nov");
-    person.press("Bring back", "The tomatoes want water each morning.");
-    person.tab.wait_for("What would be brought back");
+    person.press("Restore", "The tomatoes want water each morning.");
+    person.tab.wait_for("Preview of the restore");
     assert!(
         person.sample.vault.read("Projects/Garden.md").contains("each evening"),
         "a look changes nothing"
     );
-    person.press("Bring it back", "");
-    person.is_told("is back");
+    person.press("Restore now", "");
+    person.is_told("is restored");
     // The line is back, and the one that a person wrote since stays beside it.
     contains_all(person.sample.vault.read("Projects/Garden.md"), &["each morning", "each evening"]);
 }
@@ -274,10 +274,10 @@ fn an_operation_is_undone(person: &Person<'_>, visitor: &Visitor) {
     person.go("/history");
     person.press_css(&format!("main a[href='/history/{id}']"));
     person.tab.wait_for("Snapshot");
-    person.press("What would taking it back change?", "");
-    person.tab.wait_for("Taking this back would undo");
+    person.press("Preview undo", "");
+    person.tab.wait_for("Changes that would be undone");
     assert!(person.sample.vault.read("MEMORY.md").contains("spare key"), "a look changes nothing");
-    person.press("Take it back", "");
+    person.press("Undo", "");
     person.is_told("Undone");
     assert!(!person.sample.vault.read("MEMORY.md").contains("spare key"));
 }
@@ -306,7 +306,7 @@ fn a_fact_is_forgotten(person: &Person<'_>) {
 fn everything_is_paused_and_goes_on(person: &Person<'_>) {
     let settings = || person.sample.vault.read("vault-agent.toml");
     person.go("/routines");
-    person.press("Pause everything that is done by itself", "");
+    person.press("Pause all automatic work", "");
     person.fill("input[name=until]", "tomorrow 9am");
     person.press("Pause", "");
     person.is_told("Paused");

@@ -36,7 +36,7 @@
   };
 
   let lost = false;
-  const gone = () => { if (lost) say("vault-agent is gone; this page may be old."); };
+  const gone = () => { if (lost) say("Connection to vault-agent lost; this page may be out of date."); };
   const swap = async () => {
     if (busy) { again = true; return; }
     busy = true;
@@ -51,14 +51,14 @@
       if (said) next.querySelector("h1")?.after(said.cloneNode(true));
       stale = plain(next) !== plain(main);
       if (!stale || leaving) return;
-      if (hasTyped()) { say("Something changed meanwhile; what you typed is kept. Send or clear it to see the change."); return; }
+      if (hasTyped()) { say("The notes changed meanwhile; what you typed is kept. Send or clear it to see the change."); return; }
       const open = new Set([...main.querySelectorAll("details[open]")].map(key));
       const active = document.activeElement, focus = active !== main && main.contains(active) ? key(active) : "";
       main.replaceChildren(...next.childNodes);
       for (const it of main.querySelectorAll("details")) if (open.has(key(it))) it.open = true;
       if (focus) [...main.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")].find((it) => key(it) === focus)?.focus();
       stale = false;
-      say("Brought up to date.");
+      say("Page updated.");
     } catch { gone(); /* The next event tries again. */ } finally {
       busy = false;
       if (again) { again = false; swap(); }
@@ -76,7 +76,7 @@
       if (events || ended) return;
       events = new EventSource("/events");
       events.addEventListener("open", () => {
-        if (lost) say("vault-agent is back.");
+        if (lost) say("Connection to vault-agent restored.");
         if (lost || away) changed();
         lost = away = false;
       });

@@ -69,8 +69,8 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let all = approval_questions(visit)?;
     visit.view("Approvals", &all, |all| {
         html! {
-            p.soft { "What the assistant asks before it does it. " (visit.obsidian(&visit.workspace.settings.paths.approvals)) }
-            @if all.is_empty() { (parts::empty("Nothing is asked.")) }
+            p.soft { "Actions of the assistant that need your approval. " (visit.obsidian(&visit.workspace.settings.paths.approvals)) }
+            @if all.is_empty() { (parts::empty("No requests.")) }
             @for one in all { (entry(visit, one)) }
         }
     })
@@ -82,13 +82,13 @@ fn entry(visit: &Visit<'_>, one: &ApprovalQuestion) -> Markup {
         article id=(one.id) {
             h2 { "The model " (one.brain) " asks" @if let Some(why) = &one.why { ": " (shown(why)) } }
             pre { (shown(&one.run)) }
-            @if let Some(hash) = &one.approval.hash { p.soft { "Its files have the hash " (hash) "." } }
+            @if let Some(hash) = &one.approval.hash { p.soft { "Hash of the skill's files: " (hash) "." } }
             @if one.waits() {
                 p { "Until " (visit.at(one.approval.until)) "." }
                 (parts::button(visit, "/approvals", "once", &values, "Allow once"))
                 @if let Some(always) = &one.always {
                     (parts::confirmed(visit, "/approvals", "always", &values, "Always allow",
-                        &format!("The settings would allow `{}` from now on.", shown(always))))
+                        &format!("`{}` is added to the allowed commands in the settings.", shown(always))))
                 }
                 (parts::button(visit, "/approvals", "no", &values, "No"))
             } @else {

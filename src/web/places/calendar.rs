@@ -216,7 +216,7 @@ fn head(visit: &Visit<'_>, entry: &AgendaEntry) -> Markup {
             @if let Some(recur) = &entry.recur { span.soft { (recur) } " " }
             @match entry.state {
                 EntryState::Coming => {}
-                EntryState::IfDone => { span.soft title="It comes once the time before it is done" { "if done" } " " }
+                EntryState::IfDone => { span.soft title="Due after the previous occurrence is done" { "if done" } " " }
                 _ => { (parts::badge(&entry.state.as_str().replace('-', " "), if class(entry) == "late" { "bad" } else { "good" })) " " }
             }
             @if let Some(told) = &entry.told { span.soft { (told_words(told)) } " " }
@@ -230,7 +230,7 @@ fn told_words(told: &agenda::DeliveryDetail) -> String {
     let at = told.at.as_ref().map(|at| format!("at {}", at.get(11..16).unwrap_or(at)));
     let late = (told.late_seconds >= 60).then(|| format!("{} min late", told.late_seconds / 60));
     let by = (!told.by.is_empty()).then(|| format!("by {}", told.by.join(", ")));
-    let missed = (told.missed > 0).then(|| format!("with {} before it", told.missed));
+    let missed = (told.missed > 0).then(|| format!("{} missed before it", told.missed));
     [at, late, by, missed, told.outcome.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -254,15 +254,15 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
     };
     html! {
         @if entry.kind != EntryKind::Reminder || (is_own && (entry.recur.is_none() || entry.state == EntryState::Late)) { (parts::button(visit, action, "done", &values, "Done")) }
-        @if may_skip { (parts::button(visit, action, "skip", &values, "Skip this one")) }
+        @if may_skip { (parts::button(visit, action, "skip", &values, "Skip this occurrence")) }
         @if entry.kind == EntryKind::FollowUp {
-            (parts::confirmed(visit, action, "cancel", &values, "Cancel", "It stays in the note, as cancelled."))
+            (parts::confirmed(visit, action, "cancel", &values, "Cancel", "The entry stays in the note, marked as cancelled."))
         }
         details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| typed(what, "id").is_some())] {
             summary { "Change" }
             (parts::form(visit, action, "snooze", &html! { (hidden) (line("snooze", "when", "Snooze until (empty: 10 minutes)", "")) }, "Snooze"))
             @if is_coming || (is_known && !is_own) {
-                (parts::form(visit, action, "move", &html! { (hidden) (line("move", "when", "Move this one to", &time)) }, "Move"))
+                (parts::form(visit, action, "move", &html! { (hidden) (line("move", "when", "Move this occurrence to", &time)) }, "Move"))
             }
             @if is_known {
                 (parts::form(visit, action, "edit", &html! {
@@ -274,11 +274,11 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
                     } @else {
                         (line("edit", "message", "Text", &entry.msg))
                     }
-                    (line("edit", "when", "When (empty: as it is)", ""))
-                    @if is_own { (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
+                    (line("edit", "when", "New time (empty: unchanged)", ""))
+                    @if is_own { (line("edit", "recur", "Recurrence (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
                 }, "Save"))
                 @if entry.kind != EntryKind::FollowUp {
-                    (parts::confirmed(visit, action, "remove", &values, "Remove", "The line goes from the note; history keeps it."))
+                    (parts::confirmed(visit, action, "remove", &values, "Remove", "The line is removed from the note; history keeps it."))
                 }
             }
         }

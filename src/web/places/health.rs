@@ -44,7 +44,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     };
     let mut checks = doctor::examine(workspace, look, further);
     if !is_whole {
-        let fix = "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`";
+        let fix = "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`";
         checks.extend(conflict_copies(visit).into_iter().map(|copy| Check::warn("vault", copy, fix)));
     }
     let health = HealthView {
@@ -59,21 +59,21 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
             h2 { "Findings" }
             div.findings { (findings(visit, &health.checks)) }
             p.soft {
-                @if is_whole { "All notes were read, and Discord and the vectors' model were asked. " }
-                @else { a href="/health?look=all" { "Look at everything" } ": reads all notes and the latest history, asks Discord and the vectors' model. " }
+                @if is_whole { "All checks ran, including all notes, Discord and the embedding model. " }
+                @else { a href="/health?look=all" { "Run all checks" } ": reads all notes and the latest history, contacts Discord and the embedding model. " }
                 a href="/health?verify=history" { "Verify the whole history" } "."
             }
             (daemon(visit, &health.status))
-            h2 { "Who is told" }
+            h2 { "Notifiers" }
             (notifiers(visit))
             h2 { "Models" }
             (brains(visit, &health.status))
             h2 { "Other MCP servers" }
             (servers(visit, &health.status))
             h2 { "Index" }
-            p { "The index is made from the notes, and can be made anew at any time." }
-            (parts::button(visit, "/health", "reindex", &[], "Make it anew"))
-            h2 { "Browsers that are let in" }
+            p { "The search index is built from the notes and can be rebuilt at any time." }
+            (parts::button(visit, "/health", "reindex", &[], "Rebuild the index"))
+            h2 { "Browser sessions" }
             (sessions(visit, &health.sessions))
         }
     })
@@ -93,7 +93,7 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
             html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
         [html! { (name_of(check.check)) }, state, parts::sentence(&check.detail), fix]
     };
-    parts::table(["Check", "State", "Finding", "Remedy"], sorted, row)
+    parts::table(["Check", "State", "Finding", "Fix"], sorted, row)
 }
 
 /// The name of a check, in words that need no glossary.
@@ -111,18 +111,18 @@ fn mending(visit: &Visit<'_>, check: &Check) -> Markup {
     let gone = gone(visit).unwrap_or_default();
     match &check.mend {
         None => html! {},
-        Some(Repair::Reindex) => button("/health", "reindex", "Make the index anew"),
+        Some(Repair::Reindex) => button("/health", "reindex", "Rebuild the index"),
         Some(Repair::Resume) => button("/routines", "resume", "Resume"),
         Some(Repair::ForgetFailure(name)) => {
-            parts::button(visit, "/health", "reset", &[("name", name)], "Forget the failure")
+            parts::button(visit, "/health", "reset", &[("name", name)], "Clear the failure")
         }
         Some(Repair::Interrupted) => html! {
-            (button("/health", "finish", "Finish it"))
-            (button("/health", "roll-back", "Take it back"))
+            (button("/health", "finish", "Finish the interrupted change"))
+            (button("/health", "roll-back", "Undo the interrupted change"))
         },
         Some(Repair::Gone) => html! {
-            (parts::confirmed(visit, "/health", "bring-back", &[], "Bring them back", "They come back as the last snapshot has them."))
-            (parts::confirmed(visit, "/health", "accept", &[("gone", &gone)], "They are meant to be gone", "History records it, and keeps what they said."))
+            (parts::confirmed(visit, "/health", "bring-back", &[], "Restore the files", "The files are restored from the last snapshot."))
+            (parts::confirmed(visit, "/health", "accept", &[("gone", &gone)], "Confirm the deletion", "History records the deletion and keeps the last versions."))
         },
         Some(Repair::Verify) => html! { a href="/health?verify=history" { "Verify the whole history" } },
     }
@@ -164,10 +164,10 @@ fn daemon(visit: &Visit<'_>, status: &StatusReport) -> Markup {
     html! {
         h2 { "Daemon" }
         @match status.daemon.as_ref().filter(|_| status.running) {
-            None => p { "No daemon runs: nothing is told, and no routine runs. Start " code { "vault-agent run" } "." },
+            None => p { "The daemon is not running: no reminders are delivered, no routines run. Start " code { "vault-agent run" } "." },
             Some(daemon) => dl {
                 dt { "Process" } dd { (daemon.pid) ", version " (daemon.version) ", since " (visit.at(daemon.started)) }
-                @if let Some(last) = daemon.last_pass { dt { "Last look" } dd { (ago(last.min(visit.now), visit.now)) ", " (daemon.took_ms) " ms" } }
+                @if let Some(last) = daemon.last_pass { dt { "Last pass" } dd { (ago(last.min(visit.now), visit.now)) ", " (daemon.took_ms) " ms" } }
                 dt { "Watcher" } dd { (daemon.watcher) }
                 @for (part, words) in &daemon.parts { dt { (part) } dd { (said(words)) } }
                 @for wrong in daemon.settings_error.iter().chain(&daemon.last_error) { dt { "Problem" } dd.late { (wrong) } }
@@ -176,7 +176,7 @@ fn daemon(visit: &Visit<'_>, status: &StatusReport) -> Markup {
         @if let Some(machines) = status.daemon.as_ref().filter(|_| status.running).and_then(|it| it.machines.as_ref()) {
             (others(visit, machines))
         }
-        @if let Some(reason) = &status.read_only { p { "This machine doesn't fire: " (reason) } }
+        @if let Some(reason) = &status.read_only { p { "This machine delivers no reminders: " (reason) } }
     }
 }
 
@@ -185,7 +185,7 @@ fn others(visit: &Visit<'_>, status: &MachinesStatus) -> Markup {
     let row = |one: &MachineStatus| {
         let state = match (one.holds, one.notes_behind) {
             (true, _) => parts::badge("the voice", "good"),
-            (false, true) => parts::badge("its notes lag", "warn"),
+            (false, true) => parts::badge("notes out of date", "warn"),
             (false, false) => html! {},
         };
         let seen = one.seen.map_or_else(|| html! {}, |at| html! { (ago(at.min(visit.now), visit.now)) });
@@ -203,19 +203,21 @@ fn notifiers(visit: &Visit<'_>) -> Markup {
         let (name, words) = (kind.as_str(), format!("Send a test by {kind}"));
         [html! { (name) }, parts::button(visit, "/health", "test", &[("name", name)], &words)]
     };
-    parts::table(["Way", ""], visit.workspace.settings.notify.all(), row)
+    parts::table(["Notifier", ""], visit.workspace.settings.notify.all(), row)
 }
 
 fn brains(visit: &Visit<'_>, status: &StatusReport) -> Markup {
     if status.brains.is_empty() {
-        return parts::empty("No model is set up (`[[brain]]` in the settings); memory answers.");
+        return parts::empty(
+            "No model is configured (`[[brain]]` in the settings); answers come from memory.",
+        );
     }
     let row = |brain: &crate::agent::brains::ListedBrain| {
         [
             html! { (brain.name) },
             html! { (brain.model) },
             html! { (brain.state(visit.now)) },
-            html! { @if brain.class.is_some() { (parts::button(visit, "/health", "reset", &[("name", &brain.name)], "Ask it again")) } },
+            html! { @if brain.class.is_some() { (parts::button(visit, "/health", "reset", &[("name", &brain.name)], "Clear the failure")) } },
         ]
     };
     parts::table(["Name", "Model", "State", ""], &status.brains, row)
@@ -233,7 +235,7 @@ fn servers(visit: &Visit<'_>, status: &StatusReport) -> Markup {
 fn sessions(visit: &Visit<'_>, sessions: &[PageSession]) -> Markup {
     let row = |one: &PageSession| {
         let words = if one.id == visit.session.id { "End this one" } else { "End" };
-        let question = "That browser is let in again by a new address of `vault-agent web`.";
+        let question = "That browser then needs a new address from `vault-agent web`.";
         [
             html! { (one.browser) },
             visit.at(one.began),
@@ -252,7 +254,7 @@ fn verified(visit: &Visit<'_>) -> Result<Markup> {
         section.plan aria-label="History" {
             h2 { "The whole history was read" }
             @if flaws.is_empty() {
-                p { "It is whole, and as it was written." }
+                p { "No damage was found." }
             } @else {
                 ul { @for flaw in flaws.iter().take(50) { li.late { (flaw) } } }
                 p.hint { code { "vault-agent history verify" } " shows all, and says what to do." }
@@ -272,10 +274,10 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
             workspace.snapshot_all(&history, Deletions::Hold)?;
             let gone = gone(visit)?;
             if form.first("gone").is_some_and(|shown| shown != gone) {
-                return Err(PageError::changed("other files are gone by now than this form was about"));
+                return Err(PageError::changed("the missing files changed after this form was shown"));
             }
             let snapshot = workspace.snapshot_all(&history, Deletions::Accept)?;
-            format!("Recorded: {} files are gone", snapshot.deleted)
+            format!("The deletion of {} files is recorded", snapshot.deleted)
         }
         "test" => test(visit, name)?,
         "reset" => {
@@ -284,7 +286,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
                 return Err(PageError::not_found(format!("no model is called {}", quote(name))));
             }
             let any = HealthStore::new(&workspace.dirs.state).reset(Some(name))?;
-            format!("{name} {}", if any { "is asked again" } else { "had nothing against it" })
+            format!("{name} {}", if any { "is in use again" } else { "had no failure to clear" })
         }
         "reindex" => {
             let workspace = Arc::clone(workspace);
@@ -296,10 +298,10 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
                     Err(error) => tracing::error!("the index could not be made anew: {error}"),
                 }
             });
-            "The index is being made anew; the old one answers until it is done.".to_owned()
+            "The index is being rebuilt; searches use the old one until then.".to_owned()
         }
         "end" if visit.shared.store.end(form.get("id"))? => {
-            "Ended: that browser is not let in any more.".to_owned()
+            "Session ended: that browser has no access any more.".to_owned()
         }
         "end" => return Err(PageError::not_found("there is no such session")),
         other => return Err(PageError::no_such_action(other)),

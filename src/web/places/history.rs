@@ -42,7 +42,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let (since, until) = (day.and_then(start), day.and_then(|day| start(day.tomorrow().ok()?)));
     let actor = visit.query("actor").map(str::to_owned);
     if let Some(actor) = actor.as_deref().filter(|actor| WRITERS.iter().all(|(known, _)| known != actor)) {
-        return Err(PageError::bad(format!("{} writes nothing here", crate::format::quote(actor))));
+        return Err(PageError::bad(format!("{} is not a known author", crate::format::quote(actor))));
     }
     let path = visit.query("note").map(str::to_owned);
     let skipped = (visit.page_number() - 1).saturating_mul(PER_PAGE);
@@ -123,7 +123,7 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<PageView> {
             @if let Some(body) = &entry.body { pre { (body) } }
             @match &plan {
                 Some(plan) => { (undo_plan(visit, plan, "/history", &[("id", &entry.id)])) }
-                None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "What would taking it back change?" } },
+                None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "Preview undo" } },
             }
             @for diff in &diffs {
                 h2 { @if is_shown(&diff.path) { (visit.note_link(&diff.path)) } @else { (diff.path) } }
@@ -191,14 +191,14 @@ pub(super) fn undo_plan(
             }
         }
         @if lines.is_empty() {
-            (parts::empty("There is nothing here that can be taken back."))
+            (parts::empty("No change here can be undone."))
         } @else {
-            (parts::plan("Taking this back would undo", &lines, &html! {
+            (parts::plan("Changes that would be undone", &lines, &html! {
                 @for diff in plan.notes.values() {
                     h3 { (diff.path) }
                     (differences(diff))
                 }
-                (parts::planned_form(visit, action, "undo", &parts::hidden_values(values), "Take it back"))
+                (parts::planned_form(visit, action, "undo", &parts::hidden_values(values), "Undo"))
             }))
         }
     }
@@ -227,7 +227,7 @@ pub(super) fn undo(visit: &Visit<'_>, form: &FormData, what: UndoSelection) -> R
     }
     let left = report.conflicts.len();
     let subjects: Vec<String> = plan.operations().into_iter().map(|it| it.subject).collect();
-    let more = if left > 0 { format!("; {left} changed since and stay") } else { String::new() };
+    let more = if left > 0 { format!("; {left} notes changed later and stay") } else { String::new() };
     Ok(format!("Undone: {}{more}", subjects.join(", ")))
 }
 

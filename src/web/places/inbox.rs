@@ -18,8 +18,8 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         let shown: Vec<&ListedCandidate> = listed.iter().filter(|one| all || one.state == CandidateState::Open).collect();
         html! {
             p.soft {
-                "What was said and may be worth remembering. " (visit.obsidian(inbox.path().as_str())) " "
-                @if all { a href="/inbox" { "Only what waits" } } @else { a href="/inbox?all=1" { "Also what was decided" } }
+                "Facts from conversations, proposed for memory. " (visit.obsidian(inbox.path().as_str())) " "
+                @if all { a href="/inbox" { "Only open entries" } } @else { a href="/inbox?all=1" { "All entries" } }
             }
             @for finding in &missed {
                 p.refused { (inbox.path()) ":" (finding.line) ": not understood: " (finding.reason) "; " (finding.suggestion) }
@@ -54,11 +54,11 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
                     (parts::button(visit, "/inbox", "keep", &values, "Keep"))
                     (parts::button(visit, "/inbox", "drop", &values, "Drop"))
                     details.more id={ "edit-" (one.id) } {
-                        summary { "In other words" }
+                        summary { "Edit and keep" }
                         (parts::form(visit, "/inbox", "edit", &html! {
                             (parts::hidden_values(&values))
-                            label { span { "What is remembered" } textarea name="text" rows="2" { (typed) } }
-                        }, "Keep that"))
+                            label { span { "Text of the fact" } textarea name="text" rows="2" { (typed) } }
+                        }, "Keep this text"))
                     }
                 },
                 CandidateState::Kept => p.soft { "Kept." },
@@ -82,7 +82,7 @@ fn check_unchanged(inbox: &Inbox<'_>, form: &FormData) -> Result<()> {
         return Ok(());
     }
     let now = crate::format::quote(&open.text);
-    Err(PageError::changed(format!("this question was changed meanwhile: it says {now} now")))
+    Err(PageError::changed(format!("this entry was changed meanwhile: it now reads {now}")))
 }
 
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {

@@ -31,7 +31,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         }
         "days" => {
             let days = memory.list_daily(None, scopes)?;
-            visit.view("Memory of days", &days, |days| html! { (head(visit)) (daily(visit, days)) })
+            visit.view("Daily notes", &days, |days| html! { (head(visit)) (daily(visit, days)) })
         }
         "pins" => {
             let pins = memory.pins()?;
@@ -88,13 +88,13 @@ fn head(visit: &Visit<'_>) -> Markup {
                 a href=(visit.address_with(&[("kind", name), ("page", "")])) aria-current=[(name == kind).then_some("true")] { (words) } " "
             }
             @if kind == "facts" {
-                @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Without crossed-out ones" } }
-                @else { a href=(visit.address_with(&[("struck", "1")])) { "Also crossed-out ones" } }
+                @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Hide struck facts" } }
+                @else { a href=(visit.address_with(&[("struck", "1")])) { "Show struck facts" } }
             }
         }
         @if kind != "days" {
             details.more id="add" open[visit.typed("add", "text").is_some()] {
-                summary { @if kind == "pins" { "Pin words" } @else { "Add a fact" } }
+                summary { @if kind == "pins" { "Pin a text" } @else { "Add a fact" } }
                 @if kind == "pins" {
                     (parts::form(visit, "/memory?kind=pins", "pin", &parts::field(visit, "pin", "text", "Text", ""), "Pin"))
                 } @else {
@@ -104,8 +104,8 @@ fn head(visit: &Visit<'_>) -> Markup {
                             textarea name="text" rows="3" { (visit.typed("add", "text").unwrap_or_default()) }
                         }
                         (parts::field(visit, "add", "section", "Section", ""))
-                        (parts::field(visit, "add", "scope", "Scope (empty: everybody's)", ""))
-                    }, "Remember"))
+                        (parts::field(visit, "add", "scope", "Scope (empty: global)", ""))
+                    }, "Add"))
                 }
             }
         }
@@ -180,8 +180,8 @@ fn fact(
                     label { span { "What it says" } textarea name="text" rows="2" { (typed.unwrap_or(&one.text)) } }
                 }, "Change"))
                 (parts::button(visit, "/memory", "pin-line", &values, "Pin"))
-                (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "It goes from the note; history keeps it."))
-                a href=(line_address(path, one.line)) { "Where it stands, and who wrote it" }
+                (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "The line is removed from the note; history keeps it."))
+                a href=(line_address(path, one.line)) { "Line in the note, with author" }
             }
         }
     }
@@ -218,7 +218,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
             let scope = scope.unwrap_or(Scope::Global);
             let new = NewMemory { section: form.non_blank("section"), scope, ..NewMemory::new(text) };
             let saved = memory.save_fact(&new, visit.now, &origin)?;
-            let verb = if saved.existing { "It stands there already" } else { "Saved" };
+            let verb = if saved.existing { "Already in memory" } else { "Saved" };
             ("/memory", format!("{verb}: {}", saved.text))
         }
         "edit" => (back, format!("Changed: {}", memory.edit(&meant(), text, &origin)?.saved.text)),

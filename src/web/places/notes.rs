@@ -124,7 +124,7 @@ fn point(
     let Some(place) = place.checked_sub(1) else { return Ok(None) };
     let entry = snapshots.get(place).ok_or_else(|| {
         PageError::not_found(format!(
-            "the last {} changes of this note can be shown; 0 is now",
+            "only the last {} versions of this note can be shown; 0 is the current one",
             snapshots.len()
         ))
         .link(note_address(&visit.rest), "The note as it is now")
@@ -143,15 +143,15 @@ fn page(
     let is_note = shown.path.ends_with(".md");
     let is_binary = !is_note && shown.text.contains(['\0', char::REPLACEMENT_CHARACTER]);
     html! {
-        p.soft { (visit.obsidian(&shown.path)) " · " a href={ "/history?note=" (crate::web::visit::encoded(&shown.path)) } { "All its changes" } }
+        p.soft { (visit.obsidian(&shown.path)) " · " a href={ "/history?note=" (crate::web::visit::encoded(&shown.path)) } { "History of this note" } }
         @if let Some(plan) = plan { (planned(visit, plan, bytes.map_or(&[], Vec::as_slice))) }
         (slider(visit, shown))
         @if let Some(at) = &shown.at {
-            h2 { "Then and now" }
+            h2 { "Differences from the current version" }
             p {
-                a href=(visit.address_with(&[("view", "")])) { "One below the other" } " · "
+                a href=(visit.address_with(&[("view", "")])) { "Inline" } " · "
                 a href=(visit.address_with(&[("view", "side")])) { "Side by side" } " · "
-                a href=(parts::to_plan(visit, &[("plan", "note"), ("at", at), ("n", "")])) { "Bring the note back as it was" }
+                a href=(parts::to_plan(visit, &[("plan", "note"), ("at", at), ("n", "")])) { "Restore this version" }
             }
             @if shown.text == now { (parts::empty("It is as it was.")) }
             @else if is_binary { (parts::empty("It is another now.")) }
@@ -159,12 +159,12 @@ fn page(
             @else { (parts::diff(&shown.text, &now)) }
         }
         @if is_binary { (parts::empty("This file is no text: it is not shown here.")) } @else {
-            h2 { "As it reads" }
+            h2 { "Text" }
             @if count > LINES_PER_PAGE { p.soft { "Page " (visit.page_number()) " of its " (count) " lines." } }
-            @if shown.text.len() > MOST_READ { (parts::empty("It is too long to be shown as it reads; its lines are below.")) }
+            @if shown.text.len() > MOST_READ { (parts::empty("The note is too long to be formatted; its lines are below.")) }
             @else if is_note { div.note { (markdown::render_part(&shown.text, lines_of_page(visit, &shown.text), folder)) } }
             @else { pre { (&shown.text[lines_of_page(visit, &shown.text)]) } }
-            h2 { "Line by line" }
+            h2 { "Lines and their authors" }
             (lines(visit, shown))
             (parts::pager(visit, count, LINES_PER_PAGE))
             @if is_note { (section_links(visit, shown)) }
@@ -190,7 +190,7 @@ fn slider(visit: &Visit<'_>, shown: &NoteView) -> Markup {
         @if count > 0 {
             form method="get" action=(note_address(&shown.path)) {
                 label {
-                    span { "How far back: 0 is now, " (count) " is the oldest of the last " (count) " changes" }
+                    span { "Version: 0 is the current one, " (count) " the oldest shown" }
                     input type="range" name="n" min="0" max=(count) value=(place);
                 }
                 button { "Show" }
@@ -204,7 +204,7 @@ fn slider(visit: &Visit<'_>, shown: &NoteView) -> Markup {
 
 fn lines(visit: &Visit<'_>, shown: &NoteView) -> Markup {
     let Some(blame) = &shown.blame else {
-        return html! { (parts::empty("No snapshot has this note, so it is not known where its lines come from.")) };
+        return html! { (parts::empty("No snapshot contains this note, so the authors of its lines are unknown.")) };
     };
     let row = |line: &BlamedLine| {
         let origin = blame.origin(line);
@@ -215,7 +215,7 @@ fn lines(visit: &Visit<'_>, shown: &NoteView) -> Markup {
             html! { (when(visit, origin)) },
             html! {
                 @if let Some(at) = &shown.at {
-                    a href=(parts::to_plan(visit, &[("plan", &format!("line:{}", line.line)), ("at", at), ("n", "")])) { "Bring back" }
+                    a href=(parts::to_plan(visit, &[("plan", &format!("line:{}", line.line)), ("at", at), ("n", "")])) { "Restore" }
                 }
             },
         ]
@@ -260,7 +260,7 @@ fn section_links(visit: &Visit<'_>, shown: &NoteView) -> Markup {
             h2 { "Sections" }
             ul {
                 @for heading in &headings {
-                    li { a href=(parts::to_plan(visit, &[("plan", &format!("section:{heading}")), ("at", at), ("n", "")])) { "Bring back " (heading) } }
+                    li { a href=(parts::to_plan(visit, &[("plan", &format!("section:{heading}")), ("at", at), ("n", "")])) { "Restore " (heading) } }
                 }
             }
         }
@@ -297,7 +297,8 @@ fn plan_of(
         let plan = history.plan_restore(point, &[path.to_string()], false)?;
         let diffs = plan.steps.iter().map(|step| history.step_diff(step)).collect::<Result<Vec<_>, _>>()?;
         let skipped = plan.blocked.iter().map(|skip| format!("{}: {}", skip.path, skip.reason));
-        let lines = plan.steps.iter().map(|step| format!("{} goes back", step.path)).chain(skipped).collect();
+        let lines =
+            plan.steps.iter().map(|step| format!("{} is restored", step.path)).chain(skipped).collect();
         return Ok(Some(PlannedRestore { point: point.clone(), part: what.to_owned(), lines, diffs }));
     }
     let plan = history.plan_part(path, &target(what)?, Some(point.clone()))?;
@@ -321,11 +322,11 @@ fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
         @if lines.is_empty() {
             (parts::empty("Nothing would change: that is there as it was."))
         } @else {
-            (parts::plan("What would be brought back", lines, &html! {
+            (parts::plan("Preview of the restore", lines, &html! {
                 @for diff in diffs {
                     (differences(diff))
                 }
-                (parts::planned_form(visit, "/notes", "restore", &parts::hidden_values(&values), "Bring it back"))
+                (parts::planned_form(visit, "/notes", "restore", &parts::hidden_values(&values), "Restore now"))
             }))
         }
     }
@@ -357,11 +358,11 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let point = history.point(form.get("at"))?;
     let now = workspace.vault.read(&path).unwrap_or_default();
     if form.get("was") != fingerprint(&now) {
-        let message = format!("`{path}` is not as it was when the plan was made; nothing was brought back");
-        return Err(PageError::changed(message).hint("look at the plan again: it is made anew"));
+        let message = format!("`{path}` changed after the preview; nothing was restored");
+        return Err(PageError::changed(message).hint("check the new preview, then restore again"));
     }
     let done =
-        |said: &str| Ok(MadeChange::new(note_address(path.as_str()), format!("{said} {path} is back")));
+        |said: &str| Ok(MadeChange::new(note_address(path.as_str()), format!("{said} {path} is restored")));
     let hold =
         |now: &[u8], then: &[u8]| workspace.record_restored_items(path.as_str(), now, then, false).map(drop);
     if form.get("part") == "note" {

@@ -97,14 +97,14 @@ fn paused(visit: &Visit<'_>) -> Markup {
     html! {
         section aria-label="Pause" {
             @if let Some(pause) = pause {
-                p { (parts::badge("paused", "warn")) " Everything that is done by itself is " (pause.words(visit.workspace.zone.tz())) "." }
+                p { (parts::badge("paused", "warn")) " All automatic work is " (pause.words(visit.workspace.zone.tz())) "." }
                 (parts::button(visit, "/routines", "resume", &[], "Resume"))
             } @else {
                 details.more {
-                    summary { "Pause everything that is done by itself" }
-                    p.soft { "Routines, what is noted and summed up by itself, and words by a model wait. An occurrence in the pause is handled after it." }
+                    summary { "Pause all automatic work" }
+                    p.soft { "Routines, captures, summaries and phrasing by a model wait. A run that falls in the pause starts after it." }
                     (parts::form(visit, "/routines", "pause", &html! {
-                        (parts::field(visit, "pause", "until", "Until when (empty: until it is resumed)", ""))
+                        (parts::field(visit, "pause", "until", "Until (empty: until you resume)", ""))
                         label { input type="checkbox" name="reminders" value="yes"; " Reminders wait too" }
                     }, "Pause"))
                 }
@@ -171,12 +171,12 @@ fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<P
                 }
                 dt { "State" } dd { @if shown.listed.enabled { "on" } @else { "off" } }
                 dt { "The last 30 days" } dd { (shown.month_tokens) " tokens, " (format!("{:.4}", shown.month_usd)) " USD" }
-                @if let Some(usd) = shown.rate_usd { dt { "A month at this rate" } dd { (format!("{usd:.2}")) " USD" } }
+                @if let Some(usd) = shown.rate_usd { dt { "Cost of a month at this rate" } dd { (format!("{usd:.2}")) " USD" } }
             }
             (switch(visit, &shown.listed))
             (parts::confirmed(visit, "/routines", "run", &[("name", &shown.listed.name)], "Run now",
-                "It is asked at once, whatever its schedule says; a pause holds it back."))
-            p { a href=(visit.address_with(&[("preview", "yes")])) { "What would it ask now?" } }
+                "The routine runs now, regardless of its schedule. A pause delays the run."))
+            p { a href=(visit.address_with(&[("preview", "yes")])) { "Preview the prompt" } }
             @if let Some(preview) = &preview { (previewed(preview)) }
             h2 { "Prompt" } pre { (shown.prompt) }
             @if !coming.is_empty() {
@@ -211,11 +211,11 @@ fn costs(visit: &Visit<'_>, note: &RoutineNote, runs: &[RoutineRun]) -> (f64, u6
 
 fn previewed(preview: &Preview) -> Markup {
     html! {
-        section.plan aria-label="What it would ask now" {
-            h2 { "What it would ask now" }
-            p { "Of " @if preview.brains.is_empty() { "memory" } @else { (preview.brains.join(", then ")) } " (" (preview.why.trim_end_matches('.')) "); to " (preview.to) "." }
-            @if !preview.holds { p { "By its schedule it would not run now: nothing of its conditions holds." } }
-            @if !preview.material.is_empty() { h3 { "Told with it" } pre { (preview.material) } }
+        section.plan aria-label="Preview of the prompt" {
+            h2 { "Preview of the prompt" }
+            p { "Model: " @if preview.brains.is_empty() { "memory" } @else { (preview.brains.join(", then ")) } " (" (preview.why.trim_end_matches('.')) "); to " (preview.to) "." }
+            @if !preview.holds { p { "A scheduled run would be skipped now: its condition is not met." } }
+            @if !preview.material.is_empty() { h3 { "Context sent with the prompt" } pre { (preview.material) } }
         }
     }
 }
@@ -229,13 +229,13 @@ fn runs_table(visit: &Visit<'_>, runs: &[RunView]) -> Markup {
             html! {
                 (visit.at(run.due.parse().unwrap_or(visit.now)))
                 @if run.late_seconds >= 60 { ", " (run.late_seconds / 60) " min late" }
-                @if run.missed > 0 { ", " (run.missed) " earlier ones with it" }
+                @if run.missed > 0 { ", " (run.missed) " missed runs included" }
             },
             html! { (run.outcome.as_deref().unwrap_or("under way")) },
             html! { @if let Some(cost) = &run.cost { (cost_words(cost)) } },
             html! {
                 @if let Some(answer) = &run.answer { details.more { summary { "Answer" } pre { (answer) } } }
-                @if let Some(turn) = &run.turn { p { a href={ "/turns/" (turn) } { "How it was answered" } } }
+                @if let Some(turn) = &run.turn { p { a href={ "/turns/" (turn) } { "Details of this answer" } } }
             },
         ]
     };
@@ -287,5 +287,5 @@ fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<MadeChange> {
             tracing::error!("the run {key} failed: {error}");
         }
     });
-    Ok(MadeChange::new(to, format!("{} runs now; what came of it stands below when it is done.", note.name)))
+    Ok(MadeChange::new(to, format!("{} is running; the result will appear below.", note.name)))
 }

@@ -81,11 +81,11 @@ fn form(visit: &Visit<'_>) -> Markup {
     html! {
         form method="get" action="/search" role="search" {
             div.row {
-                label { span { "What to look for" } input type="search" name="q" value=(value("q")); }
-                label { span { (parts::sentence("Only there (a folder, `logs`, `memory`, `project:ID`)")) } input name="scope" value=(value("scope")) autocomplete="off"; }
+                label { span { "Search text" } input type="search" name="q" value=(value("q")); }
+                label { span { (parts::sentence("Scope (a folder, `logs`, `memory`, `project:ID`)")) } input name="scope" value=(value("scope")) autocomplete="off"; }
                 button { "Search" }
             }
-            label { input type="checkbox" name="exact" value="yes" checked[visit.query("exact").is_some()]; " Only these words and their forms" }
+            label { input type="checkbox" name="exact" value="yes" checked[visit.query("exact").is_some()]; " Exact: only these words and their inflected forms" }
         }
         details.more id="filters" {
             summary { "Filters" }
@@ -97,9 +97,9 @@ fn form(visit: &Visit<'_>) -> Markup {
 fn hits(visit: &Visit<'_>, found: &SearchView) -> Markup {
     let answer = &found.answer;
     let checked = match answer.freshness.checked_by {
-        CheckedBy::Daemon => "the daemon follows the vault",
+        CheckedBy::Daemon => "the index is up to date",
         CheckedBy::Scan => "every file was looked at just now",
-        CheckedBy::Nobody => "the vault could not be checked: this may be old",
+        CheckedBy::Nobody => "the vault could not be checked: results may be out of date",
     };
     html! {
         @for note in answer.notes.iter().chain(&answer.freshness.warnings) { p.refused { (parts::sentence(note)) } }
@@ -119,12 +119,12 @@ fn one(visit: &Visit<'_>, hit: &Hit, why: &[MatchedWord]) -> Markup {
             h2 { a href=(line_address(&hit.path, hit.line as usize)) { (hit.path) ":" (hit.line) } }
             p { (hit.snippet) }
             p.soft {
-                "Found by "
-                @if hit.alike { "≈ similar words, or a similar meaning" }
+                "Matches: "
+                @if hit.alike { "≈ similar words or meaning" }
                 @else if why.is_empty() { "another form of the words" }
                 @for (at, matched) in why.iter().enumerate() {
                     @if at > 0 { "; " }
-                    mark { (matched.word) } " in its " (matched.places.join(" and "))
+                    mark { (matched.word) } " (" (matched.places.join(", ")) ")"
                 }
                 "."
             }

@@ -89,7 +89,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
             }
             h2 { "Within 7 days" }
             (list(visit, &today.next))
-            @if today.more { p.soft { "There is more: " a href="/calendar" { "the calendar" } " has all." } }
+            @if today.more { p.soft { "The list is cut off. See the " a href="/calendar" { "calendar" } " for all entries." } }
         }
     })
 }
@@ -103,7 +103,7 @@ fn waiting(today: &TodayView) -> Markup {
             }
         }
         @if !today.problems.is_empty() {
-            h2 { "What doesn't work" }
+            h2 { "Problems" }
             ul { @for problem in &today.problems { li.late { (parts::sentence(problem)) } } }
         }
     }
@@ -119,11 +119,11 @@ fn written(visit: &Visit<'_>) -> Markup {
         form method="get" action="/" {
             div.row {
                 label {
-                    span { "A time and words make a reminder, anything else is a question" }
+                    span { "Reminder (a time and a text) or question to the assistant" }
                     input name="write" value=(text) placeholder="tomorrow 9am: call Mum" autocomplete="off";
                 }
                 (parts::form_id())
-                button { "Go on" }
+                button { "Preview" }
             }
         }
         @if !text.is_empty() { (meant(visit, text)) }
@@ -150,7 +150,7 @@ fn meant(visit: &Visit<'_>, text: &str) -> Markup {
             (parts::plan("Ask the assistant?", &[text.to_owned()], &parts::planned_form(visit, "/", "ask", &question, "Ask")))
         }
         @if let Some(problem) = why {
-            p.hint { "No reminder: " (problem.message) @for hint in &problem.hints { "; " (hint) } }
+            p.hint { "Not a reminder: " (problem.message) @for hint in &problem.hints { "; " (hint) } }
         }
     }
 }
@@ -227,9 +227,9 @@ fn question_section(asked: &AskedQuestion) -> Markup {
             @match &asked.answer {
                 Some(answer) => {
                     (answered(answer))
-                    p { a href={ "/turns/" (asked.turn) } { "How it was answered" } }
+                    p { a href={ "/turns/" (asked.turn) } { "Details of this answer" } }
                 },
-                None => p.soft role="status" { "The assistant is asked; the answer comes here." },
+                None => p.soft role="status" { "Waiting for the answer of the assistant." },
             }
         }
     }
@@ -324,10 +324,12 @@ fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<St
     let workspace = visit.workspace;
     let mut out = Vec::new();
     if let Err(error) = workspace.settings_on_disk() {
-        out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
+        out.push(format!("the settings file is invalid, so the previous settings stay in use: {error}"));
     }
     if DaemonLock::holder(&workspace.dirs.state).is_none() {
-        out.push("no daemon runs: nothing that is due is told; start `vault-agent run`".to_owned());
+        out.push(
+            "the daemon is not running, so reminders are not delivered; start `vault-agent run`".to_owned(),
+        );
     }
     let path = &workspace.settings.paths.reminders;
     for finding in reminders.near_misses.iter().take(NAMED) {
@@ -352,10 +354,14 @@ fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<St
             Availability::Until(class, until) => {
                 let local = workspace.zone.tz().to_datetime(until);
                 let until = when::confirmation(local, visit.now, &workspace.zone);
-                out.push(format!("the model {} rests until {until}: {}", brain.name(), class.name()));
+                out.push(format!(
+                    "the model {} is paused after a failure until {until}: {}",
+                    brain.name(),
+                    class.name()
+                ));
             }
             Availability::Off(class) => {
-                out.push(format!("the model {} can't be asked: {}", brain.name(), class.name()));
+                out.push(format!("the model {} is off after a failure: {}", brain.name(), class.name()));
             }
             Availability::Free => {}
         }
@@ -371,14 +377,14 @@ pub(super) fn conflict_copies(visit: &Visit<'_>) -> Vec<String> {
         visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
     let said = |copy: &ConflictCopy| {
         let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
-        let then = if is_own { "what stands in it is not told" } else { "the two differ" };
+        let then = if is_own { "its reminders are not delivered" } else { "the two differ" };
         format!(
-            "`{}` is a sync tool's copy of `{}`: {then}; `vault-agent conflicts merge` brings it in",
+            "`{}` is a sync conflict copy of `{}`: {then}; merge it with `vault-agent conflicts merge`",
             copy.copy, copy.note
         )
     };
     let more = copies.len().saturating_sub(NAMED);
     let more =
-        (more > 0).then(|| format!("{more} more copies of sync tools: `vault-agent conflicts` lists all"));
+        (more > 0).then(|| format!("{more} more sync conflict copies: `vault-agent conflicts` lists all"));
     copies.iter().take(NAMED).map(said).chain(more).collect()
 }

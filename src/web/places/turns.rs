@@ -71,16 +71,16 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView> {
             (facts(visit, detail))
             @if !detail.question.is_empty() { h2 { "What was asked" } pre { (detail.question) } }
             @if let Some(answer) = &detail.answer { h2 { "Answer" } (long(answer)) }
-            h2 { "What it changed" }
+            h2 { "Changes to notes" }
             @match &plan {
                 Some(plan) => { (undo_plan(visit, plan, "/turns", &[("id", &detail.turn.id)])) }
-                None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "What would taking it all back change?" } },
+                None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "Preview undo of all changes" } },
             }
             (memory(detail))
             h2 { "Tools" }
             @if detail.tools.is_empty() { (parts::empty("No tool was called.")) }
             @for tool in &detail.tools { (called_tool(tool)) }
-            h2 { "Models that were called" }
+            h2 { "Model calls" }
             (calls(&detail.calls))
             h2 { "Steps" }
             (steps(visit, &detail.steps))
@@ -91,10 +91,10 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView> {
 /// The model's input, made again from the notes.
 fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<PageView> {
     let rebuilt = rebuild(visit.workspace, Some(journal), id, &toolbox::specs)?;
-    visit.view("The request to the model", &rebuilt, |rebuilt| {
+    visit.view("Request sent to the model", &rebuilt, |rebuilt| {
         html! {
-            p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The question" } }
-            p { (parts::badge(if rebuilt.equal { "the same" } else { "not the same" }, if rebuilt.equal { "good" } else { "warn" })) " " (rebuilt.words()) }
+            p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "Back to the question" } }
+            p { (parts::badge(if rebuilt.equal { "identical" } else { "different" }, if rebuilt.equal { "good" } else { "warn" })) " " (rebuilt.words()) }
             @if let Some(request) = &rebuilt.request { (asked(request)) }
         }
     })
@@ -120,7 +120,7 @@ fn message_of(message: &Message) -> Markup {
     html! {
         @match message {
             Message::User { parts } => {
-                h3 { "Given" }
+                h3 { "User" }
                 @for part in parts {
                     @match part {
                         MessagePart::Text { text } => pre { (text) },
@@ -129,12 +129,12 @@ fn message_of(message: &Message) -> Markup {
                 }
             }
             Message::Assistant { text, tool_calls, .. } => {
-                h3 { "Answered" }
+                h3 { "Assistant" }
                 @if !text.is_empty() { pre { (text) } }
                 @for call in tool_calls { p { "Called " code { (call.name) } } (long(&call.arguments)) }
             }
             Message::ToolResults { results } => {
-                h3 { "Tools said" }
+                h3 { "Tool results" }
                 @for result in results { (long(&result.text)) }
             }
         }
@@ -155,7 +155,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
             @if let Some(hash) = &detail.request_hash {
                 dt { "Request" } dd {
                     code { (hash) } br;
-                    a href=(visit.address_with(&[("request", "yes")])) { "The request to the model" }
+                    a href=(visit.address_with(&[("request", "yes")])) { "Request sent to the model" }
                 }
             }
             @if !detail.summaries.is_empty() { dt { "Summaries" } dd { (detail.summaries.join(", ")) } }
@@ -171,7 +171,7 @@ pub(super) fn cost_words(cost: &TurnCost) -> String {
 
 fn memory(detail: &TurnDetail) -> Markup {
     html! {
-        h2 { "What was taken from memory" }
+        h2 { "Recalled from memory" }
         @match (&detail.memory, &detail.memory_problem) {
             (_, Some(problem)) => p { (problem) },
             (Some(text), None) if !text.is_empty() => (long(text)),
@@ -223,7 +223,7 @@ fn calls(calls: &[CallRow]) -> Markup {
             html! { (call.ms) " ms" },
         ]
     };
-    parts::table(["Name", "Model", "How it went", "Tokens", "Time"], calls, row)
+    parts::table(["Name", "Model", "Result", "Tokens", "Time"], calls, row)
 }
 
 fn steps(visit: &Visit<'_>, steps: &[StepDetail]) -> Markup {

@@ -47,7 +47,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
             }
             (budgets(&report.budgets))
             @if report.by.is_empty() {
-                (parts::empty("No answers with facts stand in the logs."))
+                (parts::empty("The logs contain no answers with usage data."))
             } @else {
                 (drawn(&report.by, way == UsageGrouping::Day))
                 (table(&report.by, &UsageRow { key: "total".to_owned(), sum: report.total }))
@@ -60,7 +60,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
 fn budgets(budgets: &[Budget]) -> Markup {
     html! {
         @if !budgets.is_empty() {
-            h2 { "Budgets of today" }
+            h2 { "Today's budgets" }
             ul.plainlist {
                 @for budget in budgets {
                     li {

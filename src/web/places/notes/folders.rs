@@ -93,10 +93,10 @@ pub(super) fn recent_page(visit: &Visit<'_>) -> Result<PageView> {
     }
     visit.view("Notes", &TopFolders { lately, top: FolderListing::read(visit, "") }, |top| {
         html! {
-            form.row method="get" action="/search" { (parts::field(visit, "", "q", "Words of a note", "")) button { "Search" } }
+            form.row method="get" action="/search" { (parts::field(visit, "", "q", "Search in notes", "")) button { "Search" } }
             @if let Some(folder) = &top.top { h2 { "Folders" } (folder.shown()) }
             h2 { "Changed lately" }
-            @if top.lately.is_empty() { (parts::empty("No snapshot knows of a change.")) }
+            @if top.lately.is_empty() { (parts::empty("No changes are recorded.")) }
             ul.plainlist { @for path in &top.lately { li { (visit.note_link(path)) } } }
         }
     })
