@@ -36,7 +36,7 @@ pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) ->
 /// The message didn't arrive, or its arrival is unknown; the reason.
 pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
     let key = format!("test:{}", ulid::Ulid::generate());
-    let text = "This is vault-agent: from now on you are told here what is due.";
+    let text = "This is vault-agent: reminders are delivered here from now on.";
     match notifier.send(&OutgoingMessage::whole(MessageKind::Notice, key, text)).await {
         SendOutcome::Sent { .. } => Ok(()),
         SendOutcome::Unknown { reason }

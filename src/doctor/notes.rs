@@ -143,7 +143,8 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
             Ok(_) => {
                 let names: Vec<&str> = settings.on.iter().map(|format| format.name()).collect();
                 let count = scanner.tasks().len();
-                let detail = format!("{count} open tasks of other plugins are told ({})", names.join(", "));
+                let detail =
+                    format!("{count} open tasks of other plugins are delivered ({})", names.join(", "));
                 checks.push(ok(detail));
             }
             Err(reason) => checks.push(Check::fail(

@@ -17,7 +17,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
     fn ask_for_brain(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let set = &self.folder.settings;
         let default = self.chosen.offer.map_or_else(|| best(self.machine, set), |offer| offer.name);
-        let text = (lines(self.machine, set), "Who answers?", Some(default.to_owned()));
+        let text = (lines(self.machine, set), "Which brain answers?", Some(default.to_owned()));
         let offer = self.ask(QuestionKey::Brain, text, failed, |_, typed| {
             match OFFERS.iter().find(|offer| offer.name == typed) {
                 None if typed != NONE => Err(format!("`{typed}` is none of the names above")),
@@ -33,7 +33,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let Some(offer) = offer else { return Ok(()) };
         let is_server = offer.name == "server";
         if is_server {
-            let text = (Vec::new(), "Its address?", self.chosen.url.clone());
+            let text = (Vec::new(), "Address of the server?", self.chosen.url.clone());
             let url = self.ask(QuestionKey::BrainUrl, text, None, |_, typed| {
                 config::address_problem(typed).map_or_else(|| Ok(typed.to_owned()), Err)
             });
@@ -46,7 +46,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         self.chosen.model = self.ask(QuestionKey::BrainModel, text, None, |_, typed| match typed {
             "" => Err("type the name that the server has for the model".to_owned()),
             typed if redact::find(typed).is_empty() => Ok(typed.to_owned()),
-            _ => Err("that is a secret and no model's name; the key is asked for next".to_owned()),
+            _ => Err("that is a secret, not a model name; the key is asked for next".to_owned()),
         })?;
         if is_server || offer.key.is_some() {
             self.ask_key(offer)?;
@@ -60,11 +60,11 @@ impl<I: SetupIo> Dialogue<'_, I> {
     fn ask_key(&mut self, offer: &BrainOffer) -> Result<(), EndOfQuestions<I::End>> {
         let is_held = self.chosen.key.is_some();
         let text = match offer.key {
-            None => (Vec::new(), "Its key, if it wants one (it isn't shown)?", None),
+            None => (Vec::new(), "API key, if the server needs one (hidden while typing)?", None),
             Some(variable) => {
                 let mut lines = vec![format!("A key is made at {}.", offer.keys_at)];
                 lines.extend(self.machine.enter_line(is_held, variable));
-                (lines, "The key, or a file that holds it (it isn't shown)?", None)
+                (lines, "API key, or a file that contains it (hidden while typing)?", None)
             }
         };
         self.ask(QuestionKey::BrainKey, text, None, |this, typed| {

@@ -160,7 +160,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let mut lines = vec![vault_folder::words(&self.folder, &self.machine.home)];
         lines.extend(vault_folder::zone_lines(self.machine, likely.as_ref()));
         let name = likely.as_ref().map(|zone| zone.name().to_owned());
-        let text = (lines, "Which time zone are its dates and times meant in?", name);
+        let text = (lines, "Which time zone do its dates and times use?", name);
         let read = |_: &mut Self, typed: &str| Zone::get(typed).map_err(|error| error.to_string());
         self.zone = self.ask_alone(QuestionKey::Timezone, text, read)?.or(likely);
         Ok(())

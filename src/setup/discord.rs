@@ -30,8 +30,11 @@ impl<I: SetupIo> Dialogue<'_, I> {
         }
         let set = self.folder.settings.discord.clone();
         if self.by_webhook {
-            let text =
-                (webhook_lines(self.machine), "The webhook's URL (it isn't shown)?", set.webhook_url_file);
+            let text = (
+                webhook_lines(self.machine),
+                "The webhook's URL (hidden while typing)?",
+                set.webhook_url_file,
+            );
             return self.ask(QuestionKey::DiscordWebhook, text, failed, |this, typed| {
                 this.take_secret(QuestionKey::DiscordWebhook, WEBHOOK_VARIABLE, typed)
             });
@@ -68,7 +71,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
     fn ask_channel(&mut self, failed: Option<String>) -> Result<(), EndOfQuestions<I::End>> {
         let set = self.folder.settings.discord.channel_id.map(|id| id.to_string());
         let one = set.or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
-        let text = (channel_lines(&self.channels), "Which channel is it told in?", one);
+        let text = (channel_lines(&self.channels), "Which channel gets the messages?", one);
         let id = self
             .ask(QuestionKey::DiscordChannel, text, failed, |this, typed| channel(typed, &this.channels))?;
         self.settings.discord.channel_id = Some(id);
@@ -77,7 +80,8 @@ impl<I: SetupIo> Dialogue<'_, I> {
 
     fn ask_owner(&mut self, bot: &DiscordBot) -> Result<(), EndOfQuestions<I::End>> {
         let set = self.folder.settings.discord.owner_ids.clone();
-        let mut lines = vec!["Only these people command the bot and are answered.".to_owned()];
+        let mut lines =
+            vec!["The bot takes commands from these people only, and answers only them.".to_owned()];
         match &bot.owner {
             Some((name, id)) => lines.push(format!("The bot was made by {name} ({id}).")),
             None => lines.push(

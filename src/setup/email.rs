@@ -17,10 +17,10 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let (name, port) = self.ask(QuestionKey::EmailServer, text, failed, |_, typed| server(typed))?;
         let likely = likely_security(&self.folder.settings.notify.email, &name, port).as_str().to_owned();
         let lines = vec!["`starttls` is usual, at port 587; `tls` at port 465.".to_owned()];
-        let text = (lines, "How is the connection made private?", Some(likely));
+        let text = (lines, "Encryption of the connection?", Some(likely));
         let security = self.ask(QuestionKey::EmailSecurity, text, None, |_, typed| security(typed, &name))?;
         let lines = vec!["Often it is your mail address; `none` where the server needs no login.".to_owned()];
-        let text = (lines, "Who logs in there?", before.user);
+        let text = (lines, "User name for the login?", before.user);
         let user = self.ask(QuestionKey::EmailUser, text, None, |_, typed| Ok(typed.to_owned()))?;
         let user = Some(user).filter(|user| !matches!(user.as_str(), "" | "none"));
         match user {
@@ -30,12 +30,12 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let mut from = before.from;
         // A login that is an address is the sender, too.
         if !user.as_deref().is_some_and(|user| user.contains('@')) {
-            let text = (Vec::new(), "Which address does it write from?", from);
+            let text = (Vec::new(), "Sender address?", from);
             from = Some(self.ask(QuestionKey::EmailFrom, text, None, |_, typed| address(typed))?);
         }
         let to =
             if before.to.is_empty() { from.clone().or(user.clone()) } else { Some(before.to.join(", ")) };
-        let text = (Vec::new(), "Which address does it write to?", to);
+        let text = (Vec::new(), "Recipient address?", to);
         let to = self.ask(QuestionKey::EmailTo, text, None, |_, typed| {
             typed.split(',').map(str::trim).filter(|one| !one.is_empty()).map(address).collect()
         })?;
@@ -49,7 +49,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let mut lines =
             vec!["Where you log in with two steps, the provider wants an app password: its account pages make one.".to_owned()];
         lines.extend(self.machine.enter_line(is_held, EMAIL_PASSWORD_VARIABLE));
-        let ask = "The password, or a file that holds it (it isn't shown)?";
+        let ask = "The password, or a file that contains it (hidden while typing)?";
         let text = (lines, ask, file.filter(|_| !is_held));
         self.ask(QuestionKey::EmailPassword, text, None, |this, typed| match typed {
             "" if is_held => Ok(()),

@@ -28,7 +28,9 @@ fn lines() -> Vec<String> {
     let offered = OFFERS.into_iter().filter(|(_, _, built)| *built);
     let mut lines: Vec<String> =
         offered.map(|(kind, words, _)| format!("  {:<8} {words}", kind.as_str())).collect();
-    lines.push("Several are fine, with commas: each is told, and the first one counts.".to_owned());
+    lines.push(
+        "Separate several with commas. Each gets every message; the first confirms the delivery.".to_owned(),
+    );
     lines
 }
 
@@ -48,7 +50,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
             && !self.from_file;
         let default = if is_guess { "desktop".to_owned() } else { named(&set) };
         let is_chosen = self.ask_about(|this, failed| {
-            let text = (lines(), "Where are you told what is due?", Some(default.clone()));
+            let text = (lines(), "How should reminders reach you?", Some(default.clone()));
             this.ask(QuestionKey::Notify, text, failed, Self::take_ways)?;
             match this.open_notifiers.contains(&NotifyKind::Desktop) {
                 true => this.test(NotifyKind::Desktop),
@@ -161,8 +163,8 @@ impl<I: SetupIo> Dialogue<'_, I> {
         self.settings.notify.ntfy.topic = Some(topic?);
         let is_held = self.holds(QuestionKey::NtfyToken);
         let line = self.machine.enter_line(is_held, NTFY_TOKEN_VARIABLE);
-        let line = line.unwrap_or_else(|| "The public server wants none: press Enter.".to_owned());
-        let ask = "An access token, if the server wants one (it isn't shown)?";
+        let line = line.unwrap_or_else(|| "The public server needs none: press Enter.".to_owned());
+        let ask = "Access token, if the server needs one (hidden while typing)?";
         let text = (vec![line], ask, token_file.filter(|_| !is_held));
         self.ask(QuestionKey::NtfyToken, text, None, |this, typed| match typed {
             // An earlier answer is kept; a topic that is open for writing needs no token.
@@ -181,7 +183,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
             (None, Some(line)) => line,
             _ => "It gets a POST of JSON, signed as https://www.standardwebhooks.com says.".to_owned(),
         };
-        let text = (vec![line], "The address, or a file that holds it (it isn't shown)?", file);
+        let text = (vec![line], "The address, or a file that contains it (hidden while typing)?", file);
         self.ask(QuestionKey::WebhookUrl, text, failed, |this, typed| match (typed, &set.url) {
             ("", _) if is_held => Ok(()),
             ("", Some(_)) => Ok(()),
@@ -200,7 +202,7 @@ impl<I: SetupIo> Dialogue<'_, I> {
             ],
             (Some(_), _) => Vec::new(),
         };
-        let text = (lines, "The secret that signs, or a file that holds it (it isn't shown)?", file);
+        let text = (lines, "Signing secret, or a file that contains it (hidden while typing)?", file);
         self.ask(QuestionKey::WebhookSecret, text, None, |this, typed| match typed {
             "" if is_held => Ok(()),
             "" if !this.machine.variables.contains(&SIGNED_SECRET_VARIABLE) => {

@@ -31,10 +31,13 @@ impl<I: SetupIo> Dialogue<'_, I> {
     ) -> Result<HeldSecret, String> {
         let kept = match typed {
             "" | "env" if self.machine.variables.contains(&variable) => SecretSource::Variable(variable),
-            "" => return Err("there is none yet: paste it, or type `skip`".to_owned()),
+            "" => return Err("no secret is set: paste it, or type `skip`".to_owned()),
             path if is_path(path) => SecretSource::File(path.to_owned()),
             _ if self.from_file => {
-                return Err(format!("`{}` has to name a file: a secret never stands in answers", step.key()));
+                return Err(format!(
+                    "`{}` must name a file: an answers file never contains a secret",
+                    step.key()
+                ));
             }
             _ => return Ok(HeldSecret { value: typed.into(), kept: None }),
         };

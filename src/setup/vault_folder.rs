@@ -15,7 +15,7 @@ pub fn folder_path(text: &str, home: &Path, here: &Path) -> Result<PathBuf, Stri
     let text = ['\'', '"'].iter().find_map(|q| text.strip_prefix(*q)?.strip_suffix(*q)).unwrap_or(text);
     let path = match text.strip_prefix('~') {
         _ if text.contains(char::is_control) => {
-            return Err("that was a key, and no folder: type its path".to_owned());
+            return Err("that looks like a key, not a folder: type the path of the folder".to_owned());
         }
         Some("") => home.to_owned(),
         Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),

@@ -39,7 +39,7 @@ pub(crate) type Result<T, E = TaskError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// No form is on, so nothing is a task.
-    #[error("no task lines are told in this vault, so none has the id `{0}`")]
+    #[error("no task lines are delivered in this vault, so none has the id `{0}`")]
     Off(String),
     /// No open task has that id.
     #[error("no open task has the id `{0}`: it was done or its words were changed")]

@@ -197,20 +197,20 @@ pub fn count_disabled_forms(
 }
 
 impl DisabledForms {
-    /// `12 tasks with a date are not told (tasks 10, dataview 2)`.
+    /// `12 tasks with a date are not delivered (tasks 10, dataview 2)`.
     pub fn count_text(&self) -> String {
         let all: usize = self.counts.iter().map(|(_, count)| count).sum();
         let each: Vec<String> =
             self.counts.iter().map(|(format, count)| format!("{format} {count}")).collect();
         let tasks = if all == 1 { "task with a date is" } else { "tasks with a date are" };
-        format!("{all} {tasks} not told ({})", each.join(", "))
+        format!("{all} {tasks} not delivered ({})", each.join(", "))
     }
 
     /// The setting that turns them on.
     pub fn setting_hint(&self) -> String {
         let forms: Vec<String> = self.also.iter().map(|format| format!("\"{format}\"")).collect();
         format!(
-            "to be told of them, set `also = [{}]` under `[reminders]` in vault-agent.toml",
+            "to have them delivered, set `also = [{}]` under `[reminders]` in vault-agent.toml",
             forms.join(", ")
         )
     }

@@ -41,7 +41,7 @@ fn skills_are_listed_with_what_is_wrong_with_them() {
     let empty = "skills/empty/SKILL.md:1:1: the folder `empty` has no `SKILL.md`";
     assert!(lines[1].starts_with(empty), "{lines:?}");
     assert!(lines[2].contains("`data` can't be part of a skill: it is a symbolic link"), "{lines:?}");
-    assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is well\n");
+    assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is valid\n");
     assert_eq!(vault.run(&["skill", "check", "none"]).code, 1);
 }
 
@@ -54,7 +54,7 @@ fn settings_of_a_skill_that_there_is_not_are_named() {
     for args in [&["check"][..], &["skill", "check"]] {
         vault.run(args).exits(1).says(format!("{wanted}\n"));
     }
-    assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is well\n");
+    assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is valid\n");
     vault.write("vault-agent.toml", "[skill.tea]\n");
     let _ = vault.run(&["check"]).ok();
 }

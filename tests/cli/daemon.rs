@@ -80,7 +80,7 @@ fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
     let vault = TestVault::new("//- /a.md\n- mine\n");
     let daemon = Daemon::watching(&vault);
     crate::support::until("the status", || {
-        vault.run(&["status"]).stdout.contains("vault     watching; agreed with a look at every file")
+        vault.run(&["status"]).stdout.contains("vault     watching; all files compared")
     });
     daemon.kill();
 }

@@ -92,7 +92,7 @@ fn a_day_asks_the_best_five_and_the_rest_is_left() {
         "I went to the lake, and it was fun!",
     ];
     let vault = TestVault::new(&talk(&said));
-    vault.run(&["inbox", "scan"]).ok().warns("3 more are not asked: at most 5 a day and 20 open");
+    vault.run(&["inbox", "scan"]).ok().warns("3 more are not proposed: at most 5 a day and 20 open");
     let asked = list(&vault);
     assert_eq!(asked.len(), 5, "{asked:?}");
     assert!(asked.iter().any(|one| one["text"] == "I'm allergic to nuts."), "{asked:?}");

@@ -174,7 +174,7 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     // Other words: what stands there is given, with a word that it isn't what was summarised.
     assert!(why(&log.replace("Message 3 is", "Message 3 was")).contains("says something else than when"));
     let run = vault.run(&["lcm", "expand", &leaves[0]]);
-    run.exits(1).warns("this is not what was summarised: ");
+    run.exits(1).warns("the log differs from the summarised text: ");
     assert_eq!(run.stdout, first.replace("Message 3 is", "Message 3 was"));
     let run = vault.run(&["--json", "lcm", "expand", &leaves[0]]);
     assert!(run.json()["problem"].as_str().unwrap().contains("says something else"), "{}", run.stdout);

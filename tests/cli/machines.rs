@@ -44,7 +44,7 @@ fn words(vault: &TestVault) -> String {
 #[test]
 fn a_vault_on_one_machine_says_so() {
     let vault = TestVault::new(REMINDERS);
-    vault.run(&["machines"]).ok().says("this vault is one machine's");
+    vault.run(&["machines"]).ok().says("only one machine uses this vault");
     assert_eq!(vault.json(&["machines"])["engine"], "none");
     for action in ["join", "leave", "take"] {
         vault.run(&["machines", action]).exits(2);

@@ -9,12 +9,12 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
     let vault = machine();
     let mut at = start(&vault, &["setup"]);
     at.answer("Which folder? [~/MyVault]", "");
-    let said = at.answer("Which time zone are its dates and times meant in? [Asia/Tokyo]", "");
+    let said = at.answer("Which time zone do its dates and times use? [Asia/Tokyo]", "");
     assert!(said.contains("~/MyVault will be made."), "{said}");
     assert!(said.contains("This machine is in Asia/Tokyo, where it is 18:28 now."), "{said}");
-    at.answer("Where are you told what is due? [console]", "");
+    at.answer("How should reminders reach you? [console]", "");
     if cfg!(feature = "assistant") {
-        at.answer("Who answers? [none]", "");
+        at.answer("Which brain answers? [none]", "");
     }
     at.answer("Install it as a service? [no]", "");
     let said = at.see("Write this? [yes]");
@@ -33,9 +33,9 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
     let mut at = start(&vault, &["setup", "--vault", dir.to_str().unwrap()]);
     at.answer("Which folder? [~/MyVault]", "");
     assert!(at.answer("Which time zone", "").contains("is a vault with settings and"));
-    at.answer("Where are you told", "skip");
+    at.answer("How should reminders", "skip");
     if cfg!(feature = "assistant") {
-        at.answer("Who answers?", "skip");
+        at.answer("Which brain answers?", "skip");
     }
     at.answer("Is this vault on another machine, too? [no]", "host:voice.git");
     assert!(at.answer("Is this vault on another machine", "").contains("is no address"));
@@ -56,18 +56,18 @@ fn wrong_answers_are_said_and_asked_again() {
     assert!(at.answer("Which folder?", "'My Notes'").contains("without a folder there is no vault"));
     at.answer("Which time zone", "Asia/Tokio");
     assert!(at.answer("Which time zone", "europe/berlin").contains("did you mean `Asia/Tokyo`?"));
-    at.answer("Where are you told", "pigeon");
-    contains_all(at.see("Where are you told"), &["`pigeon` is none of them: type console"]);
+    at.answer("How should reminders", "pigeon");
+    contains_all(at.see("How should reminders"), &["`pigeon` is none of them: type console"]);
     if cfg!(target_os = "linux") {
         at.line("desktop");
-        let said = at.see("Where are you told");
+        let said = at.see("How should reminders");
         assert!(said.contains("there is no desktop session here"), "{said}");
         assert!(said.contains("`anyway` keeps it"), "{said}");
     }
     at.line("console");
     if cfg!(feature = "assistant") {
-        at.answer("Who answers?", "hal9000");
-        assert!(at.answer("Who answers?", "skip").contains("`hal9000` is none of the names above"));
+        at.answer("Which brain answers?", "hal9000");
+        assert!(at.answer("Which brain answers?", "skip").contains("`hal9000` is none of the names above"));
     }
     at.answer("Install it as a service?", "perhaps");
     assert!(at.answer("Install it as a service?", "no").contains("type `yes` or `no`"));
@@ -103,11 +103,11 @@ fn ctrl_c_while_a_secret_is_typed_leaves_a_terminal_that_shows_what_is_typed() {
     let mut at = Pty::start(shell.current_dir(vault.home()));
     at.answer("Which folder?", "v");
     at.answer("Which time zone", "");
-    at.answer("Where are you told", "console");
-    at.answer("Who answers?", "server");
-    at.answer("Its address?", "http://127.0.0.1:1");
+    at.answer("How should reminders", "console");
+    at.answer("Which brain answers?", "server");
+    at.answer("Address of the server?", "http://127.0.0.1:1");
     at.answer("Which model?", "tiny");
-    at.see("Its key, if it wants one (it isn't shown)?");
+    at.see("API key, if the server needs one (hidden while typing)?");
     at.press(b"sk-half\x03");
     at.see("ended with 130");
     // With what the shell itself ends is the shell's affair: it was interrupted, too.
@@ -130,18 +130,21 @@ data: [DONE]
     let mut at = start(&vault, &["setup"]);
     at.answer("Which folder?", "v");
     at.answer("Which time zone", "");
-    at.answer("Where are you told", "console");
-    at.answer("Who answers?", "server");
-    at.answer("Its address? [http://127.0.0.1:8080]", "localhost:1");
-    assert!(at.answer("Its address?", "http://127.0.0.1:1").contains("is no web address"));
+    at.answer("How should reminders", "console");
+    at.answer("Which brain answers?", "server");
+    at.answer("Address of the server? [http://127.0.0.1:8080]", "localhost:1");
+    assert!(at.answer("Address of the server?", "http://127.0.0.1:1").contains("is no web address"));
     at.answer("Which model?", "");
     assert!(at.answer("Which model?", "tiny").contains("type the name"));
-    at.answer("Its key, if it wants one (it isn't shown)?", "");
+    at.answer("API key, if the server needs one (hidden while typing)?", "");
     // Nobody is there: the whole question comes again.
-    contains_all(at.answer("Who answers? [server]", ""), &["asking server (tiny)", "`anyway` keeps it"]);
-    at.answer("Its address? [http://127.0.0.1:1]", &url);
+    contains_all(
+        at.answer("Which brain answers? [server]", ""),
+        &["asking server (tiny)", "`anyway` keeps it"],
+    );
+    at.answer("Address of the server? [http://127.0.0.1:1]", &url);
     at.answer("Which model? [tiny]", "");
-    at.answer("Its key, if it wants one (it isn't shown)?", "sk-very-secret");
+    at.answer("API key, if the server needs one (hidden while typing)?", "sk-very-secret");
     at.see("ok it answered in");
     at.answer("Install it as a service?", "no");
     contains_all(at.answer("Write this?", "yes"), &["~/.config/vault-agent/server-key: a secret"]);
@@ -161,11 +164,11 @@ data: [DONE]
     for (question, answer) in [
         ("Which folder?", "v"),
         ("Which time zone", ""),
-        ("Where are you told", ""),
-        ("Who answers?", "server"),
-        ("Its address?", url.as_str()),
+        ("How should reminders", ""),
+        ("Which brain answers?", "server"),
+        ("Address of the server?", url.as_str()),
         ("Which model?", "tiny"),
-        ("Its key", "sk-other-secret"),
+        ("API key", "sk-other-secret"),
         ("Is this vault on another machine", ""),
         ("Install it as a service?", "no"),
         ("Write this?", "yes"),
@@ -201,7 +204,7 @@ fn a_machine_answers_from_a_file() {
         #[cfg(feature = "assistant")]
         (
             "vault = \"v\"\nnotify = \"discord\"\n[discord]\ntoken_file = \"abc\"",
-            "a secret never stands in answers",
+            "an answers file never contains a secret",
         ),
         #[cfg(feature = "assistant")]
         (

@@ -165,7 +165,7 @@ fn one_time_is_left_out_and_the_others_stay() {
     drop(vault.run(&["remind", "skip", "Bins"]).ok());
     let bins = "date=2026-12-09 time=09:30 recur=weekly msg=\"Bins\" id=rid_A";
     contains_all(vault.read("Reminders.md"), &[bins]);
-    vault.run(&["remind", "skip", "Pay rent"]).exits(2).warns("`Pay rent` comes once");
+    vault.run(&["remind", "skip", "Pay rent"]).exits(2).warns("`Pay rent` is a one-off reminder");
 }
 
 #[test]

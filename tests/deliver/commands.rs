@@ -305,7 +305,7 @@ fn check_shows_lines_that_look_meant() {
     Reminders.md:3:22: there is a no-break space (U+00A0) where a space should be; replace it with a plain space
     COMMITMENTS.md:3:9: unknown status: `maybe` is not one of `pending`, `delivered`, `cancelled`; write `status: pending`
     --- exit 1
-    3 lines need a look
+    3 lines have problems
     ");
     let run = vault.run(&["check", "--json", "Reminders.md"]);
     run.exits(1);
@@ -399,20 +399,20 @@ fn dated_lines_that_nobody_tells_are_said() {
     );
     vault.write("logs/a.md", "- [ ] said 📅 2026-12-01\n");
     insta::assert_snapshot!(vault.run(&["check"]).shown(), @r#"
-    Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or make them lines of `Reminders.md`: `vault-agent import --from tasks` shows what would become of them
+    Tasks.md:3:16: 2 tasks with dates of other programs are not delivered, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or make them lines of `Reminders.md`: `vault-agent import --from tasks` shows what would become of them
     --- stderr
-    tasks of other programs are theirs to tell; that is no fault
-    2 tasks with a date are not told (tasks 1, reminder 1); to be told of them, set `also = ["tasks", "reminder"]` under `[reminders]` in vault-agent.toml
+    tasks of other programs are left to them; this is not an error
+    2 tasks with a date are not delivered (tasks 1, reminder 1); to have them delivered, set `also = ["tasks", "reminder"]` under `[reminders]` in vault-agent.toml
     "#);
     assert_eq!(vault.json(&["check"]).as_array().unwrap().len(), 1);
     let both = "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n";
     vault.write("vault-agent.toml", both);
     let run = vault.json(&["check"]);
     assert_eq!(run.as_array().unwrap().len(), 1, "what is told with a time is no finding: {run}");
-    assert_eq!(run[0]["reason"], json!("a task that has a date and no time is told at 09:00"));
+    assert_eq!(run[0]["reason"], json!("a task that has a date and no time is delivered at 09:00"));
     vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n[reminders]\nalso = [\"reminder\"]\n");
     let run = vault.json(&["check"]);
-    assert_eq!(run[0]["reason"], "a task with a date of another program (`📅 2026-12-01`) is not told");
+    assert_eq!(run[0]["reason"], "a task with a date of another program (`📅 2026-12-01`) is not delivered");
     // A date that there isn't is the reason, not the setting.
     vault.write("vault-agent.toml", both);
     vault.write("Leap.md", "- [ ] Sweep 🔁 every year ⏳ 2026-02-28 📅 2026-02-30\n");
@@ -420,14 +420,14 @@ fn dated_lines_that_nobody_tells_are_said() {
     let of_leap: Vec<&Value> =
         run.as_array().unwrap().iter().filter(|one| one["path"] == "Leap.md").collect();
     assert!(of_leap.len() == 1 && of_leap[0]["column"] == 39, "{run}");
-    let reason = "`📅 2026-02-30` is no date that there is, so this task is not told";
+    let reason = "`📅 2026-02-30` is a date that does not exist, so this task is not delivered";
     assert_eq!(of_leap[0]["reason"], reason);
     vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
     let run = vault.run(&["--json", "check"]);
     run.exits(1);
-    insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never told: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`; `vault-agent import --from tasks` does it"}"#);
+    insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never delivered: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`; `vault-agent import --from tasks` does it"}"#);
     // `import` leaves the agent's own notes alone.
     vault.write("COMMITMENTS.md", format!("# Follow-ups\n\n{line}\n"));
-    let never = "COMMITMENTS.md:3:1: this reminder is never told: only those in `Reminders.md` are; move the line to `Reminders.md`\n";
+    let never = "COMMITMENTS.md:3:1: this reminder is never delivered: only those in `Reminders.md` are; move the line to `Reminders.md`\n";
     vault.run(&["check"]).says(never);
 }

@@ -36,7 +36,7 @@ pub fn begin(vault: &TestVault, told: &str) -> Pty {
     let mut at = start(vault, &["setup"]);
     at.answer("Which folder?", "v");
     at.answer("Which time zone", "");
-    at.answer("Where are you told what is due?", told);
+    at.answer("How should reminders reach you?", told);
     at
 }
 
@@ -97,16 +97,16 @@ fn ntfy_is_asked_for_tried_and_told() {
     assert!(at.answer("Which ntfy server?", "http://127.0.0.1:1").contains("write `https://` before"));
     contains_all(at.answer("Which topic? [vault-", "a b"), &["127.0.0.1:1/vault-"]);
     assert!(at.answer("Which topic?", "t").contains("`a b` can't be a topic"));
-    at.answer("An access token, if the server wants one (it isn't shown)?", "tk_secret");
+    at.answer("Access token, if the server needs one (hidden while typing)?", "tk_secret");
     // Nobody is there: its questions come again, with what was typed.
     let said = at.answer("Which ntfy server? [http://127.0.0.1:1]", &server.web.url);
     contains_all(said, &["the ntfy server can't be reached", "`anyway` keeps it"]);
     server.web.fault(Fault::Status(403, ""));
     at.answer("Which topic? [t]", "");
-    assert!(at.answer("An access token", "").contains("Enter keeps the one from before"));
+    assert!(at.answer("Access token", "").contains("Enter keeps the one from before"));
     assert!(at.answer("Which ntfy server?", "").contains("answers 403"));
     at.answer("Which topic? [t]", "");
-    at.answer("An access token", "");
+    at.answer("Access token", "");
     at.see("ok a test message is in the topic");
     let shown = end(at, false);
     contains_all(&shown, &["kind = \"ntfy\"", "ntfy-token: a secret, for you alone"]);
@@ -116,7 +116,7 @@ fn ntfy_is_asked_for_tried_and_told() {
     assert_eq!(secret(&vault, "ntfy-token"), "tk_secret");
     let _ = tick(&vault).ok();
     let texts = server.texts();
-    assert!(texts[0].contains("from now on you are told here") && texts[1].contains("alive"), "{texts:?}");
+    assert!(texts[0].contains("reminders are delivered here") && texts[1].contains("alive"), "{texts:?}");
     assert!(server.web.asked().iter().all(|asked| asked.header("authorization") == Some("Bearer tk_secret")));
 }
 
@@ -127,32 +127,32 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     let mut at = begin(&vault, "email");
     at.answer("Which mail server?", "smtp://localhost");
     assert!(at.answer("Which mail server?", "mail.example.org").contains("is no server's name"));
-    at.answer("How is the connection made private? [starttls]", "none");
-    let said = at.answer("How is the connection made private?", "skip");
+    at.answer("Encryption of the connection? [starttls]", "none");
+    let said = at.answer("Encryption of the connection?", "skip");
     assert!(said.contains("mail would travel to `mail.example.org` in the clear"), "{said}");
     let said = at.see(if cfg!(feature = "assistant") { "Who answers?" } else { "Install it" });
-    assert!(!said.contains("Who logs in"), "left out, nothing more is asked: {said}");
+    assert!(!said.contains("User name"), "left out, nothing more is asked: {said}");
     drop(at);
 
     let vault = machine();
     let mut at = begin(&vault, "email");
     at.answer("Which mail server?", &format!("localhost:{}", server.port));
-    at.answer("How is the connection made private?", "none");
-    at.answer("Who logs in there?", "me");
+    at.answer("Encryption of the connection?", "none");
+    at.answer("User name for the login?", "me");
     at.answer("The password", "");
-    assert!(at.answer("The password", "wr0ng").contains("there is none yet"));
+    assert!(at.answer("The password", "wr0ng").contains("no secret is set"));
     server.faults.lock().unwrap().push_back(MailFault::Says("AUTH", "535 5.7.8 no"));
-    at.answer("Which address does it write from?", "me");
-    assert!(at.answer("Which address does it write from?", "me@example.org").contains("is no mail address"));
-    at.answer("Which address does it write to? [me@example.org]", "me@example.org, Zoë <you@example.org>");
+    at.answer("Sender address?", "me");
+    assert!(at.answer("Sender address?", "me@example.org").contains("is no mail address"));
+    at.answer("Recipient address? [me@example.org]", "me@example.org, Zoë <you@example.org>");
     let said = at.answer(&format!("Which mail server? [localhost:{}]", server.port), "");
     assert!(said.contains("535") && !said.contains("wr0ng"), "{said}");
-    at.answer("How is the connection made private?", "none");
-    at.answer("Who logs in there? [me]", "");
+    at.answer("Encryption of the connection?", "none");
+    at.answer("User name for the login? [me]", "");
     at.answer("The password", "passw0rd");
-    at.answer("Which address does it write from? [me@example.org]", "");
-    at.answer("Which address does it write to? [me@example.org, Zoë <you@example.org>]", "");
-    at.see("ok the mail server took a test message");
+    at.answer("Sender address? [me@example.org]", "");
+    at.answer("Recipient address? [me@example.org, Zoë <you@example.org>]", "");
+    at.see("ok the mail server accepted a test message");
     let shown = end(at, false);
     assert!(!shown.contains("passw0rd") && shown.contains("mail-password: a secret"), "{shown}");
     let to = "to = [\"me@example.org\", \"Zoë <you@example.org>\"]";
@@ -168,19 +168,19 @@ fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
     let web = Web::start(|_| (204, String::new()));
     let vault = machine();
     let mut at = begin(&vault, "webhook");
-    at.answer("The address, or a file that holds it", "example.org/hook");
+    at.answer("The address, or a file that contains it", "example.org/hook");
     let said = at.answer("The address", &web.url);
     assert!(said.contains("that is no web address") && !said.contains("example.org/hook"), "{said}");
-    at.answer("The secret that signs", "short");
+    at.answer("Signing secret", "short");
     assert!(at.answer("The address", "").contains("has only 5 bytes"));
     web.fault(Fault::Status(401, ""));
-    contains_all(at.answer("The secret that signs", "skip"), &["Enter keeps the one from before"]);
+    contains_all(at.answer("Signing secret", "skip"), &["Enter keeps the one from before"]);
     drop(at);
 
     let vault = machine();
     let mut at = begin(&vault, "webhook");
     at.answer("The address", &web.url);
-    assert!(at.answer("The secret that signs", "").contains("Enter makes a new one"));
+    assert!(at.answer("Signing secret", "").contains("Enter makes a new one"));
     assert!(at.answer("The address", "anyway").contains("the webhook answers 401"));
     let shown = end(at, false);
     assert!(!shown.contains(&web.url) && shown.contains("webhook-url: a secret"), "{shown}");
@@ -199,7 +199,7 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     assert!(at.answer("Where are you told", "ntfy, email, console").contains("`pigeon` is none of them"));
     at.answer("Which ntfy server?", &server.web.url);
     at.answer("Which topic?", "t");
-    at.answer("An access token", "");
+    at.answer("Access token", "");
     at.see("ok a test message is in the topic");
     at.answer("Which mail server?", "skip");
     contains_all(end(at, false), &["notify.kinds = [\"ntfy\", \"console\"]"]);
@@ -210,7 +210,7 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     let mut at = begin(&vault, "");
     at.answer(&format!("Which ntfy server? [{}]", server.web.url), "");
     at.answer("Which topic? [t]", "");
-    at.answer("An access token", "");
+    at.answer("Access token", "");
     end(at, true);
     assert_eq!(settings(&vault), before);
     // Leaving the question out keeps it too; naming another one changes it.
@@ -226,7 +226,10 @@ fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
     let vault = machine();
     let at_ntfy = format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url);
     for (text, why) in [
-        (&format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n")[..], "a secret never stands in answers"),
+        (
+            &format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n")[..],
+            "an answers file never contains a secret",
+        ),
         ("webhook\"]\n[webhook]\nurl = \"https://x\"\n", "did you mean `webhook.url_file`?"),
         ("ntfy\"]\n[ntfy]\nurl = \"http://127.0.0.1:1\"\n", "`ntfy.url`: the ntfy server can't be reached"),
         ("email\"]\n", "`email.server`: "),

@@ -120,7 +120,7 @@ fn done_takes_our_own_ids_too() {
     vault.write("Reminders.md", format!("{tree}{pill}"));
     vault.run(&["remind", "done", "rid_AAAAAAAAAAAA"]).ok().says("msg=\"Tree\"");
     let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAB"]).ok();
-    run.warns("it comes again Wed 2 Dec 09:00");
+    run.warns("next time: Wed 2 Dec 09:00");
     assert_eq!(vault.read("Reminders.md"), pill);
     let other = vault.run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"]);
     other.exits(1).warns("name the forms that you use in `[reminders] also`");
@@ -212,14 +212,18 @@ fn a_task_is_found_where_its_note_went_and_never_guessed() {
 #[test]
 fn what_is_not_turned_on_is_counted_and_offered() {
     let vault = vault("\"tasks\"");
-    let offer = "1 task with a date is not told (reminder 1)";
+    let offer = "1 task with a date is not delivered (reminder 1)";
     let setting = "set `also = [\"tasks\", \"reminder\"]` under `[reminders]` in vault-agent.toml";
     let check = vault.run(&["check"]).ok();
     check.warns(offer).warns(setting);
-    vault.run(&["doctor"]).says(offer).says(setting).says("1 open tasks of other plugins are told (tasks)");
+    vault
+        .run(&["doctor"])
+        .says(offer)
+        .says(setting)
+        .says("1 open tasks of other plugins are delivered (tasks)");
     vault.run(&["init", vault.root().to_str().unwrap()]).ok().warns(offer).warns(setting);
     vault.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\", \"reminder\"]\n");
-    vault.run(&["check"]).ok().warns_not("not told");
+    vault.run(&["check"]).ok().warns_not("not delivered");
 }
 
 #[test]
@@ -228,7 +232,7 @@ fn a_board_has_the_format_of_daily_notes_and_a_date_that_is_not_read_is_named() 
     vault.write(".obsidian/daily-notes.json", "{\"format\": \"MMMM Do, YYYY\"}");
     vault.write("Home.md", "- [ ] Bike @{December 2nd, 2026}\n- [ ] Rad @{Dezember 2., 2026}\n");
     vault.run(&["remind", "list", "--all"]).ok().says("2026-12-02 09:00  once  Bike  Home.md:1 (kanban)");
-    vault.run(&["check"]).ok().says("Home.md:2:11: `@{Dezember 2` is no date that is read");
+    vault.run(&["check"]).ok().says("Home.md:2:11: `@{Dezember 2` is a date in an unsupported format");
     vault.write(".obsidian/plugins/obsidian-kanban/data.json", "{\"date-format\": \"gggg-[W]ww\"}");
     let words = "tasks of `kanban` have dates in the format `gggg-[W]ww`, which isn't read";
     vault.run(&["check"]).exits(1).says(words);
@@ -241,14 +245,14 @@ fn a_task_that_is_no_utf_8_is_named() {
     let bytes =
         b"- [ ] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n- [x] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n".to_vec();
     vault.write("Old.md", &bytes);
-    let wanted = "Old.md:1:10: a task with a date (`📅 2026-12-01`) is not told: its line is not valid UTF-8; save the file as UTF-8";
+    let wanted = "Old.md:1:10: a task with a date (`📅 2026-12-01`) is not delivered: its line is not valid UTF-8; save the file as UTF-8";
     for args in [&["check"][..], &["check", "Old.md"]] {
         let run = vault.run(args);
         run.exits(1);
         assert!(run.stdout.lines().any(|line| line == wanted), "{}", run.stdout);
     }
     vault.write("Old.md", [&bytes[..], b"1. [ ] na\xefve [due:: 2026-12-02]\n"].concat());
-    vault.run(&["check"]).says("Old.md:1:10: 2 tasks with dates are not told, from this line on");
+    vault.run(&["check"]).says("Old.md:1:10: 2 tasks with dates are not delivered, from this line on");
     vault.write("vault-agent.toml", "# none\n");
     assert!(!vault.run(&["check"]).ok().stdout.contains("UTF-8"), "nobody is promised that they are told");
 }

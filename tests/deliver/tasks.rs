@@ -71,7 +71,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
     assert_eq!(
         world.place.texts(),
         [
-            "Tasks in your notes are told from now on (tasks). 29 overdue already and not told one by one:\n- Archive/Old.md (28)\n- Home.md (1)",
+            "Tasks in your notes are delivered from now on (tasks). 29 already overdue, so not delivered one by one:\n- Archive/Old.md (28)\n- Home.md (1)",
             "Task: Today · Home.md"
         ]
     );
@@ -291,7 +291,7 @@ fn what_falls_due_while_all_forms_are_off_is_not_told_when_they_are_on_again() {
     world.at("2026-12-06T09:00:00Z").tick();
     world.settings.tasks = on;
     assert!(told_at(&mut world, "2026-12-28T09:00:00Z").is_empty());
-    assert!(world.place.texts().last().unwrap().contains("1 overdue already"));
+    assert!(world.place.texts().last().unwrap().contains("1 already overdue"));
 }
 
 #[test]

@@ -31,7 +31,7 @@ async fn a_bot_is_set_up_step_by_step() {
     contains_all(at.see("Press Enter once"), &["the bot is in no server yet"]);
     fake.world().invited = true;
     at.line("");
-    contains_all(at.answer("Which channel is it told in?", "99"), &["  1. #", " in Home"]);
+    contains_all(at.answer("Which channel gets the messages?", "99"), &["  1. #", " in Home"]);
     assert!(at.answer("Which channel", &CHANNEL.to_string()).contains("neither in the list"), "99 is none");
     let said = at.answer(&format!("Your id at Discord? [{ALICE}]"), "");
     assert!(said.contains("The bot was made by "), "{said}");
@@ -62,7 +62,7 @@ async fn what_can_not_be_sent_is_said_and_can_be_left_out_or_kept() {
     at.answer("Which channel", "1");
     at.answer("Your id at Discord?", "");
     let said = at.answer("Which channel", "1");
-    assert!(said.contains("may not") && said.contains("`anyway` keeps it all the same"), "{said}");
+    assert!(said.contains("may not") && said.contains("`anyway` keeps it despite that"), "{said}");
     at.answer("Which channel", "anyway");
     let (said, _) = finish(at, false);
     contains_all(&said, &["A service doesn't see what is set in your shell: `DISCORD_TOKEN`"]);

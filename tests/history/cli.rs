@@ -250,13 +250,13 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
         (&["restore", "--at", "HEAD", "", "-y"], 2, "a path is empty"),
         (&["history", ""], 2, "a path is empty"),
         (&["restore", "--at", "HEAD", "nothing.md"], 1, "is not in the snapshot"),
-        (&["restore"], 2, "say what to go back to"),
+        (&["restore"], 2, "name a snapshot or a time to restore"),
         (&["restore", "--line", "a.md"], 2, "names no line"),
         (&["restore", "--id", "rid_AAAAAAAAAAAA"], 1, "Reminders.md"),
         (&["restore", "--from-remote"], 2, "no remote is known"),
         (&["history", "--actor", "nobody"], 2, "is no actor"),
         (&["history", "--since", "whenever"], 2, "is no time"),
-        (&["undo", "0"], 2, "can't be taken back"),
+        (&["undo", "0"], 2, "can't undo"),
     ] {
         vault.run(args).exits(code).warns(words);
     }

@@ -37,10 +37,10 @@ fn what_both_have_removed_or_moved_on_with_stays_gone() {
     let vault = diverged("one\ntwo\nthree\n", "one\ntwo\nthree\nnew here\n", "one\nthree\n");
     let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
     assert_eq!(vault.read("a.md"), "one\nthree\nnew here\n");
-    // Without a history of the note no line is taken for removed.
+    // Without a history of the note no line is treated as removed.
     let vault = TestVault::new("//- /a.md\none\ntwo\n");
     vault.write(COPY, "one\nthree\n");
-    vault.run(&["conflicts", "show", COPY]).ok().says("no line is taken for removed");
+    vault.run(&["conflicts", "show", COPY]).ok().says("no line is treated as removed");
     let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
     assert_eq!(vault.read("a.md"), "one\ntwo\nthree\n");
 }
@@ -204,7 +204,7 @@ fn nothing_is_told_from_a_copy() {
     vault.write("Plan 2.md", task("planned"));
     let run = vault.run(&["tick"]);
     run.says("my reminder")
-        .says("2 overdue already")
+        .says("2 already overdue")
         .says("Plan 2.md (1)")
         .says("Todo.md (1)")
         .lacks("strange");

@@ -616,12 +616,15 @@ fn transcripts_can_be_brought_in_by_a_command() {
     tape.turn(1);
     // Nothing is known yet, and nothing is said to be kept.
     let run = vault.run(&["hook", "archive"]);
-    assert_eq!((run.code, run.stdout.trim()), (0, "no session is known here, so none is kept"));
+    assert_eq!(
+        (run.code, run.stdout.trim()),
+        (0, "no session is known for this vault, so none was archived")
+    );
     let path = tape.write(&vault);
     let run = vault.run(&["hook", "archive", path.to_str().unwrap(), "--json"]);
     assert_eq!((run.code, run.json()["logs"][0]["events"].clone()), (0, json!(3)), "{}", run.stderr);
     for args in [&["hook", "archive", path.to_str().unwrap()][..], &["hook", "archive"]] {
-        vault.run(args).exits(0).says("every session is kept as far as it goes\n");
+        vault.run(args).exits(0).says("all session logs are up to date\n");
     }
     vault.run(&["hook", "archive", "/nowhere.jsonl"]).exits(1).warns("no such transcript");
 }

@@ -144,7 +144,7 @@ fn the_command_shows_the_change_and_keeps_the_old_file_beside_it() {
     let root = vault.root().canonicalize().unwrap();
     assert_eq!(command, format!("'{program}' --vault '{}' hook user-prompt-submit", root.display()));
     assert_eq!(std::fs::read_to_string(dir.join("settings.json.before-vault-agent")).unwrap(), before);
-    assert!(vault.run(&["hook", "install"]).ok().stdout.contains("is as it should be"));
+    assert!(vault.run(&["hook", "install"]).ok().stdout.contains("needs no change"));
     vault.run(&["hook", "uninstall"]).ok().says("-        \"SessionStart\": [");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     let left: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -228,7 +228,7 @@ fn a_file_that_was_not_there_goes_again() {
     assert!(file.exists() && dry.stdout.contains("-  \"hooks\": {"), "{}", dry.stdout);
     let _ = hook(&vault, "uninstall", path).ok();
     assert!(!file.exists());
-    assert!(hook(&vault, "uninstall", path).ok().stdout.contains("as it should be"));
+    assert!(hook(&vault, "uninstall", path).ok().stdout.contains("needs no change"));
     // An empty file that was there stays, and so does what somebody else wrote meanwhile.
     std::fs::write(&file, "").unwrap();
     let _ = hook(&vault, "install", path).ok();

@@ -296,7 +296,7 @@ fn a_follow_up_has_a_time_and_nothing_else_has() {
     ");
     insta::assert_snapshot!(vault.run(&["memory", "save", "x", "--to", "commitment"]).shown(), @"
     --- exit 2
-    error: a follow-up needs the time when it is told: `--due` is missing
+    error: a follow-up needs a due time: `--due` is missing
     hint: write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`
     ");
     assert_eq!(vault.run(&["memory", "save", "x", "--to", "daily", "--section", "y"]).code, 2);

@@ -157,7 +157,7 @@ fn check_says_why_working_memory_can_not_be_read() {
     for args in [&["check"][..], &["check", "user/working.md"]] {
         let check = vault.run(args);
         check.exits(1);
-        let says = "user/working.md:3:1: this working memory counts for nothing: `next week` is no instant";
+        let says = "user/working.md:3:1: this working memory is ignored: `next week` is no instant";
         check.says(says);
     }
 }

@@ -71,7 +71,7 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
         json!(["morning", "weekdays 08:00", false, null, null, "local"])
     );
     let enabled = it.vault.run(&["routine", "enable", "Morning"]).ok();
-    enabled.says("`morning` is now enabled; it comes next 08:00");
+    enabled.says("`morning` is now enabled; next run 08:00");
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
     it.vault.run(&["routine", "preview", "--count", "10001"]).exits(2).warns("1..=10000");

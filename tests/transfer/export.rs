@@ -162,7 +162,7 @@ fn an_export_replaces_only_an_export() {
         std::fs::write(&file, other).unwrap();
         for format in ["ics", "markdown", "jsonl"] {
             let run = vault.run(&["export", "--format", format, "-o", &shown]);
-            run.exits(2).warns("is there, and is no export");
+            run.exits(2).warns("exists and is not an export");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), other);
         }
     }

@@ -276,7 +276,7 @@ fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
         "# House\n\n- [ ] Pay rent\n  - [ ] Call Bob ^bob\n- [ ] Bins 🔁 every 2 weeks 📅 2026-12-03\n\
          - [ ] Late 📅 2026-11-01\n- [x] Done 📅 2026-12-05\n- [ ] No date\r\nlast"
     );
-    vault.run(&["import", "--from", "tasks", "--yes"]).ok().says("no line can become ours");
+    vault.run(&["import", "--from", "tasks", "--yes"]).ok().says("no line can be turned into a reminder");
     let _ = vault.run(&["undo"]).ok();
     assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
 }
@@ -348,7 +348,7 @@ fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
         .run(&["import", "--from", "tasks"])
         .exits(1)
         .warns("Projects/House.md:3: left as it is: the note ends inside")
-        .says("no line can become ours");
+        .says("no line can be turned into a reminder");
     let run = vault.run(&["--json", "import", "--from", "tasks", "--yes"]);
     assert_eq!((run.code, run.json()["changed"].as_array().unwrap().len()), (1, 0));
     assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
@@ -384,7 +384,9 @@ fn a_note_that_cannot_be_written_keeps_its_lines_and_gets_no_reminders() {
         block(&vault);
         let before = vault.read("Projects/House.md");
         let run = vault.run(&["import", "--from", "tasks"]).ok();
-        run.warns("Projects/House.md:3: left as it is: ").warns(reason).warns("makes these 1 lines ours");
+        run.warns("Projects/House.md:3: left as it is: ")
+            .warns(reason)
+            .warns("turns these 1 lines into reminders");
         let run = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
         run.warns("Projects/House.md:3: left as it is: ").warns("1 lines are in `Reminders.md` now");
         assert_eq!(vault.read("Projects/House.md"), before);
@@ -400,7 +402,7 @@ fn a_note_that_stays_open_elsewhere_is_said_line_by_line() {
     let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
     let open = std::fs::File::options().append(true).open(vault.path("Projects/House.md")).unwrap();
     let run = vault.run(&["import", "--from", "tasks", "--yes"]);
-    run.exits(1).warns("Projects/House.md:3: stands there still, and as a reminder besides: ");
+    run.exits(1).warns("Projects/House.md:3: is still there, in addition to the reminder: ");
     run.warns("3 lines are in `Reminders.md` now; `vault-agent undo` takes it all back");
     drop(open);
     let _ = vault.run(&["undo"]).ok();

@@ -57,7 +57,7 @@ fn running_it_again_adds_nothing() {
     let (memory, backup) = (vault.read("MEMORY.md"), home(&vault));
     insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
     --- stderr
-    nothing to do: `[HOME]/memory.json.bak.20261201T093000Z` was taken over already
+    nothing to do: `[HOME]/memory.json.bak.20261201T093000Z` was already imported
     ");
     assert_eq!((vault.read("MEMORY.md"), home(&vault)), (memory.clone(), backup));
     // Nor does the same store once more, which gets a backup of its own.
@@ -75,8 +75,8 @@ fn after_an_undo_the_backup_is_named_and_can_be_taken_over_once_more() {
     let _ = vault.run(&["undo"]).ok();
     insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
     --- exit 1
-    error: `[HOME]/memory.json` isn't there: it was taken over before, as `[HOME]/memory.json.bak.20261201T093000Z`, and 3 of its 3 memories are not in the vault now
-    hint: `vault-agent migrate memory-json '[HOME]/memory.json.bak.20261201T093000Z'` takes them over once more
+    error: `[HOME]/memory.json` is missing: it was imported before, as `[HOME]/memory.json.bak.20261201T093000Z`, and 3 of its 3 memories are no longer in the vault
+    hint: `vault-agent migrate memory-json '[HOME]/memory.json.bak.20261201T093000Z'` imports them again
     ");
     let backup = vault.home().join(&home(&vault)[0]);
     let _ = vault.run(&["migrate", "memory-json", backup.to_str().unwrap()]);

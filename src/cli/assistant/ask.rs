@@ -66,7 +66,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         brain.vision && args.brain.as_ref().is_none_or(|name| *name == brain.name)
     };
     if !args.image.is_empty() && !workspace.settings.brains.iter().any(sees) {
-        context.ui.note("no brain that is asked takes pictures; say `vision = true` for one that does");
+        context.ui.note("no brain accepts pictures; set `vision = true` for one that does");
     }
     let files = args.image.iter().map(|path| picture(path)).collect::<Result<Vec<_>, _>>()?;
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;

@@ -120,9 +120,9 @@ fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> Comman
     context.answer(
         &json!({ "reset": any }),
         match (any, name) {
-            (false, _) => "nothing was remembered against it".to_owned(),
-            (true, Some(name)) => format!("`{name}` is asked again"),
-            (true, None) => "all brains are asked again".to_owned(),
+            (false, _) => "no failure is recorded".to_owned(),
+            (true, Some(name)) => format!("the failures of `{name}` are cleared"),
+            (true, None) => "the failures of all brains are cleared".to_owned(),
         },
     )
 }
@@ -168,7 +168,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
                 let now = workspace.clock.now();
                 store
                     .update(|health| failover::record(health, &links, at, key, error.as_ref(), now))
-                    .unwrap_or_else(|error| context.ui.note(format!("not remembered: {error}")));
+                    .unwrap_or_else(|error| context.ui.note(format!("the result is not recorded: {error}")));
             }
             if error.as_ref().is_none_or(|error| error.class != FailureClass::Auth) {
                 break;

@@ -168,7 +168,7 @@ fn without_control(text: &str) -> String {
 /// Prints that the expanded text is not what was summarised, where a problem says so.
 fn is_whole(context: &Context, problem: Option<&String>) -> CommandResult {
     if let Some(why) = problem {
-        context.ui.note(format!("this is not what was summarised: {why}"));
+        context.ui.note(format!("the log differs from the summarised text: {why}"));
     }
     Ok(Status::of(problem.is_none()))
 }
@@ -209,8 +209,8 @@ fn verify(context: &Context, summaries: &Summaries<'_>) -> CommandResult {
             verified.bad.iter().map(|bad| format!("{}: {}", bad.id, bad.why)).collect()
         }
         0 => vec!["there are no summaries yet".to_owned()],
-        1 => vec!["1 summary holds".to_owned()],
-        count => vec![format!("all {count} summaries hold")],
+        1 => vec!["1 summary is correct".to_owned()],
+        count => vec![format!("all {count} summaries are correct")],
     };
     context.report(&verified, lines, verified.bad.is_empty())
 }

@@ -116,8 +116,7 @@ fn set_enabled(context: &Context, workspace: &Workspace, name: &str, enabled: bo
     let state = if enabled { "enabled" } else { "disabled" };
     let already = if changed { "is now" } else { "was already" };
     let next = listed.as_ref().and_then(|listed| listed.next.as_ref());
-    let next =
-        next.map(|next| format!("; it comes next {}", routines::moment_in_words(workspace, next.at())));
+    let next = next.map(|next| format!("; next run {}", routines::moment_in_words(workspace, next.at())));
     let said = format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default());
     context.answer(&listed, said)
 }
@@ -128,13 +127,13 @@ fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResul
     let ui = &context.ui;
     ui.line(format!("asked:\n{}\n", planned.asked));
     if !planned.material.is_empty() {
-        ui.line(format!("told with it:\n{}\n", planned.material));
+        ui.line(format!("context sent with the prompt:\n{}\n", planned.material));
     }
     let brains = if planned.brains.is_empty() { MEMORY.to_owned() } else { planned.brains.join(", then ") };
-    ui.line(format!("of: {brains} ({})", planned.why.trim_end_matches('.')));
+    ui.line(format!("brain: {brains} ({})", planned.why.trim_end_matches('.')));
     ui.line(format!("to: {}", planned.to));
     if !planned.holds {
-        ui.line("by its schedule it would not run now: nothing of its `only_if` holds");
+        ui.line("a scheduled run would be skipped now: no new hit for its `only_if`");
     }
     Ok(Status::Fine)
 }

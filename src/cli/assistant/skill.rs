@@ -93,8 +93,8 @@ fn check(context: &Context, listed: &[ListedSkill], strays: &[PlacedFinding]) ->
     let found: Vec<&PlacedFinding> =
         strays.iter().chain(listed.iter().flat_map(|one| &one.problems)).collect();
     let well = match listed.len() {
-        1 => "the skill is well".to_owned(),
-        count => format!("all {count} skills are well"),
+        1 => "the skill is valid".to_owned(),
+        count => format!("all {count} skills are valid"),
     };
     context.list(&found, well, |finding| finding_line(finding))?;
     Ok(Status::of(found.is_empty()))

@@ -59,7 +59,7 @@ impl Approvals for TerminalApprovals {
         let word = tokio::select! {
             biased;
             () = stop.cancelled() => return Ok(ApprovalVerdict::No),
-            word = read => word.map_err(|error| format!("it went wrong inside: {error}"))?,
+            word = read => word.map_err(|error| format!("internal error: {error}"))?,
             () = tokio::time::sleep(self.0.clock.sleep(WAIT)) => return Ok(ApprovalVerdict::Expired),
         };
         match (word, &wanted.always) {

@@ -27,7 +27,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let report = budget::usage(&workspace, since, args.by)?;
     report.unread.iter().for_each(|error| context.ui.note(format!("not counted: {error}")));
     let mut lines = match report.by.is_empty() {
-        true => vec!["no answers with facts stand in the logs".to_owned()],
+        true => vec!["the logs contain no answers with usage data".to_owned()],
         false => table_of(&report),
     };
     lines.extend(report.budgets.iter().map(|budget| {

@@ -57,8 +57,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 fn open_store(workspace: &Workspace) -> Result<SharedStore> {
     let Some(settings) = workspace.settings.machines.clone() else {
-        return Err(CommandError::usage("`[machines]` is not in the settings: this vault is one machine's")
-            .hint("docs/machines.md says how several machines share a vault"));
+        return Err(CommandError::usage(
+            "the settings have no `[machines]`: only one machine uses this vault",
+        )
+        .hint("to share a vault between machines, see docs/machines.md"));
     };
     let (root, state) = (workspace.vault.root(), &workspace.dirs.state);
     let engine = engine::open(&settings, root, state, &workspace.clock)?;
@@ -76,7 +78,7 @@ fn open_store(workspace: &Workspace) -> Result<SharedStore> {
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     if workspace.settings.machines.is_none() {
         let alone = MachinesStatus { engine: "none".to_owned(), ok: true, ..MachinesStatus::default() };
-        return context.answer(&alone, "`[machines]` is not in the settings: this vault is one machine's");
+        return context.answer(&alone, "the settings have no `[machines]`: only one machine uses this vault");
     }
     let shared = open_store(workspace)?;
     let kind = shared.settings.engine.as_str();
@@ -102,13 +104,13 @@ pub(super) fn lines(status: &MachinesStatus, this_machine: &ThisMachine) -> Vec<
         let MachineStatus { name, version, .. } = machine;
         let seen = machine.seen.map_or_else(|| "never".to_owned(), ago);
         let own = if *name == this_machine.name { ", this one" } else { "" };
-        let behind = if machine.notes_behind { ", its notes are others than the voice's" } else { "" };
+        let behind = if machine.notes_behind { ", its notes differ from the voice's" } else { "" };
         out.push(format!("machine   {name}{own}: seen {seen}, version {version}{behind}"));
     }
     if let Some(first) = status.open.first() {
         let since = first.since.map(|at| format!(" {}", ago(at))).unwrap_or_default();
         let (count, by) = (status.open.len(), &first.by);
-        out.push(format!("open      {count} being told; the oldest claimed{since} by {by}"));
+        out.push(format!("open      {count} deliveries; the oldest claimed{since} by {by}"));
     }
     out.extend(status.problem.iter().map(|problem| format!("problem   {problem}")));
     out
@@ -213,7 +215,7 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
     let name = &shared.this_machine.name;
     let document = serde_json::json!({ "name": name, "asked": true });
     context.answer(&document, format!("`{name}` asks to be the voice"))?;
-    context.ui.note("the other one hands over when it next looks; `vault-agent machines` shows it");
+    context.ui.note("the current voice hands over at its next check; `vault-agent machines` shows it");
     Ok(Status::Fine)
 }
 

@@ -150,7 +150,7 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
             if daemon.slow_passes > 0 {
                 out.push(format!("slow      {} passes took longer than 2 s", daemon.slow_passes));
             }
-            let agreed = daemon.agreed.map(|at| format!("; agreed with a look at every file {}", ago(at, now)));
+            let agreed = daemon.agreed.map(|at| format!("; all files compared {}", ago(at, now)));
             let unseen = (daemon.unseen > 0).then(|| format!("; {} changed without an event", daemon.unseen));
             out.push(format!("vault     {}{}{}", daemon.watcher, agreed.unwrap_or_default(), unseen.unwrap_or_default()));
             for (part, words) in &daemon.parts {

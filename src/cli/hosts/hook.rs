@@ -187,9 +187,9 @@ fn archive_sessions(context: &Context, files: &[PathBuf], template: &ArchiveRequ
     }
     if report.logs.is_empty() && failed == 0 {
         if !files.is_empty() || is_any_known(&workspace) {
-            context.ui.line("every session is kept as far as it goes");
+            context.ui.line("all session logs are up to date");
         } else {
-            context.ui.line("no session is known here, so none is kept");
+            context.ui.line("no session is known for this vault, so none was archived");
             let remedy = "name transcripts (`~/.claude/projects/*/*.jsonl`), or set `[hooks] archive = true`";
             context.ui.note(remedy);
         }
@@ -227,7 +227,7 @@ fn edit_settings(
     let after = edited.clone().unwrap_or_default();
     let is_changed = after != file.text();
     if !is_changed {
-        context.ui.line(format!("{shown} is as it should be"));
+        context.ui.line(format!("{shown} needs no change"));
     }
     context.show_change(&path, file.text(), &after);
     if is_changed && !at.dry_run {

@@ -20,7 +20,7 @@ use crate::transfer::follow;
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Origin};
 
 /// The hint for a host's file that can't be changed.
-pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
+pub(super) const MEND: &str = "fix the file by hand first; nothing was written";
 
 /// Makes the host keep the memories of this folder's project in the vault, if the person wants that: as `wanted` says,
 /// else the person is asked where there is a terminal. Returns the host's settings of the project, the folder in the

@@ -59,11 +59,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some(ControlReply::Refused(why)) => Err(CommandError::problem(why).hint(
             "another `vault-agent web` may have the address: end it, or look at `[web]` in vault-agent.toml",
         )),
-        None if DaemonLock::holder(&workspace.dirs.state).is_some() => Err(CommandError::problem(
-            "the daemon runs and does not answer about the page",
-        )
-        .hint("it may just be starting: ask again in a moment; an older version has to be started again")),
-        None if args.stop => Err(CommandError::problem("no daemon runs, so nothing listens")),
+        None if DaemonLock::holder(&workspace.dirs.state).is_some() => {
+            Err(CommandError::problem("the daemon is running but does not answer")
+                .hint("it may be starting: try again in a moment; restart it if it is an older version"))
+        }
+        None if args.stop => Err(CommandError::problem("the daemon is not running, so the page is not open")),
         None => serve(context, args, workspace),
     }
 }
@@ -84,7 +84,7 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         let page = PageServer::start(Arc::clone(&workspace), live, true, Arc::default(), true).await?;
         print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
-            "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",
+            "the daemon is not running: the page is served until Ctrl-C, and no reminders are delivered meanwhile",
         );
         stop.cancelled().await;
         Ok(Status::Fine)
@@ -106,7 +106,7 @@ fn print_invitation(context: &Context, args: &Args, invitation: &Invitation) -> 
     if !(args.print || args.pair || ui.json) {
         open_browser(&invitation.url);
     }
-    ui.note(format!("it lets one browser in, once, until {}", invitation.expires));
+    ui.note(format!("the address works once, until {}", invitation.expires));
     Ok(Status::Fine)
 }
 
@@ -135,7 +135,7 @@ fn sessions(context: &Context, workspace: &Workspace, end: Option<&str>) -> Comm
     }
     let tz = workspace.zone.tz();
     let day = |at: jiff::Timestamp| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string();
-    context.list(&store.sessions(workspace.clock.now())?, "no browser is let in", |one| {
+    context.list(&store.sessions(workspace.clock.now())?, "no browser sessions", |one| {
         format!("{}  since {}  until {}  {}", one.id, day(one.began), day(one.ends), one.browser)
     })
 }

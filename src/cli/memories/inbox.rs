@@ -170,14 +170,14 @@ fn scan(
     });
     let line = |one: &Candidate| format!("{}  [{}] {}: {}", one.id, one.category, one.section, one.text);
     context.report(&found.collect::<Vec<_>>(), asking.lines.iter().map(line), true)?;
-    let verb = if dry { "would be asked" } else { "asked" };
+    let verb = if dry { "would be proposed" } else { "proposed" };
     let messages = asking.lines.iter().map(Candidate::source).collect::<HashSet<_>>().len();
     context.ui.note(format!("{messages} of {read} messages: {} {verb}", asking.lines.len()));
     if asking.not_asked > 0 {
         let InboxSettings { per_day, open } = workspace.settings.inbox;
         let more = asking.not_asked;
         let bounds = format!("at most {per_day} a day and {open} open (`[inbox]`)");
-        context.ui.note(format!("{more} more are not asked: {bounds}"));
+        context.ui.note(format!("{more} more are not proposed: {bounds}"));
     }
     Ok(Status::Fine)
 }

@@ -120,8 +120,9 @@ pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<()> {
             .hint("sections are in MEMORY.md: leave it out, or save with `--to long`"));
     }
     if is_follow_up && args.due.is_none() {
-        return Err(CommandError::usage("a follow-up needs the time when it is told: `--due` is missing")
-            .hint(when::WHEN_HINT));
+        return Err(
+            CommandError::usage("a follow-up needs a due time: `--due` is missing").hint(when::WHEN_HINT)
+        );
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         day.iter().for_each(|entry| ui.line(format!("  {}  {}", entry.time, describe(entry))));
     }
     if agenda.entries.is_empty() {
-        ui.note("nothing comes on these days");
+        ui.note("no entries on these days");
     }
     if (args.month.as_ref(), args.week, args.from) == (None, None, None) {
         let (late, _) = agenda::late_and_coming(&workspace, &mut scanner)?;

@@ -85,7 +85,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
     let done = context.report(&all, all.iter().map(|finding| finding_line(finding)), found.is_empty());
     if !foreign.is_empty() {
-        context.ui.note("tasks of other programs are theirs to tell; that is no fault");
+        context.ui.note("tasks of other programs are left to them; this is not an error");
         let Workspace { vault, settings, zone, clock, .. } = &workspace;
         // An error here was reported above as a finding.
         if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
@@ -95,8 +95,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match found.len() {
         0 if foreign.is_empty() => context.ui.line("every line is understood"),
         0 => {}
-        1 => context.ui.note("1 line needs a look"),
-        count => context.ui.note(format!("{count} lines need a look")),
+        1 => context.ui.note("1 line has a problem"),
+        count => context.ui.note(format!("{count} lines have problems")),
     }
     done
 }
@@ -129,7 +129,7 @@ fn check_other_notes(
         if note.as_str() == paths.reminders {
             continue;
         }
-        let reason = format!("this reminder is never told: only those in `{}` are", paths.reminders);
+        let reason = format!("this reminder is never delivered: only those in `{}` are", paths.reminders);
         let does_it = match own.iter().any(|own| note == own || note.is_within(own)) {
             true => "",
             false => "; `vault-agent import --from tasks` does it",
@@ -143,7 +143,8 @@ fn check_other_notes(
 /// Blocks of a log that look like events of an unknown kind.
 fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> Vec<PlacedFinding> {
     let found = log::unknown_kinds(bytes).into_iter().map(|(line, column, kind)| {
-        let reason = format!("`{kind}` is no kind of event, so this block is no part of the conversation");
+        let reason =
+            format!("`{kind}` is not a kind of event, so this block is not part of the conversation");
         finding(path, (line, column), reason, "the kinds are `user`, `agent`, `tool`, `system` and `recall`")
     });
     found.collect()
@@ -159,7 +160,7 @@ fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Del
     let mut scanner = Scanner::default();
     let scanned = scanner.scan(&workspace.vault, &settings, workspace.clock.now());
     for reason in scanned.unwrap_or_else(|reason| vec![reason]) {
-        let suggestion = "mend that file, or take the form out of `[reminders] also`".to_owned();
+        let suggestion = "fix that file, or remove the form from `[reminders] also`".to_owned();
         let path = ".obsidian/plugins".to_owned();
         found.push(PlacedFinding { path, line: 1, column: 1, reason, suggestion });
     }
@@ -184,25 +185,25 @@ fn foreign_tasks(
     let mut out = Vec::new();
     let is_on = workspace.task_settings().is_some();
     let faults = [
-        (dated_tasks::impossible(bytes), "no date that there is", "write a day that the month has"),
+        (dated_tasks::impossible(bytes), "a date that does not exist", "write a day that the month has"),
         (
             dated_tasks::in_words(bytes),
-            "no date that is read",
+            "a date in an unsupported format",
             "names are read in English; write `2026-12-01`",
         ),
     ];
     for (tasks, what, suggestion) in faults.into_iter().filter(|_| is_on) {
         for task in tasks.iter().filter(|task| !delivered.contains_key(&task.line)) {
             dated.retain(|other| other.line != task.line);
-            let reason = format!("`{}` is {what}, so this task is not told", task.mark);
+            let reason = format!("`{}` is {what}, so this task is not delivered", task.mark);
             out.push(finding(path, (task.line, task.column), reason, suggestion));
         }
     }
     if let Some(first) = dated.first() {
         let reason = match dated.len() {
-            1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
+            1 => format!("a task with a date of another program (`{}`) is not delivered", first.mark),
             count => format!(
-                "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
+                "{count} tasks with dates of other programs are not delivered, from this line on (`{}`)",
                 first.mark
             ),
         };
@@ -221,9 +222,9 @@ fn foreign_tasks(
     if let Some((first, _)) = timeless.next() {
         let at = workspace.settings.reminders.time().strftime("%H:%M");
         let reason = match timeless.count() + 1 {
-            1 => format!("a task that has a date and no time is told at {at}"),
+            1 => format!("a task that has a date and no time is delivered at {at}"),
             count => {
-                format!("{count} tasks that have a date and no time are told at {at}, from this line on")
+                format!("{count} tasks that have a date and no time are delivered at {at}, from this line on")
             }
         };
         let suggestion = "write the time behind the date, or set `[reminders] default_time`";
@@ -238,9 +239,9 @@ fn non_utf8_tasks(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Optio
     let all = dated_tasks::unreadable(bytes);
     let first = all.first()?;
     let reason = match all.len() {
-        1 => format!("a task with a date (`{}`) is not told: its line is not valid UTF-8", first.mark),
+        1 => format!("a task with a date (`{}`) is not delivered: its line is not valid UTF-8", first.mark),
         count => format!(
-            "{count} tasks with dates are not told, from this line on (`{}`): their lines are not valid UTF-8",
+            "{count} tasks with dates are not delivered, from this line on (`{}`): their lines are not valid UTF-8",
             first.mark
         ),
     };
@@ -254,7 +255,7 @@ fn malformed_working_memory(workspace: &Workspace, path: &NotePath, bytes: &[u8]
         working_memory::checked(bytes).err().filter(|_| is_it && !bytes.trim_ascii().is_empty())?;
     let suggestion = "it begins with `# Working Memory`, `Updated: <RFC 3339>`, `Expires: <RFC 3339>` and an empty \
                       line; `vault-agent memory working --set` writes them";
-    Some(finding(path, (line, 1), format!("this working memory counts for nothing: {reason}"), suggestion))
+    Some(finding(path, (line, 1), format!("this working memory is ignored: {reason}"), suggestion))
 }
 
 /// `Reminders.md:3:17: the reason; the suggestion`.

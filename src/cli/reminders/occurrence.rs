@@ -16,8 +16,8 @@ impl Remind<'_> {
         }
         let line = self.reminders().line(id)?;
         if line.reminder.recur == Recur::None {
-            return Err(CommandError::usage(format!("`{}` comes once", line.reminder.msg))
-                .hint(format!("take it out with `vault-agent remind rm {id}`, or `move` it")));
+            return Err(CommandError::usage(format!("`{}` is a one-off reminder", line.reminder.msg))
+                .hint(format!("remove it with `vault-agent remind rm {id}`, or `move` it")));
         }
         let written = self.reminders().skip_next(id, self.now, self.context.origin())?;
         let said = match parse_line(written.line_text.as_bytes()) {

@@ -185,7 +185,9 @@ impl Remind<'_> {
         let own = meaning.filter(|meaning| meaning.recur != Recur::None);
         if is_task_id(id) {
             if recur.is_some() || own.is_some() {
-                return Err(CommandError::usage("how a task comes again is changed in its own note"));
+                return Err(CommandError::usage(
+                    "the recurrence of a task can only be changed in its own note",
+                ));
             }
             if local.is_none() && message.is_none() {
                 return Err(ReminderError::NothingToChange.into());
@@ -252,11 +254,11 @@ impl Remind<'_> {
         });
         self.context.answer(&written, &written.line_text)?;
         if written.id != id {
-            self.context.ui.note("that was its snoozed line; it is gone");
+            self.context.ui.note("the snoozed line was removed");
         }
         if let Some(next) = schedule::next_occurrence(&self.workspace.zone, &line.reminder, self.now) {
             let said = self.confirmation(next.local, line.reminder.recur);
-            self.context.ui.note(format!("it comes again {said}"));
+            self.context.ui.note(format!("next time: {said}"));
         }
         if is_changed { self.confirm("done", &written.line_text) } else { Ok(Status::Fine) }
     }
@@ -264,10 +266,10 @@ impl Remind<'_> {
     fn list_all(&self) -> CommandResult {
         let (reminders, tasks) = (self.reminders(), self.tasks());
         let (all, problems) = tasks::all(&reminders, &tasks, &mut Scanner::default(), self.now)?;
-        let none = format!("no reminders in `{}`, and no tasks that are told", reminders.path);
+        let none = format!("no reminders in `{}`, and no tasks that are delivered", reminders.path);
         self.context.list(&all, none, |one| task_row(one, self.now))?;
         if tasks.settings.is_none() {
-            self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
+            self.context.ui.note("tasks of other plugins are not delivered: `[reminders] also` is empty");
         }
         problems.iter().for_each(|problem| self.context.ui.note(problem));
         Ok(Status::of(problems.is_empty()))

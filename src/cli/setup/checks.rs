@@ -88,7 +88,7 @@ pub(super) fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) ->
     context.ui.note(format!("asking {} ({}) ...", trial.brain.name, trial.brain.model));
     let began = std::time::Instant::now();
     let asked = prepared.clients(&clients).into_iter().next();
-    let asked = asked.ok_or_else(|| "it can't be asked".to_owned());
+    let asked = asked.ok_or_else(|| "no test question could be sent".to_owned());
     let answered = asked
         .and_then(|brain| block_on(async { send_test_prompt(&brain).await.map_err(|error| error.message) }));
     let _ = std::fs::remove_dir_all(&scratch);
@@ -154,8 +154,8 @@ pub(super) async fn test_notifier(
         }
         NotifyKind::Discord => (discord_notifier(trial).await?, "a test message is in the channel"),
         NotifyKind::Ntfy => (notifier(trial, clock)?, "a test message is in the topic"),
-        NotifyKind::Email => (notifier(trial, clock)?, "the mail server took a test message"),
-        NotifyKind::Webhook => (notifier(trial, clock)?, "the address took a test message"),
+        NotifyKind::Email => (notifier(trial, clock)?, "the mail server accepted a test message"),
+        NotifyKind::Webhook => (notifier(trial, clock)?, "the address accepted a test message"),
     };
     send_test(&*notifier).await.map(|()| well)
 }

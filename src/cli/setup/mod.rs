@@ -149,7 +149,7 @@ impl SetupAnswerSource {
             return Ok(Self::File(answers, file.clone()));
         }
         if !context.ui.can_ask() {
-            return Err(CommandError::usage("there is no terminal here to ask at")
+            return Err(CommandError::usage("the setup needs a terminal for its questions")
                 .hint("give the answers in a file: `vault-agent setup --answers FILE`")
                 .hint("or make a vault with `vault-agent init DIR`"));
         }
@@ -265,10 +265,10 @@ fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<
     match workspace.change_settings(&Origin::new(Actor::Cli), "setup: changed the settings", planned) {
         Ok(_) => Ok(()),
         Err(SettingsFileError::Write(error)) if !matches!(error, EditError::Vault(_)) => Err(error.into()),
-        Err(_) => Err(CommandError::problem(format!(
-            "`{FILE_NAME}` was changed by someone just now; nothing of it was touched"
-        ))
-        .hint("run `vault-agent setup` again")),
+        Err(_) => {
+            Err(CommandError::problem(format!("`{FILE_NAME}` changed meanwhile, so it was not written"))
+                .hint("run `vault-agent setup` again"))
+        }
     }
 }
 
@@ -276,7 +276,7 @@ fn print_next_steps(context: &Context, plan: &SetupPlan, runs: bool) {
     let ui = context.ui;
     let dir = init::shell_word(&plan.root);
     if runs {
-        ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` tells the rest, and `vault-agent web` shows it.");
+        ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` shows the state, `vault-agent web` opens the page.");
     } else {
         ui.line(format!("Start it: vault-agent run --vault {dir}"));
     }

@@ -23,7 +23,7 @@ impl Terminal {
     /// Prints how to answer.
     pub(super) fn begin(ui: Ui) -> Self {
         ui.note(format!(
-            "{DIM}Enter takes what stands in brackets, `skip` leaves it out, Ctrl-C ends it. Nothing is written before it is shown.{DIM:#}"
+            "{DIM}Enter accepts the value in brackets, `skip` skips the question, Ctrl-C quits. Nothing is written before it is shown.{DIM:#}"
         ));
         Self { ui }
     }
@@ -34,7 +34,7 @@ impl Terminal {
             Some(problem) => {
                 self.ui.note(format!("{WRONG}{problem}{WRONG:#}"));
                 if question.may_keep {
-                    self.ui.note("`anyway` keeps it all the same, `skip` leaves it out.");
+                    self.ui.note("`anyway` keeps it despite that, `skip` skips it.");
                 }
             }
             None => self.ui.note(""),
@@ -78,7 +78,7 @@ impl Terminal {
             }
             // Ctrl-D.
             if line.is_empty() || line.last() == Some(&INTERRUPT) {
-                let error = CommandError::problem("it was ended before the last question");
+                let error = CommandError::problem("the setup ended before the last question");
                 return Err(error.hint("nothing was written"));
             }
             match String::from_utf8(line) {

@@ -73,13 +73,12 @@ pub(super) fn check_all(context: &Context, workspace: &Workspace, history: &Hist
 fn print_remedies(context: &Context, history: &History, found: &Verification) {
     if found.flaws.iter().any(|flaw| flaw.kind == "rewritten") {
         context.ui.note(
-            "if that is meant (a history brought back from a backup, a text taken out of it), say so: \
-             `vault-agent history verify --accept`",
+            "if this is intended (a history restored from a backup, a text removed from it), accept it with `vault-agent history verify --accept`",
         );
     }
     if found.flaws.iter().any(|flaw| matches!(flaw.kind, "missing" | "damaged")) {
         context.ui.note(format!(
-            "what is missing can only come from a backup or a remote of `{}`; moved away, a new history begins",
+            "restore the missing parts from a backup or a remote of `{}`; or move it away, and a new history begins",
             history.dir().display()
         ));
     }

@@ -78,7 +78,7 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
     if !is_agreed {
         if !context.ui.can_ask() {
             return Err(CommandError::usage("nothing was merged: there is no terminal here to ask at")
-                .hint("say yes with `--yes`"));
+                .hint("confirm with `--yes`"));
         }
         if !context.ui.confirm("Merge it?") {
             context.ui.note("nothing was merged");
@@ -88,7 +88,7 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
     let operation = format!("conflict-{:016x}", getrandom::u64().unwrap_or_default());
     execute(&workspace.editor, &plan, &context.origin(), &operation)?;
     context.ui.line(format!("merged {} into {}", plan.copy.copy, plan.copy.note));
-    context.ui.note("to take this back: `vault-agent undo`");
+    context.ui.note("to undo this: `vault-agent undo`");
     context.ui.json(&merge_document(&plan, true));
     Ok(Status::Fine)
 }
@@ -96,11 +96,13 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
 fn show(context: &Context, plan: &MergePlan) {
     let ui = context.ui;
     match plan.base {
-        Some(base) => ui.line(format!("both came of the note as of {}", base.strftime("%Y-%m-%d %H:%M UTC"))),
-        None => ui.line("history has no state that both came of: no line is taken for removed"),
+        Some(base) => {
+            ui.line(format!("base of the merge: the note as of {}", base.strftime("%Y-%m-%d %H:%M UTC")))
+        }
+        None => ui.line("history has no common base: no line is treated as removed"),
     }
     match plan.note_after == plan.note_before {
-        true => ui.line("the note has all of the copy already"),
+        true => ui.line("the note already contains the whole copy"),
         false => ui.line(diff_text(&diff(plan), diff_style())),
     }
     for both in &plan.overlaps {

@@ -191,7 +191,7 @@ fn show_lines(context: &Context, history: &History, path: &str, at: Option<&str>
     }
     drop(pager);
     if !blame.complete {
-        context.ui.note("what says `older` was written before the snapshots that were looked at");
+        context.ui.note("`older`: written before the snapshots that were searched");
     }
     Ok(Status::Fine)
 }

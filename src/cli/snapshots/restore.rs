@@ -126,7 +126,7 @@ impl Restore<'_> {
                     point
                 }
                 None => self.history.before_last_change(&scopes)?.ok_or_else(|| {
-                    CommandError::usage("say what to go back to")
+                    CommandError::usage("name a snapshot or a time to restore")
                         .hint("for example `--at \"yesterday 18:00\"`")
                 })?,
             },
@@ -187,7 +187,7 @@ impl Restore<'_> {
             ui.line(if plan.renamed.is_empty() {
                 "nothing to restore: the files are as they were then"
             } else {
-                "nothing to restore: what isn't where it was has another name now"
+                "nothing to restore: the missing files were only renamed"
             });
         }
         for Rename { from, to, .. } in plan.renamed.iter().filter(|_| !self.args.exact) {
@@ -229,7 +229,7 @@ impl Restore<'_> {
         }
         if let Some(after) = report.snapshot_after.as_ref().filter(|_| report.snapshot_before.is_some()) {
             let short: String = after.chars().take(10).collect();
-            ui.note(format!("to take this back: `vault-agent undo {short}`"));
+            ui.note(format!("to undo this: `vault-agent undo {short}`"));
         }
         Ok(Status::of(report.skipped.is_empty()))
     }

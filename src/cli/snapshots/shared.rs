@@ -29,8 +29,7 @@ pub(in crate::cli) fn refresh(context: &Context, workspace: &Workspace, history:
     let snapshot = workspace.snapshot_all(history, Deletions::Hold)?;
     if let Some(held) = &snapshot.held {
         context.ui.note(format!(
-            "{} of {} known files are gone from the vault; if that is meant, say so with \
-             `vault-agent history --accept-deletions`, else `vault-agent restore` brings them back",
+            "{} of {} known files are gone from the vault; confirm the deletion with `vault-agent history --accept-deletions`, or restore them with `vault-agent restore`",
             held.deleted.len(),
             held.known
         ));

@@ -44,8 +44,9 @@ impl Args {
             return Ok(UndoSelection::Turn(turn.clone()));
         }
         match what.parse::<usize>() {
-            Ok(0) => Err(CommandError::usage("`0` operations can't be taken back")
-                .hint("`undo` alone takes back the last one")),
+            Ok(0) => {
+                Err(CommandError::usage("can't undo `0` operations").hint("`undo` alone undoes the last one"))
+            }
             Ok(count) if what.len() <= MAX_COUNT_DIGITS => Ok(UndoSelection::Last(count)),
             _ => Ok(UndoSelection::Snapshot(what.to_owned())),
         }

@@ -61,9 +61,9 @@ pub(in crate::cli) fn run(
         (changed, written) = write(context, workspace, &mut notes)?;
         status = if written == Status::Problem { written } else { status };
     } else if count > 0 {
-        context.ui.note(format!("nothing is changed; `--yes` makes these {count} lines ours"));
+        context.ui.note(format!("nothing is changed; `--yes` turns these {count} lines into reminders"));
     } else {
-        context.ui.line("no line can become ours");
+        context.ui.line("no line can be turned into a reminder");
     }
     context.ui.json(&report(&notes, !yes, &changed));
     Ok(status)
@@ -158,7 +158,7 @@ fn show(context: &Context, workspace: &Workspace, notes: &[NoteLines]) {
             ui.line(format!("{}:{}: {}", note.path, one.line, String::from_utf8_lossy(&one.text).trim()));
             match &one.remaining {
                 Some(left) => ui.line(format!("  stays: {}", left.trim())),
-                None => ui.line("  goes from there"),
+                None => ui.line("  removed there"),
             }
             for reminder in &one.reminders {
                 ui.line(format!("  {}: {}", workspace.settings.paths.reminders, reminder.to_line()));
@@ -204,7 +204,7 @@ fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> R
     for note in notes.iter().filter(|note| !note.adopted.is_empty()) {
         let why = origin.why(format!("made ours: {} lines of {}", note.adopted.len(), note.path));
         let operations: Vec<Operation> = note.adopted.iter().map(operation_of).collect();
-        let still = "stands there still, and as a reminder besides";
+        let still = "is still there, in addition to the reminder";
         match workspace.editor.edit(&note.path, &operations, &why.trailer(OPERATION, operation.clone())) {
             Ok(report) => {
                 // Equal lines are one to the editor: the first operation changes them all.

@@ -98,7 +98,7 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<()> {
     let is_note = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
     if is_note && folder.canonicalize().is_ok_and(|folder| folder.starts_with(vault)) {
         let error = CommandError::usage(format!("`{}` would be a note of the vault", file.display()));
-        return Err(error.hint("an export says again what the notes say; put it somewhere else"));
+        return Err(error.hint("an export repeats the vault's notes: write it outside the vault"));
     }
     // A device, a pipe or a link to nothing would be replaced by a file, and a pipe never be read to its end.
     if std::fs::metadata(file).map_or(file.is_symlink(), |meta| !meta.is_file()) {
@@ -106,7 +106,7 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<()> {
         return Err(error.hint("without `--output` an export goes to standard output"));
     }
     if std::fs::read(file).is_ok_and(|bytes| !bytes.is_empty() && !is_export(&bytes)) {
-        let error = CommandError::usage(format!("`{}` is there, and is no export", file.display()));
+        let error = CommandError::usage(format!("`{}` exists and is not an export", file.display()));
         return Err(error.hint("name another file, or remove this one first"));
     }
     json_file::replace(file, text.as_bytes(), false)
@@ -128,7 +128,7 @@ fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<(
     let (parent, name) = parts(folder)?;
     if folder == vault || parent.canonicalize().is_ok_and(|parent| parent.starts_with(vault)) {
         let error = CommandError::usage(format!("`{shown}` would be within the vault"));
-        return Err(error.hint("an export says again what the notes say; put it somewhere else"));
+        return Err(error.hint("an export repeats the vault's notes: write it outside the vault"));
     }
     let is_there = folder.symlink_metadata().is_ok();
     let index = std::fs::read_to_string(folder.join("index.md")).unwrap_or_default();

@@ -69,7 +69,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Err(CommandError::usage("`--yes` means nothing without `--from tasks`").hint("leave it out"));
     }
     let Some(path) = &args.path else {
-        return Err(CommandError::usage("which folder or file is to be taken in?"));
+        return Err(CommandError::usage("name the folder or the file to import"));
     };
     let kind = match args.from.and_then(SourceOption::source) {
         Some(kind) => kind,

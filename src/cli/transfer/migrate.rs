@@ -76,15 +76,15 @@ fn taken_before(context: &Context, workspace: &Workspace, file: &Path, backup: P
     let (missing, all) = (looked.added, looked.added + looked.duplicates);
     context.ui.json(&Migrated { backup: Some(backup), import: ImportReport::default() });
     if missing == 0 {
-        context.ui.note(format!("nothing to do: `{shown}` was taken over already"));
+        context.ui.note(format!("nothing to do: `{shown}` was already imported"));
         return Ok(Status::Fine);
     }
     let message = format!(
-        "`{}` isn't there: it was taken over before, as `{shown}`, and {missing} of its {all} memories are not in the vault now",
+        "`{}` is missing: it was imported before, as `{shown}`, and {missing} of its {all} memories are no longer in the vault",
         file.display()
     );
     Err(CommandError::problem(message)
-        .hint(format!("`vault-agent migrate memory-json '{shown}'` takes them over once more")))
+        .hint(format!("`vault-agent migrate memory-json '{shown}'` imports them again")))
 }
 
 /// Renames the store to a name that no file has.
@@ -100,7 +100,7 @@ fn back_up(file: &Path, now: Timestamp) -> Result<PathBuf> {
     let backup = free.ok_or_else(|| CommandError::problem("too many backups beside the store"))?;
     std::fs::rename(file, &backup).map_err(|error| {
         let shown = file.display();
-        CommandError::problem(format!("everything is taken over, but `{shown}` keeps its name: {error}"))
+        CommandError::problem(format!("everything is imported, but `{shown}` could not be renamed: {error}"))
             .hint("rename it yourself, so that nothing writes to it any more")
     })?;
     Ok(backup)

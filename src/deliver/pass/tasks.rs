@@ -152,7 +152,7 @@ pub(super) fn read(
 fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
     let all: usize = overdue.values().sum();
     if all == 0 {
-        return format!("Tasks in your notes are told from now on ({forms}). None is overdue.");
+        return format!("Tasks in your notes are delivered from now on ({forms}). None is overdue.");
     }
     let mut notes: Vec<(&&str, &usize)> = overdue.iter().collect();
     notes.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
@@ -164,7 +164,7 @@ fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
         rest => format!("\n- {rest} more notes"),
     };
     format!(
-        "Tasks in your notes are told from now on ({forms}). {all} overdue already and not told one by one:\n{}{more}",
+        "Tasks in your notes are delivered from now on ({forms}). {all} already overdue, so not delivered one by one:\n{}{more}",
         shown.join("\n")
     )
 }
