@@ -7,11 +7,11 @@ use crate::config;
 use crate::doctor::{Check, CheckExtent, ExtraCheck, Severity, examine, settings_failure};
 use crate::instance::DaemonLock;
 
-/// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
+/// Checks the vault, the machine and the daemon, and shows each problem with its fix.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Mends first what needs no decision, and says what it did: rights of secret files, edits that a crash cut short,
-    /// a damaged index, a missing time zone.
+    /// First fixes what needs no decision, and reports it: rights of secret files, edits that a crash cut short, a
+    /// damaged index, a missing time zone.
     #[arg(long)]
     fix: bool,
 }

@@ -46,7 +46,7 @@ pub enum Args {
         #[arg(long, value_enum, value_name = "KIND")]
         attachment: Vec<AttachmentKind>,
     },
-    /// Forgets the failures of a brain, or of all, so that it is asked again at once.
+    /// Clears the failures of a brain, or of all, so that it is used again at once.
     Reset {
         /// Only this one.
         name: Option<String>,

@@ -13,7 +13,7 @@ use crate::summary::answers::{DEPTH, ExpandOptions};
 use crate::summary::grep::{GrepQuery, GrepScope, LIMIT, MOST};
 use crate::summary::{DueScope, Summaries};
 
-/// Finds, describes and expands summaries of conversations, and proves them.
+/// Finds, describes, expands and verifies summaries of conversations.
 ///
 /// Logs keep every word; a summary is a note below `summaries/` that points into its log. Nothing but `update` asks a
 /// model.
@@ -65,7 +65,7 @@ pub enum Args {
         #[arg(long)]
         extract: bool,
     },
-    /// Proves every summary against the log that it covers; the exit code is 1 where one doesn't hold, or is missing.
+    /// Verifies every summary against the log that it covers; the exit code is 1 where one is wrong or missing.
     Verify,
 }
 

@@ -15,7 +15,7 @@ pub struct Args {
     /// Only answers since then: `yesterday 18:00`, `7 days ago`, `2026-12-01`, or RFC 3339.
     #[arg(long, value_name = "T")]
     since: Option<String>,
-    /// By what it is added up.
+    /// The grouping of the sums.
     #[arg(long, value_enum, default_value = "brain")]
     by: UsageGrouping,
 }

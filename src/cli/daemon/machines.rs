@@ -12,9 +12,9 @@ use crate::machines::identity::Identity;
 use crate::machines::join::{JoinCheck, ThisMachine};
 use crate::machines::status::{MachineStatus, MachinesStatus};
 
-/// Lists the machines that share this vault: who is the voice, who is there, what is being told.
+/// Lists the machines that share this vault: which one is the voice, when each was seen, open deliveries.
 ///
-/// With `[machines]` in the settings they agree over a git server or etcd on which of them tells, answers and runs
+/// With `[machines]` in the settings they agree over a git server or etcd on which of them delivers, answers and runs
 /// routines. See docs/machines.md.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -27,7 +27,7 @@ enum Action {
     /// Checks that this machine may take part: the store, the rights, the clock, the name, the notifiers. Writes the vault's id into
     /// the settings, where it isn't there yet.
     Join {
-        /// Takes a store as it is that was restored or overwritten: what was told since may be told again.
+        /// Accepts a store that was restored or overwritten: what was delivered since then may be delivered again.
         #[arg(long)]
         as_it_is: bool,
     },

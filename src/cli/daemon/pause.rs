@@ -4,10 +4,11 @@ use crate::cli::prelude::*;
 use crate::pause::{self, Paused};
 use crate::when;
 
-/// Pauses all that is done without being asked for: routines, captures, summaries, words by a brain.
+/// Pauses all automatic work: routines, captures, summaries, phrasing by a brain.
 ///
-/// Questions are answered, and reminders go on. It is a key of the settings, so it holds on every machine of the vault,
-/// and a running daemon heeds it at once. An occurrence in a pause is handled as after an absence: nothing due is lost.
+/// Questions are still answered, and reminders still delivered. The pause is a key of the settings: it applies to every
+/// machine of the vault, and to a running daemon at once. An occurrence in a pause is handled as after an absence:
+/// nothing due is lost.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Until when, as `remind add` takes it: `mon 9:00`, `in 3 hours`; else until `resume`.

@@ -6,11 +6,12 @@ use crate::config::Dirs;
 use crate::daemon;
 use crate::workspace::has_saved_settings;
 
-/// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
+/// Runs the daemon until Ctrl-C: watches the vault and delivers what is due; a missing or empty folder becomes a new
+/// vault.
 ///
-/// In a vault of Obsidian's that has nothing of ours yet, its times are meant in this machine's zone: the settings
-/// file that says so is written. A folder of notes that is no vault is left alone: `vault-agent init` adds what is
-/// missing. So is an empty folder that had notes before: it may not be mounted.
+/// In an Obsidian vault without a settings file, one is written with this machine's time zone. A folder of notes that
+/// is not a vault is refused: `vault-agent init` adds what is missing. An empty folder that had notes before is refused
+/// too: it may not be mounted.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

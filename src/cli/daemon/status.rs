@@ -21,7 +21,7 @@ pub struct Args {
     /// How many of what is late, and of the next reminders, to show.
     #[arg(long, default_value_t = 5)]
     count: usize,
-    /// Shows it anew every second until Ctrl-C; with `--json`, or where it is no terminal, whenever it changed.
+    /// Refreshes every second until Ctrl-C; with `--json`, or without a terminal, whenever something changed.
     #[arg(long)]
     watch: bool,
 }

@@ -19,11 +19,11 @@ use crate::terminal::Ui;
 
 /// Makes one pass of the scheduler, then exits.
 ///
-/// First, what people changed is taken into the history. Due reminders and follow-ups are delivered, their lines
+/// First, changes made by people are recorded in the history. Due reminders and follow-ups are delivered, their lines
 /// rewritten, and reminders without an id get one. Then ticked candidates of the inbox are kept, and the routines that
 /// are due, or that were waiting for an approval, run one after another. A crontab line that runs this every minute
-/// replaces the daemon, except with `[machines]`: a tick takes nothing over from another machine, and a line that was
-/// taken out here may be told by a machine whose copy lags.
+/// replaces the daemon, except with `[machines]`: a tick takes over no work from another machine, and a line that was
+/// removed here may be delivered by a machine with an older copy.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.

@@ -68,7 +68,7 @@ enum Action {
         #[arg(long)]
         no_mcp: bool,
     },
-    /// Takes the hooks out of the host's settings and shows the change; all else stays as it is.
+    /// Removes the hooks from the host's settings and shows the change; all else stays as it is.
     Uninstall {
         #[command(flatten)]
         at: SettingsPlace,

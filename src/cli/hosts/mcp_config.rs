@@ -7,8 +7,8 @@ use crate::mcp::hosts::{self, McpHost, ServerPurpose};
 
 /// Prints the smallest configuration with which a host starts the MCP server for a purpose.
 ///
-/// Standard output is the file's content alone; where it belongs, and how the host starts soonest with
-/// it, is said on standard error.
+/// Standard output is the file's content alone; where it belongs, and the fastest way to start the host with it, is
+/// printed on standard error.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The purpose of the server: `recall` reads memory, `deliver` writes it too and adds reminders, `full` does all.

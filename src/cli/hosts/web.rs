@@ -9,10 +9,10 @@ use crate::vault::Watcher;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
 use crate::web::{Invitation, LiveUpdates, PageServer, PageStore};
 
-/// Opens the page: what is due, what was changed, what was asked, in a browser.
+/// Opens the web page in a browser: what is due, changes, questions.
 ///
-/// The running daemon is asked to listen; without one this command serves the page until Ctrl-C. The address lets one
-/// browser in, once, within a minute. `[web]` of vault-agent.toml says where it listens.
+/// The running daemon serves the page; without one, this command serves it until Ctrl-C. The address works once, within
+/// a minute. `[web]` of vault-agent.toml says where it listens.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -24,14 +24,14 @@ pub struct Args {
     /// Shows the address as a QR code for a phone, by the first of `[web] trusted_hosts`.
     #[arg(long)]
     pair: bool,
-    /// Lets the daemon stop listening.
+    /// Closes the page: the daemon stops listening.
     #[arg(long, conflicts_with_all = ["print", "pair"])]
     stop: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Lists the browsers that are let in, or ends one's session.
+    /// Lists the browser sessions, or ends one.
     Sessions {
         /// The session to end.
         #[arg(long, value_name = "ID")]

@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 use crate::hooks::recall_gate::needs_recall;
 use crate::search::{Freshness, Hit, MemoryPrompt, SearchClient};
 
-/// Gives the memories that help with a question or a prompt: a few lines, or `NONE`.
+/// Prints the memories that are relevant to a question or a prompt: a few lines, or `NONE`.
 ///
 /// The output is context of unknown trustworthiness, never an instruction. A greeting or a thanks gets `NONE`.
 #[derive(Debug, clap::Args)]
@@ -13,7 +13,7 @@ pub struct Args {
     /// The question or prompt.
     #[arg(required = true)]
     query: Vec<String>,
-    /// The digest's length at most, in characters (800 where nothing is said); with `--inject` the block's.
+    /// The maximum length of the digest in characters (800 by default); with `--inject`, of the block.
     #[arg(long, value_name = "N")]
     max_chars: Option<usize>,
     /// Prints the block that stands before a prompt: a marked line, then JSON.

@@ -7,8 +7,8 @@ use std::time::Instant;
 use crate::cli::prelude::*;
 use crate::search::{Progress, Reindexed};
 
-/// Makes the index anew from all notes, and what recall knows of them; the old index answers until the new one is
-/// whole.
+/// Rebuilds the search index and the data of recall from all notes; the old index answers until the new one is
+/// complete.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

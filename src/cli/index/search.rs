@@ -14,9 +14,9 @@ use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
 /// Searches all notes, logs and memories.
 ///
 /// Words find their other forms too; exact ones come first. A hit with none of the words, but similar ones or a similar
-/// meaning, is marked ≈; of up to three words it stands below all that have one. "Phrases" in quotes, `-not`,
-/// `prefix*`, and `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
-/// Quote the whole query for the shell: 'theme -dark "side bar"'.
+/// meaning, is marked ≈; for a query of up to three words it ranks below all hits that have one. "Phrases" in quotes,
+/// `-not`, `prefix*`, and `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it
+/// down. Quote the whole query for the shell: 'theme -dark "side bar"'.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The query.
@@ -30,10 +30,10 @@ pub struct Args {
     /// At most so many hits.
     #[arg(long, short = 'n', default_value_t = 10)]
     limit: usize,
-    /// Only what has a word as it was typed, or a form of it: nothing by similar words or by meaning.
+    /// Only hits with a word as it was typed, or a form of it: no similar words, no similar meaning.
     #[arg(long)]
     exact: bool,
-    /// Has the reranker of `[rerank]` in the settings put the first 50 hits in order: better, and slower.
+    /// Reorders the first 50 hits with the reranker of `[rerank]` in the settings: better, and slower.
     #[arg(long)]
     deep: bool,
     /// Reads one JSON query a line, `{"id","query","limit","scope","deep","exact"}`, and answers one a line, in order.

@@ -9,7 +9,7 @@ use crate::format::Finding;
 use crate::format::candidate::{Candidate, CandidateState, is_id};
 use crate::vault::{NotePath, WalkOptions};
 
-/// Shows what could be remembered from your conversations, and keeps or declines it.
+/// Shows the facts from your conversations that are proposed for memory, and keeps or declines them.
 ///
 /// The same can be done in the note, `Inbox.md`: tick a line to keep it, delete it to decline. A kept one goes to
 /// MEMORY.md, with a link to where it was said; a declined one isn't asked again.
@@ -21,25 +21,25 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Shows what waits; the default.
+    /// Shows the open entries; the default.
     List {
         /// Also what was kept or declined.
         #[arg(long)]
         all: bool,
     },
-    /// Keeps what stands under these ids.
+    /// Keeps the entries with these ids.
     Keep {
         /// The ids: `cap_` and 12 characters.
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
-    /// Declines what stands under these ids; it isn't asked again.
+    /// Declines the entries with these ids; they aren't proposed again.
     Drop {
         /// The ids: `cap_` and 12 characters.
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
-    /// Looks through logs for what could be remembered, by rules, and asks about it; `[capture]` needn't be on.
+    /// Searches logs for facts, by rules, and proposes them; `[capture]` needn't be on.
     Scan {
         /// The logs, as in `logs/discord-channel/123/20260130T142355Z_0001.md`, or folders of them; else all of
         /// Discord's.
@@ -48,7 +48,7 @@ enum Action {
         /// Only what was said from this day on: `2026-12-01`.
         #[arg(long, value_name = "DATE")]
         since: Option<jiff::civil::Date>,
-        /// Shows what would be asked, and writes nothing.
+        /// Shows what would be proposed, and writes nothing.
         #[arg(long)]
         dry_run: bool,
     },

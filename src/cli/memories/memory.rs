@@ -52,7 +52,7 @@ pub enum Args {
         #[arg(long, value_name = "NAME")]
         section: Option<String>,
     },
-    /// Pins words, or a line of a note.
+    /// Pins a text, or a line of a note.
     Pin {
         /// The words.
         #[arg(required_unless_present_any = ["line", "link"])]
@@ -69,7 +69,7 @@ pub enum Args {
         /// The words.
         text: String,
     },
-    /// Lets a memory of `MEMORY.md`, a day's note or the pins say something else. Its time, fields, scope and id stay.
+    /// Changes the text of a memory in `MEMORY.md`, a day's note or the pins. Its time, fields, scope and id stay.
     Edit {
         /// The note.
         path: String,

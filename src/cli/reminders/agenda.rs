@@ -8,9 +8,9 @@ use crate::cli::prelude::*;
 use crate::tasks::Scanner;
 use crate::terminal::escape_control;
 
-/// Shows what comes on some days: reminders, follow-ups, tasks of other plugins and routines, repeats worked out.
+/// Shows the entries of some days: reminders, follow-ups, tasks of other plugins and routines, with each recurrence.
 ///
-/// Of days that are past: what was told, when, how late, and by which way. Without options, the next seven days.
+/// For past days: what was delivered, when, how late, and by which notifier. Without options, the next seven days.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A month: `2026-12`.

@@ -16,13 +16,12 @@ use crate::reminders::{self, PlacedFinding};
 use crate::tasks::{Scanner, TaskSettings};
 use crate::vault::{NotePath, WalkOptions};
 
-/// Shows every line that looks like one of this program's but isn't understood.
+/// Shows every invalid line: one that looks like a reminder or another entry but can't be read.
 ///
-/// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in
-/// another note than the one that is read, working memory that can't be read, and tasks with a date in the form of
-/// other programs (Tasks, Reminder, Kanban), once a note: none of these is delivered; and what is wrong with skills,
-/// their settings and summaries. Nothing is changed. The exit code is 1 if there is any, those tasks of other programs
-/// left out.
+/// Each finding has file, line, column, reason and suggestion. Also checked: the headers of routines, reminders in
+/// notes that are not read for reminders, working memory, dated tasks in the form of other programs (Tasks, Reminder,
+/// Kanban; one finding a note), skills, their settings, and summaries. Nothing is changed. The exit code is 1 if there
+/// is a finding other than those tasks.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and all notes for lines that

@@ -26,13 +26,13 @@ pub enum Args {
         #[arg(long, value_name = "TURN")]
         source: Option<String>,
     },
-    /// Lists the follow-ups that wait.
+    /// Lists the pending follow-ups.
     List {
         /// Also those that are delivered or cancelled.
         #[arg(long)]
         all: bool,
     },
-    /// Changes the words or the due time of a follow-up that waits.
+    /// Changes the text or the due time of a pending follow-up.
     Edit {
         /// Its id.
         id: String,

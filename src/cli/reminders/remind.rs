@@ -17,7 +17,7 @@ use crate::tasks::{self, ListedLine, Scanner, TaskAction, TaskRewrite, VaultTask
 use crate::when::{self, Meaning};
 use crate::{deliver, schedule};
 
-/// Adds, lists, changes and removes reminders; does and snoozes tasks of other plugins.
+/// Adds, lists, changes and removes reminders; completes and snoozes tasks of other plugins.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
     /// Adds a reminder and prints its line.
@@ -27,13 +27,13 @@ pub enum Args {
         when: String,
         /// The message.
         message: String,
-        /// How it comes again: `none`, `daily`, `weekly` or `monthly`; else as the time says, or once.
+        /// The recurrence: `none`, `daily`, `weekly` or `monthly`; else as the time says, or none.
         #[arg(long, value_name = "R", value_parser = Recur::parse)]
         recur: Option<Recur>,
     },
     /// Lists all reminders in the order of the note.
     List {
-        /// Also the tasks of other plugins that are told (`[reminders] also`), each with where it stands.
+        /// Also the tasks of other plugins that are delivered (`[reminders] also`), each with its place.
         #[arg(long)]
         all: bool,
     },
@@ -59,15 +59,13 @@ pub enum Args {
     },
     /// Marks a reminder or a task of another plugin as done, and prints the lines.
     ///
-    /// A reminder that comes once is removed, one that comes again stays; a time of it that is due and was not sent yet
-    /// is left out. A task's line becomes what its plugin would make of it: ticked, with the date, and with the line of
-    /// its next time.
+    /// A one-off reminder is removed. A recurring one stays; its occurrence that is due and not yet sent is skipped. A
+    /// task's line is changed as its plugin would change it: ticked, dated, and with a line for its next occurrence.
     Done {
         /// Its id (`rid_…`, a task's `task_…`), or its words, as the notification shows them: `"pay rent"`.
         id: String,
     },
-    /// Lets a reminder or a task come again later, also one that was told and is gone from the note, and prints its
-    /// line.
+    /// Postpones a reminder or a task, also one that was delivered and removed from the note, and prints its line.
     Snooze {
         /// Its id, a follow-up's or a task's, or the words of a reminder or a task.
         id: String,
@@ -78,16 +76,17 @@ pub enum Args {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=527_040))]
         minutes: Option<u32>,
     },
-    /// Leaves out the next time of a reminder or a task that comes again, and prints its line.
+    /// Skips the next occurrence of a recurring reminder or task, and prints its line.
     ///
-    /// A time of a reminder that is due and was not sent yet is the next one, for `move` and `snooze` too.
+    /// An occurrence that is due and not yet sent counts as the next one, for `move` and `snooze` too.
     Skip {
         /// Its id, or its words.
         id: String,
     },
-    /// Moves the next time of a reminder, a follow-up or a task to another day, and leaves the others; prints the line.
+    /// Moves the next occurrence of a reminder, a follow-up or a task to another day, and leaves the others; prints the
+    /// line.
     ///
-    /// Of a task that comes again, its plugin counts on from the new day.
+    /// The later occurrences of a recurring task are counted from the new day.
     Move {
         /// Its id, a follow-up's or a task's, or the words of a reminder or a task.
         id: String,
@@ -101,10 +100,10 @@ pub enum Args {
         /// How many occurrences each.
         #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=10_000))]
         count: u16,
-        /// None after this.
+        /// No occurrence after this time.
         #[arg(long, value_name = "T")]
         until: Option<String>,
-        /// From this on, instead of now.
+        /// Occurrences from this time on, instead of from now.
         #[arg(long, value_name = "T")]
         from: Option<String>,
     },

@@ -27,14 +27,14 @@ use crate::setup::{
 use crate::vault::{Actor, EditError, Origin};
 use crate::workspace::SettingsFileError;
 
-/// Sets a vault up, question by question: folder, time zone, who tells you, a brain, a service.
+/// Sets up a vault, question by question: folder, time zone, notifiers, a brain, a service.
 ///
-/// Each answer is checked on the spot: with a test message, a test question. Enter takes what stands in brackets,
-/// `skip` leaves a thing out, Ctrl-C ends it; nothing is written before it is shown. Run it again to change something.
-/// A machine answers from a file: `vault = "~/MyVault"`, `timezone`, `notify`, `[discord] token_file, channel_id,
-/// owner_id`, `[ntfy] topic`, `[email] server, user, password_file`, `[webhook] url_file, secret_file`, `[brain] kind,
-/// model, url, key_file`, `service = true`; what it leaves out is as if you pressed Enter, and there is no brain and no
-/// service unless it names them.
+/// Each answer is checked on the spot: with a test message, a test question. Enter accepts the value in brackets,
+/// `skip` skips a question, Ctrl-C quits; nothing is written before it is shown. Run it again to change something.
+/// Without a terminal, the answers come from a file: `vault = "~/MyVault"`, `timezone`, `notify`, `[discord]
+/// token_file, channel_id, owner_id`, `[ntfy] topic`, `[email] server, user, password_file`, `[webhook] url_file,
+/// secret_file`, `[brain] kind, model, url, key_file`, `service = true`; a missing key counts as Enter, and no brain
+/// and no service is set up unless the file names them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The answers, as TOML; asks nothing.

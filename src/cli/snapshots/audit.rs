@@ -6,11 +6,10 @@ use crate::deliver::Journal;
 use crate::deliver::delivery_journal::{DeliveryState, key};
 use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, Violation, audit};
 
-/// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each
-/// write of the agent touched only what it says, that every one-off that vanished was delivered, and that ids never
-/// changed.
+/// Checks the whole history: that it is complete and unaltered, that logs only grew, that each write of the agent
+/// touched only what it says, that every one-off reminder that was removed was delivered, and that ids never changed.
 ///
-/// `history verify` is the same look.
+/// `history verify` does the same.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

@@ -8,10 +8,10 @@ use crate::conflicts::{ConflictCopy, ConflictError, Finder, MergePlan, copy_of, 
 use crate::history::{DiffStyle, FileDiff, FileMode, HistoryError};
 use crate::vault::NotePath;
 
-/// Brings what stands in a sync tool's conflict copy into its note.
+/// Merges a sync tool's conflict copy into its note.
 ///
-/// Copies are known by the names that Syncthing, Dropbox, Nextcloud, iCloud and Obsidian Sync give them. Nothing is
-/// ever told from a copy, and while one lies beside a note nothing is written into the note.
+/// Copies are known by the names that Syncthing, Dropbox, Nextcloud, iCloud and Obsidian Sync give them. Reminders in a
+/// copy are never delivered, and a note with a copy beside it is never written.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
     /// Lists the conflict copies.

@@ -31,7 +31,7 @@ pub struct Args {
     /// Only with these words in the message.
     #[arg(long, value_name = "WORDS")]
     grep: Option<String>,
-    /// The life of one reminder or commitment.
+    /// The changes of one reminder or commitment.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     /// At most as many.
@@ -56,10 +56,10 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Looks at all of the history, as `audit` does: every snapshot, folder and text; the list of snapshots that is
-    /// kept outside the repository; what the agent promised. (A folder of that name is `./verify`.)
+    /// Checks the whole history, as `audit` does: every snapshot, folder and text; the list of snapshots that is kept
+    /// outside the repository; the rules for the agent's writes. (A folder of that name is `./verify`.)
     Verify {
-        /// Takes the history as it is, from now on: what was changed before isn't said any more.
+        /// Accepts the history as it is: earlier changes to it are no longer reported.
         #[arg(long)]
         accept: bool,
     },

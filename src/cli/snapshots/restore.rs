@@ -5,11 +5,11 @@ use crate::cli::context::note_line;
 use crate::cli::prelude::*;
 use crate::history::{Commit, History, Interrupted, LineTarget, Rename, RestorePlan, RestoreReport};
 
-/// Brings back files, folders, everything, one line or one section as they were.
+/// Restores files, folders, the whole vault, one line or one section to an earlier state.
 ///
-/// Without `--at`, paths go back to what they were before their last change; of a folder of which `status` says that
-/// notes went, all of those come back. The present is kept first, so a restore can itself be undone. Files that are
-/// newer than the point stay, and what was renamed since keeps its new name, unless `--exact`.
+/// Without `--at`, paths go back to their state before their last change; in a folder for which `status` reports
+/// missing notes, all of these are restored. A snapshot is taken first, so a restore can itself be undone. Files that
+/// are newer than the point stay, and what was renamed since keeps its new name, unless `--exact`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files and folders; none means the whole vault.
@@ -35,13 +35,13 @@ pub struct Args {
     /// One section, by its heading, as in `Plan.md#Next steps`.
     #[arg(long, value_name = "PATH#HEADING", conflicts_with_all = ["paths", "exact", "line", "id"])]
     section: Option<String>,
-    /// Lets reminders and follow-ups fire whose time has passed.
+    /// Fires reminders and follow-ups whose time has passed.
     #[arg(long)]
     fire_missed: bool,
     /// Fetches the history from `[history] remote`, or from this URL, and restores from there.
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     from_remote: Option<String>,
-    /// Takes back a restore that was interrupted, instead of finishing it.
+    /// Undoes a restore that was interrupted, instead of finishing it.
     #[arg(long, conflicts_with_all = ["at", "id", "line", "section", "from_remote"])]
     roll_back: bool,
 }

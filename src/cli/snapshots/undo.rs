@@ -6,16 +6,15 @@ use crate::history::{
     DiffStyle, FileDiff, History, Interrupted, OperationUndo, UndoPlan, UndoReport, UndoSelection,
 };
 
-/// Takes back what the agent did last; what people changed since stays.
+/// Undoes what the agent did last; later changes by people stay.
 ///
-/// An operation is taken back as a whole or not at all, and an undo is one snapshot, which `undo ID` takes back in
-/// turn.
+/// An operation is undone as a whole or not at all, and an undo is one snapshot, which `undo ID` undoes in turn.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How many operations, or the snapshot of one, as `history` shows it.
     #[arg(default_value = "1", value_name = "N|ID")]
     what: String,
-    /// All that one turn of the assistant changed, by its id in `turns`.
+    /// All changes of one turn of the assistant, by its id in `turns`.
     #[arg(long, value_name = "ID", conflicts_with = "what")]
     turn: Option<String>,
     /// Shows what would change and changes nothing.

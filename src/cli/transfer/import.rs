@@ -6,8 +6,8 @@ use crate::cli::prelude::*;
 use crate::transfer::{self, ImportSourceKind, TransferError};
 use crate::vault::NotePath;
 
-/// Takes in an OpenClaw workspace, a basic-memory project, the file of the MCP reference memory server, or a JSON
-/// Lines export; what is there already is not added again, and no note is overwritten.
+/// Imports an OpenClaw workspace, a basic-memory project, the file of the MCP reference memory server, or a JSON Lines
+/// export; entries that exist already are not added again, and no note is overwritten.
 ///
 /// `--from tasks` looks at the vault's own notes: dated tasks of other plugins and reminder lines in other notes become
 /// lines of the note of reminders. A task stays where it is, without its date. The changes are shown; `--yes` makes
@@ -18,7 +18,7 @@ pub struct Args {
     /// note or a folder of the vault, or nothing for all of it.
     #[arg(required_unless_present = "from")]
     path: Option<PathBuf>,
-    /// Which program it is from; else it is looked at.
+    /// The program that it is from; else it is detected.
     #[arg(long, value_name = "KIND", value_enum)]
     from: Option<SourceOption>,
     /// The folder of the vault for notes that are kept whole, instead of `imported/NAME`.

@@ -9,13 +9,13 @@ use crate::transfer::{ImportBatch, ImportReport, TransferError, bounded_read, me
 /// The client of a migration, in the history.
 const CLIENT: &str = "memory-json";
 
-/// Takes over what an earlier program kept.
+/// Imports the store of an earlier program.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
-    /// Takes over `memory.json`, the flat store of the earlier memory server, or the file of the MCP reference
-    /// memory server: its entries become memories in `MEMORY.md`, in a section each key or entity, with their
-    /// times and contexts. The file is then renamed to `memory.json.bak.TIME` beside it. Running it again adds
-    /// nothing; after an `undo`, name the backup to take it over once more.
+    /// Imports `memory.json`, the flat store of the earlier memory server, or the file of the MCP reference memory
+    /// server: its entries become memories in `MEMORY.md`, in a section each key or entity, with their times and
+    /// contexts. The file is then renamed to `memory.json.bak.TIME` beside it. Running it again adds nothing; after an
+    /// `undo`, name the backup to import it again.
     MemoryJson {
         /// The store.
         file: PathBuf,
