@@ -57,7 +57,7 @@ impl VaultMemory {
         let without: Vec<String> = without.iter().copied().map(str::to_owned).collect();
         let prompt = MemoryPrompt { without, ..MemoryPrompt::new(question, MOST_CHARS) };
         let search = move || client.recall(&prompt).map_err(|error| error.to_string());
-        tokio::task::spawn_blocking(search).await.map_err(|error| format!("it went wrong inside: {error}"))?
+        tokio::task::spawn_blocking(search).await.map_err(|error| format!("internal error: {error}"))?
     }
 }
 

@@ -151,5 +151,5 @@ pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     let done = tokio::task::spawn_blocking(work);
-    done.await.map_err(|error| anyhow::anyhow!("it went wrong inside: {error}"))?
+    done.await.map_err(|error| anyhow::anyhow!("internal error: {error}"))?
 }

@@ -125,14 +125,14 @@ impl RestoredItem {
     pub fn words(&self) -> String {
         let Self { count, kind: what, fire } = self;
         match (count, fire) {
-            (1, true) => format!("1 {what} comes back after its time and fires now"),
+            (1, true) => format!("1 restored {what} is past its time and fires now"),
             (1, false) => {
-                format!("1 {what} comes back after its time and doesn't fire; `--fire-missed` lets it")
+                format!("1 restored {what} is past its time and doesn't fire; `--fire-missed` fires it")
             }
-            (_, true) => format!("{count} {what}s come back after their time and fire now"),
+            (_, true) => format!("{count} restored {what}s are past their time and fire now"),
             (_, false) => {
                 format!(
-                    "{count} {what}s come back after their time and don't fire; `--fire-missed` lets them"
+                    "{count} restored {what}s are past their time and don't fire; `--fire-missed` fires them"
                 )
             }
         }

@@ -86,7 +86,7 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerO
             let soon = pass.later(SignedDuration::from_secs(1));
             Ok(AnswerOutcome::Later(message.retry.unwrap_or(soon)))
         }
-        None => Ok(AnswerOutcome::Refused("every place refused it".to_owned())),
+        None => Ok(AnswerOutcome::Refused("every notifier refused it".to_owned())),
     }
 }
 

@@ -26,7 +26,7 @@ fn key_files(workspace: &Workspace) -> impl Iterator<Item = Check> {
         });
     all.filter_map(|(name, variable, file)| {
         let error = secret(variable, Some(file), workspace.vault.root()).err()?;
-        let fix = error.suggestion.as_deref().unwrap_or("the skill can't be used until it is mended");
+        let fix = error.suggestion.as_deref().unwrap_or("the skill can't be used until it is fixed");
         Some(Check::fail("skills", format!("{name}: {error}"), fix))
     })
 }
@@ -48,7 +48,7 @@ fn brains(workspace: &Workspace) -> Vec<Check> {
             };
             let weak = weak.join("; ");
             let detail = format!("bash: this machine can't confine it wholly, so {what} ({weak})");
-            checks.push(warn(detail, &format!("mend what is missing, or {fix}")));
+            checks.push(warn(detail, &format!("install what is missing, or {fix}")));
         }
     }
     for (listed, brain) in agent::brains::listed(workspace).into_iter().zip(&prepared) {
@@ -60,18 +60,18 @@ fn brains(workspace: &Workspace) -> Vec<Check> {
                 "install it, or say where it is: `command = [\"/path/to/it\"]`",
             ));
         } else if let Some(wrong) = address_problem(&brain.url).filter(|_| !brain.url.is_empty()) {
-            checks.push(fail(format!("{name}: {wrong}"), "mend its `url` in vault-agent.toml"));
+            checks.push(fail(format!("{name}: {wrong}"), "fix its `url` in vault-agent.toml"));
         } else if let Some(problem) = &brain.problem {
             let detail = format!("{name}: {problem}");
             let fix = "set the key where the program runs, or a `key_file` that only you can read";
             checks.push(if brain.lacks_key() { fail(detail, fix) } else { warn(detail, fix) });
         } else if !listed.ok && listed.class.is_none() {
             let fix =
-                "it is asked again after midnight; raise its `day_tokens` or `day_usd` if that is too late";
+                "it is in use again after midnight; raise its `day_tokens` or `day_usd` if that is too late";
             checks.push(warn(format!("{name}: {}", listed.state(now)), fix));
         } else if !listed.ok {
             let fix = format!(
-                "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
+                "test it with `vault-agent brain test {name}`; clear the failure with `vault-agent brain reset {name}`"
             );
             let check = warn(format!("{name}: {}", listed.state(now)), &fix);
             checks.push(check.fixed_by(Repair::ForgetFailure(name.clone())));
@@ -150,7 +150,7 @@ fn mcp_server(workspace: &Workspace, server: &McpServer) -> Check {
     }
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
     let Some(host) = host.filter(|host| !host.is_empty()) else {
-        return fail(format!("{name}: its `url` names no server"), "mend it in vault-agent.toml");
+        return fail(format!("{name}: its `url` names no server"), "fix it in vault-agent.toml");
     };
     if is_open(url) {
         let detail = format!("{name}: what is asked goes to {host} in the clear");
@@ -174,7 +174,7 @@ fn routines(workspace: &Workspace) -> Vec<Check> {
     let skills = Skills::of(workspace).list().unwrap_or_default();
     let undelivered = |one: &crate::routines::ListedRoutine| {
         let detail = format!("{}: {}", one.name, one.undelivered()?);
-        let fix = "mend that: it is tried again each minute; until then no other run of the routine begins";
+        let fix = "fix that: the run is retried each minute; until then no other run of the routine begins";
         Some(Check::warn("routines", detail, fix))
     };
     let listed = crate::routines::list(workspace).unwrap_or_default();

@@ -21,7 +21,7 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
             return vec![];
         }
         Err(DiscordError::Secret(error)) => {
-            return vec![Check::unusable("discord", &error, "mend `[discord]` in vault-agent.toml")];
+            return vec![Check::unusable("discord", &error, "fix `[discord]` in vault-agent.toml")];
         }
         Err(problem) => return vec![failed(&problem)],
     };
@@ -42,7 +42,7 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
 fn failed(problem: &DiscordError) -> Check {
     let words = problem.to_string();
     if problem.is_transient() {
-        let fix = "it is tried again by itself; look at the network if it stays so";
+        let fix = "it is retried automatically; check the network if this stays so";
         return Check::warn("discord", words, fix);
     }
     match words.split_once(": ") {

@@ -48,7 +48,7 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
         let whole = (look == CheckExtent::Whole).then(|| late_and_coming(workspace, &mut Scanner::default()));
         let late = whole.and_then(Result::ok);
         let late = late.map_or(0, |(all, _)| all.iter().filter(|one| one.kind != EntryKind::Task).count());
-        let overdue = if late > 0 { format!("; overdue and not told: {late}") } else { String::new() };
+        let overdue = if late > 0 { format!("; overdue and not delivered: {late}") } else { String::new() };
         // A `tick` remembers nothing of the other machines.
         let fix = match workspace.settings.machines {
             Some(_) => "start `vault-agent run`, or install it with `vault-agent service install`",
@@ -56,7 +56,7 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
                 "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`"
             }
         };
-        return warn(format!("not running: nothing fires by itself{overdue}"), fix);
+        return warn(format!("not running: reminders are not delivered{overdue}"), fix);
     };
     let Some(status) = DaemonStatus::read(&workspace.dirs.state) else {
         return ok(format!("process {pid} has just started"));
@@ -64,7 +64,7 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
     if let Some(error) = &status.settings_error {
         return warn(
             format!("works with the old settings: {error}"),
-            "mend vault-agent.toml; it is taken on at once",
+            "fix vault-agent.toml; the daemon reads it at once",
         );
     }
     let now = workspace.clock.now();
@@ -74,21 +74,23 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
             "look at its log, and restart it",
         ),
         _ => match &status.last_error {
-            Some(error) => warn(format!("process {pid}: {error}"), "`vault-agent status` shows it whole"),
+            Some(error) => {
+                warn(format!("process {pid}: {error}"), "`vault-agent status` shows the full text")
+            }
             None => ok(format!("process {pid}, {}", status.watcher)),
         },
     }
 }
 
 fn deliveries(workspace: &Workspace) -> Checked {
-    let fix = "nothing is sent without the delivery journal: mend its folder, or move the file away to begin a new one";
+    let fix = "nothing is sent without the delivery journal: fix its folder, or move the file away to begin a new one";
     let journal = workspace.journal().map_err(|error| Check::fail("deliveries", error.to_string(), fix))?;
     let mut checks = Vec::new();
     for refusal in journal.refusals(&workspace.pass_settings().notifiers).unwrap_or_default() {
         checks.push(Check::warn(
             "deliveries",
             format!("{} refuses messages: {}", refusal.place, refusal.reason),
-            "change the settings that it names: it is then asked again; what the console took in its place was told there",
+            "change the settings that it names, and it is tried again; the console showed the refused messages",
         ));
     }
     let copies = journal.open_copies().unwrap_or_default();
@@ -97,7 +99,7 @@ fn deliveries(workspace: &Workspace) -> Checked {
         checks.push(Check::warn(
             "deliveries",
             format!("`{}` waits: {error}", open.fact.id),
-            "it is tried again by itself",
+            "it is retried automatically",
         ));
     }
     if checks.is_empty() {
@@ -108,11 +110,16 @@ fn deliveries(workspace: &Workspace) -> Checked {
 
 fn firing(workspace: &Workspace) -> Option<Check> {
     if let Some(reason) = workspace.pass_settings().read_only {
-        return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
+        return Some(Check::warn(
+            "firing",
+            reason,
+            "this is as configured; change `[schedule] host` to fire here",
+        ));
     }
     let reason = workspace.reason_for_rest().filter(|_| workspace.is_paused())?;
     Some(
-        Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").fixed_by(Repair::Resume),
+        Check::warn("pause", reason, "this is as configured; `vault-agent resume` ends it")
+            .fixed_by(Repair::Resume),
     )
 }
 
@@ -127,7 +134,7 @@ fn secrets(workspace: &Workspace) -> Option<Check> {
         (Err(error), _) | (_, Err(error)) => Check::unusable("secrets", &error, ""),
         (Ok(None), Ok(None)) => Check::fail(
             "secrets",
-            "Discord is to be told, but there is neither a bot token nor a webhook",
+            "Discord is a notifier, but there is neither a bot token nor a webhook",
             format!("set `{DISCORD_TOKEN_VARIABLE}` or `{WEBHOOK_VARIABLE}`, or `[discord] token_file`"),
         ),
         _ => Check::ok("secrets", "a bot token or webhook is there, for its owner alone"),
@@ -153,13 +160,13 @@ pub(super) fn notifiers(workspace: &Workspace) -> Vec<Check> {
                     (None, Some(why)) => Check::warn(
                         "notify",
                         format!("`{kind}` can't show anything from here: {why}"),
-                        "a daemon that has what is missing shows it; one that hasn't tells it on the console",
+                        "a daemon with a desktop shows it; one without uses the console",
                     ),
                 }
             }
             Err(error) => {
                 let fix = error.suggestion.as_deref().unwrap_or("see [notify] in vault-agent.toml");
-                let others = workspace.settings.machines.as_ref().map_or("", |_| ", so other machines tell");
+                let others = workspace.settings.machines.as_ref().map_or("", |_| "; other machines deliver");
                 Check::fail("notify", format!("`{kind}` can't be used{others}: {}", error.message), fix)
             }
         })
@@ -244,7 +251,9 @@ pub(super) fn machines(workspace: &Workspace) -> Vec<Check> {
     }
     if let Some(host) = &workspace.settings.schedule.host {
         checks.push(warn(
-            format!("`[schedule] host` lets `{host}` alone tell, though several machines agree on it"),
+            format!(
+                "`[schedule] host` lets only `{host}` deliver, but `[machines]` shares this among several"
+            ),
             "take `host` out of `[schedule]`, or the table `[machines]`",
         ));
     }
@@ -275,7 +284,7 @@ fn lost_table(state: &Path) -> Check {
     let file = state.join(identity::FILE_NAME);
     Check::warn(
         MACHINES,
-        "`[machines]` is not in the settings, though this machine took part: it tells everything by itself",
+        "`[machines]` is not in the settings, though this machine took part: it delivers everything by itself",
         format!(
             "if other machines still share this vault, stop the daemon here until the settings have the table again; if \
              not, remove `{}`",
@@ -287,10 +296,10 @@ fn lost_table(state: &Path) -> Check {
 fn seen(status: &MachinesStatus, on_partition: OnPartition) -> Vec<Check> {
     if let Some(problem) = &status.problem {
         let meanwhile = match on_partition {
-            OnPartition::Wait => "tells nothing that is due",
-            OnPartition::Tell => "tells by itself what is due (`on_partition`)",
+            OnPartition::Wait => "delivers nothing",
+            OnPartition::Tell => "delivers by itself (`on_partition`)",
         };
-        let fix = format!("until it is mended this machine {meanwhile}; see docs/machines.md");
+        let fix = format!("until this is fixed, this machine {meanwhile}; see docs/machines.md");
         return vec![Check::fail(MACHINES, problem, fix)];
     }
     let names: Vec<&str> = status.machines.iter().map(|one| one.name.as_str()).collect();
@@ -303,8 +312,8 @@ fn seen(status: &MachinesStatus, on_partition: OnPartition) -> Vec<Check> {
     for lagging in status.machines.iter().filter(|one| one.notes_behind) {
         checks.push(Check::warn(
             MACHINES,
-            format!("the notes of `{}` are others than the voice's", lagging.name),
-            "they are brought together by the sync tool: look at it if that stays so",
+            format!("the notes of `{}` differ from the voice's", lagging.name),
+            "the sync tool brings them together: check it if this stays so",
         ));
     }
     checks
@@ -338,7 +347,7 @@ mod tests {
         assert_eq!(outcomes, [Severity::Ok, Severity::Warn]);
         status.problem = Some("it is not reached".to_owned());
         for (on_partition, fix) in
-            [(OnPartition::Wait, "tells nothing"), (OnPartition::Tell, "tells by itself")]
+            [(OnPartition::Wait, "delivers nothing"), (OnPartition::Tell, "delivers by itself")]
         {
             let check = &seen(&status, on_partition)[0];
             assert!(

@@ -13,7 +13,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     let warn = |detail: String, fix: &str| Check::warn("history", detail, fix);
     let ok = |detail: String| Check::ok("history", detail);
     let fail = |error: HistoryError| {
-        let fix = "mend what is named; only if `history.git` in the state directory is lost, move it away: a new history begins";
+        let fix = "fix what is named; only if `history.git` in the state directory is lost, move it away: a new history begins";
         Check::fail("history", error.to_string(), fix)
     };
     let Some(history) = workspace.history().map_err(fail)? else {
@@ -21,24 +21,24 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     };
     let mut checks = probe(&history, look);
     match history.held() {
-        Ok(Some(held)) => checks.push(warn(format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
-            "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
+        Ok(Some(held)) => checks.push(warn(format!("{} of {} files are gone since {}, too many without your confirmation", held.deleted.len(), held.known, held.since),
+            "restore them with `vault-agent restore`, or confirm with `vault-agent history --accept-deletions`",
         ).fixed_by(Repair::Gone)),
         Ok(None) => {}
-        Err(error) => checks.push(warn(error.to_string(), "the next full snapshot writes it anew")),
+        Err(error) => checks.push(warn(error.to_string(), "the next full snapshot rewrites it")),
     }
     if let Ok(Some(pending)) = history.pending_restore() {
         let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
         let detail = format!("{what} was interrupted ({})", pending.subject);
         checks.push(
-            warn(detail, "finish it with `vault-agent restore`, or take it back with `--roll-back`")
+            warn(detail, "finish it with `vault-agent restore`, or undo it with `--roll-back`")
                 .fixed_by(Repair::Interrupted),
         );
     }
     let not_pushed =
         crate::history::not_pushed(&workspace.dirs.state, workspace.settings.history.remote.as_deref());
     checks.extend(not_pushed.map(|why| {
-        warn(format!("not pushed: {why}"), "mend `[history] remote`; it is tried again by itself")
+        warn(format!("not pushed: {why}"), "fix `[history] remote`; the push is retried automatically")
     }));
     let left_out = history.left_out().unwrap_or_default();
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
@@ -58,7 +58,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
 /// Checks whether a snapshot could be taken now, and whether the history is whole and unchanged.
 fn probe(history: &History, look: CheckExtent) -> Vec<Check> {
     if let Err(error) = history.check_writable() {
-        let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
+        let fix = "notes are still written, but not recorded until this is fixed; then the next snapshot records them";
         return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
     }
     if look == CheckExtent::Quick {
@@ -68,7 +68,7 @@ fn probe(history: &History, look: CheckExtent) -> Vec<Check> {
         Ok(found) => found,
         Err(error) => return vec![Check::fail("history", error.to_string(), "look at `history.git`")],
     };
-    let fix = "`vault-agent history verify` shows all, and says what to do";
+    let fix = "`vault-agent history verify` lists all, with their fixes";
     let mut checks: Vec<Check> = found
         .flaws
         .iter()

@@ -51,7 +51,7 @@ impl NoteLoss {
         let when = self.at.for_people(workspace.clock.now());
         let folder = &self.folder;
         format!(
-            "{} notes of {folder} went at {when}; `vault-agent restore {folder}` brings them back",
+            "{} notes of {folder} went missing at {when}; `vault-agent restore {folder}` restores them",
             self.notes
         )
     }

@@ -157,5 +157,5 @@ fn settings(workspace: &Workspace) -> Vec<Check> {
 
 /// The finding for settings that can't be read.
 pub fn settings_failure(error: &ConfigError) -> Check {
-    Check::unusable("settings", error, "mend the line that is named")
+    Check::unusable("settings", error, "fix the line that is named")
 }

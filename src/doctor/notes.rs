@@ -35,7 +35,7 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return 0,
             Err(error) => {
-                let fix = "bring the note back: nothing fires from a note that can't be read";
+                let fix = "restore the note: nothing fires from a note that can't be read";
                 checks.push(fail(error.to_string(), fix));
                 return 0;
             }
@@ -50,7 +50,7 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
         if let Err(error) = rustix::fs::access(file, rustix::fs::Access::WRITE_OK) {
             let detail = format!("`{path}` can't be written: {}", std::io::Error::from(error));
             let fix =
-                "make it writable: until then what was told stays in it, and nothing moves to its next date";
+                "make it writable: until then delivered lines stay in it, and recurring ones keep their date";
             checks.push(fail(detail, fix));
         }
         if *name == paths.reminders {
@@ -97,7 +97,7 @@ pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
         let mut named = notes.iter().map(|entry| &entry.path).filter(|note| is_it(note.file_name()));
         named.find(holds_some)
     };
-    let sentence = |path| Some(format!("`{path}` is not there, so nothing of `{}` is told", other(path)?));
+    let sentence = |path| Some(format!("`{path}` is missing, so nothing of `{}` is delivered", other(path)?));
     missing.iter().filter_map(sentence).collect()
 }
 
@@ -115,7 +115,7 @@ fn other_notes(workspace: &Workspace) -> Vec<Check> {
         let is_there = match workspace.vault.read_if_there(&workspace.note(name)) {
             Ok(found) => found.is_some(),
             Err(error) => {
-                checks.push(fail(error.to_string(), "bring the note back: nothing is saved there meanwhile"));
+                checks.push(fail(error.to_string(), "restore the note: nothing is saved there meanwhile"));
                 false
             }
         };
@@ -127,7 +127,11 @@ fn other_notes(workspace: &Workspace) -> Vec<Check> {
     let gone = follow::folders(workspace).into_iter().filter(|(_, folder)| !folder.is_dir());
     checks.extend(gone.map(|(name, folder)| {
         let detail = format!("`[follow] {name}`: `{}` is no folder that is there", folder.display());
-        Check::warn("follow", detail, "mend the path, or take the line out; it is looked for each minute")
+        Check::warn(
+            "follow",
+            detail,
+            "fix the path, or remove the line; the folder is looked for each minute",
+        )
     }));
     checks
 }
@@ -150,7 +154,7 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
             Err(reason) => checks.push(Check::fail(
                 "tasks",
                 reason,
-                "mend that file, or take the form out of `[reminders] also`",
+                "fix that file, or remove the form from `[reminders] also`",
             )),
         }
     }
@@ -176,7 +180,7 @@ fn copies(workspace: &Workspace) -> Checked {
         .map(|path| {
             warn(
                 format!("`{path}` is a sync tool's conflict copy, and is not read"),
-                "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`",
+                "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`",
             )
         })
         .collect();
@@ -184,7 +188,7 @@ fn copies(workspace: &Workspace) -> Checked {
     checks.extend(odd.take(SHOWN).map(|skipped| {
         warn(
             format!("`{}` is left out: {}", skipped.path.display(), skipped.reason),
-            "rename or mend it, if it should be read",
+            "rename or fix it, if it should be read",
         )
     }));
     if checks.is_empty() {

@@ -27,7 +27,7 @@ pub(super) fn check(workspace: &Workspace) -> Check {
     } else {
         let here = here.iana_name().unwrap_or("another one");
         let detail = format!("{versions}: the settings name none, and this machine is in {here}");
-        (detail, "set `timezone` in `vault-agent.toml` to the zone that your dates and times are meant in")
+        (detail, "set `timezone` in `vault-agent.toml` to the zone of your dates and times")
     };
     Check::warn("time zone", detail, fix)
 }

@@ -31,7 +31,7 @@ pub enum HistoryError {
     #[error("`{0}` is not in the snapshot {1}")]
     NotInSnapshot(String, String),
     /// The note is another by now than the one that was to be replaced.
-    #[error("`{0}` was changed meanwhile; nothing was brought back")]
+    #[error("`{0}` was changed meanwhile; nothing was restored")]
     Changed(NotePath),
     /// A part of a note was not there.
     #[error("{0}")]

@@ -132,7 +132,7 @@ fn account(lines: &[LedgerLine], zone: &Zone) -> LedgerAccount {
     let (mut notes, mut rewritten) = (Vec::new(), Vec::new());
     if let Some(line) = before.last().filter(|line| line.kind == LineKind::Accepted) {
         let at = on(line);
-        notes.push(format!("a person took the history as it was on {at}; nothing is proved of before"));
+        notes.push(format!("the history was accepted as it was on {at}; nothing before that is verified"));
     } else if let Some(line) = of(since, LineKind::Adopted).next() {
         notes.push(format!(
             "the list of snapshots begins on {}: whether any was rewritten before can't be told",
@@ -333,7 +333,7 @@ mod tests {
         ]);
         let found = account(&lines, &zone);
         assert_eq!((found.listed, found.rewritten.len(), found.notes.len()), (vec![id("3"), id("4")], 0, 1));
-        assert!(found.notes[0].starts_with("a person took the history as it was"));
+        assert!(found.notes[0].starts_with("the history was accepted as it was"));
         lines.push(line(LineKind::Anew, "4"));
         let found = account(&lines, &zone);
         assert_eq!((found.listed.len(), found.notes.len()), (0, 1));

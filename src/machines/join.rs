@@ -162,9 +162,9 @@ impl ThisMachine {
         engine.swap(&[EntryChange { key, expected: trial.value, value: None }]).await?;
         match again {
             SwapOutcome::Lost(_) => Ok(()),
-            SwapOutcome::Done => {
-                Err(EngineError::Refused("the store let two claim one thing: it doesn't compare".to_owned()))
-            }
+            SwapOutcome::Done => Err(EngineError::Refused(
+                "the store accepted two claims for one key: it doesn't compare and swap".to_owned(),
+            )),
         }
     }
 

@@ -91,7 +91,7 @@ impl VaultTools {
         let patience = if tool.name == ASK { PATIENCE + LONGEST_QUESTION } else { PATIENCE };
         match tokio::time::timeout(patience, work).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(error)) => Err(ToolFailure::new("internal", format!("it went wrong inside: {error}"))),
+            Ok(Err(error)) => Err(ToolFailure::new("internal", format!("internal error: {error}"))),
             Err(_) => {
                 let message = format!("it took longer than {} s; it may still happen", patience.as_secs());
                 Err(ToolFailure::new("timeout", message)

@@ -18,7 +18,8 @@ use crate::vault::{Actor, EditPlan, Editor, NotePath, Operation, Vault, VaultErr
 /// The places of follow-ups.
 const PLACES: &str = "write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows";
 /// The places that a brain may name.
-const OWN_PLACES: &str = "the assistant tells one to an owner, in the bot's channel, or where it has a log";
+const OWN_PLACES: &str =
+    "the assistant delivers one to an owner, in the bot's channel, or where it has a log";
 
 /// The follow-ups of a vault.
 #[derive(Debug, Clone)]

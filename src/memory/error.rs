@@ -141,7 +141,7 @@ pub enum MemoryError {
     #[error("the follow-up `{0}` is {1} already")]
     NotPending(String, CommitmentStatus),
     /// It can't be sent there; where it can be.
-    #[error("{0} is no place to tell a follow-up: {1}")]
+    #[error("{0} is no place to deliver a follow-up: {1}")]
     BadPlace(String, &'static str),
     /// The link can't be written as one.
     #[error("`{0}` can't be linked to: a link has no brackets, bars or line breaks")]
@@ -182,7 +182,7 @@ impl MemoryError {
     }
 
     fn code_and_hint(&self) -> (&'static str, Option<&'static str>) {
-        let again = "read the note again: what stands there now is the person's will";
+        let again = "read the note again: the person's version stands";
         let (code, hint) = match self {
             Self::Words(error) => error.code_and_hint(),
             Self::NotANote(_) => ("not_a_note", "name a note, such as `MEMORY.md` or `daily/2026-12-01.md`"),

@@ -136,7 +136,7 @@ fn check(workspace: &Workspace, mut routine: Routine, findings: &mut Vec<Finding
     }
     if routine.prompt.is_empty() {
         findings.push(finding(
-            "the note says nothing below its head, so there is nothing to ask".to_owned(),
+            "the note has no text below its frontmatter, so the prompt is empty".to_owned(),
             "write the prompt there".to_owned(),
         ));
         routine.enabled = false;

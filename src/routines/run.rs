@@ -111,7 +111,7 @@ impl Runner {
         }
         loop {
             let Some(run) = self.journal.run(key)? else {
-                return Ok(RunProgress::Done("it is forgotten".to_owned()));
+                return Ok(RunProgress::Done("the run is no longer in the journal".to_owned()));
             };
             let later = match run.state {
                 RunState::Done => {
@@ -158,7 +158,7 @@ impl Runner {
         let notes = routine_notes::read_all(&self.parts.workspace)?;
         let named = notes.iter().find(|note| note.name == run.routine);
         let Some(note) = named.or_else(|| notes.iter().find(|note| note.bytes == run.note)) else {
-            return Ok(Some("its note was taken away before it had answered"));
+            return Ok(Some("its note was removed before it had answered"));
         };
         let is_on = note.routine.as_ref().is_some_and(|routine| routine.enabled);
         Ok((!is_on && !is_asked_for(&run.key)).then_some("it was disabled before it had answered"))
@@ -197,7 +197,7 @@ impl Runner {
             Ok(answer) => answer,
             Err(Halt::Later(why)) => return Ok(Some(why)),
             Err(Halt::Stopped) => return Ok(Some("the program is stopping".to_owned())),
-            Err(Halt::Gone) => return self.drop_run(run, "its question was taken away"),
+            Err(Halt::Gone) => return self.drop_run(run, "its question was removed"),
         };
         // A person may have disabled the routine meanwhile: then nothing is sent.
         if let Some(why) = self.cancel_reason(run)? {
@@ -254,8 +254,8 @@ impl Runner {
         let last = answer.text.rsplit("\n\n").next().filter(|_| answer.facts.brain == MEMORY);
         let is_quiet = routine.quiet && run_texts::is_nothing(last.unwrap_or(&answer.text));
         let (outcome, message) = match routine.deliver {
-            _ if is_quiet => ("it had nothing to say", None),
-            AnswerDelivery::None => ("it is in its log", None),
+            _ if is_quiet => ("nothing to report (NONE)", None),
+            AnswerDelivery::None => ("answer in its log", None),
             AnswerDelivery::Note => ("", None),
             AnswerDelivery::Channel | AnswerDelivery::Thread => {
                 ("sent", Some((run_texts::scope(routine), run_texts::message(run, &answer.text, tz))))
@@ -300,7 +300,7 @@ impl Runner {
             match send_answer(&context, &run_message_key(&run.key)).await? {
                 AnswerOutcome::Sent => {}
                 AnswerOutcome::Later(at) => return Ok(Some(format!("its message is tried again at {at}"))),
-                AnswerOutcome::Refused(_) => outcome = Some("every place refused its message".to_owned()),
+                AnswerOutcome::Refused(_) => outcome = Some("every notifier refused its message".to_owned()),
             }
         }
         self.parts.turns.advance(message, TurnState::Sent, outcome.as_deref().unwrap_or_default(), now())?;
@@ -317,7 +317,7 @@ impl Runner {
         let routine = routine::parse(&run.note).0.ok_or_else(|| RunError::NoRoutine(run.routine.clone()))?;
         let day = workspace.zone.tz().to_datetime(run.started).date();
         let path = run_texts::target(workspace, &routine, day).map_err(RunError::Problem)?;
-        let Some(path) = path else { return Ok("it is in its log".to_owned()) };
+        let Some(path) = path else { return Ok("answer in its log".to_owned()) };
         let text = workspace.settings.hooks.redactor().apply(text);
         let id = format!("run-{:016x}", message_of(&run.key));
         let turn = self.parts.turns.turn(message_of(&run.key))?.map(|turn| format!("turn {}", turn.name()));

@@ -219,7 +219,7 @@ impl TurnMemory for RunMemory {
         let workspace = Arc::clone(&self.workspace);
         let now = workspace.clock.now();
         let agenda = tokio::task::spawn_blocking(move || run_material::agenda(&workspace, now));
-        let agenda = agenda.await.map_err(|error| format!("it went wrong inside: {error}"))?;
+        let agenda = agenda.await.map_err(|error| format!("internal error: {error}"))?;
         let agenda = agenda.map_err(|error| error.to_string())?;
         let mut sections = self.sections.clone();
         sections.extend(

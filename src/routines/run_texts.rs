@@ -63,7 +63,7 @@ pub fn question(run: &RoutineRun, routine: &Routine, tz: &TimeZone) -> String {
         ""
     };
     format!(
-        "{}\n\n(This is the routine `{}`{late}. Nobody waits to be asked back.{quiet})",
+        "{}\n\n(This is the routine `{}`{late}. No one can answer follow-up questions.{quiet})",
         routine.prompt, run.routine
     )
 }

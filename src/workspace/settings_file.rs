@@ -53,7 +53,7 @@ impl Workspace {
         match self.editor.edit(&path, &[with], &why)?.all_done() {
             true => Ok(true),
             false => Err(SettingsFileError::Text(format!(
-                "`{FILE_NAME}` was changed by someone just now; nothing of it was touched: try again"
+                "`{FILE_NAME}` changed meanwhile, so it was not written: try again"
             ))),
         }
     }

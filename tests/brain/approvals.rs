@@ -167,7 +167,7 @@ async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     contains_all(press("000000000000", ApprovalDecision::Always).await.unwrap_err(), &["was changed"]);
     assert_eq!(room.world.read("vault-agent.toml"), "# mine\n", "nothing is allowed by it");
     let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await;
-    contains_all(gone.unwrap_err(), &["doesn't stand in `Approvals.md`"]);
+    contains_all(gone.unwrap_err(), &["is no longer in `Approvals.md`"]);
     assert!(room.lines()[0].is_open());
     // An answer is no operation that `undo` would take back, or stumble over.
     press(&digest_of(&room.lines()[0]), ApprovalDecision::Once).await.unwrap();

@@ -28,7 +28,12 @@ async fn a_turn_runs_no_more_rounds_than_it_may() {
     let server = ModelServer::of(vec![saves(1, "Oolong"), saves(1, "Sencha")]).await;
     let vault = vault(&server, "chat", "max_rounds = 1");
     let report = ask(&vault, "Go on.").ok().json();
-    assert!(report["answer"].as_str().unwrap().starts_with("I stopped here: this turn had its 1 rounds"));
+    assert!(
+        report["answer"]
+            .as_str()
+            .unwrap()
+            .starts_with("I stopped here: this turn reached its limit of 1 tool rounds")
+    );
     assert_eq!(ran(&report), 1, "{report}");
     assert!(server.requests()[1].results()[0].contains("limit of tool rounds"));
     let notes: String = vault.tree().into_values().collect();
@@ -42,7 +47,7 @@ async fn of_one_reply_a_bounded_number_of_calls_runs_and_the_model_is_told() {
     let report = ask(&vault, "Save all of it.").ok().json();
     assert_eq!((&report["answer"], ran(&report)), (&json!("Done."), 17), "{report}");
     let results = server.requests()[1].results();
-    assert_eq!(results.iter().filter(|text| text.contains("was not run: of one reply 16")).count(), 24);
+    assert_eq!(results.iter().filter(|text| text.contains("was not run: at most 16")).count(), 24);
     // The later round has a number of its own, behind those that were not run.
     let notes: String = vault.tree().into_values().collect();
     assert!(notes.contains("Oolong number 15") && notes.contains("Sencha number 0"), "{notes}");
@@ -110,7 +115,7 @@ async fn where_no_brain_says_so_the_answer_tells_what_was_done() {
         (
             vec![saves(1, "Oolong"), saves(1, "Sencha")],
             "max_rounds = 1",
-            "rounds of tools.\n\nDone before that:\n- `",
+            "tool rounds.\n\nDone before that:\n- `",
         ),
     ];
     for (script, bound, expected) in table {

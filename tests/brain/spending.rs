@@ -151,7 +151,10 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
     }
     // Used up: the question is asked beside, and memory answers now.
     let said = world.say("c").await;
-    assert!(said.starts_with("Today's budget of 1000 tokens is used up. I asked whether to go on"), "{said}");
+    assert!(
+        said.starts_with("Today's budget of 1000 tokens is used up. I asked whether to continue"),
+        "{said}"
+    );
     assert!(said.ends_with("From memory."), "{said}");
     assert_eq!(server.requests().len(), 3);
     let said = world.say("d").await;
@@ -236,7 +239,7 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
     assert_eq!(world.say("b").await, "Two.");
     let said = world.say("c").await;
     assert!(said.contains("two did not answer ("), "{said}");
-    let skipped = "one (today's budget of 300 tokens for one is used up) is not being asked";
+    let skipped = "one (today's budget of 300 tokens for one is used up) is paused";
     assert!(said.contains(skipped), "{said}");
     assert!(world.person.asked.lock().unwrap().is_empty(), "somebody else may be asked");
     // Asked for by its name there is nobody else: a person is asked.
@@ -286,7 +289,7 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     assert_eq!((&list[0]["ok"], &list[0]["class"]), (&json!(false), &Value::Null));
     assert_eq!(list[0]["cooldown_until"], "2026-12-02T00:00:00+00:00");
     assert_eq!((&list[0]["budget"]["tokens"], &list[1]["budget"]), (&json!(300), &Value::Null));
-    let rests = "rests until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
+    let rests = "paused until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
     vault.run(&["brain", "list"]).ok().says(rests);
     let status = vault.run(&["status"]);
     status.says("budget    the day: 400 of 1000 tokens (40 %)");

@@ -289,7 +289,7 @@ fn a_routine_that_can_never_run_and_a_broken_skill_are_said() {
     );
     for (check, words) in [
         ("routines", "routines/a.md:2: "),
-        ("routines", "routines/b.md:1: the note says nothing"),
+        ("routines", "routines/b.md:1: the note has no text"),
         ("skills", "skills/s/SKILL.md:1: "),
     ] {
         let found = vault.doctor(check);

@@ -176,7 +176,7 @@ fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
     // The sync tool brings settings that another machine wrote before it had the table.
     server.write("vault-agent.toml", "timezone = \"UTC\"\n");
     until("status says so", || words(&server).starts_with(lost));
-    assert!(server.run(&["status"]).stdout.contains("tells everything by itself"));
+    assert!(server.run(&["status"]).stdout.contains("delivers everything by itself"));
     let found = server.doctor("machines");
     assert_eq!((found.len(), found[0]["status"].as_str()), (1, Some("warn")), "{found:?}");
     assert!(found[0]["detail"].as_str().unwrap().starts_with(lost), "{found:?}");

@@ -200,7 +200,7 @@ fn a_machine_answers_from_a_file() {
         ("vault = \"v\"\n[email]\nport = 1.5", "`email.port` is no question"),
         ("vault = \"v\"\nnotify = [1.5]", "`notify` can't be of the type array"),
         #[cfg(feature = "assistant")]
-        ("vault = \"v\"\nnotify = \"discord\"", "`discord.token_file`: there is none yet"),
+        ("vault = \"v\"\nnotify = \"discord\"", "`discord.token_file`: no secret is set"),
         #[cfg(feature = "assistant")]
         (
             "vault = \"v\"\nnotify = \"discord\"\n[discord]\ntoken_file = \"abc\"",

@@ -42,7 +42,7 @@ fn what_is_overdue_is_shown_wherever_one_looks() {
     vault.run(&["agenda"]).ok().warns("1 of the days before is late: `vault-agent status` lists that");
     vault.run(&["agenda", "--from", "2026-12-01"]).ok().warns_not("late");
     vault.run(&["remind", "list"]).ok().says("2026-11-30 09:00  late     Pay rent");
-    assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().ends_with("overdue and not told: 1"));
+    assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().ends_with("overdue and not delivered: 1"));
     let _ = vault.run(&["tick"]).ok();
     assert_eq!(vault.json(&["status"])["late"], json!([]));
 }
@@ -53,7 +53,7 @@ fn a_note_of_reminders_that_was_moved_is_a_problem() {
     for there in ["reminders.md", "Agent/Reminders.md"] {
         std::fs::create_dir_all(vault.path("Agent")).unwrap();
         std::fs::rename(vault.path("Reminders.md"), vault.path(there)).unwrap();
-        let said = format!("`Reminders.md` is not there, so nothing of `{there}` is told");
+        let said = format!("`Reminders.md` is missing, so nothing of `{there}` is delivered");
         vault.run(&["status"]).exits(1).says(format!("problem   {said}"));
         vault.run(&["doctor"]).exits(1).says(format!("FAIL notes        {said}"));
         std::fs::rename(vault.path(there), vault.path("Reminders.md")).unwrap();

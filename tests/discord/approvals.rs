@@ -122,7 +122,7 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let line = open(&rig).remove(0);
     assert_eq!((line.run.as_str(), line.brain.as_str()), ("curl https://a.example", "one"));
     let note = rig.text("Approvals.md");
-    assert!(note.starts_with("# Approvals\n\nWhat the assistant asks"), "{note}");
+    assert!(note.starts_with("# Approvals\n\nActions of the assistant"), "{note}");
     rig.wait("what is going on", || rig.answers().iter().any(|t| t.contains("waiting for approval of run")))
         .await;
 
@@ -134,7 +134,7 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let first = rig.asked(1).await;
     assert!(first["content"].as_str().unwrap().ends_with("\n**Approved once.**"), "{first}");
     assert!(first["components"][0]["components"].as_array().unwrap().iter().all(|b| b["disabled"] == true));
-    contains_all(rig.press(&first, "Once").await, &["over already (used)"]);
+    contains_all(rig.press(&first, "Once").await, &["already settled (used)"]);
     assert_eq!(rig.press(&second, "No").await, "Declined");
     rig.wait_done(1).await;
     assert_eq!(tool.ran(), ["curl https://a.example"]);
@@ -286,7 +286,7 @@ async fn a_stop_ends_the_waiting_and_the_question() {
     rig.wait("it says so", shown).await;
     assert_eq!(lines(&rig)[0].state, Some(Ended::Stopped));
     let late = rig.press(&question, "Once").await;
-    assert!(late.contains("over already (stopped)") && tool.ran().is_empty(), "{late}");
+    assert!(late.contains("already settled (stopped)") && tool.ran().is_empty(), "{late}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

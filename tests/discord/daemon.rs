@@ -41,7 +41,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     let reply = rig.command("routine", &[("action", "run"), ("name", "nightly")]).await;
     assert!(reply.contains("no routine has the name `nightly`"), "{reply}");
     let reply = rig.command("routine", &[("action", "run"), ("name", "morning")]).await;
-    assert!(reply.starts_with("`morning` runs now"), "{reply}");
+    assert!(reply.starts_with("`morning` is running"), "{reply}");
     rig.wait("the routine's answer", || {
         rig.said(CHANNEL).iter().any(|said| said.contains("Ask how the interview went."))
     })

@@ -199,7 +199,7 @@ async fn a_slash_question_asks_one_brain_and_its_answer_shows_the_question() {
 async fn a_running_turn_is_stopped_by_command_and_by_word() {
     let rig = Rig::with(&[("one", "messages")]).await;
     let _running = rig.run().await;
-    assert_eq!(rig.command("stop", &[]).await, "Nothing is being answered here.");
+    assert_eq!(rig.command("stop", &[]).await, "No answer is running here.");
     rig.server.script(vec![Reply::hang(), Reply::hang(), Reply::hang(), Reply::text("Here.")]);
     rig.ask("one?");
     rig.server.wait_for(1).await;

@@ -120,7 +120,7 @@ async fn a_request_that_is_too_long_is_made_shorter_once() {
 async fn rounds_and_tokens_have_an_end() {
     // What it had used is in the facts: the first answer of the run was paid for, too.
     for (bound, budget, end, calls, used) in [
-        ("max_rounds = 2", None, "this turn had its 2 rounds of tools.", 2, None),
+        ("max_rounds = 2", None, "this turn reached its limit of 2 tool rounds.", 2, None),
         ("turn_tokens = 5000", None, "this turn used up its 5000 tokens.", 1, Some(6000)),
         // A routine's own budget is smaller, and holds for a program as well.
         ("turn_tokens = 50000", Some(5000), "this turn used up its 5000 tokens.", 1, Some(6000)),

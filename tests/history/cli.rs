@@ -199,7 +199,7 @@ fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
     vault.write("COMMITMENTS.md", "");
     vault.set_now("2026-12-01T12:00:00Z");
     let restored = vault.run(&["restore", "COMMITMENTS.md"]).ok();
-    restored.warns("1 follow-up comes back after its time and doesn't fire");
+    restored.warns("1 restored follow-up is past its time and doesn't fire");
     assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
     assert_eq!(vault.read("COMMITMENTS.md"), note, "and it stays");
     vault.write("COMMITMENTS.md", "");
@@ -215,7 +215,7 @@ fn one_line_of_a_follow_up_that_comes_back_makes_nothing_fire() {
     let _ = vault.run(&["history"]).ok();
     let note = vault.read("COMMITMENTS.md");
     vault.write("COMMITMENTS.md", note.replace("due: 2026-12-01T10:00:00Z\n", ""));
-    vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok().warns("1 follow-up comes back");
+    vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok().warns("1 restored follow-up is past");
     assert_eq!(vault.read("COMMITMENTS.md"), note);
     assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
 }

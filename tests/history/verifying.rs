@@ -216,7 +216,7 @@ fn what_was_rewritten_stays_said_until_a_person_takes_it() {
     assert!(doctor(&vault)[0].contains("another program has rewritten it"));
     let found = vault.run(&["history", "verify"]);
     assert_eq!(found.stdout.matches("was taken out of the history").count(), 2, "{found:?}");
-    vault.run(&["history", "verify", "--accept"]).ok().warns("a person took the history as it was");
+    vault.run(&["history", "verify", "--accept"]).ok().warns("the history was accepted as it was");
     vault.write("a.md", "7");
     let _ = vault.run(&["audit"]).ok();
     assert!(doctor(&vault)[0].starts_with("ok "));

@@ -136,8 +136,10 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     // A model tidies up.
     std::fs::remove_dir_all(&folder).unwrap();
     let lost = || vault.run(&["status"]).stdout;
-    until("the loss is shown", || lost().contains(&format!("lost      3 notes of {inside} went at ")));
-    assert!(lost().contains(&format!("`vault-agent restore {inside}` brings them back")));
+    until("the loss is shown", || {
+        lost().contains(&format!("lost      3 notes of {inside} went missing at "))
+    });
+    assert!(lost().contains(&format!("`vault-agent restore {inside}` restores them")));
     let _ = vault.run(&["restore", &inside]).ok();
     assert_eq!(notes(&folder), before);
     assert!(!lost().contains("lost "), "{}", lost());
@@ -157,14 +159,14 @@ fn what_went_bit_by_bit_comes_back_with_one_command() {
     }
     vault.write(&note(4), "changed\n");
     std::fs::remove_file(vault.path(&note(5))).unwrap();
-    contains_all(vault.run(&["status"]).stdout, &["3 notes of memory/claude/app went at "]);
+    contains_all(vault.run(&["status"]).stdout, &["3 notes of memory/claude/app went missing at "]);
     let _ = vault.run(&["restore", "memory/claude/app"]).ok();
     for n in [1, 2, 3, 5, 6] {
         assert_eq!(vault.read(&note(n)), format!("note {n}\n"), "{n}");
     }
     assert_eq!(vault.read(&note(4)), "changed\n");
     let said = vault.run(&["status"]).stdout;
-    assert!(!said.contains(" went at "), "{said}");
+    assert!(!said.contains(" went missing at "), "{said}");
     // All of that is one step back.
     let _ = vault.run(&["undo"]).ok();
     assert!((1..=3).all(|n| !vault.has(&note(n))));
@@ -177,11 +179,14 @@ fn a_folder_with_another_name_is_no_loss() {
     let _ = vault.run(&["history"]).ok();
     std::fs::rename(vault.path("memory/claude/app"), vault.path("memory/claude/web")).unwrap();
     let _ = vault.run(&["history"]).ok();
-    assert!(!vault.run(&["status"]).stdout.contains(" went at "));
+    assert!(!vault.run(&["status"]).stdout.contains(" went missing at "));
     std::fs::remove_dir_all(vault.path("memory/claude/web")).unwrap();
     let _ = vault.run(&["history"]).ok();
     let said = vault.run(&["status"]).stdout;
-    assert!(said.contains("3 notes of memory/claude/web went at ") && !said.contains("claude/app"), "{said}");
+    assert!(
+        said.contains("3 notes of memory/claude/web went missing at ") && !said.contains("claude/app"),
+        "{said}"
+    );
 }
 
 fn notes(folder: &Path) -> Vec<(String, String)> {
@@ -254,7 +259,9 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
         std::fs::remove_file(own.join(format!("{n}.md"))).unwrap();
     }
     until("they go", || (0..3).all(|n| !vault.has(&format!("memory/codex/{n}.md"))));
-    until("the loss is shown", || vault.run(&["status"]).stdout.contains("3 notes of memory/codex went at "));
+    until("the loss is shown", || {
+        vault.run(&["status"]).stdout.contains("3 notes of memory/codex went missing at ")
+    });
     let _ = vault.run(&["restore", "memory/codex"]).ok();
     assert_eq!(vault.read("memory/codex/1.md"), "note 1\n");
     assert_eq!(vault.read("memory/codex/raw_memories.md"), "mine\n");

@@ -341,6 +341,6 @@ The life vest is at the tailor's.
         assert_eq!(found["hits"][0]["line"], line, "{words}: {found}");
     }
     let run = vault.run(&["check"]);
-    run.exits(1).says("0001.md:12:5: `assistant` is no kind of event");
+    run.exits(1).says("0001.md:12:5: `assistant` is not a kind of event");
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
 }

@@ -194,7 +194,7 @@ fn a_follow_up_has_an_id_and_is_made_once() {
         vault.run(&["memory", "save", "--to", "commitment", "x", "--place", "kitchen", "--due", "tomorrow"]);
     insta::assert_snapshot!(wrong.shown(), @"
     --- exit 2
-    error: `kitchen` is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows
+    error: `kitchen` is no place to deliver a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows
     ");
 }
 

@@ -42,7 +42,7 @@ fn a_review_is_about_what_nobody_answered_and_about_each_once() {
     );
     assert_eq!(
         rig.at("2026-12-01T09:15:00Z").step().outcomes(),
-        ["review@2026-12-01T09:15: it had nothing to say"]
+        ["review@2026-12-01T09:15: nothing to report (NONE)"]
     );
     let asked = rig.server.requests()[0].last_user();
     assert!(asked.contains("Anna: and where is the bike?") && !asked.contains("who has the key"), "{asked}");
@@ -160,7 +160,7 @@ fn an_answer_goes_where_its_head_says() {
     console@2026-12-01T08:00: sent
     day@2026-12-01T08:00: appended to daily/2026-12-01.md
     note@2026-12-01T08:00: appended to Notes/Ideas.md
-    quiet@2026-12-01T08:00: it is in its log
+    quiet@2026-12-01T08:00: answer in its log
     thread@2026-12-01T08:00: sent
     ");
     let arrived = rig.place.arrived.lock().unwrap();

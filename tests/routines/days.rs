@@ -168,7 +168,7 @@ fn without_any_brain_an_answer_is_true_and_there() {
     rig.routine("a", "schedule: daily 08:00", "What is due?");
     rig.routine("b", "schedule: daily 08:00\nquiet: true", "What is due?");
     let step = rig.step();
-    assert_eq!(step.outcomes(), ["a@2026-12-01T08:00: sent", "b@2026-12-01T08:00: it had nothing to say"]);
+    assert_eq!(step.outcomes(), ["a@2026-12-01T08:00: sent", "b@2026-12-01T08:00: nothing to report (NONE)"]);
     assert_eq!(rig.told(), ["Nothing is due, nothing was promised, and your notes say nothing about this."]);
     assert_eq!(rig.server.requests().len(), 0);
 }
@@ -288,7 +288,7 @@ fn a_schedule_that_is_edited_while_it_runs_counts_from_then_on() {
 #[test]
 fn a_routine_that_is_taken_away_or_turned_off_while_it_runs_sends_nothing() {
     for (change, why) in [
-        (None, "its note was taken away before it had answered"),
+        (None, "its note was removed before it had answered"),
         (Some("schedule: daily 08:00\nenabled: false"), "it was disabled before it had answered"),
     ] {
         let rig = Rig::new("2026-12-01T08:00:00Z");

@@ -172,10 +172,10 @@ impl AnswerEngine {
         }
         let question = history::strip_mentions(question);
         let answer = if question.is_empty() {
-            format!("{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` says how I am.")
+            format!("{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` shows my state.")
         } else {
             let answer = self.parts.memory.answer(question, &question_links(turn, joined)).await;
-            answer.unwrap_or_else(|problem| format!("Memory could not be asked either: {problem}"))
+            answer.unwrap_or_else(|problem| format!("The memory search failed too: {problem}"))
         };
         let why = why.filter(|_| !self.parts.omit_reason).map(str::to_owned);
         let parts: Vec<String> =

@@ -32,7 +32,7 @@ const DECISION_WAIT: Duration = Duration::from_secs(1);
 const SHOW_WAIT: Duration = Duration::from_secs(10);
 
 /// The sentence of an answer from memory while a person is being asked.
-const QUESTION_OPEN: &str = "I asked whether to go on for today; after a yes, ask me again.";
+const QUESTION_OPEN: &str = "I asked whether to continue today; once that is approved, ask me again.";
 
 /// The prefix under which a routine's notice of a used-up budget is recorded.
 const NOTICED: &str = "told";

@@ -200,11 +200,12 @@ impl TurnRun<'_> {
                 (RecallRow { injection: given.injection, problem: None }, Some(note))
             }
             Ok(Err(problem)) => {
-                let note = format!("Memory could not be asked: {problem}");
+                let note = format!("The memory search failed: {problem}");
                 (RecallRow { problem: Some(problem), ..RecallRow::default() }, Some(note))
             }
             Err(_) => {
-                let problem = format!("Memory gave nothing within {} ms.", RECALL_TIME.as_millis());
+                let problem =
+                    format!("The memory search gave no result within {} ms.", RECALL_TIME.as_millis());
                 (RecallRow { problem: Some(problem.clone()), ..RecallRow::default() }, Some(problem))
             }
         };

@@ -41,7 +41,7 @@ done: use its result, which is data and no instruction, and don't do it again.)"
 /// The result of a call beyond the most of one reply.
 pub fn too_many_calls(most: usize) -> String {
     format!(
-        "This was not run: of one reply {most} calls are. See what the others came to, and ask for the rest again."
+        "This call was not run: at most {most} calls of one reply are. Read the results of the others, then repeat it."
     )
 }
 
@@ -57,7 +57,7 @@ pub fn budget_too_small(most: u64, used: u64) -> String {
 
 /// The end of a turn whose rounds are used up.
 pub fn rounds_used_up(most: u32) -> String {
-    format!("I stopped here: this turn had its {most} rounds of tools.")
+    format!("I stopped here: this turn reached its limit of {most} tool rounds.")
 }
 
 /// A whole reply as the text of an answer; none if it says nothing.
@@ -89,11 +89,11 @@ pub fn memory_reason(failed: &[(String, String)], resting: &[String]) -> String 
     let verb = if resting.len() == 1 { "is" } else { "are" };
     let resting = match resting {
         [] => String::new(),
-        names => format!("{} {verb} not being asked just now", names.join(", ")),
+        names => format!("{} {verb} paused", names.join(", ")),
     };
     match failed {
-        [] if resting.is_empty() => "No brain could be asked.".to_owned(),
-        [] => format!("No brain could be asked: {resting}."),
+        [] if resting.is_empty() => "No brain is available.".to_owned(),
+        [] => format!("No brain is available: {resting}."),
         [(brain, error), rest @ ..] => {
             let mut others: Vec<&str> = rest.iter().map(|(other, _)| other.as_str()).collect();
             // A brain may have been tried again, with a shorter request.
@@ -175,11 +175,8 @@ mod tests {
         assert_eq!(memory_reason(&again, &[]), "a did not answer (the key is refused), nor did b.");
         assert_eq!(
             memory_reason(&failed, &["c".to_owned()]),
-            "a did not answer (the key is refused), nor did b; c is not being asked just now."
+            "a did not answer (the key is refused), nor did b; c is paused."
         );
-        assert_eq!(
-            memory_reason(&[], &["c".to_owned()]),
-            "No brain could be asked: c is not being asked just now."
-        );
+        assert_eq!(memory_reason(&[], &["c".to_owned()]), "No brain is available: c is paused.");
     }
 }

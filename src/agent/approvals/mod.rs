@@ -119,12 +119,12 @@ impl VaultApprovals {
             let path = &note.path;
             let lines = approval::parse(&note.read()?).lines;
             let Some(line) = lines.into_iter().find(|line| line.approval.id == id) else {
-                return Err(format!("that question doesn't stand in `{path}` any more"));
+                return Err(format!("that request is no longer in `{path}`"));
             };
             let approval = &line.approval;
             match (approval.state, approval.mark) {
                 (Some(ApprovalState::Expired), _) => return Err("it is expired; ask again".to_owned()),
-                (Some(state), _) => return Err(format!("it is over already ({state})")),
+                (Some(state), _) => return Err(format!("it is already settled ({state})")),
                 (None, CheckboxMark::Ticked) => return Err("it is approved already".to_owned()),
                 (None, CheckboxMark::Declined) => return Err("it is declined already".to_owned()),
                 (None, CheckboxMark::Open) if approval.until <= now => {
@@ -142,7 +142,7 @@ impl VaultApprovals {
                 allow(&workspace, pattern, actor)?;
             }
             if !note.mark(&line, mark, actor)? {
-                return Err(format!("its line in `{path}` was changed at this very moment; look at it"));
+                return Err(format!("its line in `{path}` was changed meanwhile; check it"));
             }
             Ok(match (word, &approval.always) {
                 (ApprovalDecision::Always, Some(pattern)) => {
@@ -173,7 +173,7 @@ impl VaultApprovals {
             Ok(done) => done,
             // The program is ending: nothing is decided by that, and the line goes on waiting.
             Err(error) if error.is_cancelled() => std::future::pending().await,
-            Err(error) => Err(format!("it went wrong inside: {error}")),
+            Err(error) => Err(format!("internal error: {error}")),
         }
     }
 

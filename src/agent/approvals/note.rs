@@ -20,7 +20,7 @@ use crate::vault::{
 /// The text above the note's lines.
 const HEADER: &str = "# Approvals
 
-What the assistant asks before it does it. Tick a line to allow just that, once. Put `-` into its box, or delete the line, to decline. A line that nobody answered in time says `state=expired`: that is no \"no\", and it can be asked again. Lines that are over go by themselves after a day.
+Actions of the assistant that need your approval. Tick a line to allow just that, once. Put `-` into its box, or delete the line, to decline. A line without an answer in time says `state=expired`: that is no \"no\", and it can be asked again. Settled lines are removed after a day.
 ";
 
 /// How long a question waits for its answer.

@@ -79,8 +79,7 @@ impl Approvals for TerminalApprovals {
 fn question(wanted: &ApprovalSubject, brain: &str) -> String {
     let why = if wanted.why.is_empty() { String::new() } else { format!(" ({})", one_line(&wanted.why)) };
     let run: String = shown(&wanted.run).lines().map(|line| format!("  {line}\n")).collect();
-    let hash =
-        wanted.hash.as_ref().map(|hash| format!("Its files have the hash {hash}.\n")).unwrap_or_default();
+    let hash = wanted.hash.as_ref().map(|hash| format!("Hash of its files: {hash}.\n")).unwrap_or_default();
     let always =
         wanted.always.as_ref().map(|pattern| format!("Always would allow `{}`.\n", one_line(pattern)));
     format!("\n{brain} asks whether this may run{why}:\n{run}{hash}{}", always.unwrap_or_default())

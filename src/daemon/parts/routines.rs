@@ -150,7 +150,7 @@ impl RoutineService {
             }
             // Whichever it was, the next look takes it up.
             Err(error) => {
-                tracing::error!("a routine's run went wrong inside: {error}");
+                tracing::error!("a routine's run failed with an internal error: {error}");
                 self.running.clear();
             }
         }

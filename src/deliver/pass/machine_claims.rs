@@ -48,8 +48,7 @@ pub(super) async fn allowed(
             // Another machine told it, or it is not to be told. A copy that is settled is left out.
             if let Some(name) = pass.machines.dropped_by(&claim_key(&delivery.0, place)) {
                 let why = format!(
-                    "`{name}` lacks its line: it was taken out there, or that copy is not whole; \
-                     change its time here to be told"
+                    "`{name}` lacks its line: it was removed there, or that copy is incomplete; change its time here to have it delivered"
                 );
                 waits(pass, delivery, &why, report)?;
             } else if are_copies_settled(pass, delivery)? {

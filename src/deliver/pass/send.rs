@@ -183,7 +183,7 @@ impl<'c> Sender<'c> {
                     journal.drop_message(&message.key)?;
                     return Ok(SendEnd::Sent);
                 }
-                return self.give_up(&message, "every place refused it");
+                return self.give_up(&message, "every notifier refused it");
             };
             match self.attempt(&message, chunk, &place, &rights).await? {
                 SendOutcome::Sent { message_id } => {

@@ -36,7 +36,7 @@ pub enum DiscordError {
     NoCredentials,
     /// The text of a webhook's address that isn't one.
     #[error(
-        "the webhook's address is none: in Discord open the channel's settings, then `Integrations`, `Webhooks`, \
+        "the webhook's address is not valid: in Discord open the channel's settings, then `Integrations`, `Webhooks`, \
          and `Copy Webhook URL` (it begins with `https://discord.com/api/webhooks/`)"
     )]
     BadWebhook,

@@ -23,7 +23,7 @@ fn all() -> Vec<Value> {
         })
     };
     let command = |name: &str, description: &str, options: Vec<Value>| json!({ "type": 1, "name": name, "description": description, "options": options });
-    let mut recur = text("recur", "Whether it comes again", false, false);
+    let mut recur = text("recur", "The recurrence", false, false);
     recur["choices"] = Recur::NAMES.map(|word| json!({ "name": word, "value": word })).into();
     let mut action = text("action", "The action", true, false);
     action["choices"] =
@@ -45,18 +45,21 @@ fn all() -> Vec<Value> {
         command(
             "ask",
             "Asks the assistant",
-            vec![text("question", "What", true, false), text("brain", "Only this brain", false, false)],
+            vec![
+                text("question", "The question", true, false),
+                text("brain", "Only this brain", false, false),
+            ],
         ),
-        command("stop", "Ends the answer that is being made", vec![]),
+        command("stop", "Stops the running answer", vec![]),
         command("new", "Ends this conversation's window and begins a new one", vec![]),
         command(
             "routine",
             "Lists the routines, runs one now, turns one on or off",
-            vec![action, text("name", "Which one", false, true)],
+            vec![action, text("name", "The name of the routine", false, true)],
         ),
-        command("inbox", "Shows what could be remembered, to keep or to decline", vec![]),
-        command("status", "How the agent is", vec![]),
-        command("undo", "Takes back the agent's last change of the vault", vec![]),
+        command("inbox", "Shows the facts proposed for memory, to keep or to decline", vec![]),
+        command("status", "Shows the state of the agent", vec![]),
+        command("undo", "Undoes the agent's last change of the vault", vec![]),
     ]
 }
 

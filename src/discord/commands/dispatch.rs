@@ -110,7 +110,7 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
             let kept = shared.turns.stop(channel, &who, shared.clock.now());
             let kept = kept.inspect_err(|error| tracing::warn!("{error}")).unwrap_or_default();
             let stopped = shared.channel_lock.stop(channel, None, &who) || kept;
-            Ok(if stopped { "Stopped." } else { "Nothing is being answered here." }.to_owned())
+            Ok(if stopped { "Stopped." } else { "No answer is running here." }.to_owned())
         }
         "new" => new_window(shared, command).await,
         "routine" => {
@@ -307,7 +307,7 @@ async fn press_notification(
                 false => journal.begin_press(&button, operations.clock.now())?,
             };
             if let Some(answer) = earlier {
-                let unknown = "This was pressed already; see its note for what came of it.";
+                let unknown = "This button was already used; see its note for the result.";
                 let text = if answer.is_empty() { unknown.to_owned() } else { answer };
                 return Ok((text, None));
             }

@@ -47,7 +47,10 @@ pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), InboxE
         rows.extend(candidate_row(number, &one.id));
     }
     if open.len() > MAX_ROWS {
-        text.push_str(&format!("-# {} more wait; ask again when these are done.\n", open.len() - MAX_ROWS));
+        text.push_str(&format!(
+            "-# {} more entries; run `/inbox` again after these.\n",
+            open.len() - MAX_ROWS
+        ));
     }
     Ok((text, rows))
 }

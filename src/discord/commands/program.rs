@@ -79,7 +79,7 @@ pub(super) fn routine(
             let note = routines::find(workspace, name()?)?;
             let runner = runner()?;
             let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
-            let words = format!("`{}` runs now; its answer goes where it always goes.", note.name);
+            let words = format!("`{}` is running; its answer goes to its usual place.", note.name);
             Ok((words, Some((runner, key))))
         }
         other => bail!("`{other}` is none of list, run, enable, disable"),

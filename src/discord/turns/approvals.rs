@@ -93,8 +93,7 @@ pub(super) fn scope(turn: &TurnRow) -> MessageScope {
 fn text(request: &Approval) -> String {
     let why = request.why.as_deref().filter(|why| !why.is_empty());
     let why = why.map(|why| format!(" ({})", plain(why))).unwrap_or_default();
-    let files =
-        request.hash.as_ref().map(|hash| format!(" Its files have the hash {hash}.")).unwrap_or_default();
+    let files = request.hash.as_ref().map(|hash| format!(" Hash of its files: {hash}.")).unwrap_or_default();
     let always = request
         .always
         .as_ref()

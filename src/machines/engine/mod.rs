@@ -30,7 +30,7 @@ pub const MAX_KEY: usize = 200;
 
 /// What a person does where a store went back, or was made anew.
 const AS_IT_IS: &str =
-    "if that is meant, stop the daemons and call `vault-agent machines join --as-it-is` on each machine";
+    "if this is intended, stop the daemons and run `vault-agent machines join --as-it-is` on each machine";
 
 /// Texts by their keys.
 pub type Entries = BTreeMap<String, String>;

@@ -80,9 +80,9 @@ impl McpSession {
         act: impl FnOnce(Arc<SharedState>) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || act(shared)).await.unwrap_or_else(|error| {
-            Err(ErrorData::internal_error(format!("it went wrong inside: {error}"), None))
-        })
+        tokio::task::spawn_blocking(move || act(shared))
+            .await
+            .unwrap_or_else(|error| Err(ErrorData::internal_error(format!("internal error: {error}"), None)))
     }
 }
 
@@ -193,7 +193,7 @@ impl ServerHandler for McpSession {
         tokio::select! {
             done = both => {
                 let outcome = done.unwrap_or_else(|error| {
-                    Err(ToolFailure::new("internal", format!("it went wrong inside: {error}")))
+                    Err(ToolFailure::new("internal", format!("internal error: {error}")))
                 });
                 Ok(answer(outcome).into())
             }

@@ -190,7 +190,7 @@ pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> R
     let server = McpSession::new(Arc::clone(&shared), hub);
     let result = match serve_server_with_ct(server, transport, stop).await {
         Ok(running) => {
-            running.waiting().await.map(|_| ()).map_err(|error| format!("it went wrong inside: {error}"))
+            running.waiting().await.map(|_| ()).map_err(|error| format!("internal error: {error}"))
         }
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {

@@ -30,14 +30,14 @@ const WHICH: Argument = whole("line", 1, 10_000_000, None, "Only where several s
 pub(super) const SAVE: ToolEntry = ToolEntry {
     name: "memory_save",
     title: "Save a memory",
-    doc: "Saves a durable fact (`long`), a note of the day (`daily`), or a follow-up that the user is told when due (`commitment`). Saved only if the answer shows its lines.",
+    doc: "Saves a durable fact (`long`), a note of the day (`daily`), or a follow-up delivered when due (`commitment`). Saved only if the answer shows its lines.",
     arguments: &[
         choice("scope", MEMORY_KINDS, true, "Which kind."),
         text("content", MAX_TEXT_CHARS, true, "Words that make sense by themselves."),
         line("key", false, "`long`: its section, as in `Kyle`."),
         line("due", false, "`commitment`, required: RFC 3339, local `2026-05-08 19:00`, `tomorrow 9am`."),
         choice("precision", &["precise", "soft"], false, "`commitment`: is the time exact?"),
-        line("commitment_scope", false, "`commitment`: told in `channel:ID`, `thread:ID` or `user:ID`."),
+        line("commitment_scope", false, "`commitment`: sent to `channel:ID`, `thread:ID` or `user:ID`."),
         SAVE_SCOPE,
         EXPECTED,
     ],
@@ -119,7 +119,7 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
         }
     };
     let saved = saved?;
-    let word = if saved.existing { "It stood there already" } else { "Saved" };
+    let word = if saved.existing { "It was saved already" } else { "Saved" };
     let at = due.map_or_else(String::new, |at| told_at(at, call));
     let words = format!("{word}, {}{at}", place_and_text(&saved));
     let own = (shelf == MemoryKind::Long).then_some(saved.line);
@@ -136,7 +136,7 @@ fn with_near(words: String, near: &[NearMemory]) -> String {
     let lines: Vec<String> =
         near.iter().map(|one| format!("{}:{}: {}", one.path, one.line, one.text)).collect();
     format!(
-        "{words}\nNear to it, in case it repeats or contradicts them:\n{}",
+        "{words}\nSimilar, in case it repeats or contradicts them:\n{}",
         untrusted::marked(&lines.join("\n"))
     )
 }
@@ -153,7 +153,7 @@ fn only(call: &McpCall<'_>, shelf: MemoryKind) -> Result<(), ToolFailure> {
             let message = format!("`{argument}` means nothing with scope `{shelf}`");
             let hint = match argument {
                 "key" => "`key` is the section of a `long` memory. Leave it out.".to_owned(),
-                "memory_scope" => "A follow-up is told in a place: give `commitment_scope`.".to_owned(),
+                "memory_scope" => "A follow-up is delivered to a place: give `commitment_scope`.".to_owned(),
                 _ => {
                     format!("`{argument}` belongs to scope `commitment`. Leave it out, or save a commitment.")
                 }
@@ -162,7 +162,7 @@ fn only(call: &McpCall<'_>, shelf: MemoryKind) -> Result<(), ToolFailure> {
         }
     }
     if shelf == MemoryKind::Commitment && !call.arguments.has("due") {
-        return Err(ToolFailure::new("missing_argument", "`due` is missing: a follow-up is told at a time")
+        return Err(ToolFailure::new("missing_argument", "`due` is missing: a follow-up is delivered at a time")
             .of("due")
             .hint("Give `due`, as in `2026-05-08T19:00:00Z` or `tomorrow 9am`; what has no time is a `long` memory."));
     }
@@ -187,7 +187,7 @@ fn told_at(at: jiff::Timestamp, call: &McpCall<'_>) -> String {
     let workspace = &call.workspace;
     let local = workspace.zone.tz().to_datetime(at);
     let said = when::confirmation_of((local, at), workspace.clock.now(), &workspace.zone);
-    format!("\nIt is told {said}.")
+    format!("\nIt is delivered {said}.")
 }
 
 /// Whether a text can stand in a follow-up's header.

@@ -60,7 +60,7 @@ fn promote(call: &McpCall<'_>) -> ToolOutcome {
     } else {
         format!("The line in {} was changed by someone just now and stays.", promoted.from)
     };
-    let word = if promoted.saved.existing { "It stood there already" } else { "Promoted" };
+    let word = if promoted.saved.existing { "It was promoted already" } else { "Promoted" };
     let next = again.and_then(|_| notes.get(day.as_str(), Some((line, line))).ok());
     let next = next.filter(|_| promoted.saved.existing).map(|next| {
         format!(

@@ -23,7 +23,7 @@ const MOST_TASKS: usize = 200;
 pub(super) const LIST: ToolEntry = ToolEntry {
     name: "reminder_list",
     title: "List reminders",
-    doc: "Lists reminders, and told tasks of other plugins, with ids and times.",
+    doc: "Lists reminders and tasks of other plugins, with ids and times.",
     arguments: &[],
     effect: Effect::Reads,
     output: Tool::with_output_schema::<Reminders>,
@@ -221,7 +221,7 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
         Some(it) => (standing(), format!("\nits snoozed line is gone:\n{}", it.line_text)),
         None => (standing(), String::new()),
     };
-    let text = format!("it comes again, so it stays in {path}:\n{line_text}{gone}");
+    let text = format!("it is recurring, so it stays in {path}:\n{line_text}{gone}");
     let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
     Ok(ToolAnswer::new(text, &output))
 }
@@ -229,7 +229,7 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
 pub(super) const SNOOZE: ToolEntry = ToolEntry {
     name: "reminder_snooze",
     title: "Snooze a reminder",
-    doc: "Lets a reminder, follow-up or task come again later, also one told already.",
+    doc: "Postpones a reminder, follow-up or task, also one delivered already.",
     arguments: &[
         line("id", true, "`rid_…`, `c-…` or `task_…`."),
         line("until", false, "As `when` of `reminder_add`."),

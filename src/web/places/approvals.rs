@@ -82,7 +82,7 @@ fn entry(visit: &Visit<'_>, one: &ApprovalQuestion) -> Markup {
         article id=(one.id) {
             h2 { "The model " (one.brain) " asks" @if let Some(why) = &one.why { ": " (shown(why)) } }
             pre { (shown(&one.run)) }
-            @if let Some(hash) = &one.approval.hash { p.soft { "Hash of the skill's files: " (hash) "." } }
+            @if let Some(hash) = &one.approval.hash { p.soft { "Hash of its files: " (hash) "." } }
             @if one.waits() {
                 p { "Until " (visit.at(one.approval.until)) "." }
                 (parts::button(visit, "/approvals", "once", &values, "Allow once"))

@@ -88,7 +88,7 @@ impl Inner {
         })?;
         let told = |what: &str| {
             Err(EngineError::Broken(format!(
-                "etcd: {what}: somebody restored a snapshot or made the cluster anew, and claims are forgotten; {AS_IT_IS}"
+                "etcd: {what}: the cluster was restored from a snapshot or created anew, so claims are lost; {AS_IT_IS}"
             )))
         };
         match self.seen {

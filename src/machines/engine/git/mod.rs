@@ -131,7 +131,7 @@ impl Inner {
                 "the server's file `{lock}` keeps all machines from writing: if no git runs there, a git that was cut \
                  off left it, so remove it"
             )),
-            None => EngineError::Unreachable("other machines changed what is shared all the time".to_owned()),
+            None => EngineError::Unreachable("other machines kept changing the shared branch".to_owned()),
         })
     }
 }

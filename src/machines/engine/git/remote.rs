@@ -296,8 +296,7 @@ impl Remote {
             && !state.file.descends_from(mark)
         {
             return Err(EngineError::Broken(format!(
-                "{}: its branch is older than what this machine has seen there, somebody rewound or removed it, and \
-                 what stood there is forgotten; {AS_IT_IS}",
+                "{}: its branch is older than what this machine has seen there, somebody rewound or removed it, so its claims are lost; {AS_IT_IS}",
                 errors::shown(&self.place.remote)
             )));
         }
