@@ -96,7 +96,7 @@ impl ListedBrain {
     pub fn state(&self, now: Timestamp) -> String {
         let Some(class) = self.class else {
             if let (Some(budget), Some(until)) = (&self.budget, &self.cooldown_until) {
-                return format!("paused until {}: {} is used up", until.for_people(now), budget.words());
+                return format!("off until {}: {} is used up", until.for_people(now), budget.words());
             }
             let error = self.last_error.as_deref().unwrap_or("no reason was given");
             return match (&self.last_ok, &self.last_failed) {
@@ -109,7 +109,7 @@ impl ListedBrain {
             };
         };
         let until = match (&self.cooldown_until, class) {
-            (Some(until), _) => format!("paused until {}", until.for_people(now)),
+            (Some(until), _) => format!("cooldown until {}", until.for_people(now)),
             (None, FailureClass::UnknownModel) => "off until its settings change".to_owned(),
             (None, _) => "off until its key or its settings change".to_owned(),
         };

@@ -289,7 +289,7 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     assert_eq!((&list[0]["ok"], &list[0]["class"]), (&json!(false), &Value::Null));
     assert_eq!(list[0]["cooldown_until"], "2026-12-02T00:00:00+00:00");
     assert_eq!((&list[0]["budget"]["tokens"], &list[1]["budget"]), (&json!(300), &Value::Null));
-    let rests = "paused until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
+    let rests = "off until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
     vault.run(&["brain", "list"]).ok().says(rests);
     let status = vault.run(&["status"]);
     status.says("budget    the day: 400 of 1000 tokens (40 %)");

@@ -355,7 +355,7 @@ fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<St
                 let local = workspace.zone.tz().to_datetime(until);
                 let until = when::confirmation(local, visit.now, &workspace.zone);
                 out.push(format!(
-                    "the model {} is paused after a failure until {until}: {}",
+                    "the model {} is in cooldown until {until}: {}",
                     brain.name(),
                     class.name()
                 ));
