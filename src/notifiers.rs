@@ -140,7 +140,7 @@ impl Notifier for Unusable {
 }
 
 fn not_sending(kind: NotifyKind, error: &dyn std::fmt::Display) -> String {
-    format!("this machine doesn't tell by `{kind}`: {error}")
+    format!("this machine doesn't send by `{kind}`: {error}")
 }
 
 /// The notifier of a kind that sends over the network: ntfy, mail, else a webhook with this address. The secret is its

@@ -122,7 +122,7 @@ impl Reply {
             return Ok(());
         }
         let why = match self.stop {
-            StopReason::Length => "it thought until its longest answer was full, and said nothing",
+            StopReason::Length => "it used up its answer length on reasoning and gave no text",
             _ => "its answer was empty",
         };
         Err(BrainError::new(FailureClass::Crash, why))
@@ -228,7 +228,7 @@ mod tests {
                     .usable()
                     .unwrap_err()
                     .message
-                    .contains("longest answer")
+                    .contains("answer length")
             );
             assert!(Reply::said(blank, StopReason::Refusal).usable().is_ok());
             let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{}".into() };

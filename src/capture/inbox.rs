@@ -53,7 +53,7 @@ impl InboxError {
     /// A remedy, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoSuch { .. } => Some("`vault-agent inbox list` shows what waits, with its ids"),
+            Self::NoSuch { .. } => Some("`vault-agent inbox list` shows the open entries, with their ids"),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use crate::vault::{self, Operation};
 /// The text above the note's lines.
 const HEADER: &str = "# Inbox
 
-What could be remembered, each with the words that were said. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change what stands before the quote first. Nothing is asked twice.
+Facts proposed for memory, each with the quote that it comes from. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change the text before the quote first. Nothing is proposed twice.
 ";
 /// The line that begins the comment of records.
 const OPENS: &str = "%% asked before: a line that stands here and not above is not asked again";
@@ -181,7 +181,7 @@ mod tests {
         insta::assert_snapshot!(String::from_utf8(second.clone()).unwrap(), @r#"
         # Inbox
 
-        What could be remembered, each with the words that were said. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change what stands before the quote first. Nothing is asked twice.
+        Facts proposed for memory, each with the quote that it comes from. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change the text before the quote first. Nothing is proposed twice.
 
         - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_AAAAAAAAAAAA
         - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_BBBBBBBBBBBB

@@ -128,7 +128,7 @@ impl Context {
         let workspace = open(&self.vault_dir()?, Arc::clone(&self.clock))?;
         if let Err(error) = workspace.settings_on_disk() {
             let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-            self.ui.note(format!("the settings are wrong, the last good ones are used: {error}{hint}"));
+            self.ui.note(format!("the settings are invalid, the last valid ones are used: {error}{hint}"));
         }
         // A person has finished editing and knows the note.
         workspace.editor.count_as_settled(self.origin().actor == Actor::Cli);

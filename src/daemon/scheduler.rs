@@ -273,7 +273,7 @@ impl Scheduler {
         let mut before = None;
         self.board.update(|status| before = status.settings_error.take());
         if before.is_some() {
-            self.ui.note("the settings are understood again, and in force");
+            self.ui.note("the settings are valid again, and in use");
         }
     }
 
@@ -283,7 +283,7 @@ impl Scheduler {
         match reloaded {
             Ok(None) => self.settings_are_well(),
             Ok(Some(workspace)) => {
-                tracing::info!("the changed settings are in force");
+                tracing::info!("the changed settings are in use");
                 self.workspace = Arc::new(workspace);
                 self.news = self.workspace.machines.rights_changes();
                 self.delivery_order = self.workspace.delivery_order(self.ui.json);
@@ -298,7 +298,8 @@ impl Scheduler {
                 let mut before = None;
                 self.board.update(|status| before = status.settings_error.replace(words.clone()));
                 if before.as_ref() != Some(&words) {
-                    self.ui.note(format!("the settings are refused, the last good ones stay: {words}"));
+                    self.ui
+                        .note(format!("the settings are invalid, the last valid ones stay in use: {words}"));
                 }
             }
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const FILE_NAME: &str = "lock";
 
 /// The advice about two state directories for one vault.
-const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
+const ONE_STATE: &str = "two would deliver everything twice: stop the other one, or use its state directory \
      (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
 
 /// The right to be this vault's daemon, for as long as the value lives.
@@ -54,7 +54,7 @@ impl LockError {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::StateGone(_) => {
-                "stop that process and start it anew: until then it alone tells what is due"
+                "stop that process and start it again: until then it alone delivers reminders"
             }
             _ => ONE_STATE,
         }

@@ -76,7 +76,7 @@ impl SharedState {
     pub fn workspace(&self) -> Arc<Workspace> {
         let (workspace, wrong) = Workspace::present(&self.workspace);
         if let Some(error) = wrong {
-            tracing::warn!("the settings on disk are wrong, the old ones stay: {error}");
+            tracing::warn!("the settings on disk are invalid, the old ones stay in use: {error}");
         }
         workspace
     }

@@ -59,8 +59,8 @@ pub fn adopt(
     for placed in task::scan(path, bytes, rules) {
         let text = std::str::from_utf8(&placed.text).unwrap_or_default();
         let Some(line) = TaskLine::read(text, rules) else {
-            let reason =
-                "a note that is a task stays one: `[reminders] also = [\"tasknotes\"]` tells it".to_owned();
+            let reason = "a note that is a task stays one: `[reminders] also = [\"tasknotes\"]` delivers it"
+                .to_owned();
             kept.push(UnadoptedLine { line: placed.line, reason });
             continue;
         };
@@ -71,7 +71,7 @@ pub fn adopt(
         };
         let mut times = task.notification_times.iter();
         let found = if let Some(time) = times.clone().find(|time| is_unsent(&task.words, time.at)) {
-            Err(format!("it was due {} and isn't told yet: run this again once it is", shown(time.at)))
+            Err(format!("it was due {} and is not delivered yet: run this again once it is", shown(time.at)))
         } else if let Some(near) = times.find(is_near) {
             Err(format!("it is due {}, too near to now", shown(near.at)))
         } else if line.fields.iter().any(|field| {

@@ -122,9 +122,8 @@ impl Index {
     ) -> Result<T, IndexError> {
         let work = |store: &cache::Store| {
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(store)));
-            let done = done.unwrap_or_else(|panic| {
-                Err(IndexError::Torn(format!("it failed inside: {}", said(&*panic))))
-            });
+            let done = done
+                .unwrap_or_else(|panic| Err(IndexError::Torn(format!("internal error: {}", said(&*panic)))));
             done.map_err(|error| error.in_cache(&self.root))
         };
         let store = self.store()?;

@@ -68,7 +68,7 @@ impl Window {
         if self.hash(events) != summary.sha256 {
             let how = "`vault-agent history` knows what it said, `vault-agent lcm update` summarises what it says now";
             let rest = if placed.note.is_edited { format!(", and {by_hand}") } else { format!(": {how}") };
-            return Some(format!("{log} says something else than when it was summarised{rest}"));
+            return Some(format!("{log} changed after it was summarised{rest}"));
         }
         if placed.note.is_edited && self.outdated_ids(&self.changed(), false).contains(summary.id.as_str()) {
             let why = "what it is made from has changed since, so no request has it";

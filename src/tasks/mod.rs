@@ -52,7 +52,7 @@ pub enum TaskError {
     #[error("the task comes again `{0}`, and {1}")]
     Repeat(String, RepeatError),
     /// It comes once.
-    #[error("the task comes once, or not again after its next time: {0}")]
+    #[error("the task is not recurring, or ends with its next occurrence: {0}")]
     Once(String),
     /// The new line can't be read as the same task.
     #[error("this task can't be written in the form that its plugin's settings say: {0}")]

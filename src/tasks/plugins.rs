@@ -84,7 +84,7 @@ pub(super) fn unread_formats(rules: &Rules) -> Vec<String> {
     let unread = formats.into_iter().filter(|(form, format)| rules.on.contains(form) && !is_read(format));
     let problem = |(form, format)| {
         format!(
-            "tasks of `{form}` have dates in the format `{format}`, which isn't read, so they aren't told; its letters may be those of `YYYY-MM-DD HH:mm`, `D MMMM`, `Do`, `dddd` and `h:mm A`"
+            "tasks of `{form}` have dates in the format `{format}`, which isn't read, so they aren't delivered; its letters may be those of `YYYY-MM-DD HH:mm`, `D MMMM`, `Do`, `dddd` and `h:mm A`"
         )
     };
     unread.map(problem).collect()
@@ -101,7 +101,7 @@ fn read_json(vault: &Vault, path: &str) -> Result<Option<Value>, String> {
     let Some(bytes) = vault.read_if_there(&path).map_err(|error| error.to_string())? else { return Ok(None) };
     serde_json::from_slice(&bytes)
         .map(Some)
-        .map_err(|error| format!("`{path}` can't be read, so its plugin's tasks aren't told: {error}"))
+        .map_err(|error| format!("`{path}` can't be read, so its plugin's tasks aren't delivered: {error}"))
 }
 
 /// Puts a setting in its place, if it is there and of this type.

@@ -92,9 +92,7 @@ pub enum EditRefusal {
     #[error("`{0}`: {1}; nothing is written to it until you {2}")]
     NotUnderstood(NotePath, String, String),
     /// A sync tool has put a second version beside it.
-    #[error(
-        "`{copy}` is a conflicting copy of `{path}`; `vault-agent conflicts merge` brings the two together"
-    )]
+    #[error("`{copy}` is a conflicting copy of `{path}`; `vault-agent conflicts merge` merges the two")]
     ConflictCopy {
         /// Which note.
         path: NotePath,

@@ -261,7 +261,7 @@ fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
     ));
     let tick = ["tick", "--now", "2026-12-01T10:00:00Z"];
     let own = vault.read("vault-agent.toml");
-    vault.run(&tick).ok().warns_not("last good");
+    vault.run(&tick).ok().warns_not("last valid");
     for is_gone in [false, true] {
         match is_gone {
             true => std::fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
@@ -277,7 +277,7 @@ fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
     }
     // With a comment, the defaults are meant.
     vault.write("vault-agent.toml", "# none\n");
-    vault.run(&tick).ok().says("New York morning").warns_not("last good");
+    vault.run(&tick).ok().says("New York morning").warns_not("last valid");
 }
 
 #[test]

@@ -207,10 +207,10 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     let daemon = Daemon::start(&vault, &["run"]);
     wait_for_status(&vault);
     vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
-    daemon.hear("the settings are refused, the last good ones stay");
+    daemon.hear("the settings are invalid, the last valid ones stay");
     for args in [&["status"][..], &["remind", "list"], &["search", "hello"], &["agenda"]] {
         let run = vault.run(args).ok();
-        run.warns("the settings are wrong, the last good ones are used: ").warns("unknown key `timezon`");
+        run.warns("the settings are invalid, the last valid ones are used: ").warns("unknown key `timezon`");
     }
     assert_eq!(vault.run(&["remind", "add", "tomorrow 10:00", "x"]).code, 2, "nothing is written by them");
     // This daemon's clock stands still: a line without an id would wait for ever until its words are whole.
@@ -218,10 +218,10 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
     let tea = "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\" id=rid_AAAAAAAAAAAA\n";
     vault.write("Reminders.md", tea);
-    daemon.hear("the settings are understood again");
+    daemon.hear("the settings are valid again");
     daemon.hear("tea in Tokyo");
     // Its exit code says whether something waits still: the console has it before the journal knows.
-    assert!(!vault.run(&["status"]).stderr.contains("last good"), "they are well");
+    assert!(!vault.run(&["status"]).stderr.contains("last valid"), "they are well");
     // Half a save, or a sync's: nothing is told at other times for it.
     vault.write("vault-agent.toml", "");
     daemon.hear("is gone or empty");
@@ -229,7 +229,7 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     vault.write("Reminders.md", tea.replace("tea", "more tea").replace("AAAA", "BBBB"));
     daemon.hear("more tea in Tokyo");
     let rest = daemon.kill();
-    assert!(!rest.iter().any(|line| line.contains("understood again")), "once: {rest:?}");
+    assert!(!rest.iter().any(|line| line.contains("valid again")), "once: {rest:?}");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_daemon_that_begins_with_broken_settings_goes_on_with_the_last_good_ones() {
         assert_eq!(vault.run(&["check"]).code, 0);
         vault.write("vault-agent.toml", broken);
         let daemon = Daemon::start(&vault, &["run"]);
-        daemon.hear("the settings are refused, the last good ones stay");
+        daemon.hear("the settings are invalid, the last valid ones stay");
         daemon.hear("tea in Tokyo");
         daemon.kill();
         std::fs::remove_file(vault.state().join("settings.toml")).unwrap();
@@ -292,12 +292,12 @@ fn a_state_directory_that_is_deleted_beside_the_daemon_is_said_and_nothing_comes
     });
     let id = daemon.child.id();
     let gone = format!("the state directory of this vault's daemon was deleted beside it (process {id})");
-    vault.run(&["status"]).says(&gone).says("stop that process and start it anew");
+    vault.run(&["status"]).says(&gone).says("stop that process and start it again");
     vault.write("Reminders.md", DUE.replace("AAAA", "BBBB").replace("rent", "milkman"));
     daemon.hear("Pay the milkman");
     for args in [&["run"][..], &["tick"]] {
         let run = vault.run(args);
-        run.exits(1).warns(&gone).warns("stop that process and start it anew").lacks("Pay the");
+        run.exits(1).warns(&gone).warns("stop that process and start it again").lacks("Pay the");
     }
     assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().contains(&gone));
     vault.until("Reminders.md", str::is_empty);
@@ -348,13 +348,13 @@ fn doctor_says_whether_the_page_listens_and_a_stop_holds() {
     });
     // Other names close it for no moment.
     vault.write("vault-agent.toml", format!("{settings}trusted_hosts = [\"a.example\"]\n"));
-    daemon.hear("the changed settings are in force");
+    daemon.hear("the changed settings are in use");
     let _ = vault.run(&["web", "--json"]).ok();
     assert!(page("listens on http"));
     let _ = vault.run(&["web", "--stop"]).ok();
     assert!(page("closed"));
     let _ = vault.run(&["pause", "--until", "14:00"]).ok();
-    daemon.hear("the changed settings are in force");
+    daemon.hear("the changed settings are in use");
     // By its answer the part has taken the settings on.
     let _ = vault.run(&["web", "--stop"]).ok().says("the page was not open");
     drop(daemon.terminate());

@@ -102,8 +102,8 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     // A log that somebody changed is told apart, and a gone one too; its summaries stay.
     let log = vault.read(LOG);
     vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
-    assert!(bad(&vault)[0]["why"].as_str().unwrap().contains("says something else"));
-    assert!(vault.run(&["check"]).stdout.contains(&format!("{}:1:1: `{LOG}` says something else", note(0))));
+    assert!(bad(&vault)[0]["why"].as_str().unwrap().contains("changed after it was"));
+    assert!(vault.run(&["check"]).stdout.contains(&format!("{}:1:1: `{LOG}` changed after", note(0))));
     std::fs::remove_file(vault.path(LOG)).unwrap();
     let gone = bad(&vault);
     assert_eq!(gone.len(), before.keys().filter(|path| path.starts_with(FOLDER)).count());
@@ -172,12 +172,12 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
         one["why"].as_str().unwrap().to_owned()
     };
     // Other words: what stands there is given, with a word that it isn't what was summarised.
-    assert!(why(&log.replace("Message 3 is", "Message 3 was")).contains("says something else than when"));
+    assert!(why(&log.replace("Message 3 is", "Message 3 was")).contains("changed after it was summarised"));
     let run = vault.run(&["lcm", "expand", &leaves[0]]);
     run.exits(1).warns("the log differs from the summarised text: ");
     assert_eq!(run.stdout, first.replace("Message 3 is", "Message 3 was"));
     let run = vault.run(&["--json", "lcm", "expand", &leaves[0]]);
-    assert!(run.json()["problem"].as_str().unwrap().contains("says something else"), "{}", run.stdout);
+    assert!(run.json()["problem"].as_str().unwrap().contains("changed after it was"), "{}", run.stdout);
     // No first event: nothing is made up, and what to do stands there.
     let gone = why(&log.replace("\n^M00000\n", "\n"));
     assert!(gone.contains("doesn't hold the event ^M00000 any more"), "{gone}");

@@ -67,14 +67,14 @@ fn a_machine_without_a_desktop_tells_nothing_by_it_among_others() {
     let mut vault = vault(bin.path());
     let machines = "[machines]\nengine = \"git\"\nremote = \"file:///nowhere\"\n";
     vault.write("vault-agent.toml", format!("{}{machines}", vault.read("vault-agent.toml")));
-    let words = "this machine doesn't tell by `desktop`: there is neither";
+    let words = "this machine doesn't send by `desktop`: there is neither";
     let _ = vault.run(&["status"]).ok().says(words);
     program(bin.path(), "gdbus", "");
     let status = vault.run(&["status"]).ok().stdout;
-    assert!(!status.contains("doesn't tell"), "{status}");
+    assert!(!status.contains("doesn't send"), "{status}");
     for (name, value) in [("DBUS_SESSION_BUS_ADDRESS", ""), ("XDG_RUNTIME_DIR", "/nowhere")] {
         vault.env(name, value);
     }
-    let _ = vault.run(&["status"]).ok().says("this machine doesn't tell by `desktop`: there is no desktop");
+    let _ = vault.run(&["status"]).ok().says("this machine doesn't send by `desktop`: there is no desktop");
     let _ = vault.run(&["doctor"]).says("`desktop` is left to other machines: there is no desktop");
 }

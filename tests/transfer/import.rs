@@ -327,8 +327,7 @@ fn what_is_due_and_not_told_yet_stays_until_it_was() {
         vault.set_now(now);
         vault.run(&["import", "--from", "tasks", "--yes"]).ok()
     };
-    let reason =
-        "T.md:1: left as it is: it was due 2026-12-01 09:00 and isn't told yet: run this again once it is";
+    let reason = "T.md:1: left as it is: it was due 2026-12-01 09:00 and is not delivered yet: run this again once it is";
     import("2026-12-01T09:30:00Z").warns(reason);
     assert_eq!((vault.read("T.md"), vault.read("Reminders.md")), (line.to_owned(), String::new()));
     vault.set_now("2026-12-01T10:01:00Z");

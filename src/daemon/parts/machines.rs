@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Reported if the settings of a machine that took part came without the table.
 const LOST_TABLE: &str =
-    "`[machines]` is not in the settings any more: this machine tells everything by itself";
+    "`[machines]` is not in the settings any more: this machine delivers everything by itself";
 
 /// Takes part among the machines.
 pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -> anyhow::Result<()> {

@@ -167,17 +167,17 @@ impl Index {
         // What the cache lacks is told above; that the vault can't be looked at is an answer's last warning alone.
         let freshness = &snapshot.freshness;
         let why = freshness.warnings.last().filter(|_| freshness.checked_by == CheckedBy::Nobody);
-        found.extend(why.map(|why| warn(why.as_str(), "what is found may be older than the notes")));
+        found.extend(why.map(|why| warn(why.as_str(), "search results may be older than the notes")));
         catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
                 let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
-                found.push(warn(format!("`{}:{line}`: {why}", file.path), "mend that line"));
+                found.push(warn(format!("`{}:{line}`: {why}", file.path), "fix that line"));
             }
         })?;
         for (path, id) in snapshot.pins()? {
             if !is_there(snapshot, &path, &id)? {
                 let detail = format!("`{}` pins `{path}#^{id}`, which isn't there", self.options.pinned);
-                found.push(warn(detail, "mend or delete that line"));
+                found.push(warn(detail, "fix or delete that line"));
             }
         }
         Ok(found)
