@@ -46,10 +46,16 @@ impl Dirs {
     /// The directories of the vault at `root`, from the environment or the platform's conventions.
     ///
     /// # Errors
-    /// The vault's path can't be resolved, the environment names no home directory, or a pipe is in the place of a state
-    /// file.
+    /// The vault's path can't be resolved, the environment names no home directory or a relative one, or a pipe is in the
+    /// place of a state file.
     pub fn for_vault(root: &Path) -> Result<Self, ConfigError> {
         let from_env = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        for name in [STATE_VARIABLE, CACHE_VARIABLE] {
+            if let Some(dir) = from_env(name).filter(|dir| dir.is_relative()) {
+                let problem = format!("`{name}` is `{}`, another directory in each folder", dir.display());
+                return Err(ConfigError::new(problem).suggest("give it an absolute path"));
+            }
+        }
         let dirs = match (from_env(STATE_VARIABLE), from_env(CACHE_VARIABLE)) {
             (Some(state), Some(cache)) => Self { state, cache },
             (state, cache) => Self::or_default(root, state, cache)?,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use jiff::civil::Time;
+use unicode_normalization::UnicodeNormalization;
 
 use super::wording;
 use crate::format::lines::terminator_of;
@@ -10,9 +11,9 @@ use crate::format::{daily, memory};
 use crate::memory::Scope;
 use crate::vault::ChangeReason;
 
-/// Whether two names mean one section.
+/// Whether two names mean one section: case and the form of accents (NFC, NFD) make no difference.
 pub fn is_section(one: &str, other: &str) -> bool {
-    one == other || one.to_lowercase() == other.to_lowercase()
+    one == other || one.nfc().flat_map(char::to_lowercase).eq(other.nfc().flat_map(char::to_lowercase))
 }
 
 /// One memory in a note's bytes.

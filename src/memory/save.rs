@@ -283,6 +283,8 @@ impl MemoryNotes<'_> {
             known.is_in(section.as_deref()) && wanted.is_same_item(known)
         };
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        // A bullet that can't be removed would be doubled.
+        self.editor.check_writable(&from)?;
         let mut saved = self.add_bullet(&self.long_path(), &bullet, place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
         if let (_, Some(id)) = memory::split_block_id(&item.text)

@@ -77,7 +77,10 @@ pub fn distinct(file: &RemindersFile) -> impl Iterator<Item = &ReminderLine> {
     file.reminders.iter().filter(move |line| seen.insert(fields(&line.reminder)))
 }
 
-/// An instant as every JSON answer shows it: RFC 3339 with the offset of the vault's zone.
+/// An instant as every JSON answer shows it: RFC 3339 with the offset of the vault's zone; in UTC where that offset has
+/// seconds (local mean time, before there were zones), which RFC 3339 can't say.
 pub fn rfc3339(at: Timestamp, tz: &TimeZone) -> String {
+    let has_seconds = tz.to_offset(at).seconds() % 60 != 0;
+    let tz = if has_seconds { &TimeZone::UTC } else { tz };
     at.to_zoned(tz.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }

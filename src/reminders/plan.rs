@@ -103,7 +103,8 @@ pub fn change(line: &ReminderLine, changes: &ReminderChanges) -> Result<LinePlan
         }
         ReminderChanges { local: Some(local), recur: None, msg: None } => {
             let time = (local.time() != old.time).then(|| local.time());
-            let bytes = reminder::with_schedule(&line.text, local.date(), time, None);
+            let day = old.day.filter(|_| local.date() == old.date);
+            let bytes = reminder::with_schedule(&line.text, local.date(), time, day);
             String::from_utf8_lossy(&bytes).into_owned()
         }
         _ => {
@@ -113,7 +114,7 @@ pub fn change(line: &ReminderLine, changes: &ReminderChanges) -> Result<LinePlan
                 date: local.date(),
                 time: local.time(),
                 recur,
-                day: old.day.filter(|_| changes.local.is_none() && recur == Recur::Monthly),
+                day: old.day.filter(|_| local.date() == old.date && recur == Recur::Monthly),
                 msg: changes.msg.clone().unwrap_or_else(|| old.msg.clone()),
                 id: Some(id),
                 block_id: old.block_id.clone(),

@@ -97,7 +97,9 @@ impl TransferError {
     /// A remedy, where one is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::UnknownKind(_) => Some("say it with `--from openclaw`, `basic-memory` or `jsonl`"),
+            Self::UnknownKind(_) => {
+                Some("say it with `--from openclaw`, `basic-memory`, `mcp-memory` or `jsonl`")
+            }
             Self::NotUnderstood { .. } => Some("nothing was written; look at the beginning of the file"),
             Self::InVault(_) => Some("name a workspace or project outside the vault"),
             _ => None,

@@ -373,3 +373,10 @@ fn a_path_that_is_no_utf_8_is_in_no_configuration() {
     let mut command = vault.command(&["mcp-config", "recall"]);
     Run::of(command.env("VAULT_AGENT_VAULT", &odd)).exits(2).warns("isn't UTF-8");
 }
+
+#[test]
+fn a_relative_state_directory_is_refused() {
+    let mut vault = TestVault::new("//- Reminders.md\n\n");
+    vault.env("VAULT_AGENT_STATE_DIR", "state");
+    vault.run(&["tick"]).exits(2).warns("`VAULT_AGENT_STATE_DIR` is `state`");
+}

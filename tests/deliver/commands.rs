@@ -225,6 +225,25 @@ fn remind_preview() {
 }
 
 #[test]
+fn another_time_of_the_same_day_keeps_the_day_of_the_month() {
+    let line = "- [ ] date=2027-02-28 time=09:30 recur=monthly day=31 msg=\"Rent\" id=rid_AAAAAAAAAAAA";
+    let vault = vault(&format!("{line}\n"));
+    let edit =
+        |when: &str| vault.json(&["remind", "edit", "rid_AAAAAAAAAAAA", "--when", when])["line_text"].clone();
+    assert_eq!(edit("2027-02-28 10:00"), line.replace("09:30", "10:00"));
+    assert_eq!(
+        edit("2027-02-27 10:00"),
+        line.replace("28 time=09:30", "27 time=10:00").replace(" day=31", "")
+    );
+}
+
+#[test]
+fn an_instant_before_the_zones_is_in_utc() {
+    let vault = vault("- [ ] date=1026-12-01 time=09:30 recur=none msg=\"typo\"\n");
+    assert_eq!(vault.json(&["remind", "list"])[0]["next"], "1026-12-01T09:31:15+00:00");
+}
+
+#[test]
 fn remind_edit_and_rm_change_one_line() {
     let vault = vault(LINES);
     let edited = vault.run(&["--json", "remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]);
@@ -426,6 +445,7 @@ fn dated_lines_that_nobody_tells_are_said() {
     let run = vault.run(&["--json", "check"]);
     run.exits(1);
     insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never delivered: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`; `vault-agent import --from tasks` does it"}"#);
+    vault.run(&["check", "Garden.md"]).exits(1).says("Garden.md:2:1: this reminder is never delivered");
     // `import` leaves the agent's own notes alone.
     vault.write("COMMITMENTS.md", format!("# Follow-ups\n\n{line}\n"));
     let never = "COMMITMENTS.md:3:1: this reminder is never delivered: only those in `Reminders.md` are; move the line to `Reminders.md`\n";

@@ -387,6 +387,24 @@ fn one_undo_takes_a_promotion_back_from_both_notes() {
 }
 
 #[test]
+fn a_bullet_that_can_not_be_removed_is_not_promoted() {
+    let vault = TestVault::new(VAULT);
+    vault.write("daily/2026-11-30.sync-conflict-20261201-091500-ABCDEFG.md", "# Monday\n");
+    let memory = vault.read("MEMORY.md");
+    vault.run(&["memory", "promote", "2026-11-30", "3"]).exits(1).warns("sync-conflict");
+    assert_eq!(vault.read("MEMORY.md"), memory, "the fact would stand in both notes");
+}
+
+#[test]
+fn the_form_of_an_accent_makes_no_other_section() {
+    let vault = TestVault::new("//- /MEMORY.md\n## Zoe\u{308}\n- likes tea\n");
+    assert_eq!(
+        vault.json(&["memory", "save", "likes figs", "--section", "Zo\u{eb}"])["section"],
+        "Zoe\u{308}"
+    );
+}
+
+#[test]
 fn what_is_asked_for_twice_is_done_to_one_bullet() {
     let vault = TestVault::new(
         "//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n//- /Pinned.md\n- tea\n- tea with milk\n",

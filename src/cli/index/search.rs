@@ -28,8 +28,8 @@ pub struct Args {
     #[arg(long)]
     scope: Option<String>,
     /// At most so many hits.
-    #[arg(long, short = 'n', default_value_t = 10)]
-    limit: usize,
+    #[arg(long, short = 'n', default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
     /// Only hits with a word as it was typed, or a form of it: no similar words, no similar meaning.
     #[arg(long)]
     exact: bool,
@@ -75,7 +75,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let query = Query {
         text: args.query.join(" "),
         scope: expand_here(args.scope.as_deref())?,
-        limit: args.limit,
+        limit: args.limit as usize,
         exact: args.exact,
     };
     let answer = if args.deep { client.deep(&query)? } else { client.search(&query)? };
@@ -90,13 +90,15 @@ fn answer_lines(context: &Context, args: &Args, client: &SearchClient) -> Comman
     let mut status = Status::Fine;
     for line in std::io::stdin().lock().split(b'\n') {
         let line = line?;
+        // Some shells begin what they pass on with a byte order mark.
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let reply = match lenient_json::from_slice::<Line>(&line) {
+        let reply = match lenient_json::from_slice::<Line>(line) {
             Ok(asked) => reply(client, args, asked),
             Err(error) => {
-                let id = lenient_json::from_slice(&line).map_or(Value::Null, |it: Value| it["id"].clone());
+                let id = lenient_json::from_slice(line).map_or(Value::Null, |it: Value| it["id"].clone());
                 Reply { id, error: Some(format!("not a query: {error}")), ..Reply::default() }
             }
         };
@@ -116,7 +118,7 @@ fn reply(client: &SearchClient, args: &Args, asked: Line) -> Reply {
     let query = Query {
         text: asked.query,
         scope: expand_here(scope.as_deref()).unwrap_or(scope),
-        limit: asked.limit.unwrap_or(args.limit),
+        limit: asked.limit.unwrap_or(args.limit as usize),
         exact: asked.exact || args.exact,
     };
     let found = if asked.deep || args.deep { client.deep(&query) } else { client.search(&query) };

@@ -77,9 +77,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let path = note_path(&workspace, file)?;
         let bytes = workspace.vault.read(&path)?;
         found.extend(check_bytes(&workspace, &path, &bytes));
-        found.extend(non_utf8_tasks(&workspace, &path, &bytes));
-        found.extend(malformed_working_memory(&workspace, &path, &bytes));
-        foreign.extend(foreign_tasks(&workspace, &path, &bytes, &delivered));
+        check_other_note(&workspace, (&path, &bytes), &delivered, &mut found, &mut foreign);
     }
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
     let done = context.report(&all, all.iter().map(|finding| finding_line(finding)), found.is_empty());
@@ -107,36 +105,53 @@ fn check_other_notes(
     found: &mut Vec<PlacedFinding>,
     foreign: &mut Vec<PlacedFinding>,
 ) {
-    let paths = &workspace.settings.paths;
-    let logs = workspace.note(&paths.logs);
-    let summaries = workspace.note(&paths.summaries);
-    // `import` leaves the agent's own notes alone.
-    let own = TaskSettings::with(Vec::new(), &workspace.settings, &workspace.zone).exclude;
     let walk = workspace.vault.walk(&WalkOptions::default());
     let mut notes = or_finding(walk.map(|walk| walk.entries), ".", found);
     notes.sort_by(|one, other| one.path.cmp(&other.path));
     for note in notes.iter().map(|entry| &entry.path) {
         // `check` doesn't report notes that can't be read or are gone.
         let Ok(bytes) = workspace.vault.read(note) else { continue };
-        if note.is_within(&logs) || note.is_within(&summaries) {
+        if is_kept_by_program(workspace, note) {
             found.extend(check_bytes(workspace, note, &bytes));
-            continue;
         }
-        found.extend(non_utf8_tasks(workspace, note, &bytes));
-        found.extend(malformed_working_memory(workspace, note, &bytes));
-        foreign.extend(foreign_tasks(workspace, note, &bytes, delivered));
-        if note.as_str() == paths.reminders {
-            continue;
-        }
-        let reason = format!("this reminder is never delivered: only those in `{}` are", paths.reminders);
-        let does_it = match own.iter().any(|own| note == own || note.is_within(own)) {
-            true => "",
-            false => "; `vault-agent import --from tasks` does it",
-        };
-        let remedy = format!("move the line to `{}`{does_it}", paths.reminders);
-        let lines = reminder::parse(&bytes).reminders.into_iter().map(|line| line.line);
-        found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), remedy.as_str())));
+        check_other_note(workspace, (note, &bytes), delivered, found, foreign);
     }
+}
+
+/// Whether a note is a log or a summary, which hold no reminders and no tasks.
+fn is_kept_by_program(workspace: &Workspace, note: &NotePath) -> bool {
+    let paths = &workspace.settings.paths;
+    [&paths.logs, &paths.summaries].iter().any(|folder| note.is_within(&workspace.note(folder)))
+}
+
+/// Checks one note for reminders and dated tasks that are never delivered there.
+fn check_other_note(
+    workspace: &Workspace,
+    (note, bytes): (&NotePath, &[u8]),
+    delivered: &DeliveredTasks,
+    found: &mut Vec<PlacedFinding>,
+    foreign: &mut Vec<PlacedFinding>,
+) {
+    if is_kept_by_program(workspace, note) {
+        return;
+    }
+    found.extend(non_utf8_tasks(workspace, note, bytes));
+    found.extend(malformed_working_memory(workspace, note, bytes));
+    foreign.extend(foreign_tasks(workspace, note, bytes, delivered));
+    let reminders = &workspace.settings.paths.reminders;
+    if note.as_str() == reminders {
+        return;
+    }
+    // `import` leaves the agent's own notes alone.
+    let own = TaskSettings::with(Vec::new(), &workspace.settings, &workspace.zone).exclude;
+    let does_it = match own.iter().any(|own| note == own || note.is_within(own)) {
+        true => "",
+        false => "; `vault-agent import --from tasks` does it",
+    };
+    let reason = format!("this reminder is never delivered: only those in `{reminders}` are");
+    let fix = format!("move the line to `{reminders}`{does_it}");
+    let lines = reminder::parse(bytes).reminders.into_iter().map(|line| line.line);
+    found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), fix.as_str())));
 }
 
 /// Blocks of a log that look like events of an unknown kind.

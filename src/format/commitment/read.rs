@@ -54,7 +54,7 @@ fn heads<'a>(lines: &[(Line<'a>, bool)], findings: &mut Vec<Finding>) -> Vec<Hea
             && is_rule(line.text)
             && lines.get(at + 1).is_some_and(|(next, _)| yaml::entry(next.text).is_some());
         if !opens {
-            at += 1;
+            at += if *live { near_head(&lines[at..], findings) } else { 1 };
             continue;
         }
         let body = lines[at + 1..].iter().take_while(|(line, _)| is_head_line(line.text)).count();
@@ -84,6 +84,36 @@ fn heads<'a>(lines: &[(Line<'a>, bool)], findings: &mut Vec<Finding>) -> Vec<Hea
         at = close.max(at + 1);
     }
     heads
+}
+
+/// Looks at lines that begin no head, and reports a head whose first rule is missing, or is followed by something else
+/// than an entry. Returns how many lines it looked at, at least 1.
+fn near_head(lines: &[(Line<'_>, bool)], findings: &mut Vec<Finding>) -> usize {
+    let first = lines[0].0;
+    let has_rule = is_rule(first.text);
+    if !has_rule && yaml::entry(first.text).is_none_or(|entry| !KEYS.contains(&entry.key)) {
+        return 1;
+    }
+    let from = usize::from(has_rule);
+    let body: Vec<_> = lines[from..].iter().take_while(|(line, _)| is_head_line(line.text)).collect();
+    let end = from + body.len();
+    let keys: Vec<_> = body
+        .iter()
+        .filter_map(|(line, _)| yaml::entry(line.text.trim_ascii_start()))
+        .map(|entry| entry.key)
+        .collect();
+    let is_closed = lines.get(end).is_some_and(|(line, _)| is_rule(line.text));
+    if is_closed && keys.contains(&"id") && (keys.contains(&"status") || keys.contains(&"due")) {
+        let (reason, suggestion) = match has_rule {
+            true => (
+                "the head of this commitment doesn't begin with a `key: value`",
+                "write `id: …` in the first column of the line behind `---`",
+            ),
+            false => ("the head of this commitment has no `---` before it", "put a line `---` before it"),
+        };
+        findings.push(Finding::new(first.number + from, 1, reason, suggestion));
+    }
+    end.max(1)
 }
 
 /// Whether a line can stand in a head: an entry, a comment, blank, or the continuation of an entry.
