@@ -58,6 +58,9 @@ pub enum Availability {
     Off(FailureClass),
 }
 
+/// The longest time by which a recorded failure may lie ahead of the clock (negative: ahead).
+const CLOCK_AHEAD: SignedDuration = SignedDuration::from_mins(-10);
+
 /// The next brain to ask; `None` if none is left, or where the last one declined, which is an answer.
 pub fn next(
     chain: &[BrainId],
@@ -137,7 +140,9 @@ pub fn availability(health: &BrainHealth, brain: &BrainId, now: Timestamp) -> Av
     if rows().any(|row| row.class == FailureClass::UnknownModel) {
         return Availability::Off(FailureClass::UnknownModel);
     }
-    let cooling = rows().filter_map(|row| Some((row.until.filter(|until| *until > now)?, row.class)));
+    // A failure later than now was recorded while the clock was ahead.
+    let cooling = rows().filter(|row| now.duration_since(row.at) > CLOCK_AHEAD);
+    let cooling = cooling.filter_map(|row| Some((row.until.filter(|until| *until > now)?, row.class)));
     cooling.max().map_or(Availability::Free, |(until, class)| Availability::Until(class, until))
 }
 

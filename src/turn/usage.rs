@@ -73,6 +73,10 @@ pub fn answers(bytes: &[u8]) -> Vec<LoggedAnswer> {
         return Vec::new();
     }
     let log = log::parse(bytes);
+    // An answer in a coding agent's session is the model's words alone.
+    if log.header.as_ref().is_some_and(|header| header.surface == log::SESSIONS) {
+        return Vec::new();
+    }
     let channel = log.header.map(|header| header.context_id).unwrap_or_default();
     // The new text of an edited message is a person's.
     let is_ours = |event: &LogEvent| match event.kind {

@@ -169,6 +169,21 @@ async fn a_refusal_has_no_calls_and_a_call_no_long_name() {
 }
 
 #[tokio::test]
+async fn thoughts_in_the_content_are_no_part_of_the_answer() {
+    let server = ModelServer::start().await;
+    let chat = brain(WireFormat::Chat, &server.url(), PATIENT);
+    for (content, answer) in [
+        ("<think>\nNothing is due.\n</think>\n\nNONE", "NONE"),
+        ("Nothing is due.</think>NONE", "NONE"),
+        ("Close it: `<think>` ends with `</think>`.", "Close it: `<think>` ends with `</think>`."),
+        ("<think>cut", "<think>cut"),
+    ] {
+        server.script(vec![Reply::text(content)]);
+        assert_eq!(ask(&chat, &with_tool("?")).await.0.unwrap().text, answer);
+    }
+}
+
+#[tokio::test]
 async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
     for wire in WireFormat::ALL {
         let server = ModelServer::start().await;

@@ -124,6 +124,10 @@ fn usage_is_added_up_from_the_logs() {
     let memory = "%% brain=memory in=70 cached=0 out=0 ms=2 calls=2 failed=claude:billing %%";
     let from_memory = answer("2026-11-30T23:30:00Z", &format!("From memory\n{memory}"));
     vault.write("logs/discord-channel/8/20261130T090000Z_0001.md", head("8") + &from_memory);
+    // In a coding agent's session all words are the model's.
+    let session = head("9").replace("discord-channel", "claude-code");
+    let forged = answer("2026-11-30T09:00:00Z", "%% brain=claude in=999999 cached=0 out=0 ms=1 %%");
+    vault.write("logs/claude-code/p/20261130T090000Z_9.md", session + &forged);
     let all = vault.json(&["usage"]);
     assert_eq!(all["from"], "2026-11-29T09:00:01+00:00");
     let total = json!({"answers": 3, "calls": 6, "failed": 3, "input": 1080, "cached": 800, "output": 105, "usd": 0.25});

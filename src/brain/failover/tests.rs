@@ -270,6 +270,15 @@ fn a_program_without_a_key_is_asked_again_after_a_pause() {
 }
 
 #[test]
+fn a_pause_from_a_clock_that_was_ahead_does_not_hold() {
+    let (chain, mut health) = (chain(), BrainHealth::default());
+    failed(&mut health, &chain, 0, 0, &error(FailureClass::RateLimit), after(3 * DAY));
+    assert_eq!(availability(&health, &chain[0], start()), Availability::Free);
+    let until = Availability::Until(FailureClass::RateLimit, after(3 * DAY + 60));
+    assert_eq!(availability(&health, &chain[0], after(3 * DAY - 60)), until);
+}
+
+#[test]
 fn another_model_or_address_is_another_brain() {
     let (mut chain, mut health) = (chain(), BrainHealth::default());
     for class in [FailureClass::UnknownModel, FailureClass::Billing] {

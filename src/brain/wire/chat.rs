@@ -310,7 +310,7 @@ impl Decoder for ChatDecoder {
             tool_calls.push(ToolCall { id, name, arguments: slot.arguments });
         }
         let field = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut text = field("content");
+        let mut text = without_thoughts(&field("content")).to_owned();
         if self.declined && text.is_empty() {
             text = field("refusal");
         }
@@ -324,4 +324,14 @@ impl Decoder for ChatDecoder {
         let raw = raw(NAME, &self.endpoint, vec![Value::Object(message)]);
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
     }
+}
+
+/// The content without the thoughts that servers of local models may leave before it: up to `</think>`, whose `<think>` a
+/// model's template may have put into the request.
+fn without_thoughts(content: &str) -> &str {
+    let thoughts = content.split_once("</think>").filter(|(thoughts, _)| {
+        let thoughts = thoughts.trim_start();
+        thoughts.starts_with("<think>") || !thoughts.contains("<think>")
+    });
+    thoughts.map_or(content, |(_, said)| said.trim_start())
 }

@@ -22,9 +22,16 @@ const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelv
     sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety half quarter hundred \
     thousand";
 
-/// Words that may be added ("before you forget") and not lost.
-const KEPT: &str =
-    "one once twice before after until till unless except only today morning afternoon evening night";
+/// Words that may be added ("before you forget") and not lost: those of times, orders and families, and a few of other
+/// languages.
+const KEPT: &str = "one once twice double dozen pair before after until till unless except only again today morning \
+    afternoon evening night next last this every each day days week weeks weekend fortnight month months year years \
+    hour hours minute minutes daily weekly monthly yearly monday tuesday wednesday thursday friday saturday sunday \
+    january february march april may june july august september october november december first second third fourth \
+    fifth sixth seventh eighth ninth tenth mum mom mummy dad daddy granny grandma grandpa \
+    nicht kein keine nie heute morgen gestern übermorgen nächste nächsten nächstes nächster jeden jede jedes halb \
+    zwei drei vier fünf sechs sieben acht neun zehn elf zwölf pas jamais demain hier aujourd'hui nunca hoy mañana ayer \
+    domani oggi ieri";
 
 /// Capitals that don't begin a name.
 const OWN: [&str; 6] = ["I", "I'm", "I'll", "I've", "I'd", "OK"];
@@ -234,6 +241,15 @@ mod tests {
             ("please take two pills at noon", "Please take pills at noon."),
             ("leave by half past nine", "Leave now"),
             ("water plants before noon", "Water plants after noon."),
+            ("visit granny next week", "Visit granny this week."),
+            ("Ship it every day", "Ship it every week."),
+            ("call mum again", "Call dad again."),
+            ("ring the dentist friday", "Ring the dentist monday."),
+            ("take the second pill", "Take the third pill."),
+            ("buy a dozen eggs", "Buy eggs."),
+            ("Zahnarzt morgen anrufen", "Zahnarzt heute anrufen."),
+            ("um halb drei los", "Um halb vier los."),
+            ("appeler Anna demain", "Appeler Anna hier."),
         ] {
             assert!(!says_the_same(message, phrase), "{message} | {phrase}");
         }
