@@ -224,14 +224,15 @@ impl<'a> LoggedTurn<'a> {
         self.facts.with.iter().chain([&self.question]).map(String::as_str)
     }
 
-    /// The snapshots that may hold the notes of the request: the last up to its time, and the one before the turn's own
-    /// changes of that second.
+    /// The snapshots that may hold the notes of the request: the last up to its time, the one before the turn's own
+    /// changes of that second, and the first after it.
     fn points(&self) -> Vec<Commit> {
         let (Some(at), Ok(Some(history))) = (self.facts.at, self.workspace.history()) else {
             return Vec::new();
         };
         let before_turn = history.point_before_turn(at, &self.question).ok().flatten();
-        history.point(&at.to_string()).into_iter().chain(before_turn).collect()
+        let after = history.point_after(at).ok().flatten();
+        history.point(&at.to_string()).into_iter().chain(before_turn).chain(after).collect()
     }
 
     /// The request of the notes and the settings as a snapshot has them.

@@ -45,6 +45,8 @@ pub enum DueComparison {
 #[derive(Debug, Clone, Default)]
 pub struct PendingChanges {
     dirty: BTreeSet<NotePath>,
+    /// Whether something else than logs waits.
+    notes: bool,
     all: bool,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
@@ -54,15 +56,24 @@ pub struct PendingChanges {
 }
 
 impl PendingChanges {
-    /// Notes that these paths changed at `now`.
-    pub fn dirty(&mut self, paths: impl IntoIterator<Item = NotePath>, now: Timestamp) {
-        let before = self.dirty.len();
-        self.dirty.extend(paths);
-        if before == 0 && self.dirty.is_empty() {
-            return;
+    /// Notes that these paths changed at `now`. A log grows with each event of a conversation, and doesn't put off what a
+    /// person changed.
+    pub fn dirty(
+        &mut self,
+        paths: impl IntoIterator<Item = NotePath>,
+        now: Timestamp,
+        is_log: impl Fn(&NotePath) -> bool,
+    ) {
+        let (mut any, mut notes) = (false, false);
+        for path in paths {
+            (any, notes) = (true, notes || !is_log(&path));
+            self.dirty.insert(path);
         }
-        self.first.get_or_insert(now);
-        self.last = Some(now);
+        if any && (notes || !self.notes) {
+            self.first.get_or_insert(now);
+            self.last = Some(now);
+        }
+        self.notes |= notes;
     }
 
     /// Notes that anything may have changed.
@@ -92,6 +103,7 @@ impl PendingChanges {
         let sweep = backwards || self.swept.is_none_or(|at| later(at, FULL_SCAN_INTERVAL) <= now);
         let dirty = std::mem::take(&mut self.dirty);
         let all = std::mem::take(&mut self.all) || sweep;
+        self.notes = false;
         (self.first, self.last, self.retry) = (None, None, None);
         if all {
             self.swept = Some(now);
@@ -303,8 +315,8 @@ mod tests {
     #[test]
     fn two_quiet_seconds_end_a_batch() {
         let mut batch = swept();
-        batch.dirty([note("a.md")], at(10));
-        batch.dirty([note("b.md")], at(11));
+        batch.dirty([note("a.md")], at(10), |_| false);
+        batch.dirty([note("b.md")], at(11), |_| false);
         assert_eq!(batch.take_due(at(12)), None);
         assert_eq!(batch.next(), at(13));
         assert_eq!(batch.take_due(at(13)), Some(DueComparison::Some([note("a.md"), note("b.md")].into())));
@@ -312,11 +324,23 @@ mod tests {
     }
 
     #[test]
+    fn a_lively_log_does_not_put_off_what_a_person_changed() {
+        let mut batch = swept();
+        let is_log = |path: &NotePath| path.as_str() == "log.md";
+        batch.dirty([note("a.md")], at(10), is_log);
+        batch.dirty([note("log.md")], at(11), is_log);
+        assert_eq!(batch.take_due(at(12)), Some(DueComparison::Some([note("a.md"), note("log.md")].into())));
+        batch.dirty([note("log.md")], at(13), is_log);
+        batch.dirty([note("log.md")], at(14), is_log);
+        assert_eq!(batch.next(), at(16), "a log alone waits until it is quiet");
+    }
+
+    #[test]
     fn steady_typing_is_kept_every_five_minutes() {
         let mut batch = swept();
         let mut taken = Vec::new();
         for second in 1..=700 {
-            batch.dirty([note("a.md")], at(second));
+            batch.dirty([note("a.md")], at(second), |_| false);
             if batch.take_due(at(second)).is_some() {
                 taken.push(second);
             }
@@ -336,7 +360,7 @@ mod tests {
     #[test]
     fn a_clock_that_goes_back_delays_nothing() {
         let mut batch = swept();
-        batch.dirty([note("a.md")], at(5_000));
+        batch.dirty([note("a.md")], at(5_000), |_| false);
         assert_eq!(batch.take_due(at(-9_000)), Some(DueComparison::All));
     }
 

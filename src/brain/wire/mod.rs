@@ -33,8 +33,12 @@ words! {
 }
 
 impl WireFormat {
-    /// The whole URL of `base`, which may end in a version (`/v1`, `/v1beta/openai`) or not, or be whole already.
+    /// The whole URL of `base`, which may end in a version (`/v1`, `/v1beta/openai`) or not, or be whole already. A query
+    /// stays at the end.
     pub fn url(self, base: &str) -> String {
+        if let Some((base, query)) = base.split_once('?') {
+            return format!("{}?{query}", self.url(base));
+        }
         let base = base.trim().trim_end_matches('/');
         let path = match self {
             Self::Messages => "messages",
@@ -215,6 +219,11 @@ mod tests {
                 "https://openrouter.ai/api/v1/chat/completions",
             ),
             ("https://openrouter.ai/api", WireFormat::Chat, "https://openrouter.ai/api/v1/chat/completions"),
+            (
+                "https://h.example/openai/v1?api-version=preview",
+                WireFormat::Responses,
+                "https://h.example/openai/v1/responses?api-version=preview",
+            ),
             (
                 "https://g.example/v1beta/openai",
                 WireFormat::Chat,

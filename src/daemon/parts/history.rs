@@ -49,7 +49,8 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             biased;
             event = events.next() => match (event, snapshotter.as_mut()) {
                 (Some(DaemonEvent::Changed(paths)), Some(snapshotter)) => {
-                    snapshotter.batch.dirty(paths.iter().cloned(), clock.now());
+                    let logs = workspace.note(&workspace.settings.paths.logs);
+                    snapshotter.batch.dirty(paths.iter().cloned(), clock.now(), |path| path.is_within(&logs));
                 }
                 (Some(DaemonEvent::Rescan | DaemonEvent::VaultBack | DaemonEvent::Unwatched), Some(snapshotter)) => {
                     snapshotter.batch.rescan(clock.now());

@@ -93,6 +93,24 @@ impl History {
         Ok(before)
     }
 
+    /// The first snapshot after `time`: a change that a request was made from may be in no earlier one.
+    ///
+    /// # Errors
+    /// The history can't be read.
+    #[cfg(feature = "assistant")]
+    pub fn point_after(&self, time: Timestamp) -> Result<Option<Commit>> {
+        let mut after = None;
+        let store = self.store();
+        for commit in store.commits(store.head()?) {
+            let commit = commit?;
+            if commit.time.as_second() <= time.as_second() {
+                break;
+            }
+            after = Some(commit);
+        }
+        Ok(after)
+    }
+
     /// The newest snapshot.
     pub fn newest(&self) -> Result<Commit> {
         self.point("HEAD")

@@ -26,3 +26,15 @@ fn what_is_no_program_has_none() {
     let error = brain("kind = \"acp\"").unwrap_err();
     assert!(error.contains("has no `command`"), "{error}");
 }
+
+#[test]
+fn an_address_holds_no_secret_and_an_answer_has_a_length() {
+    for (wrong, reason) in [
+        ("kind = \"chat\"\nurl = \"http://u:secret@127.0.0.1:1/v1\"", "holds a user or a password"),
+        ("kind = \"chat\"\nmax_output_tokens = 0", "is 0"),
+    ] {
+        let error = brain(wrong).unwrap_err();
+        assert!(error.contains(reason) && !error.contains("secret"), "{error}");
+    }
+    assert!(brain("kind = \"chat\"\nurl = \"http://h/v1?user=a@b\"").is_ok());
+}
