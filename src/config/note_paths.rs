@@ -68,7 +68,7 @@ pub(super) fn check_owners(set: &[SetPath], usual: &[SetPath]) -> Validation {
         let is_taken_by = |(other, taken): &&SetPath| {
             let taken = taken.to_lowercase();
             let is_refused = |outer: &str, inner: &str| inner == "paths.approvals" || !may_hold(outer);
-            let is_same = taken == folded;
+            let is_same = taken == folded && !(may_hold(key) && may_hold(other));
             let is_inside = is_refused(other, key) && is_within(&folded, &taken);
             let is_around = other != PERSONA && is_refused(key, other) && is_within(&taken, &folded);
             other != key && (is_same || is_inside || is_around)
