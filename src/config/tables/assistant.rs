@@ -199,16 +199,6 @@ fn validate_brain(key: &str, brain: &BrainSettings, before: &[BrainSettings]) ->
             "begin it with `https://`, or `http://` for a server on this machine",
         );
     }
-    let authority = |url: &String| {
-        let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-        rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned()
-    };
-    ensure(
-        !brain.url.iter().any(|url| authority(url).contains('@')),
-        key,
-        format!("the `url` of brain `{name}` holds a user or a password"),
-        "take them out, and put the key into an environment variable named by `key_env`",
-    )?;
     ensure(
         brain.max_output_tokens != Some(0),
         key,
