@@ -49,7 +49,7 @@ fn end(at: Pty, is_there: bool) -> String {
 /// The same, and all that stood on the terminal.
 pub fn finish(mut at: Pty, is_there: bool) -> (String, String) {
     if cfg!(feature = "assistant") {
-        at.answer("Who answers?", "none");
+        at.answer("Which brain answers?", "none");
     }
     if is_there {
         at.answer("Is this vault on another machine, too? [no]", "");
@@ -130,7 +130,7 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     at.answer("Encryption of the connection? [starttls]", "none");
     let said = at.answer("Encryption of the connection?", "skip");
     assert!(said.contains("mail would travel to `mail.example.org` in the clear"), "{said}");
-    let said = at.see(if cfg!(feature = "assistant") { "Who answers?" } else { "Install it" });
+    let said = at.see(if cfg!(feature = "assistant") { "Which brain answers?" } else { "Install it" });
     assert!(!said.contains("User name"), "left out, nothing more is asked: {said}");
     drop(at);
 
@@ -196,7 +196,7 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     let server = NtfyServer::start(true, true);
     let vault = machine();
     let mut at = begin(&vault, "pigeon, ntfy");
-    assert!(at.answer("Where are you told", "ntfy, email, console").contains("`pigeon` is none of them"));
+    assert!(at.answer("How should reminders reach you", "ntfy, email, console").contains("`pigeon` is none of them"));
     at.answer("Which ntfy server?", &server.web.url);
     at.answer("Which topic?", "t");
     at.answer("Access token", "");

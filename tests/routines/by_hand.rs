@@ -114,7 +114,7 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
         .ok()
         .says("What is due?")
         .says("17:30 Pay the rent")
-        .says("of: local")
+        .says("brain: local")
         .says("to: where reminders go (console)");
     assert_eq!(it.server.requests().len(), 0, "nobody is asked");
     assert!(!it.vault.has("logs/routines"));

@@ -224,7 +224,7 @@ fn what_it_is_must_be_clear() {
     insta::assert_snapshot!(vault.run(&["import", &root]).shown().replace(&root, "[ROOT]"), @r"
     --- exit 2
     error: can't tell what `[HOME]/workspace` is from
-    hint: say it with `--from openclaw`, `basic-memory` or `jsonl`
+    hint: say it with `--from openclaw`, `basic-memory`, `mcp-memory` or `jsonl`
     ");
     assert_eq!(vault.run(&["import", "/nowhere"]).code, 2);
     assert_eq!(vault.run(&["import", ".", "--from", "openclaw"]).code, 2, "the vault itself");

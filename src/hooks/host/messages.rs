@@ -93,7 +93,7 @@ words! {
     pub enum HostEvent, as_str {
         /// Gives profile, working memory and the project's memories when a session starts or was compacted.
         SessionStart = "session-start",
-        /// Gives the few memories that bear on a prompt.
+        /// Prints the few memories that are relevant to a prompt.
         UserPromptSubmit = "user-prompt-submit",
         /// Checks what the assistant says it saved, and offers what looks worth saving.
         Stop = "stop",
