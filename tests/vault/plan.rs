@@ -14,7 +14,6 @@ fn line(text: &str) -> Vec<u8> {
 }
 
 const GONE: OpOutcome = OpOutcome::Dropped(DropReason::Gone);
-const NOT_UNIQUE: OpOutcome = OpOutcome::Dropped(DropReason::NotUnique);
 const CHANGED: OpOutcome = OpOutcome::Dropped(DropReason::Changed);
 
 #[test]
@@ -76,37 +75,10 @@ fn sections_grow_after_their_last_line_and_are_made_at_the_end() {
 }
 
 #[test]
-fn passages_must_be_whole_lines_and_unique() {
-    let delete = |text: &str, passage: &str| one(Operation::DeleteRange { bytes: line(passage) }, text);
-    assert_eq!(delete("a\n- x\n  y\nb\n", "- x\n  y\n"), ("a\nb\n".into(), OpOutcome::Done));
-    assert_eq!(delete("a\n- x\n  y\nb\n", "- x\n  y"), ("a\nb\n".into(), OpOutcome::Done));
-    assert_eq!(delete("a\n- x\n  yy\n", "- x\n  y").1, GONE);
-    assert_eq!(delete("aa- x\n", "- x\n").1, GONE);
-    assert_eq!(delete("- x\n- x\n", "- x\n").1, NOT_UNIQUE);
-    assert_eq!(delete("a\na\na\n", "a\na\n").1, NOT_UNIQUE);
-}
-
-#[test]
 fn everything_is_replaced_only_if_it_is_as_expected() {
     let op = |expect: &str| Operation::ReplaceAll { expect: Some(line(expect)), with: line("new") };
     assert_eq!(one(op("old"), "old"), ("new".into(), OpOutcome::Done));
     assert_eq!(one(op("old"), "older"), ("older".into(), CHANGED));
-}
-
-#[test]
-fn a_commitment_changes_its_status_if_it_still_is_what_was_expected() {
-    use vault_agent::format::commitment::CommitmentStatus;
-    let set = |expect, id: &str| Operation::SetCommitmentStatus {
-        id: id.into(),
-        expect,
-        to: CommitmentStatus::Delivered,
-    };
-    let block = "---\nid: c-2026-05-08-001\nstatus: pending  # so far\n---\nCall.\n";
-    let done = block.replace("pending", "delivered");
-    let pending = |id| set(CommitmentStatus::Pending, id);
-    assert_eq!(one(pending("c-2026-05-08-001"), block), (done.clone(), OpOutcome::Done));
-    assert_eq!(one(pending("c-2026-05-08-001"), &done), (done.clone(), CHANGED));
-    assert_eq!(one(pending("c-2026-05-08-002"), block), (block.into(), GONE));
 }
 
 #[test]
@@ -161,7 +133,6 @@ fn operation() -> impl Strategy<Value = Operation> {
         (words(), words()).prop_map(|(line, with)| Operation::ReplaceLine { line, with }),
         words().prop_map(|text| Operation::Append { text }),
         words().prop_map(|text| Operation::AppendToSection { heading: "S".into(), text }),
-        (words(), words()).prop_map(|(one, two)| Operation::DeleteRange { bytes: [one, two].join(&b'\n') }),
     ]
 }
 

@@ -11,10 +11,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::splices::{
-    DropReason, OpOutcome, Splice, append, append_to_section, find_range, line_splice, splice, terminator_at,
-};
-use crate::format::commitment::{self, CommitmentStatus};
+use super::splices::{DropReason, OpOutcome, Splice, append, append_to_section, line_splice, splice};
 use crate::format::lines::{LiveLines, lines};
 
 /// One step of an edit.
@@ -45,20 +42,6 @@ pub enum Operation {
         heading: String,
         /// The text; its lines end as the file's do.
         text: Vec<u8>,
-    },
-    /// Changes the status of a commitment, if it still has the expected one.
-    SetCommitmentStatus {
-        /// The commitment's id.
-        id: String,
-        /// Its status now.
-        expect: CommitmentStatus,
-        /// Its status afterwards.
-        to: CommitmentStatus,
-    },
-    /// Deletes a passage of whole lines that occurs once, with its last terminator.
-    DeleteRange {
-        /// The passage.
-        bytes: Vec<u8>,
     },
     /// Replaces everything, if the file is exactly as expected.
     ReplaceAll {
@@ -137,16 +120,6 @@ fn effect(op: &Operation, now: Option<&[u8]>) -> Result<Option<Vec<u8>>, DropRea
     let change = match op {
         Operation::Append { text } => append(bytes, bytes.len(), text),
         Operation::AppendToSection { heading, text } => append_to_section(bytes, heading, text),
-        Operation::DeleteRange { bytes: passage } => {
-            let at = find_range(bytes, passage)?;
-            let ended = passage.ends_with(b"\n");
-            let end = if ended { at.end } else { at.end + terminator_at(bytes, at.end) };
-            Splice { at: at.start..end, with: Vec::new() }
-        }
-        Operation::SetCommitmentStatus { id, expect, to } => {
-            let after = commitment::set_status(bytes, id, *expect, *to);
-            return after.map(Some).ok_or_else(|| why_not(bytes, id));
-        }
         Operation::ReplaceAll { expect, with } if expect.as_deref() == now => {
             return Ok(Some(with.clone()));
         }
@@ -154,15 +127,6 @@ fn effect(op: &Operation, now: Option<&[u8]>) -> Result<Option<Vec<u8>>, DropRea
         _ => return Err(if now.is_none() { DropReason::Gone } else { DropReason::Changed }),
     };
     Ok(Some(splice(bytes, &[change])))
-}
-
-/// The reason why the status of a commitment could not be changed.
-fn why_not(bytes: &[u8], id: &str) -> DropReason {
-    match commitment::parse(bytes).blocks.iter().filter(|block| block.commitment.id == id).count() {
-        0 => DropReason::Gone,
-        1 => DropReason::Changed,
-        _ => DropReason::NotUnique,
-    }
 }
 
 /// The target and the replacement of an operation on lines.

@@ -1,27 +1,23 @@
-//! Finds the lines and passages that an edit operation names, by their content, and computes their replacements
-//! (splices). Pure.
+//! Finds the place in a note that an edit operation names, by its content, and computes the replacement (a splice).
+//! Pure.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::format::lines::{Line, LiveLines, bom_len, lines};
+use crate::format::lines::{Line, LiveLines, lines};
 use crate::format::memory;
 
 /// The reason why an operation was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 pub enum DropReason {
-    /// No line, passage or commitment like it is there any more.
+    /// No line like it is there any more.
     #[error("it is not there any more")]
     Gone,
     /// It is there, but has changed.
     #[error("it has been changed in the meantime")]
     Changed,
-    /// It occurs more than once, and the intended one is unknown.
-    #[error("it is there more than once")]
-    NotUnique,
 }
 
 /// The outcome of an operation.
@@ -66,34 +62,6 @@ pub(super) fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {
     }
 }
 
-/// The position of `passage` as whole lines: once, beginning on a live line or at the file's start.
-pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> {
-    if passage.is_empty() {
-        return Err(DropReason::NotUnique);
-    }
-    let finder = memchr::memmem::Finder::new(passage);
-    let mut from = 0;
-    // Matches may overlap, so each search begins one byte after the last match.
-    let matches = std::iter::from_fn(|| {
-        let found = from + finder.find(bytes.get(from..)?)?;
-        from = found + 1;
-        Some(found)
-    });
-    // The start of a file is in no comment or code block; Obsidian's frontmatter may be a commitment all the same.
-    let live = LiveLines::new(bytes).map(|line| line.start).chain([bom_len(bytes)]);
-    let live: HashSet<usize> = live.collect();
-    let mut found = matches.filter(|start| {
-        let end = start + passage.len();
-        live.contains(start)
-            && (passage.ends_with(b"\n") || end == bytes.len() || terminator_at(bytes, end) > 0)
-    });
-    match (found.next(), found.next()) {
-        (Some(start), None) => Ok(start..start + passage.len()),
-        (Some(_), Some(_)) => Err(DropReason::NotUnique),
-        (None, _) => Err(DropReason::Gone),
-    }
-}
-
 /// Text that follows `at`, which is the end of the file or of a line's terminator.
 pub(super) fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
     let newline = newline_of(bytes);
@@ -129,15 +97,6 @@ pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Sp
     section.extend_from_slice(format!("## {}\n", heading.trim()).as_bytes());
     section.extend_from_slice(added);
     append(bytes, bytes.len(), &section)
-}
-
-/// The length of the line terminator at `at`, 0 where there is none.
-pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
-    match bytes.get(at..) {
-        Some([b'\n', ..]) => 1,
-        Some([b'\r', b'\n', ..]) => 2,
-        _ => 0,
-    }
 }
 
 /// The line end of this file: `\r\n` if its first and its last line have it, else `\n`.
