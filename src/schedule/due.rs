@@ -6,10 +6,11 @@
 //! ([`DueInstant::due_after`]); `deliver::pass` asks its journal for that. The latest occurrence is found by arithmetic
 //! on the local date and a check of its neighbours; no series is walked from its start.
 
-use jiff::{Timestamp, civil};
+use jiff::{SignedDuration, Timestamp, civil};
 
 use super::{Series, Zone, resolve};
 use crate::format::reminder::Reminder;
+use crate::format::task::local_time;
 
 /// One time at which a reminder is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +97,9 @@ impl<'z> DueInstant<'z> {
 
     /// The occurrences from index `first` to index `latest` as one.
     fn fold(&self, series: &Series, first: u32, latest: u32) -> Option<DueReminder> {
+        let from = occurrence(self.zone, series, first)?;
         let occurrence = occurrence(self.zone, series, latest)?;
-        let from = series.step(first)?.local;
-        let joined = joined(self.zone, series, from, occurrence.local);
+        let joined = joined(self.zone, series, from, occurrence);
         Some(DueReminder {
             occurrence,
             missed: (latest - first).saturating_sub(joined),
@@ -125,22 +126,32 @@ fn occurrence(zone: &Zone, series: &Series, index: u32) -> Option<Occurrence> {
     Some(Occurrence { local: step.local, at: resolve(zone, step.local), day: step.day })
 }
 
-/// How many occurrences between two local times share their instant with the one after them, because
-/// the calendar skipped their day: all but the last of those that fall into the gap or on its end.
-fn joined(zone: &Zone, series: &Series, from: civil::DateTime, to: civil::DateTime) -> u32 {
+/// A zone has fewer listed changes of its clocks than this. Its rules for all years after them skip no day.
+const LISTED_CHANGES: usize = 1_000;
+
+/// How many of the occurrences from one to another share their instant with the one after them, because the calendar
+/// skipped their day, as at the date line: all but the last of those that fall into the gap or on its end.
+fn joined(zone: &Zone, series: &Series, from: Occurrence, to: Occurrence) -> u32 {
     if !series.is_daily() {
         return 0;
     }
-    zone.skipped_days()
-        .iter()
-        .map(|gap| {
-            let (first, last) = (gap.start.max(from), gap.end.min(to));
-            let days = first.date().series(jiff::Span::new().days(1)).take_while(|day| *day <= last.date());
-            let inside =
-                days.map(|day| day.to_datetime(series.time())).filter(|at| first <= *at && *at <= last);
-            u32::try_from(inside.count()).unwrap_or(u32::MAX).saturating_sub(1)
-        })
-        .sum()
+    // The first one may stand in a gap itself: then its instant is the end of it.
+    let begin = from.at.checked_sub(SignedDuration::from_mins(1)).unwrap_or(Timestamp::MIN);
+    let mut before = zone.tz().to_offset(begin);
+    let changes = zone.tz().following(begin).take(LISTED_CHANGES);
+    let shared = changes.take_while(|change| change.timestamp() <= to.at).map(|change| {
+        let (at, after) = (change.timestamp(), change.offset());
+        let start = before.to_datetime(at);
+        let length = std::mem::replace(&mut before, after).duration_until(after);
+        if length < SignedDuration::from_hours(24) {
+            return 0;
+        }
+        let (first, last) = (start.max(from.local), local_time::end_of_gap(at, after).0.min(to.local));
+        let days = first.date().series(jiff::Span::new().days(1)).take_while(|day| *day <= last.date());
+        let inside = days.map(|day| day.to_datetime(series.time())).filter(|at| first <= *at && *at <= last);
+        u32::try_from(inside.count()).unwrap_or(u32::MAX).saturating_sub(1)
+    });
+    shared.sum()
 }
 
 /// The occurrences of a reminder, in order, from one index on; see [`super::occurrences`].

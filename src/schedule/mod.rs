@@ -17,8 +17,8 @@
 //!   (`time=00:00`), the two are one occurrence with the later date. So a reminder never has two notifications at one
 //!   instant, and the earlier date doesn't count as missed.
 //!
-//! Every function costs the same whether a reminder began yesterday or in year 1: the index of the occurrence at an
-//! instant is computed, never searched from the start.
+//! A reminder that began in year 1 costs hardly more than one of yesterday: the index of the occurrence at an instant is
+//! computed, never searched from the start.
 //!
 //! - `zone`: zones, from local time to instants, and the check of the zones' data;
 //! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: the dates of other plugins' task lines;

@@ -29,16 +29,6 @@ pub fn database_version() -> &'static str {
 pub struct Zone {
     name: Arc<str>,
     tz: TimeZone,
-    skipped_days: Arc<[SkippedDay]>,
-}
-
-/// A day or more that a zone's calendar jumped over, as when it moved across the date line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SkippedDay {
-    /// The first local time that doesn't exist.
-    pub(super) start: civil::DateTime,
-    /// The first local minute that exists again.
-    pub(super) end: civil::DateTime,
 }
 
 /// A name that is no time zone, with the remedy.
@@ -51,11 +41,7 @@ impl Zone {
     pub fn get(name: &str) -> Result<Self, ZoneError> {
         let known = DATABASE.get(name).ok().filter(|tz| !tz.is_unknown());
         match known {
-            Some(tz) => Ok(Self {
-                name: Arc::from(tz.iana_name().unwrap_or(name)),
-                skipped_days: skipped_days(&tz).into(),
-                tz,
-            }),
+            Some(tz) => Ok(Self { name: Arc::from(tz.iana_name().unwrap_or(name)), tz }),
             None => {
                 let advice = match suggest(name) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -80,36 +66,12 @@ impl Zone {
     pub fn names() -> impl Iterator<Item = String> {
         DATABASE.available().map(|name| name.as_str().to_owned())
     }
-
-    pub(super) fn skipped_days(&self) -> &[SkippedDay] {
-        &self.skipped_days
-    }
 }
 
 impl std::fmt::Display for Zone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
     }
-}
-
-/// Every gap of a day or more. Recurring rules (daylight saving) never make one, so the search ends
-/// where the database's list of single events must have ended.
-fn skipped_days(tz: &TimeZone) -> Vec<SkippedDay> {
-    const LAST_YEAR: i16 = 2100;
-    let mut before = tz.to_offset(Timestamp::MIN);
-    let mut found = Vec::new();
-    for transition in tz.following(Timestamp::MIN) {
-        let (at, after) = (transition.timestamp(), transition.offset());
-        let start = before.to_datetime(at);
-        if start.year() > LAST_YEAR {
-            break;
-        }
-        if before.duration_until(after) >= SignedDuration::from_hours(24) {
-            found.push(SkippedDay { start, end: local_time::end_of_gap(at, after).0 });
-        }
-        before = after;
-    }
-    found
 }
 
 /// The zone that was probably meant by `name`: the same city, else the fewest slips of the keyboard.
@@ -265,18 +227,6 @@ mod tests {
             assert!(!error.to_string().contains("did you mean"), "{error}");
         }
         assert_eq!(message("BST"), "unknown time zone `BST`; use an IANA name such as `Europe/London`");
-    }
-
-    #[test]
-    fn the_skipped_days_of_the_date_line_are_known() {
-        let days = |name| {
-            let zone = Zone::get(name).unwrap();
-            zone.skipped_days().iter().map(|gap| gap.start.date().to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(days("Pacific/Apia"), ["2011-12-30"]);
-        assert_eq!(days("Pacific/Kiritimati"), ["1994-12-31"]);
-        assert_eq!(days("Pacific/Kwajalein"), ["1993-08-21"]);
-        assert!(days("Europe/London").is_empty());
     }
 
     fn at(zone: &str, local: &str) -> String {

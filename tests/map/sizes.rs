@@ -129,7 +129,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("rerank", 250),
     // A copied note is told from a new one.
     ("routines", 1500),
-    ("schedule", 600),
+    ("schedule", 550),
     // Each answer names the folders that could not be read, and is given after a look at the open files. Signs, tools'
     // words and lone characters are found, pins leave room for finds, and the operators of a long query hold.
     // A question over many blocks keeps to threads that share it out, and what every block of a note has is bounded.
