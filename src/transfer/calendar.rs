@@ -10,8 +10,7 @@
 //! - "The 31st" is written as the last of the days 28 to 31 (`BYMONTHDAY=28,29,30,31;BYSETPOS=-1`), which is the last
 //!   day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would be shorter, but calendars don't support it.
 //! - If the clocks skip a local time, a calendar leaves that occurrence out, or shifts it by the gap's length (RFC
-//!   5545), and vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification,
-//!   and the description of a recurring event names the first occurrence in which the two differ.
+//!   5545), and vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification.
 //! - An event has no length, because a reminder is a point in time.
 
 use std::collections::HashMap;
@@ -54,7 +53,7 @@ pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
         write_zone(&contents.zone, first.year(), last_year, &mut out);
     }
     let used = HashMap::new();
-    let mut events = Events { zone: &contents.zone, stamp: utc(now), last_year, out: &mut out, used };
+    let mut events = Events { zone: &contents.zone, stamp: utc(now), out: &mut out, used };
     distinct(&contents.reminders.1).for_each(|line| events.reminder(line));
     let waiting = contents.commitments.1.blocks.iter().map(|block| &block.commitment);
     for commitment in waiting.filter(|commitment| commitment.status == CommitmentStatus::Pending) {
@@ -64,14 +63,10 @@ pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
     out.0
 }
 
-/// Of a daily reminder, so many occurrences are looked at for clock changes: four years of them.
-const MAX_OCCURRENCES: usize = 4 * 366;
-
 /// Writes events.
 struct Events<'a> {
     zone: &'a Zone,
     stamp: String,
-    last_year: i16,
     out: &'a mut CalendarWriter,
     /// How often each id was used: two lines that differ may bear the same.
     used: HashMap<String, usize>,
@@ -94,8 +89,7 @@ impl Events<'_> {
         if let Some(rule) = rule(reminder) {
             self.out.line("RRULE", &rule);
         }
-        let note = self.first_differing_date(reminder);
-        self.end(&reminder.msg, note.as_deref(), "Reminder");
+        self.end(&reminder.msg, None, "Reminder");
     }
 
     fn commitment(&mut self, commitment: &Commitment) {
@@ -130,22 +124,6 @@ impl Events<'_> {
         self.out.line("TRIGGER", "PT0S");
         self.out.line("END", "VALARM");
         self.out.line("END", "VEVENT");
-    }
-
-    /// The dates at which clocks skip the time of a recurring reminder, so that a calendar may show another time.
-    fn first_differing_date(&self, reminder: &Reminder) -> Option<String> {
-        if reminder.recur == Recur::None {
-            return None;
-        }
-        let differs = |occurrence: &schedule::Occurrence| {
-            let told = self.zone.tz().to_datetime(occurrence.at);
-            (told != occurrence.local).then_some((occurrence.local, told))
-        };
-        let near = schedule::occurrences(self.zone, reminder).take(MAX_OCCURRENCES);
-        let mut near = near.take_while(|occurrence| occurrence.local.year() <= self.last_year);
-        let (said, told) = near.find_map(|occurrence| differs(&occurrence))?;
-        let day = |at: civil::DateTime| format!("{} {}", at.date(), at.time().strftime("%H:%M"));
-        Some(format!("The clocks skip {}: vault-agent tells this at {}.", day(said), day(told)))
     }
 }
 

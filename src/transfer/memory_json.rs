@@ -5,8 +5,7 @@
 //! [{"key": "kyle", "content": "prefers Rust", "context": "said so twice", "ts": "2026-05-08T13:55:00+00:00"}]
 //! ```
 //!
-//! The array is split into its elements by brackets alone, and each element is parsed by itself. So a damaged element,
-//! or a file that ends in the middle, loses one entry only. An object whose `memories` is such an array is read, too.
+//! An object whose `memories` is such an array is read, too.
 //!
 //! The graph is JSON Lines, one object on each line. An entity's observations and its relations become memories in the
 //! section with its name:
@@ -16,12 +15,11 @@
 //! {"type": "relation", "from": "Anna", "to": "Acme", "relationType": "works_at"}
 //! ```
 
-use std::ops::Range;
-
 use jiff::{Timestamp, civil};
 use serde_json::Value;
 
 use super::{ImportBatch, ImportItem};
+use crate::format::lenient_json;
 use crate::format::lines::{Line, lines};
 
 /// Whether a file is a graph: one of its first lines is an entity or a relation.
@@ -87,20 +85,12 @@ pub fn parse(bytes: &[u8]) -> Result<ImportBatch, String> {
         return Ok(graph(bytes));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let start = array_start(bytes).ok_or("it is no JSON array of entries, and no line of it is an entity")?;
+    let store: Value = lenient_json::from_slice(bytes).map_err(|error| format!("it is no JSON: {error}"))?;
+    let entries = store.as_array().or_else(|| store["memories"].as_array());
+    let entries = entries.ok_or("it is no JSON array of entries, and no line of it is an entity")?;
     let mut batch = ImportBatch::default();
-    let (elements, complete) = elements(bytes, start);
-    let mut lines = LineCounter { bytes, at: 0, line: 1 };
-    for (number, range) in elements.iter().enumerate() {
-        let place = format!("entry {} (line {})", number + 1, lines.line_of(range.start));
-        match serde_json::from_slice::<Value>(&bytes[range.clone()]) {
-            Ok(value) => entry(&value, &place, &mut batch),
-            Err(error) => batch.skip(place, format!("it is no JSON: {}", why(&error))),
-        }
-    }
-    if !complete {
-        let line = lines.line_of(bytes.len());
-        batch.skip(format!("line {line}"), "the file ends before its array does; what came before is read");
+    for (number, value) in (1..).zip(entries) {
+        entry(value, &format!("entry {number}"), &mut batch);
     }
     Ok(batch.without_scopes())
 }
@@ -155,83 +145,10 @@ fn shown(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }
 
-/// The error without its place, which would be within the entry.
+/// The error without its place, which would be within the line.
 pub(super) fn why(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()
-}
-
-/// The position of the array: at the top, or as the value of `memories` of an object at the top.
-fn array_start(bytes: &[u8]) -> Option<usize> {
-    let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
-    if bytes[first] == b'[' {
-        return Some(first);
-    }
-    if bytes[first] != b'{' {
-        return None;
-    }
-    let name = memchr::memmem::find(bytes, b"\"memories\"")? + b"\"memories\"".len();
-    let rest =
-        |from: usize| bytes[from..].iter().position(|byte| !byte.is_ascii_whitespace()).map(|at| from + at);
-    let colon = rest(name).filter(|at| bytes[*at] == b':')?;
-    rest(colon + 1).filter(|at| bytes[*at] == b'[')
-}
-
-/// The elements of the array that begins at `start`, and whether it ends.
-fn elements(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, bool) {
-    let mut found = Vec::new();
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    let mut from = start + 1;
-    for (at, byte) in bytes.iter().enumerate().skip(start + 1) {
-        if quoted {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => quoted = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => quoted = true,
-            b'[' | b'{' => depth += 1,
-            b']' if depth == 0 => {
-                found.extend(element(bytes, from..at));
-                return (found, true);
-            }
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => {
-                found.extend(element(bytes, from..at));
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.extend(element(bytes, from..bytes.len()));
-    (found, false)
-}
-
-/// A range without the blanks around it, if anything is left.
-fn element(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-    let text = &bytes[range.clone()];
-    let lead = text.len() - text.trim_ascii_start().len();
-    let length = text.trim_ascii().len();
-    (length > 0).then(|| range.start + lead..range.start + lead + length)
-}
-
-/// Counts lines up to places that only grow.
-struct LineCounter<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    line: usize,
-}
-
-impl LineCounter<'_> {
-    fn line_of(&mut self, place: usize) -> usize {
-        self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..place]).count();
-        self.at = place;
-        self.line
-    }
 }
 
 #[cfg(test)]
@@ -253,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_entries_cost_themselves_alone() {
+    fn entries_that_lack_something_cost_themselves_alone() {
         let text = r#"[
   {"key": "kyle", "content": "prefers Rust", "context": "", "ts": "2026-04-01T12:34:56.789012+00:00"},
   {"key": "kyle", "content": "a, [b] \"c\"", "context": "two\nlines", "ts": "2026-04-01"},
@@ -261,40 +178,30 @@ mod tests {
   17,
   {"content": "no key"},
   {"key": "x", "content": 3},
-  {"key": "x" "content": "y"},
   {"key": "stack", "content": "k8s", "ts": "yesterday"},
   {"key": "stack", "content": "old", "ts": 1775046896}
 ]"#;
         insta::assert_snapshot!(shown_batch(text), @r#"
-        entry 1 (line 2): Some("kyle") Some("2026-04-01T12:34:56Z") "prefers Rust"
-        entry 2 (line 3): Some("kyle") Some("2026-04-01") "a, [b] \"c\"\n- Context: two\n  lines"
-        entry 8 (line 9): Some("stack") None "k8s"
-        entry 9 (line 10): Some("stack") Some("2026-04-01T12:34:56Z") "old"
-        entry 3 (line 4): it has no `content`
-        entry 4 (line 5): it has no `key`, which is its section's name
-        entry 5 (line 6): it has no `key`, which is its section's name
-        entry 6 (line 7): it has no `content`
-        entry 7 (line 8): it is no JSON: expected `,` or `}`
-        entry 8 (line 9): its time `"yesterday"` can't be read; it is kept without
+        entry 1: Some("kyle") Some("2026-04-01T12:34:56Z") "prefers Rust"
+        entry 2: Some("kyle") Some("2026-04-01") "a, [b] \"c\"\n- Context: two\n  lines"
+        entry 7: Some("stack") None "k8s"
+        entry 8: Some("stack") Some("2026-04-01T12:34:56Z") "old"
+        entry 3: it has no `content`
+        entry 4: it has no `key`, which is its section's name
+        entry 5: it has no `key`, which is its section's name
+        entry 6: it has no `content`
+        entry 7: its time `"yesterday"` can't be read; it is kept without
         "#);
     }
 
     #[test]
-    fn a_file_that_ends_early_gives_what_it_has() {
-        insta::assert_snapshot!(shown_batch("{\"memories\": [{\"key\":\"a\",\"content\":\"b\"},\n{\"key\":\"c\",\"con"), @r#"
-        entry 1 (line 1): Some("a") None "b"
-        entry 2 (line 2): it is no JSON: EOF while parsing a string
-        line 2: the file ends before its array does; what came before is read
-        "#);
+    fn what_is_no_array_of_entries_is_refused_with_the_place() {
+        let batch = parse(b"{\"memories\": [{\"key\":\"a\",\"content\":\"b\"}]}").unwrap();
+        assert_eq!(batch.found.len(), 1);
+        let cut = parse(b"[{\"key\":\"a\",\"content\":\"b\"},\n{\"key\":\"c\",\"con").unwrap_err();
+        assert_eq!(cut, "it is no JSON: EOF while parsing a string at line 2 column 15");
+        assert!(parse("[".repeat(100_000).as_bytes()).is_err(), "nested too deep");
         assert!(parse(b"hello").is_err() && parse(b"{\"a\":1}").is_err() && parse(b"").is_err());
-    }
-
-    #[test]
-    fn an_entry_that_is_nested_too_deep_is_one_bad_entry() {
-        let text =
-            format!("[{}{},{{\"key\":\"a\",\"content\":\"b\"}}]", "[".repeat(100_000), "]".repeat(100_000));
-        let batch = parse(text.as_bytes()).unwrap();
-        assert_eq!((batch.found.len(), batch.skipped.len()), (1, 1));
     }
 
     proptest! {

@@ -177,7 +177,7 @@ pub enum ImportItem {
 pub struct FoundItem {
     /// The item.
     pub item: ImportItem,
-    /// The place: `MEMORY.md line 3`, `entry 4 (line 12)`.
+    /// The place: `MEMORY.md line 3`, `entry 4`.
     pub place: String,
 }
 

@@ -149,7 +149,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // An alarm that would be over is left out of a next line.
     ("tasks", 1100),
     // What can't be read in a followed folder is no deletion.
-    ("transfer", 2200),
+    ("transfer", 2050),
     // Results of tools are shortened until a request fits its brain.
     ("turn", 2250),
     // The edit journal keeps the form that older builds wrote. Each edit lets go what swaps kept for their minute.

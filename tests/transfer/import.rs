@@ -221,9 +221,9 @@ fn a_profile_that_somebody_wrote_stays() {
 #[test]
 fn what_it_is_must_be_clear() {
     let (vault, _, root) = set_up("", &[("note.md", "Just words.\n")]);
-    insta::assert_snapshot!(vault.run(&["import", &root]).shown().replace(&root, "[ROOT]"), @r"
+    insta::assert_snapshot!(vault.run(&["import", &format!("{root}/note.md")]).shown(), @r"
     --- exit 2
-    error: can't tell what `[HOME]/workspace` is from
+    error: can't tell what `[HOME]/workspace/note.md` is from
     hint: say it with `--from openclaw`, `basic-memory`, `mcp-memory` or `jsonl`
     ");
     assert_eq!(vault.run(&["import", "/nowhere"]).code, 2);

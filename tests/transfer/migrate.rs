@@ -26,7 +26,7 @@ fn entries_become_memories_by_key_and_the_store_is_kept_beside() {
     3 added, 0 there already
     `[HOME]/memory.json` is now `[HOME]/memory.json.bak.20261201T093000Z`
     --- exit 1
-    entry 4 (line 5): left out: it has no `content`
+    entry 4: left out: it has no `content`
     ");
     insta::assert_snapshot!(vault.read("MEMORY.md"), @r"
     # Memory
@@ -98,7 +98,7 @@ fn a_dry_run_shows_the_lines_and_changes_nothing() {
     + - [2026-04-02T08:00:00Z] k8s on lima
     3 would be added, 0 there already
     --- exit 1
-    entry 4 (line 5): left out: it has no `content`
+    entry 4: left out: it has no `content`
     ");
     assert_eq!((vault.tree(), home(&vault)), (before, vec!["memory.json".to_owned()]));
 }

@@ -6,8 +6,8 @@ use crate::cli::prelude::*;
 use crate::transfer::{self, ImportSourceKind, TransferError};
 use crate::vault::NotePath;
 
-/// Imports an OpenClaw workspace, a basic-memory project, the file of the MCP reference memory server, or a JSON Lines
-/// export; entries that exist already are not added again, and no note is overwritten.
+/// Imports an OpenClaw workspace, a basic-memory project or another folder of notes, the file of the MCP reference
+/// memory server, or a JSON Lines export; entries that exist already are not added again, and no note is overwritten.
 ///
 /// `--from tasks` looks at the vault's own notes: dated tasks of other plugins and reminder lines in other notes become
 /// lines of the note of reminders. A task stays where it is, without its date. The changes are shown; `--yes` makes
@@ -37,7 +37,7 @@ pub struct Args {
 enum SourceOption {
     /// An OpenClaw workspace.
     Openclaw,
-    /// A basic-memory project.
+    /// A basic-memory project, or another folder of notes.
     BasicMemory,
     /// The file of the MCP reference memory server, JSON Lines.
     McpMemory,
