@@ -39,6 +39,6 @@ pub use self::restore::{
     Interrupted, LineTarget, OperationUndo, RestorePlan, RestoreReport, UndoPlan, UndoReport, UndoSelection,
     sections,
 };
-pub use self::snapshotter::{PackPolicy, Snapshotter};
+pub use self::snapshotter::{LOOSE_OBJECTS, Snapshotter};
 pub use self::store::{ASKED_TURN_PREFIX, Commit, FileMode, NOTE, turn_of};
 pub use self::take::{Deletions, History, LazyHistory, LeftOut, Rename, SnapshotResult, left_out_in};

@@ -5,19 +5,18 @@
 //! [`Snapshotter`] carries it out, packs now and then, and pushes in the background. It never sleeps: the daemon asks
 //! when to call it next.
 //!
-//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack, many small packs one. A new
-//! pack is synced before the objects that it replaces are removed, so a kill leaves duplicates at worst.
+//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack. It is synced before these
+//! objects are removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
-use crate::defaults::defaults;
 use crate::history::store::{HistoryStore, age, failpoint, sync_files};
 use crate::history::{Deletions, History, HistoryError, Result, SnapshotResult};
 use crate::vault::NotePath;
@@ -28,6 +27,8 @@ const QUIET_PERIOD: SignedDuration = SignedDuration::from_secs(2);
 const MAX_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
 /// The interval of full scans.
 const FULL_SCAN_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
+/// From so many loose objects on they are packed, as git does by itself.
+pub const LOOSE_OBJECTS: usize = 6_700;
 
 /// The time until a failed snapshot is tried again.
 const RETRY_DELAY: SignedDuration = SignedDuration::from_secs(30);
@@ -166,7 +167,7 @@ impl Snapshotter {
             return done.map(Some);
         }
         if work == DueComparison::All
-            && let Err(error) = self.history.maintain_with(PackPolicy::default())
+            && let Err(error) = self.history.pack_from(LOOSE_OBJECTS)
         {
             tracing::warn!(%error, "the history could not be packed; it works on");
         }
@@ -187,48 +188,21 @@ impl Snapshotter {
     }
 }
 
-defaults! {
-    /// When to pack.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct PackPolicy {
-        /// From so many loose objects on.
-        pub loose: usize = 2_000,
-        /// From so many small packs on.
-        pub packs: usize = 20,
-        /// Larger packs are left as they are, in bytes.
-        pub small_bytes: u64 = 24 << 20,
-    }
-}
-
 impl History {
-    /// Packs if it is time to.
+    /// Packs the loose objects where there are at least `least` of them.
     ///
     /// # Errors
     /// The repository can't be written; it is as good as before.
-    pub fn maintain_with(&self, policy: PackPolicy) -> Result<()> {
+    pub fn pack_from(&self, least: usize) -> Result<()> {
         let store = self.store();
         let lock = store.lock()?;
         remove_leftovers(store.dir());
         let loose = store.loose_objects()?;
-        if loose.len() >= policy.loose {
+        if loose.len() >= least {
             pack(&store, loose.iter().map(|(id, _)| *id))?;
             failpoint("history::packed");
             for (_, path) in &loose {
                 let _ = fs::remove_file(path);
-            }
-        }
-        let small = small_packs(store.dir(), policy.small_bytes)?;
-        if small.len() >= policy.packs {
-            let mut ids = BTreeSet::new();
-            for idx in &small {
-                ids.extend(pack_ids(idx)?);
-            }
-            let new = pack(&store, ids.into_iter())?;
-            failpoint("history::joined");
-            for idx in small.iter().filter(|idx| idx.file_stem() != new.file_stem()) {
-                // The index goes first: a pack without one is ignored, the other way round is an error.
-                let _ = fs::remove_file(idx);
-                let _ = fs::remove_file(idx.with_extension("pack"));
             }
         }
         drop(lock);
@@ -236,8 +210,8 @@ impl History {
     }
 }
 
-/// Writes one pack with `ids`, durably, and names its index file.
-fn pack(store: &HistoryStore, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
+/// Writes one pack with `ids`, durably.
+fn pack(store: &HistoryStore, ids: impl Iterator<Item = Oid>) -> Result<()> {
     let git = |error| HistoryError::git("pack the history", store.dir())(error);
     let folder = store.dir().join("objects/pack");
     let mut builder = store.repo().packbuilder().map_err(git)?;
@@ -247,35 +221,7 @@ fn pack(store: &HistoryStore, ids: impl Iterator<Item = Oid>) -> Result<PathBuf>
     }
     builder.write(&folder, 0o444).map_err(git)?;
     let name = builder.name().map_err(git)?.unwrap_or_default().to_owned();
-    let [pack, idx] = ["pack", "idx"].map(|kind| folder.join(format!("pack-{name}.{kind}")));
-    sync_files(&folder, &[pack, idx.clone()])?;
-    Ok(idx)
-}
-
-fn small_packs(dir: &Path, max: u64) -> Result<Vec<PathBuf>> {
-    let folder = dir.join("objects/pack");
-    let listed = fs::read_dir(&folder).map_err(HistoryError::io("list", &folder))?;
-    let mut out: Vec<PathBuf> = listed
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "idx"))
-        .filter(|path| fs::metadata(path.with_extension("pack")).is_ok_and(|metadata| metadata.len() <= max))
-        .collect();
-    out.sort();
-    Ok(out)
-}
-
-/// The ids in a pack's index (version 2 of gitformat-pack: a header of 8 bytes, 256 counts, then ids).
-fn pack_ids(idx: &Path) -> Result<Vec<Oid>> {
-    let bytes = fs::read(idx).map_err(HistoryError::io("read", idx))?;
-    let damaged = || {
-        let words = format!("`{}` is no index of version 2", idx.display());
-        HistoryError::Failed(format!("the history is damaged: {words}"))
-    };
-    let count = bytes.get(8 + 255 * 4..8 + 256 * 4).filter(|_| bytes.starts_with(b"\xfftOc\0\0\0\x02"));
-    let count = count.and_then(|count| count.try_into().ok()).map(u32::from_be_bytes).ok_or_else(damaged)?;
-    let ids = bytes.get(1_032..1_032 + 20 * count as usize).ok_or_else(damaged)?;
-    ids.chunks_exact(20).map(|id| Oid::from_bytes(id).map_err(|_| damaged())).collect()
+    sync_files(&folder, &["pack", "idx"].map(|kind| folder.join(format!("pack-{name}.{kind}"))))
 }
 
 /// Temporary files that a killed process left, once they are a day old.

@@ -1,8 +1,6 @@
 //! Killed at every step: the repository is one that git accepts, the vault is whole, and the next
 //! command goes on from there.
 
-use vault_agent::history::PackPolicy;
-
 use crate::history::room::{self, *};
 
 const SNAPSHOT_STEPS: [&str; 5] = [
@@ -219,48 +217,38 @@ fn killed_at_no_step_in_particular() {
 
 const CHILD: &str = "VAULT_AGENT_TEST_PACKS";
 
-/// Packs whatever is loose, and joins more packs than these.
-fn at_once(packs: usize) -> PackPolicy {
-    PackPolicy { loose: 1, packs, small_bytes: 1 << 30 }
-}
-
 /// Run by the test below in a process of its own; nothing otherwise.
 #[test]
 fn a_child_that_packs() {
     let Some(temp) = std::env::var_os(CHILD) else { return };
     let scenario = fail::FailScenario::setup();
     let room = Room::at(Path::new(&temp));
-    room.history.maintain_with(at_once(1)).unwrap();
+    room.history.pack_from(1).unwrap();
     scenario.teardown();
 }
 
 #[test]
 fn packing_that_is_killed_loses_nothing() {
-    for step in ["history::packed", "history::joined"] {
-        let room = Room::new();
-        for turn in 0..4 {
-            room.write("a.md", format!("{turn}\n"));
-            room.save(&format!("{turn}.md"), "x");
-            if turn % 2 == 0 {
-                room.history.maintain_with(at_once(99)).unwrap();
-            }
+    let room = Room::new();
+    for turn in 0..4 {
+        room.write("a.md", format!("{turn}\n"));
+        room.save(&format!("{turn}.md"), "x");
+        if turn == 1 {
+            room.history.pack_from(1).unwrap();
         }
-        let status = again(&a_child_that_packs)
-            .env(CHILD, room.dir())
-            .env("FAILPOINTS", format!("{step}=return"))
-            .status()
-            .unwrap();
-        assert!(!status.success(), "{step} was not reached");
-        room.fsck();
-        room.history.maintain_with(at_once(1)).unwrap();
-        let packs = std::fs::read_dir(room.history.dir().join("objects/pack")).unwrap().flatten();
-        let packs = packs.filter(|file| file.path().extension().is_some_and(|end| end == "idx"));
-        assert_eq!(packs.count(), 1, "{step}");
-        room.fsck();
-        assert_eq!(room.log().len(), 4);
-        let first = room.history.point("HEAD~3").unwrap();
-        assert_eq!(room.history.read_at(&first, "a.md").unwrap().unwrap(), b"0\n");
     }
+    let status = again(&a_child_that_packs)
+        .env(CHILD, room.dir())
+        .env("FAILPOINTS", "history::packed=return")
+        .status()
+        .unwrap();
+    assert!(!status.success(), "packing was not reached");
+    room.fsck();
+    room.history.pack_from(1).unwrap();
+    room.fsck();
+    assert_eq!(room.log().len(), 4);
+    let first = room.history.point("HEAD~3").unwrap();
+    assert_eq!(room.history.read_at(&first, "a.md").unwrap().unwrap(), b"0\n");
 }
 
 /// A daemon or `history` that came before `undo` took the write for a person's.

@@ -2,7 +2,6 @@
 
 use crate::history::room::*;
 use proptest::prelude::*;
-use vault_agent::history::PackPolicy;
 
 /// Names that have broken other tools: spaces, emoji, both forms of é, a leading dash, 255 bytes.
 fn names() -> Vec<String> {
@@ -124,10 +123,7 @@ proptest! {
                     dirty.clear();
                     points.push((room.history.newest().unwrap(), state(&room)));
                 }
-                Act::Pack => {
-                    let policy = PackPolicy { loose: 1, packs: 2, small_bytes: 1 << 20 };
-                    room.history.maintain_with(policy).unwrap();
-                }
+                Act::Pack => room.history.pack_from(1).unwrap(),
             }
         }
         room.fsck();

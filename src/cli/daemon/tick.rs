@@ -12,7 +12,7 @@ use crate::cli::snapshots::refresh;
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
-use crate::history::{History, PackPolicy};
+use crate::history::{History, LOOSE_OBJECTS};
 use crate::instance::DaemonLock;
 use crate::reminders::PlacedFinding;
 use crate::terminal::Ui;
@@ -103,7 +103,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     #[cfg(feature = "assistant")]
     let problem = ran.print_report(context.ui) || problem;
     // Many loose objects take a while: what is due was told before.
-    if let Some(Err(error)) = to_pack.map(|history| history.maintain_with(PackPolicy::default())) {
+    if let Some(Err(error)) = to_pack.map(|history| history.pack_from(LOOSE_OBJECTS)) {
         context.ui.note(format!("the history could not be packed: {error}"));
     }
     Ok(Status::of(!problem))

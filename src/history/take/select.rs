@@ -11,6 +11,8 @@
 //! A kept path with a name that git reserves can't be in a git tree ([`PathTreatment::Reserved`]). A file over
 //! `max_file_bytes` is left out, unless it is one of the agent's own notes.
 
+use std::ops::RangeInclusive;
+
 use crate::config::{PathPatterns, Settings};
 
 /// Extensions of text that people write.
@@ -135,34 +137,18 @@ fn is_temporary(name: &str) -> bool {
         || lower.starts_with(".dropbox")
 }
 
+/// The code points that HFS+ ignores when it compares names.
+const UNSEEN: [RangeInclusive<char>; 4] =
+    ['\u{200c}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{206a}'..='\u{206f}', '\u{feff}'..='\u{feff}'];
+
 /// Names that `git fsck --strict` refuses in a tree or reads as its own settings, in the spellings
 /// that HFS+ and NTFS take for the same.
 fn is_reserved(name: &str) -> bool {
-    if name.is_ascii() && !name.starts_with('.') && !name.contains('~') {
-        return false;
-    }
-    // HFS+ ignores these code points when it compares names.
-    let visible: String = name
-        .chars()
-        .filter(|c| !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
-        .collect();
-    let lower = visible.to_lowercase();
+    let is_seen = |c: &char| !UNSEEN.iter().any(|range| range.contains(c));
+    let lower = name.chars().filter(is_seen).collect::<String>().to_lowercase();
     // NTFS drops trailing dots and spaces and what follows a colon.
     let bare = lower.split(':').next().unwrap_or(&lower).trim_end_matches(['.', ' ']);
-    let short = |long: &str, stem: &str| {
-        bare == long
-            || bare.split_once('~').is_some_and(|(before, digits)| {
-                !digits.is_empty()
-                    && digits.bytes().all(|b| b.is_ascii_digit())
-                    && (before == stem
-                        || before.len() <= 6 && stem.starts_with("gi") && before.starts_with("gi"))
-            })
-    };
-    short(".git", "git")
-        || short(".gitmodules", "gitmod")
-        || short(".gitattributes", "gitatt")
-        || short(".gitignore", "gitign")
-        || short(".mailmap", "mailma")
+    [".git", "git~1", ".gitmodules", ".gitattributes", ".gitignore", ".mailmap"].contains(&bare)
 }
 
 #[cfg(test)]
