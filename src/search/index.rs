@@ -14,12 +14,9 @@ use crate::config::Settings;
 use crate::embed::{ModelError, StaticModel};
 use crate::search::error::IndexError;
 use crate::search::read::note::Options;
-use crate::search::store::{Corpus, RowInputs, cache};
+use crate::search::store::{RowInputs, cache};
 use crate::vault::Vault;
 use crate::workspace::Workspace;
-
-/// The hash of a listing, the corpus of its files, and the paths and reasons of those that could not be read.
-type ReadDirectly = ([u8; 32], Arc<Corpus>, Vec<(String, String)>);
 
 /// The index of a vault.
 #[derive(Debug)]
@@ -34,8 +31,6 @@ pub struct Index {
     pub(in crate::search) root: PathBuf,
     pub(in crate::search) clock: Arc<dyn Clock>,
     pub(in crate::search) store: RwLock<Arc<cache::Store>>,
-    /// Without a cache, what was read last.
-    pub(in crate::search) read: Mutex<Option<ReadDirectly>>,
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     /// Ends a running update early, without half of a change.
@@ -69,7 +64,6 @@ impl Index {
             root: cache.to_owned(),
             clock,
             store: RwLock::new(Arc::new(store)),
-            read: Mutex::default(),
             looked: Mutex::default(),
             stopping: AtomicBool::new(false),
         })

@@ -1,8 +1,8 @@
 //! Commits files that changed on disk to the index. If the index can't be written, reads these files into a corpus in
 //! memory instead.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use rusqlite::Connection;
 
@@ -159,10 +159,11 @@ impl Index {
         let mut freshness = Freshness::new(corpus.commit.generation, checked_by, warnings);
         freshness.misses(unread);
         match suspects {
-            Ok(suspects) if matches!(store.mode, Mode::Memory(_)) => {
-                corpus = self.read_all(corpus, suspects, &mut freshness)?;
+            Ok(suspects) => {
+                // Without a cache every file is newer than the index.
+                let most = if matches!(store.mode, Mode::Memory(_)) { usize::MAX } else { DIRECT };
+                corpus = self.overlay(corpus, suspects, most, &mut freshness)?;
             }
-            Ok(suspects) => corpus = self.look_through(corpus, suspects, &mut freshness)?,
             Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
                 freshness.complete = false;
                 freshness.checked_by = CheckedBy::Nobody;
@@ -173,63 +174,32 @@ impl Index {
         Ok(Snapshot { conn, corpus, options: &self.options, freshness })
     }
 
-    /// `corpus` with the suspects as they are on disk, nothing committed.
-    pub(super) fn look_through(
-        &self,
-        corpus: Arc<Corpus>,
-        mut suspects: Vec<ChangedFile>,
-        freshness: &mut Freshness,
-    ) -> Result<Arc<Corpus>, IndexError> {
-        if suspects.len() > DIRECT {
-            freshness.complete = false;
-            freshness.warnings.push(format!(
-                "{} files are newer than the index, {DIRECT} of them were searched; it is being brought up to date",
-                suspects.len()
-            ));
-            suspects.truncate(DIRECT);
-        }
-        let (corpus, unread) = self.overlay(corpus, suspects, freshness)?;
-        freshness.misses(unread);
-        Ok(corpus)
-    }
-
-    /// The whole vault, none of which is committed; what was read last where nothing has changed since.
-    fn read_all(
-        &self,
-        corpus: Arc<Corpus>,
-        suspects: Vec<ChangedFile>,
-        freshness: &mut Freshness,
-    ) -> Result<Arc<Corpus>, IndexError> {
-        let of = *blake3::hash(format!("{suspects:?}").as_bytes()).as_bytes();
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let (corpus, unread) = match read.take().filter(|(known, ..)| *known == of) {
-            Some((_, corpus, unread)) => {
-                freshness.read_directly = suspects.len();
-                (corpus, unread)
-            }
-            None => self.overlay(corpus, suspects, freshness)?,
-        };
-        freshness.misses(unread.clone());
-        *read = Some((of, Arc::clone(&corpus), unread));
-        Ok(corpus)
-    }
-
-    /// `corpus` with the suspects, and those of them that could not be read.
+    /// `corpus` with at most so many of the suspects as they are on disk, nothing committed.
     fn overlay(
         &self,
         corpus: Arc<Corpus>,
-        suspects: Vec<ChangedFile>,
+        mut suspects: Vec<ChangedFile>,
+        most: usize,
         freshness: &mut Freshness,
-    ) -> Result<(Arc<Corpus>, Vec<UnreadPath>), IndexError> {
+    ) -> Result<Arc<Corpus>, IndexError> {
+        if suspects.len() > most {
+            freshness.complete = false;
+            freshness.warnings.push(format!(
+                "{} files are newer than the index, {most} of them were searched; it is being brought up to date",
+                suspects.len()
+            ));
+            suspects.truncate(most);
+        }
         let mut unread = Vec::new();
         let mut changes = self.inspect(suspects, &mut unread);
+        freshness.misses(unread);
         changes.retain(|change| !matches!(change, Change::Touched(_)));
         if changes.is_empty() {
-            return Ok((corpus, unread));
+            return Ok(corpus);
         }
         freshness.read_directly += changes.len();
         let delta = Delta::build(changes, None, &self.basis)?;
-        Ok((Arc::new(delta.overlay(&corpus)?), unread))
+        Ok(Arc::new(delta.overlay(&corpus)?))
     }
 }
 

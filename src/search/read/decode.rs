@@ -1,5 +1,5 @@
-//! Decodes bytes as text: UTF-8, UTF-16 with or without a byte order mark, and Latin-1 if nothing else fits. Returns
-//! nothing if the bytes are not text.
+//! Decodes bytes as text: UTF-8, UTF-16 with a byte order mark, and Latin-1 if nothing else fits. Returns nothing if
+//! the bytes are not text.
 
 use std::borrow::Cow;
 
@@ -29,11 +29,6 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
     // A stray NUL doesn't make a note binary, nor do those that a power cut left at its end; a run of them does.
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
     let nul = memchr::memchr_iter(0, &bytes[..end]).take(9).count();
-    if nul > 0
-        && let Some(text) = utf16_without_mark(bytes)
-    {
-        return Some((Cow::Owned(text), Encoding::Utf16));
-    }
     if end == 0 && !bytes.is_empty() {
         return None;
     }
@@ -57,20 +52,6 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
     }
     let latin = bytes.iter().map(|byte| if *byte == 0 { ' ' } else { char::from(*byte) });
     Some((Cow::Owned(latin.collect()), Encoding::Latin1))
-}
-
-/// Text in UTF-16 that lost its mark: every other byte of the beginning is NUL.
-fn utf16_without_mark(bytes: &[u8]) -> Option<String> {
-    let sample = &bytes[..bytes.len().min(512)];
-    let zeros = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|b| **b == 0).count();
-    let half = sample.len() / 2;
-    let unit: fn([u8; 2]) -> u16 = match (zeros(0), zeros(1)) {
-        (0, odd) if half > 4 && odd * 2 > half => u16::from_le_bytes,
-        (even, 0) if half > 4 && even * 2 > half => u16::from_be_bytes,
-        _ => return None,
-    };
-    let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-    String::from_utf16(&units).ok()
 }
 
 #[cfg(test)]
