@@ -153,54 +153,31 @@ pub(crate) fn entries(bytes: &[u8], end: usize) -> Vec<FrontmatterEntry> {
         } else if let Some(item) = line.text.trim_ascii().strip_prefix(b"- ")
             && let Some(last) = found.last_mut().filter(|last| last.value.is_empty())
         {
-            last.items.extend(list(&String::from_utf8_lossy(&guarded(item))));
+            last.items.extend(Some(scalar(item.trim_ascii()).1).filter(|item| !item.is_empty()));
         }
     }
     found
 }
 
-/// A block's item as one item of a list, whatever commas are in it.
-fn guarded(item: &[u8]) -> Vec<u8> {
-    let item = item.trim_ascii();
-    let quoted =
-        item.first().is_some_and(|first| matches!(first, b'"' | b'\'')) && item.last() == item.first();
-    if quoted { item.to_vec() } else { [b"'", item.to_vec().as_slice(), b"'"].concat() }
-}
-
 /// The items between the brackets of a list, unquoted.
 fn list(text: &str) -> Vec<String> {
-    let mut items = Vec::new();
-    let (mut item, mut quote, mut was_quoted) = (String::new(), None, false);
-    let mut chars = text.chars();
-    let mut end = |item: &mut String, was_quoted: &mut bool| {
-        let done = if *was_quoted { std::mem::take(item) } else { std::mem::take(item).trim().to_owned() };
-        if !done.is_empty() {
-            items.push(done);
-        }
-        *was_quoted = false;
-    };
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some('"'), '\\') => item.extend(chars.next()),
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), c) => item.push(c),
-            (None, '"' | '\'') if item.trim().is_empty() => {
-                item.clear();
-                (quote, was_quoted) = (Some(c), true);
-            }
-            (None, ',') => end(&mut item, &mut was_quoted),
-            (None, c) if was_quoted && c.is_whitespace() => {}
-            (None, c) => item.push(c),
-        }
+    let (mut items, mut rest) = (Vec::new(), text.as_bytes());
+    while !rest.is_empty() {
+        rest = rest.trim_ascii_start();
+        let quote = rest.first().copied().filter(|b| matches!(b, b'"' | b'\''));
+        let behind = quote.and_then(|quote| closing(&rest[1..], quote)).map_or(0, |end| end + 2);
+        let end = memchr::memchr(b',', &rest[behind..]).map_or(rest.len(), |at| behind + at);
+        items.push(scalar(&rest[..end]).1);
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
-    end(&mut item, &mut was_quoted);
+    items.retain(|item| !item.is_empty());
     items
 }
 
 /// An item as it stands between brackets.
 pub(crate) fn item(text: &str) -> String {
     let plain = !text.contains([',', '[', ']', '"', '\'']);
-    if plain { to_scalar(text) } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+    if plain { to_scalar(text) } else { quoted(text) }
 }
 
 /// The bytes with this value for a key of the head that ends at `end`; a missing key is put last.
@@ -275,7 +252,25 @@ mod tests {
         assert_eq!(String::from_utf8(done).unwrap(), "---\nd: z # y\n---\n");
     }
 
+    #[test]
+    fn a_list_stands_between_brackets_or_below_its_key() {
+        let items = |text: &str| entries(text.as_bytes(), text.len()).remove(0).items;
+        assert_eq!(
+            items("a: [x, \"b, \\\"c\\\"\" , 'it''s', , \"[[d]]\"]\n"),
+            ["x", "b, \"c\"", "it's", "[[d]]"]
+        );
+        assert_eq!(items("a:\n- x, y\n- \n- \"z\"\n"), ["x, y", "z"]);
+        assert_eq!(items("a: x, y\n"), ["x, y"]);
+        assert_eq!(items("a: []\n"), [""; 0]);
+    }
+
     proptest! {
+        #[test]
+        fn any_item_comes_back(text in "[^#]{1,30}") {
+            let line = format!("key: [{}]", item(&text));
+            prop_assert_eq!(&entries(line.as_bytes(), line.len())[0].items, &[text]);
+        }
+
         #[test]
         fn any_text_comes_back(text in "(?s).{0,30}") {
             let line = format!("key: {}", to_scalar(&text));
