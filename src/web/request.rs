@@ -271,18 +271,11 @@ impl PageError {
     }
 }
 
-/// Whether JSON is wanted more than HTML.
+/// Whether JSON is wanted, and no HTML, as browsers do.
 fn wants_json(parts: &Parts) -> bool {
-    let named = parts.headers.get_all(header::ACCEPT).into_iter().filter_map(|it| it.to_str().ok());
-    let ranges: Vec<&str> = named.flat_map(|it| it.split(',')).collect();
-    let quality = |kind: &str| {
-        let weights = ranges.iter().filter_map(|range| {
-            let mut parts = range.split(';').map(str::trim);
-            parts.next().filter(|name| name.eq_ignore_ascii_case(kind))?;
-            let weight = parts.find_map(|part| part.strip_prefix("q="));
-            Some(weight.map_or(1.0, |weight| weight.trim().parse().unwrap_or(0.0)))
-        });
-        weights.fold(0.0, f32::max)
+    let accepts = |kind| {
+        let mut named = parts.headers.get_all(header::ACCEPT).into_iter();
+        named.any(|it| it.to_str().is_ok_and(|it| it.contains(kind)))
     };
-    quality("application/json") > quality("text/html")
+    accepts("application/json") && !accepts("text/html")
 }

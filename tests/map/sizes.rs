@@ -162,7 +162,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     // What was said back is what is saved, a deleted state ends all sessions, and a form is refused with what was typed.
     // A process ends open questions of others once, and connections have a bound.
-    ("web", 4800),
+    ("web", 4700),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
     ("workspace", 250),

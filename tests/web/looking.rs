@@ -26,7 +26,7 @@ fn today_has_all_that_comes_what_is_late_and_what_is_wrong() {
     assert!(next.contains(&"2026-12-03 follow-up Ask Bob about the key".to_owned()), "{next:?}");
     let problems = today["problems"].to_string();
     assert!(problems.contains("Reminders.md:3") && problems.contains("someday"), "{problems}");
-    assert!(problems.contains("the daemon is not running"), "{problems}");
+    assert!(problems.contains("daemon: not running"), "{problems}");
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Serves `/health`: the findings of `doctor`, with a button for each finding that the page can repair; the report of
 //! `status`; and the page's sessions.
 
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::history::open;
 use super::prelude::*;
-use super::today::conflict_copies;
 use crate::agent::brain_clients;
 use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
+use crate::conflicts::ConflictCopy;
 use crate::deliver::instants::format_instants_in;
 use crate::deliver::{Console, Notifier, send_test};
 use crate::doctor::{self, Check, CheckExtent, ExtraCheck, Repair, Severity, StatusReport, ago};
@@ -25,6 +26,8 @@ use crate::workspace::Workspace;
 const NEXT: usize = 5;
 /// The longest that a test message may take: other changes wait meanwhile.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// So many copies of sync tools are named.
+const NAMED: usize = 5;
 
 /// The JSON of the page: that of `doctor`, of `status` and of `web sessions`.
 #[derive(Debug, Serialize)]
@@ -37,18 +40,14 @@ struct HealthView {
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let workspace = visit.workspace;
     let is_whole = visit.query("look") == Some("all");
-    // Checks over the network run only if a person asks.
-    let (look, further): (_, &[ExtraCheck]) = match is_whole {
-        true => (CheckExtent::Whole, &[doctor::discord, doctor::embeddings, store::checks]),
-        false => (CheckExtent::Quick, &[store::checks]),
-    };
-    let mut checks = doctor::examine(workspace, look, further);
-    if !is_whole {
-        let fix = "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`";
-        checks.extend(conflict_copies(visit).into_iter().map(|copy| Check::warn("vault", copy, fix)));
-    }
     let health = HealthView {
-        checks,
+        // Checks over the network run only if a person asks.
+        checks: if is_whole {
+            let further: [ExtraCheck; 3] = [doctor::discord, doctor::embeddings, store::checks];
+            doctor::examine(workspace, CheckExtent::Whole, &further)
+        } else {
+            quick_look(visit)
+        },
         status: doctor::report(workspace, NEXT, &mut visit.tasks())?,
         sessions: visit.shared.store.sessions(visit.now)?,
     };
@@ -79,6 +78,30 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     })
 }
 
+/// The findings of a quick look, with the copies of sync tools, which `doctor` names in a whole one alone.
+pub(super) fn quick_look(visit: &Visit<'_>) -> Vec<Check> {
+    let mut checks = doctor::examine(visit.workspace, CheckExtent::Quick, &[store::checks]);
+    checks.extend(conflict_copies(visit));
+    checks
+}
+
+/// The copies that sync tools made beside notes.
+fn conflict_copies(visit: &Visit<'_>) -> Vec<Check> {
+    let paths = visit.workspace.settings.paths.all();
+    let copies =
+        visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
+    let said = |copy: &ConflictCopy| {
+        let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
+        let then = if is_own { "what stands in it is not told" } else { "the two differ" };
+        format!("`{}` is a sync tool's copy of `{}`: {then}", copy.copy, copy.note)
+    };
+    let more = copies.len().saturating_sub(NAMED);
+    let more =
+        (more > 0).then(|| format!("{more} more copies of sync tools: `vault-agent conflicts` lists all"));
+    let fix = "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`";
+    copies.iter().take(NAMED).map(said).chain(more).map(|copy| Check::warn("vault", copy, fix)).collect()
+}
+
 /// The findings, problems first.
 fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
     let mut sorted: Vec<&Check> = checks.iter().collect();
@@ -97,7 +120,7 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
 }
 
 /// The name of a check, in words that need no glossary.
-fn name_of(check: &str) -> &str {
+pub(super) fn name_of(check: &str) -> &str {
     match check {
         "brain" => "model",
         "box" => "sandbox",

@@ -1,20 +1,15 @@
 //! Serves `/`: today's items and those of the next week, waiting items, current faults, and an input line.
 
-use std::sync::PoisonError;
-
 use jiff::SignedDuration;
 
 use super::approvals;
+use super::health::{name_of, quick_look};
 use super::prelude::*;
 use crate::agenda::{self, AgendaEntry, EntryState};
-use crate::agent::brain_clients;
-use crate::brain::failover::{self, Availability};
-use crate::brain::health::HealthStore;
 use crate::capture::Inbox;
-use crate::conflicts::ConflictCopy;
-use crate::format::reminder::{Recur, RemindersFile};
-use crate::format::{Finding, candidate};
-use crate::instance::DaemonLock;
+use crate::doctor::{Check, Severity};
+use crate::format::candidate;
+use crate::format::reminder::Recur;
 use crate::reminders::{ReminderDraft, ReminderError, checked_message};
 use crate::routines::message_of;
 use crate::turn::TurnJournal;
@@ -67,7 +62,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     next.truncate(MOST);
     late.truncate(MOST);
     let open = Inbox::new(visit.workspace.memory()).list()?;
-    let mut problems = current_faults(visit, &agenda.reminders)?;
+    let mut problems = current_faults(visit);
     problems.extend(agenda.problems);
     let today = TodayView {
         next,
@@ -316,75 +311,12 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange> {
     Ok(MadeChange::new(to, "Asked."))
 }
 
-/// So many lines that are no reminders, and so many copies, are named.
-const NAMED: usize = 5;
-
-/// The current faults.
-fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>> {
-    let workspace = visit.workspace;
-    let mut out = Vec::new();
-    if let Err(error) = workspace.settings_on_disk() {
-        out.push(format!("the settings file is invalid, so the previous settings stay in use: {error}"));
-    }
-    if DaemonLock::holder(&workspace.dirs.state).is_none() {
-        out.push(
-            "the daemon is not running, so reminders are not delivered; start `vault-agent run`".to_owned(),
-        );
-    }
-    let path = &workspace.settings.paths.reminders;
-    for finding in reminders.near_misses.iter().take(NAMED) {
-        let Finding { line, reason, suggestion, .. } = finding;
-        out.push(format!("`{path}:{line}` is no reminder: {reason}; {suggestion}"));
-    }
-    let settings = workspace.pass_settings();
-    let journal = workspace.journal()?;
-    for refusal in journal.refusals(&settings.notifiers)? {
-        out.push(format!("{} refuses messages: {}", refusal.place, refusal.reason));
-    }
-    for open in journal.open_deliveries()? {
-        if let Some(error) = open.error {
-            out.push(format!("\"{}\" is not delivered yet: {error}", open.fact.msg));
-        }
-    }
-    out.extend(settings.read_only);
-    out.extend(workspace.machines.problem());
-    let health = HealthStore::new(&workspace.dirs.state).load();
-    for brain in brain_clients::prepare(&workspace.settings, workspace.vault.root()) {
-        match failover::availability(&health, &brain.id, visit.now) {
-            Availability::Until(class, until) => {
-                let local = workspace.zone.tz().to_datetime(until);
-                let until = when::confirmation(local, visit.now, &workspace.zone);
-                out.push(format!(
-                    "the model {} is in cooldown until {until}: {}",
-                    brain.name(),
-                    class.name()
-                ));
-            }
-            Availability::Off(class) => {
-                out.push(format!("the model {} is off after a failure: {}", brain.name(), class.name()));
-            }
-            Availability::Free => {}
-        }
-    }
-    out.extend(conflict_copies(visit));
-    Ok(out)
-}
-
-/// The copies that sync tools made beside notes.
-pub(super) fn conflict_copies(visit: &Visit<'_>) -> Vec<String> {
-    let paths = visit.workspace.settings.paths.all();
-    let copies =
-        visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
-    let said = |copy: &ConflictCopy| {
-        let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
-        let then = if is_own { "its reminders are not delivered" } else { "the two differ" };
-        format!(
-            "`{}` is a sync conflict copy of `{}`: {then}; merge it with `vault-agent conflicts merge`",
-            copy.copy, copy.note
-        )
+/// The current faults: the findings of a quick look that are not fine.
+fn current_faults(visit: &Visit<'_>) -> Vec<String> {
+    let wrong = quick_look(visit).into_iter().filter(|check| check.status != Severity::Ok);
+    let said = |check: Check| {
+        let fix = check.fix.map_or_else(String::new, |fix| format!("; {fix}"));
+        format!("{}: {}{fix}", name_of(check.check), check.detail)
     };
-    let more = copies.len().saturating_sub(NAMED);
-    let more =
-        (more > 0).then(|| format!("{more} more sync conflict copies: `vault-agent conflicts` lists all"));
-    copies.iter().take(NAMED).map(said).chain(more).collect()
+    wrong.map(said).collect()
 }
