@@ -1,5 +1,4 @@
-//! Defines the slash commands and registers them. They are registered only if they changed, because Discord limits
-//! registrations.
+//! Defines the slash commands and registers them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -63,7 +62,7 @@ fn all() -> Vec<Value> {
     ]
 }
 
-/// Registers the commands unless Discord has exactly these. Retries for a while.
+/// Registers the commands in the place of those that Discord has. Retries for a while.
 pub(in crate::discord) async fn register(shared: Arc<BotState>) {
     let mut pause = Duration::from_secs(2);
     for _ in 0..6 {
@@ -83,59 +82,16 @@ pub(in crate::discord) async fn register(shared: Arc<BotState>) {
 async fn update_commands(shared: &BotState) -> Result<(), ApiError> {
     let known = shared.application.load(Ordering::Relaxed);
     let application_id = shared.settings.application_id.unwrap_or(known).into();
-    let route = || match shared.settings.guild_id {
+    let route = match shared.settings.guild_id {
         Some(guild) => Route::GuildCommands { application_id, guild_id: guild.into() },
         None => Route::Commands { application_id },
     };
-    let wanted = all();
-    let registered = shared.api.get(route()).await?;
-    if are_equal(&registered, &wanted) {
-        return Ok(());
-    }
-    shared.api.send(LightMethod::Put, route(), &json!(wanted)).await.map(|_| ())
-}
-
-/// Whether Discord's commands are ours, whatever it adds to them.
-fn are_equal(registered: &Value, wanted: &[Value]) -> bool {
-    let registered = registered.as_array().map(Vec::as_slice).unwrap_or_default();
-    registered.len() == wanted.len()
-        && wanted.iter().all(|ours| {
-            registered.iter().any(|theirs| theirs["name"] == ours["name"] && covers(theirs, ours))
-        })
-}
-
-/// Whether all of our fields stand there too; false or empty ones may be left out.
-fn covers(theirs: &Value, ours: &Value) -> bool {
-    match ours {
-        Value::Object(fields) => fields.iter().all(|(key, value)| covers(&theirs[key], value)),
-        Value::Array(items) => {
-            let theirs = theirs.as_array().map(Vec::as_slice).unwrap_or_default();
-            theirs.len() == items.len() && items.iter().zip(theirs).all(|(ours, theirs)| covers(theirs, ours))
-        }
-        Value::Bool(false) => theirs.is_null() || *theirs == json!(false),
-        other => theirs == other,
-    }
+    shared.api.send(LightMethod::Put, route, &json!(all())).await.map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_discord_adds_makes_no_difference_and_what_we_change_does() {
-        let mut registered: Vec<Value> = all();
-        for command in &mut registered {
-            command["id"] = json!("1");
-            command["version"] = json!("2");
-            for option in command["options"].as_array_mut().into_iter().flatten() {
-                option.as_object_mut().unwrap().retain(|_, value| *value != json!(false));
-            }
-        }
-        assert!(are_equal(&json!(registered), &all()));
-        registered[0]["options"][0]["description"] = json!("other");
-        assert!(!are_equal(&json!(registered), &all()));
-        assert!(!are_equal(&json!([]), &all()));
-    }
 
     #[test]
     fn names_and_descriptions_keep_discords_limits() {

@@ -124,9 +124,6 @@ fn answered(world: &mut World, request: &Request<'_>) -> Outcome {
             world.role(world.other_role, "Friends", None),
         ])),
         ("GET", ["guilds", _, "members", _]) => ok(world.member(id(3))),
-        ("GET", ["applications", _, "commands"] | ["applications", _, "guilds", _, "commands"]) => {
-            ok(json!(world.commands))
-        }
         ("PUT", ["applications", _, "commands"] | ["applications", _, "guilds", _, "commands"]) => {
             put_commands(world, request)
         }
