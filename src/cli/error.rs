@@ -15,7 +15,7 @@ use crate::daemon::DaemonError;
 use crate::error_rules::error_rules;
 use crate::format::quote;
 use crate::history::HistoryError;
-use crate::instance::LockError;
+use crate::instance::{LockError, ONE_STATE};
 use crate::machines::engine::EngineError;
 use crate::mcp::HttpError;
 use crate::memory::MemoryError;
@@ -152,7 +152,7 @@ fn advice(error: &(dyn Error + 'static)) -> Advice {
         DaemonError::Lock(LockError::Held(_)) =>
             problem("stop the other one first; `vault-agent status` tells what it is doing"),
         DaemonError::Lock(error) => advice(error),
-        one @ (LockError::Elsewhere(_) | LockError::StateGone(_)) => problem(one.remedy()),
+        LockError::Elsewhere(_) => problem(ONE_STATE),
         HttpError::Remote(_) => usage("listen on `127.0.0.1`, or add `--allow-remote` if that is meant"),
         HttpError::Token(error) => advice(error),
         HttpError::Listen { .. } => problem("is the port taken? 0 takes a free one"),

@@ -17,7 +17,7 @@ use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
 use crate::deliver::{Console, Desktop, Notifier};
 use crate::hooks::install::{caller, installed, user_settings};
-use crate::instance::{DaemonLock, DaemonStatus};
+use crate::instance::{DaemonLock, DaemonStatus, ONE_STATE};
 use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
 use crate::tasks::Scanner;
@@ -41,7 +41,7 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
     let warn = |detail: String, fix: &str| Check::warn("daemon", detail, fix);
     let ok = |detail: String| Check::ok("daemon", detail);
     if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
-        return fail(other.to_string(), other.remedy());
+        return fail(other.to_string(), ONE_STATE);
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
         // It reads all notes, for the tasks of other plugins.

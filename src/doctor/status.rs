@@ -166,7 +166,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         #[cfg(feature = "assistant")]
         routines: crate::routines::list(workspace).unwrap_or_default(),
         elsewhere: match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
-            Some(LockError::Elsewhere(pid) | LockError::StateGone(pid)) => Some(pid),
+            Some(LockError::Elsewhere(pid)) => Some(pid),
             _ => None,
         },
         left_out: crate::history::left_out_in(&workspace.dirs.state),

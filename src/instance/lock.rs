@@ -12,9 +12,9 @@ use std::time::Duration;
 /// The lock's file, in the state directory.
 pub const FILE_NAME: &str = "lock";
 
-/// The advice about two state directories for one vault.
-const ONE_STATE: &str = "two would deliver everything twice: stop the other one, or use its state directory \
-     (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
+/// The remedy for a daemon with another state directory.
+pub const ONE_STATE: &str = "two would deliver everything twice: stop the other one, or use its state directory \
+     (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`); if that was deleted, restart it";
 
 /// The right to be this vault's daemon, for as long as the value lives.
 #[derive(Debug)]
@@ -32,9 +32,6 @@ pub enum LockError {
     /// A daemon with another state directory serves the vault.
     #[error("another daemon serves this vault already, with another state directory{}", process(*.0))]
     Elsewhere(u32),
-    /// The daemon's state directory was deleted while it runs.
-    #[error("the state directory of this vault's daemon was deleted beside it{}", process(*.0))]
-    StateGone(u32),
     /// The file can't be used.
     #[error("can't use the lock `{path}`: {source}")]
     Io {
@@ -47,28 +44,6 @@ pub enum LockError {
 
 fn process(pid: u32) -> String {
     if pid == 0 { String::new() } else { format!(" (process {pid})") }
-}
-
-impl LockError {
-    /// The remedy for a daemon with another state directory, or with a deleted one.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            Self::StateGone(_) => {
-                "stop that process and start it again: until then it alone delivers reminders"
-            }
-            _ => ONE_STATE,
-        }
-    }
-
-    /// Of the process that serves a vault, not with the lock that stands in `state` now.
-    fn of_other(pid: u32, state: &Path) -> Self {
-        let lock = state.canonicalize().unwrap_or_else(|_| state.to_owned()).join(FILE_NAME);
-        // Linux names a process's open files so.
-        let deleted = format!("{} (deleted)", lock.display());
-        let mut open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        let is_gone = open.any(|file| file.path().read_link().is_ok_and(|at| at.as_os_str() == &*deleted));
-        if is_gone { Self::StateGone(pid) } else { Self::Elsewhere(pid) }
-    }
 }
 
 impl DaemonLock {
@@ -85,7 +60,7 @@ impl DaemonLock {
             Err(TryLockError::WouldBlock) => return Err(LockError::Held(read_pid(&mut file))),
             Err(TryLockError::Error(error)) => return Err(wrap(error)),
         }
-        let vault = lock_folder(root).map_err(|pid| LockError::of_other(pid, state))?;
+        let vault = lock_folder(root).map_err(LockError::Elsewhere)?;
         file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(wrap)?;
         Ok(Self { _file: file, _vault: vault })
     }
@@ -97,7 +72,7 @@ impl DaemonLock {
             return None;
         }
         let folder = File::open(root).ok()?;
-        is_locked(&folder).then(|| LockError::of_other(folder_holder(&folder).unwrap_or(0), state))
+        is_locked(&folder).then(|| LockError::Elsewhere(folder_holder(&folder).unwrap_or(0)))
     }
 
     /// The process that is this vault's daemon now, if any; 0 if its number isn't readable.

@@ -6,5 +6,5 @@
 mod lock;
 mod status;
 
-pub use self::lock::{DaemonLock, LockError};
+pub use self::lock::{DaemonLock, LockError, ONE_STATE};
 pub use self::status::DaemonStatus;

@@ -281,7 +281,7 @@ fn a_daemon_with_another_state_directory_is_noticed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_state_directory_that_is_deleted_beside_the_daemon_is_said_and_nothing_comes_twice() {
+fn beside_a_daemon_whose_state_directory_was_deleted_nothing_comes_twice() {
     let mut vault = TestVault::new(&format!("//- /Reminders.md\n{DUE}"));
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@20");
     let daemon = Daemon::start(&vault, &["run"]);
@@ -291,13 +291,13 @@ fn a_state_directory_that_is_deleted_beside_the_daemon_is_said_and_nothing_comes
         std::fs::remove_dir_all(vault.state()).is_ok() && !vault.state().exists()
     });
     let id = daemon.child.id();
-    let gone = format!("the state directory of this vault's daemon was deleted beside it (process {id})");
-    vault.run(&["status"]).says(&gone).says("stop that process and start it again");
+    let gone = format!("with another state directory (process {id})");
+    vault.run(&["status"]).says(&gone).says("if that was deleted, restart it");
     vault.write("Reminders.md", DUE.replace("AAAA", "BBBB").replace("rent", "milkman"));
     daemon.hear("Pay the milkman");
     for args in [&["run"][..], &["tick"]] {
         let run = vault.run(args);
-        run.exits(1).warns(&gone).warns("stop that process and start it again").lacks("Pay the");
+        run.exits(1).warns(&gone).warns("restart it").lacks("Pay the");
     }
     assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().contains(&gone));
     vault.until("Reminders.md", str::is_empty);

@@ -107,8 +107,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
     // A pin gives the whole block, list or table that it links to.
     ("hooks", 3550),
-    // A daemon whose state directory was deleted is told from one that has another.
-    ("instance", 200),
+    ("instance", 150),
     // The loop that takes connections is one for the page and MCP, and came from `web`.
     ("listen", 200),
     // What another machine dropped is named with it.

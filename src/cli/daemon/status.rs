@@ -11,7 +11,7 @@ use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::deliver::instants::{format_instant, format_instants_in};
 use crate::doctor::{StatusReport, ago, report};
 use crate::format::approval;
-use crate::instance::DaemonLock;
+use crate::instance::{DaemonLock, ONE_STATE};
 use crate::tasks::Scanner;
 use crate::terminal::printable;
 
@@ -162,7 +162,7 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
         }
         (_, true) => out.push("daemon    starting".to_owned()),
         (_, false) => out.push(match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
-            Some(other) => format!("daemon    {other}: {}", other.remedy()),
+            Some(other) => format!("daemon    {other}: {ONE_STATE}"),
             None => "daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"
                 .to_owned(),
         }),

@@ -92,13 +92,13 @@ fn conflict_copies(visit: &Visit<'_>) -> Vec<Check> {
         visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
     let said = |copy: &ConflictCopy| {
         let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
-        let then = if is_own { "what stands in it is not told" } else { "the two differ" };
-        format!("`{}` is a sync tool's copy of `{}`: {then}", copy.copy, copy.note)
+        let then = if is_own { "its reminders are not delivered" } else { "the two differ" };
+        format!("`{}` is a sync conflict copy of `{}`: {then}", copy.copy, copy.note)
     };
     let more = copies.len().saturating_sub(NAMED);
     let more =
-        (more > 0).then(|| format!("{more} more copies of sync tools: `vault-agent conflicts` lists all"));
-    let fix = "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`";
+        (more > 0).then(|| format!("{more} more sync conflict copies: `vault-agent conflicts` lists all"));
+    let fix = "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`";
     copies.iter().take(NAMED).map(said).chain(more).map(|copy| Check::warn("vault", copy, fix)).collect()
 }
 
