@@ -257,23 +257,6 @@ async fn whatever_takes_too_much_is_ended() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A fork bomb of root's can't fill the machine's process table before the helper's next look: the kernel bounds the ids.
-#[tokio::test]
-async fn the_ids_of_processes_are_bounded() {
-    let Some(rig) = Rig::new(true) else { return };
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
-    if (numbers.next(), numbers.next()) < (Some(6), Some(14)) {
-        eprintln!("skipped: process ids belong to the machine before Linux 6.14");
-        return;
-    }
-    let policy = small(&rig);
-    let ran =
-        rig.run_with(&policy, "for i in {1..400}; do (echo $BASHPID); done | sort -n | tail -1", None).await;
-    let highest: u32 = ran.text.trim().parse().unwrap_or_else(|_| panic!("{ran:?}"));
-    assert!((200..=301).contains(&highest), "{ran:?}");
-}
-
 /// What doesn't want to end, in time.
 const ENDLESS: &[&str] = &[
     "sleep 1000",

@@ -14,7 +14,7 @@ use rustix::process::{
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::super::wire::{self, HelperJob, HelperReport, Layers};
-use super::{failed, landlock, root, seccomp, visible_paths};
+use super::{failed, landlock, seccomp, visible_paths};
 use crate::confine::{Exit, Policy, gate};
 
 /// The most open files of one process.
@@ -33,17 +33,10 @@ pub(in crate::confine) fn inner() -> u8 {
     if !is_bound {
         return 1;
     }
-    let Ok(Some(proc)) = wire::control().and_then(|control| {
-        wire::send_mark(&control, None)?;
-        Ok(wire::receive_mark(&control)?)
-    }) else {
+    if wire::control().and_then(|control| wire::send_mark(&control, None)).is_err() {
         return 1;
-    };
-    wire::serve(move |_, job, gate| {
-        if let Some(proc) = proc {
-            root::limit_process_ids(&proc, job.policy.limits.processes)
-                .map_err(failed("the limit of processes"))?;
-        }
+    }
+    wire::serve(|_, job, gate| {
         let gate = gate.map(kept).transpose().map_err(failed("the gate"))?;
         // In a root of its own there is no `/proc`, and it was started by its path.
         let program =

@@ -14,9 +14,7 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
     mount_remount, move_mount, open_tree, unmount,
 };
-use rustix::thread::{
-    CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
-};
+use rustix::thread::UnshareFlags;
 
 use super::failed;
 use super::visible_paths::{Link, PathUse, VisiblePath};
@@ -49,36 +47,6 @@ pub(super) fn enter_namespaces(proc: &OwnedFd, network: bool) -> Result<(), Stri
     }
     let _ = rustix::system::sethostname(b"box");
     Ok(())
-}
-
-/// The least number of process ids that the kernel lets a process namespace have.
-const LEAST_IDS: u64 = 301;
-
-/// Whether `kernel.pid_max` belongs to a process namespace: since Linux 6.14. Before, it belongs to the machine.
-fn has_ids_of_its_own() -> bool {
-    let uname = rustix::system::uname();
-    let release = uname.release().to_string_lossy();
-    let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
-    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) >= (6, 14))
-}
-
-/// Leaves the box's first process the right to call [`limit_process_ids`]; it later drops that right with all others.
-pub(super) fn keep_admin() -> rustix::io::Result<()> {
-    let mut sets = capabilities(None)?;
-    sets.inheritable |= CapabilitySet::SYS_ADMIN;
-    set_capabilities(None, sets)?;
-    configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)
-}
-
-/// Bounds the ids, and so the processes and threads, of the process namespace that the caller is in.
-///
-/// The kernel counts root's processes for no other limit: a fork bomb of root's would fill the machine's process table
-/// between two checks of the helper.
-pub(super) fn limit_process_ids(proc: &OwnedFd, processes: u64) -> io::Result<()> {
-    if !has_ids_of_its_own() {
-        return Ok(());
-    }
-    write(proc, "sys/kernel/pid_max", &processes.saturating_mul(2).max(LEAST_IDS).to_string())
 }
 
 /// Gives this process a root that holds `places` except for the paths in `hide`, and nothing else.

@@ -75,9 +75,6 @@ impl BoxProcess {
     ) -> Result<Self, String> {
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(|error| error.to_string())?;
-        if job.namespaces {
-            root::keep_admin().map_err(|error| format!("a capability can't be kept: {error}"))?;
-        }
         let output = std::io::stdout().as_fd().try_clone_to_owned().map_err(failed("standard output"))?;
         let process = Command::new(program)
             .args([ARGUMENT, INNER])
@@ -98,8 +95,6 @@ impl BoxProcess {
             Ok(Some(_)) => {}
             _ => return Err("the box's first process ended at once".to_owned()),
         }
-        wire::send_mark(&this.control, job.namespaces.then(|| proc.as_fd()))
-            .map_err(failed("the job can't be sent"))?;
         wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd))
             .map_err(failed("the job can't be sent"))?;
         drop(gate);
