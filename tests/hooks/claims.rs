@@ -94,7 +94,7 @@ fn a_tool_that_failed_saved_nothing() {
 }
 
 #[test]
-fn only_our_tools_and_the_vaults_notes_are_evidence() {
+fn only_the_history_and_the_vaults_notes_are_evidence() {
     let answer = |vault: &TestVault, name: &str, arguments: Value| {
         let mut lines = asked("I've saved that to your memory.");
         lines.insert(1, used("t1", name, arguments));
@@ -106,14 +106,15 @@ fn only_our_tools_and_the_vaults_notes_are_evidence() {
         std::fs::write(&file, "oat milk").unwrap();
         file.to_str().unwrap().to_owned()
     };
-    // A Markdown file, a note of another tool, and a command that only names us: none of them is the vault.
+    // A Markdown file elsewhere, and a call that changed nothing.
     for path in ["work/garden/CLAUDE.md", "work/garden/README.md"] {
         let vault = TestVault::new(NOTES);
         let path = elsewhere(&vault, path);
         assert_eq!(answer(&vault, "Edit", json!({ "file_path": path, "new_string": "oat milk" })), "block");
     }
     for (name, arguments) in [
-        ("Bash", json!({ "command": "cat notes.md; vault-agent memory list" })),
+        // Says that it saves, and the history has no write.
+        ("Bash", json!({ "command": "vault-agent memory save 'Hafermilch'" })),
         ("mcp__memory__create_entities", json!({ "entities": [{ "name": "oat milk" }] })),
     ] {
         assert_eq!(answer(&TestVault::new(NOTES), name, arguments), "block", "{name}");
@@ -123,8 +124,6 @@ fn only_our_tools_and_the_vaults_notes_are_evidence() {
     vault.write("People/Ann.md", "Hafermilch\n");
     let note = vault.root().join("People/Ann.md");
     assert_ne!(answer(&vault, "Write", json!({ "file_path": note, "content": "Hafermilch" })), "block");
-    let vault = TestVault::new(NOTES);
-    assert_ne!(answer(&vault, "Bash", json!({ "command": "vault-agent memory save 'Hafermilch'" })), "block");
 }
 
 #[test]

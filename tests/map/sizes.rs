@@ -106,7 +106,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A setting of ours is told from the file as it was.
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
     // A pin gives the whole block, list or table that it links to.
-    ("hooks", 3550),
+    ("hooks", 3500),
     ("instance", 150),
     // The loop that takes connections is one for the page and MCP, and came from `web`.
     ("listen", 200),

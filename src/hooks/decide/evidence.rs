@@ -1,48 +1,24 @@
 //! Checks whether an assistant that claims to have saved something did save something in the same turn.
 //!
-//! Evidence is a call of one of our tools that write, if the words of the call stand in the vault; a call of one of our
-//! commands that write; a write to a note of the vault; or a write that the history records since the prompt. A file
-//! outside of the vault is no evidence, whatever its name. Also classifies a turn as talk, work, or a request to save
-//! something (`answer_subject`).
+//! Evidence is a write of our tools or commands that the history records since the prompt, or a call that writes to a
+//! note of the vault, which the history doesn't know yet. A file outside of the vault is no evidence, whatever its name.
+//! Also classifies a turn as talk, work, or a request to save something (`answer_subject`).
 
 use std::path::{Component, Path};
 
 use jiff::Timestamp;
 
 use super::save_claims::AnswerSubject;
-use crate::capture::sentences::{in_order, is_kept, normalize_words};
+use crate::capture::sentences::{in_order, normalize_words};
 use crate::hooks::host::{TranscriptCall, TranscriptTurn};
 use crate::workspace::Workspace;
 
-/// Our tools that write, by their names without the server's.
-const TOOLS: &[&str] = &[
-    "memory_save",
-    "memory_edit",
-    "memory_promote",
-    "memory_pin",
-    "memory_unpin",
-    "memory_commitment_done",
-    "reminder_add",
-    "reminder_update",
-    "reminder_done",
-    "reminder_snooze",
-    "reminder_delete",
-];
-/// Their arguments with the saved text.
-const TEXTS: &[&str] = &["text", "new_text", "content", "message"];
-/// Our commands that write.
-#[rustfmt::skip]
-const COMMANDS: &[[&str; 2]] = &[
-    ["memory", "save"], ["memory", "edit"], ["memory", "promote"], ["memory", "pin"], ["inbox", "keep"],
-    ["remind", "add"], ["remind", "edit"], ["remind", "rm"], ["remind", "done"], ["remind", "snooze"],
-    ["remind", "skip"], ["remind", "move"], ["commitment", "add"], ["commitment", "edit"],
-    ["commitment", "done"], ["commitment", "cancel"],
-];
 /// Tools of the host that only look.
 #[rustfmt::skip]
 const LOOKING: &[&str] = &[
     "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "TodoWrite", "TodoRead", "ToolSearch", "NotebookRead",
 ];
+
 /// The subject of a turn, for short answers.
 pub(in crate::hooks) fn answer_subject(turn: &TranscriptTurn) -> AnswerSubject {
     let prompt = normalize_words(&turn.prompt.to_lowercase());
@@ -60,37 +36,15 @@ fn is_ours(call: &TranscriptCall) -> bool {
     name.starts_with("memory_") || name.starts_with("reminder_")
 }
 
-/// Whether a tool call is evidence of a claim: a call of our own tool whose words are in the vault, or a write to a
-/// note of the vault. `cwd` is the assistant's working folder.
-pub(in crate::hooks) fn is_evidence<'k>(
-    workspace: &Workspace,
-    cwd: Option<&Path>,
-    call: &TranscriptCall,
-    mut kept: impl Iterator<Item = &'k str> + Clone,
-) -> bool {
-    if call.failed {
-        return false;
-    }
-    let name = call.name.rsplit("__").next().unwrap_or_default();
-    if TOOLS.contains(&name) {
-        let texts: Vec<&str> = TEXTS.iter().filter_map(|key| call.arguments[*key].as_str()).collect();
-        return texts.is_empty()
-            || texts.iter().any(|text| {
-                let words = text.trim();
-                kept.any(|note| note.contains(words)) || is_kept(words, kept.clone())
-            });
-    }
-    let root = workspace.vault.root();
-    match call.name.as_str() {
-        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
-            call.arguments["file_path"].as_str().is_some_and(|path| is_note(root, cwd, path))
+/// Whether a call of the host's own tools wrote to a note of the vault. `cwd` is the assistant's working folder.
+pub(in crate::hooks) fn writes_to_vault(root: &Path, cwd: Option<&Path>, call: &TranscriptCall) -> bool {
+    let text = |name: &str| call.arguments[name].as_str();
+    !call.failed
+        && match call.name.as_str() {
+            "Write" | "Edit" | "MultiEdit" => text("file_path").is_some_and(|path| is_note(root, cwd, path)),
+            "Bash" => text("command").is_some_and(|command| writes_note(root, cwd, command)),
+            _ => false,
         }
-        "Bash" => {
-            let command = call.arguments["command"].as_str().unwrap_or_default();
-            runs_ours(command) || writes_note(root, cwd, command)
-        }
-        _ => false,
-    }
 }
 
 /// Whether a path names a note that is in the vault.
@@ -105,31 +59,12 @@ fn is_note(root: &Path, cwd: Option<&Path>, path: &str) -> bool {
         && !inside.components().any(is_hidden)
 }
 
-/// Whether a shell's command line runs one of our commands that write.
-fn runs_ours(command: &str) -> bool {
-    let words = shell_words(command);
-    let is_first = |at: usize| {
-        at == 0 || {
-            let before = words[at - 1].as_str();
-            before.ends_with([';', '|', '&', '(', '='])
-                || before.contains('=')
-                || ["sudo", "env", "time"].contains(&before)
-        }
-    };
-    words.iter().enumerate().any(|(at, word)| {
-        let program = word.rsplit(['/', '\\']).next().unwrap_or_default();
-        let rest = words[at + 1..].iter().take_while(|word| !["&&", "||", "|", ";"].contains(&word.as_str()));
-        let rest: Vec<&str> = rest.map(String::as_str).collect();
-        (program == "vault-agent" || program == "vault-agent.exe")
-            && is_first(at)
-            && rest.windows(2).any(|pair| COMMANDS.iter().any(|known| pair == known))
-            && !rest.iter().any(|word| ["--help", "-h", "--dry-run"].contains(word))
-    })
-}
-
 /// Whether a shell's command line writes to a note of the vault.
 fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
-    let words = shell_words(&command.replace(">>", ">").replace('>', " > "));
+    // A comment ends with its line.
+    let command = command.replace(">>", ">").replace('>', " > ").replace('\n', "\n ; ");
+    let words =
+        shlex::split(&command).unwrap_or_else(|| command.split_whitespace().map(str::to_owned).collect());
     let changes = ["tee", "cp", "mv", "ed", "perl", "sed"];
     words.iter().enumerate().any(|(at, word)| {
         let before = words[..at].last().map(String::as_str);
@@ -139,14 +74,8 @@ fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
     })
 }
 
-fn shell_words(command: &str) -> Vec<String> {
-    // A comment ends with its line.
-    let lines = command.replace('\n', "\n ; ");
-    shlex::split(&lines).unwrap_or_else(|| lines.split_whitespace().map(str::to_owned).collect())
-}
-
-/// Whether an assistant or a command wrote into the agent's notes since the prompt. Transcripts of other conversations
-/// don't count.
+/// Whether one of our tools or commands wrote to the vault since the prompt. Transcripts of other conversations don't
+/// count.
 pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
     use std::ops::ControlFlow;
     let Some(since) = since else { return false };
@@ -169,29 +98,6 @@ pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timesta
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_our_writing_commands_are_evidence() {
-        for command in [
-            "vault-agent memory save 'Takes oat milk'",
-            "cd /x && /opt/bin/vault-agent --vault /v remind add tomorrow 'a; b'",
-            "VAULT_AGENT_VAULT=/v vault-agent --json memory pin 'x'",
-            "cat x | vault-agent memory save",
-        ] {
-            assert!(runs_ours(command), "{command}");
-        }
-        for command in [
-            "vault-agent memory list",
-            "echo vault-agent memory save",
-            "grep 'vault-agent memory save' README.md",
-            "vault-agent remind add --help",
-            "vault-agent recall x && git commit -m 'memory save'",
-            "cat notes.md",
-            "'",
-        ] {
-            assert!(!runs_ours(command), "{command}");
-        }
-    }
 
     #[test]
     fn only_notes_in_the_vault_are_evidence() {

@@ -3,7 +3,7 @@
 //!
 //! - [`recall_gate`]: whether memory is searched for a prompt;
 //! - [`save_claims`], [`claim_patterns`]: claims of an assistant to have saved something;
-//! - [`evidence`]: whether such a claim is true, by the calls of the turn;
+//! - [`evidence`]: whether such a claim is true, by the history and the calls of the turn;
 //! - [`summary`]: a summary of a conversation, extracted and not invented.
 //!
 //! [`crate::capture::offers`] decides whether something is worth saving.
@@ -21,5 +21,5 @@ use crate::words::{WordLists, word_lists};
 /// The words by which prompts and answers are classified.
 static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("../data/prompt_words.txt")));
 
-pub(super) use evidence::{answer_subject, is_evidence, was_written};
+pub(super) use evidence::{answer_subject, was_written, writes_to_vault};
 pub(super) use summary::{topic, working};

@@ -8,7 +8,7 @@ use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
 use crate::hooks::context::transcript;
 use crate::hooks::decide::save_claims::claims;
-use crate::hooks::decide::{answer_subject, is_evidence, was_written};
+use crate::hooks::decide::{answer_subject, was_written, writes_to_vault};
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, Transcript, TranscriptTurn, read_tail};
 use crate::redact::MASKED;
@@ -43,11 +43,12 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     let texts = || saved.iter().map(String::as_str);
     let sessions = SessionStates::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
-    let lost = claims.iter().find(|claim| {
-        !is_saved(claim, &turn, texts())
-            && !turn.calls.iter().any(|call| is_evidence(workspace, input.cwd.as_deref(), call, texts()))
-            && !was_written(workspace, turn.time)
-    });
+    let wrote_a_note =
+        || turn.calls.iter().any(|call| writes_to_vault(workspace.vault.root(), input.cwd.as_deref(), call));
+    let lost = claims
+        .iter()
+        .find(|claim| !is_saved(claim, &turn, texts()))
+        .filter(|_| !wrote_a_note() && !was_written(workspace, turn.time));
     let mut answer = HookAnswer::nothing();
     if let Some(claim) = lost
         && record_once(&mut session.asked, &format!("{claim}\n{}", turn.prompt))
