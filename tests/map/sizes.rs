@@ -44,7 +44,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("agent", 5550),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     // Signs of life are told from a part of an answer.
-    ("brain", 3900),
+    ("brain", 3850),
     // What `undo` brings back of a "no" is a question, too.
     ("capture", 1700),
     // `status` lists what is late.
