@@ -67,6 +67,14 @@ impl Ui {
         }
     }
 
+    /// Prints one line of the result with text of notes: a program gets every byte, a terminal no control characters.
+    /// False where the reader is gone.
+    pub fn line_of_notes(self, text: &str) -> bool {
+        let shown = if std::io::stdout().is_terminal() { escape_control(text) } else { text.into() };
+        result_line(&shown);
+        !self.is_closed()
+    }
+
     /// Prints a message beside the result: progress, a warning, an event. Always on standard error.
     pub fn note(self, text: impl AsRef<str>) {
         // A lost word can't be reported.
@@ -164,7 +172,7 @@ fn result_line(text: &str) {
 }
 
 /// Records that a result could not be written. A reader that has closed its end is no loss.
-pub(crate) fn record_write_error(written: std::io::Result<()>) {
+fn record_write_error(written: std::io::Result<()>) {
     match written {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => IS_CLOSED.store(true, Ordering::Relaxed),

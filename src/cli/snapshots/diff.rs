@@ -1,6 +1,6 @@
 //! `diff`: prints the changes between two points in time, or since one.
 
-use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes, vault_path};
+use super::shared::{diff_style, diff_text, open_history, refresh, scopes, vault_path};
 use crate::cli::prelude::*;
 use crate::history::{Commit, DiffStyle, History, HistoryError, LogFilter, diff_stat, render_diff};
 
@@ -47,13 +47,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.json(&json!({ "from": from, "to": to, "files": files }));
         return Ok(Status::Fine);
     }
-    let mut pager = Pager::new();
     for change in &changes {
-        if !pager.line(&diff_text(&history.file_diff(change)?, diff_style())) {
+        if !context.ui.line_of_notes(&diff_text(&history.file_diff(change)?, diff_style())) {
             break;
         }
     }
-    drop(pager);
     if changes.is_empty() {
         context.ui.note("no difference");
     }

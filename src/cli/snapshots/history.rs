@@ -3,9 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::shared::{
-    Pager, ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path,
-};
+use super::shared::{ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path};
 use crate::cli::prelude::*;
 use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter};
 use crate::terminal::escape_control;
@@ -128,7 +126,6 @@ const MAX_COUNTED_FILES: usize = 200;
 
 fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -> Result<()> {
     let now = context.clock.now();
-    let mut pager = Pager::new();
     let (dim, bold) = (anstyle::Style::new().dimmed(), anstyle::Style::new().bold());
     let mut any = false;
     history.log(filter, |record| {
@@ -145,16 +142,15 @@ fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -
             commit.message.actor(),
             commit.message.subject
         );
-        let mut open = pager.line(row.trim_end());
+        let mut open = context.ui.line_of_notes(row.trim_end());
         if patch {
             for diff in &diffs {
-                open = open && pager.line(&diff_text(diff, diff_style()));
+                open = open && context.ui.line_of_notes(&diff_text(diff, diff_style()));
             }
-            open = open && pager.line("");
+            open = open && context.ui.line_of_notes("");
         }
         Ok(if open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
-    drop(pager);
     if !any {
         context.ui.note("nothing matches");
     }
@@ -172,7 +168,6 @@ fn show_lines(context: &Context, history: &History, path: &str, at: Option<&str>
     }
     let now = context.clock.now();
     let dim = anstyle::Style::new().dimmed();
-    let mut pager = Pager::new();
     for line in &blame.lines {
         let origin = blame.origin(line);
         let id = origin.and_then(|origin| origin.snapshot.as_deref()).unwrap_or("");
@@ -185,11 +180,10 @@ fn show_lines(context: &Context, history: &History, path: &str, at: Option<&str>
         let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
         let text = escape_control(&line.text);
         let row = format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line);
-        if !pager.line(&row) {
+        if !context.ui.line_of_notes(&row) {
             break;
         }
     }
-    drop(pager);
     if !blame.complete {
         context.ui.note("`older`: written before the snapshots that were searched");
     }

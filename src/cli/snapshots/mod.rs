@@ -1,7 +1,7 @@
 //! Groups the commands for the history: reading it, restoring from it, merging conflict copies.
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file for each command;
-//! - [`shared`]: opening the history, paths, the pager and wording for all of them.
+//! - [`shared`]: opening the history, paths and wording for all of them.
 //!
 //! Nothing is restored before the plan is shown.
 

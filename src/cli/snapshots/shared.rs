@@ -1,13 +1,9 @@
-//! Helps the commands of this folder: opens the history, resolves typed paths, pages long output.
-
-use std::io::{IsTerminal, Write};
-use std::process::{Command, Stdio};
+//! Helps the commands of this folder: opens the history, resolves typed paths, words times and differences.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::prelude::*;
 use crate::history::{Deletions, DiffStyle, FileDiff, History, HistoryError, diff_stat, render_diff};
-use crate::terminal::escape_control;
 use crate::vault::NotePath;
 
 /// Opens the history of a vault as the observer of its writes.
@@ -122,82 +118,9 @@ pub(super) fn diff_text(diff: &FileDiff, style: DiffStyle) -> String {
     render_diff(diff, style).trim_end_matches('\n').to_owned()
 }
 
-/// Prints long output, on a terminal through the user's pager, as git does.
-pub(super) struct Pager {
-    out: Box<dyn Write>,
-    child: Option<std::process::Child>,
-    /// Whether a person reads it: then control characters from notes are replaced. A program gets every byte.
-    is_terminal: bool,
-    closed: bool,
-}
-
-impl Pager {
-    pub(super) fn new() -> Self {
-        let is_terminal = std::io::stdout().is_terminal();
-        let plain = || Self { out: Box::new(anstream::stdout()), child: None, is_terminal, closed: false };
-        let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
-        if !is_terminal || pager.is_empty() || pager == "cat" {
-            return plain();
-        }
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(&pager).stdin(Stdio::piped());
-        if std::env::var_os("LESS").is_none() {
-            command.env("LESS", "FRX");
-        }
-        let started = command.spawn().ok().and_then(|mut child| Some((child.stdin.take()?, child)));
-        let Some((pipe, child)) = started else { return plain() };
-        Self { out: Box::new(pipe), child: Some(child), is_terminal, closed: false }
-    }
-
-    /// Prints one line; false once the reader is gone.
-    pub(super) fn line(&mut self, text: &str) -> bool {
-        let text = if self.is_terminal { escape_control(text) } else { text.into() };
-        if !self.closed
-            && let Err(error) = writeln!(self.out, "{text}")
-        {
-            self.closed = true;
-            crate::terminal::record_write_error(Err(error));
-        }
-        !self.closed
-    }
-}
-
-impl Drop for Pager {
-    fn drop(&mut self) {
-        crate::terminal::record_write_error(self.out.flush());
-        self.out = Box::new(std::io::sink());
-        if let Some(child) = &mut self.child {
-            let _ = child.wait();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_others_wrote_does_not_speak_to_the_terminal() {
-        struct Buffer(Arc<std::sync::Mutex<Vec<u8>>>);
-        impl Write for Buffer {
-            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-                self.0.lock().unwrap().write(bytes)
-            }
-            fn flush(&mut self) -> std::io::Result<()> {
-                Ok(())
-            }
-        }
-        let printed = |is_terminal: bool| {
-            let written = Arc::default();
-            let out: Box<dyn Write> = Box::new(Buffer(Arc::clone(&written)));
-            let mut pager = Pager { out, child: None, is_terminal, closed: false };
-            assert!(pager.line("\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m"));
-            drop(pager);
-            String::from_utf8(written.lock().unwrap().clone()).unwrap()
-        };
-        assert_eq!(printed(true), "\u{1b}[32m+title \u{fffd}]0;mine\u{fffd}\u{fffd}!\u{1b}[0m\n");
-        assert_eq!(printed(false), "\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m\n");
-    }
 
     #[test]
     fn paths_stay_inside() {
