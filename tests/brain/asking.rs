@@ -158,10 +158,12 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
     let again = server.requests().pop().unwrap();
     assert!(again.body["tools"].is_null(), "{}", again.body["tools"]);
     contains_all(again.last_user(), &["I added it.", "Done before that:\n- `reminder_add"]);
-    // A schema that leads back to itself, and a pipe that nobody writes to, cost no call.
+    // A schema that leads back to itself without an end fits no answer.
+    std::fs::write(schema, r##"{"$ref":"#"}"##).unwrap();
+    server.script(vec![Reply::text("{}"), Reply::text("{}")]);
+    ask(&vault, &["--schema", schema, "Why?"]).exits(1).warns("doesn't have the form");
+    // A pipe that nobody writes to costs no call.
     let count = server.requests().len();
-    std::fs::write(schema, r##"{"properties":{"a/b":{"$ref":"#/properties/a~1b"}}}"##).unwrap();
-    ask(&vault, &["--schema", schema, "Why?"]).exits(2).warns("refers to itself at `/properties/a~1b`");
     std::fs::write(schema, r##"{"type":"object","properties":{"next":{"$ref":"#"}}}"##).unwrap();
     let pipe = vault.home().join("pipe");
     support::fifo(&pipe);

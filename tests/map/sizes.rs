@@ -49,11 +49,11 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("capture", 1700),
     // `status` lists what is late.
     // `run` knows a vault that isn't mounted, and what can't be written is named.
-    // A schema that leads back to itself, and a pipe that nobody writes to, are refused before a call.
+    // A pipe that nobody writes to is refused before a call.
     // What can't be made of a template doesn't stop the rest, and a current folder that was deleted is named.
     // What can't be read hides nothing else from `status`, `check`, `agenda` and `tick`.
     // A zone that isn't this machine's is said, and no vault holds its own state.
-    ("cli", 7400),
+    ("cli", 7350),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
     // The patterns of three tables are read here, and a list in a table's place is refused.

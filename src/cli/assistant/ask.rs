@@ -324,16 +324,6 @@ impl Schema {
             |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
         compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
         let whole = compiler.compile(NAME, &mut compiled).map_err(wrong)?;
-        let mut places = Vec::new();
-        references(&value, &mut String::new(), &mut places);
-        for place in places {
-            // What only looks like a reference, such as an example, is none.
-            let Ok(part) = compiler.compile(&format!("{NAME}#{place}"), &mut compiled) else { continue };
-            if compiled.validate(&Value::Null, part).is_err_and(|error| is_cycle(&error)) {
-                let wrong = format!("the schema `{shown}` refers to itself at `{place}`, without an end");
-                return Err(CommandError::usage(wrong));
-            }
-        }
         Ok(Self { value, compiled, whole })
     }
 
@@ -342,30 +332,6 @@ impl Schema {
             serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
         self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
     }
-}
-
-/// Collects the JSON pointers of the references in a schema.
-fn references(value: &Value, place: &mut String, found: &mut Vec<String>) {
-    let inner: Vec<(String, &Value)> = match value {
-        Value::Object(fields) => {
-            found.extend(fields.get("$ref").map(|_| place.clone()));
-            let name = |name: &str| name.replace('~', "~0").replace('/', "~1").replace('%', "%25");
-            fields.iter().map(|(field, value)| (name(field), value)).collect()
-        }
-        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
-        _ => Vec::new(),
-    };
-    let length = place.len();
-    for (name, value) in inner {
-        place.extend(["/", &name]);
-        references(value, place, found);
-        place.truncate(length);
-    }
-}
-
-/// Whether a validation ended because a reference leads back to itself.
-fn is_cycle(error: &boon::ValidationError<'_, '_>) -> bool {
-    matches!(error.kind, boon::ErrorKind::RefCycle { .. }) || error.causes.iter().any(is_cycle)
 }
 
 /// The first cause of a validation error, with its place.
