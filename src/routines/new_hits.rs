@@ -128,7 +128,7 @@ fn saved_words(turns: &TurnJournal, runs: &[String]) -> Result<Vec<Vec<String>>,
     Ok(found)
 }
 
-pub(super) fn words(text: &str) -> Vec<String> {
+fn words(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_lowercase).collect()
 }

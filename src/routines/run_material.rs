@@ -1,7 +1,5 @@
 //! Gathers the material of a routine, without a brain: checks its conditions, and collects the sections for its prompt.
 
-use std::collections::BTreeSet;
-
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::new_hits::{self, SeenHits};
@@ -17,9 +15,6 @@ use crate::schedule::{DueInstant, resolve};
 use crate::turn::TurnJournal;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
-
-/// Two memories that share this part of their words are listed as similar.
-const SIMILAR_SHARE: f64 = 0.7;
 
 /// The most sections of fifty lines of the memory; a brain reads the rest with its tools.
 const CHUNKS: usize = 8;
@@ -148,7 +143,7 @@ fn open_follow_ups(workspace: &Workspace) -> Result<Option<RunSection>, VaultErr
     Ok(RunSection::new("Promised", open.into_iter().map(line).collect()))
 }
 
-/// The memory, if its hash is not `seen`, with its similar pairs; and its hash.
+/// The memory, if its hash is not `seen`; and its hash.
 fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<RunSection>, Option<String>), String> {
     let list: Vec<ListedSection> = workspace.memory().list_long(None).map_err(|error| error.to_string())?;
     let path = &workspace.settings.paths.memory;
@@ -185,39 +180,5 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<RunSection>,
         let told = vec![format!("{more} more lines stand in {path}; read them there")];
         sections.extend(RunSection::new("The memory goes on", told).map(RunSection::raw));
     }
-    sections.extend(RunSection::new("Said twice, by their words", similar_pairs(path, &facts)));
     Ok((sections, Some(now)))
-}
-
-/// Pairs of memories with mostly the same words.
-fn similar_pairs(path: &str, facts: &[(usize, String)]) -> Vec<String> {
-    let words = |text: &str| new_hits::words(text).into_iter().collect::<BTreeSet<String>>();
-    let sets: Vec<_> = facts.iter().take(1_000).map(|(_, text)| words(text)).collect();
-    let mut found = Vec::new();
-    for (at, one) in sets.iter().enumerate() {
-        for (other_at, other) in sets.iter().enumerate().skip(at + 1) {
-            let shared = one.intersection(other).count();
-            let all = one.len() + other.len() - shared;
-            if shared > 1 && shared as f64 >= SIMILAR_SHARE * all as f64 {
-                let ((line, text), (other, _)) = (&facts[at], &facts[other_at]);
-                found.push(format!("{path}:{line} and line {other}: {text}"));
-            }
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memories_that_say_the_same_are_found() {
-        let facts = [
-            (3, "Anna: likes green tea".to_owned()),
-            (9, "Anna: likes green tea very".to_owned()),
-            (12, "Ben: likes coffee".to_owned()),
-        ];
-        assert_eq!(similar_pairs("MEMORY.md", &facts), ["MEMORY.md:3 and line 9: Anna: likes green tea"]);
-    }
 }
