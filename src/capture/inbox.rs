@@ -98,14 +98,21 @@ pub struct KeptCandidate {
 }
 
 /// The result of reading the note's boxes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct InboxOutcome {
     /// Ticked ones, which are kept now.
     pub kept: Vec<KeptCandidate>,
     /// Declined ones.
     pub dropped: Vec<String>,
-    /// Ticked ones that can't be kept: the id, and why.
-    pub failed: Vec<(String, InboxError)>,
+    /// Sentences: ticked ones that can't be kept, and why.
+    pub problems: Vec<String>,
+}
+
+impl InboxOutcome {
+    /// Whether no box was answered.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.dropped.is_empty() && self.problems.is_empty()
+    }
 }
 
 /// The inbox of a vault.
@@ -309,7 +316,7 @@ impl<'a> Inbox<'a> {
                 }
             };
             if let Err(error) = done {
-                settled.failed.push((line.id.clone(), error));
+                settled.problems.push(format!("`{}` can't be kept: {error}", line.id));
             }
         }
         Ok(settled)

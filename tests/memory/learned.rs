@@ -44,7 +44,7 @@ fn work(rig: &Rig, role: &str) {
     let inbox = Inbox::new(rig.memory());
     if role == "look" {
         let settled = inbox.settle(now()).unwrap();
-        assert!(settled.failed.is_empty(), "{:?}", settled.failed);
+        assert!(settled.problems.is_empty(), "{:?}", settled.problems);
         return;
     }
     match inbox.keep(ID, None, HUMAN, now(), &origin()) {

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "assistant")]
 use super::tick_routines::{RoutineReport, run_due_routines};
-use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
+use crate::capture::{Inbox, InboxOutcome};
 use crate::cli::context::instant;
 use crate::cli::init;
 use crate::cli::prelude::*;
@@ -70,7 +70,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let mode = if args.dry_run { PassMode::DryRun } else { PassMode::Tick };
     let mut report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
-    let inbox = if args.dry_run { InboxTicks::default() } else { settle_inbox(&workspace, &mut report) };
+    let inbox = if args.dry_run { InboxOutcome::default() } else { settle_inbox(&workspace, &mut report) };
     #[cfg(feature = "assistant")]
     let (workspace, ran) = {
         let workspace = Arc::new(workspace);
@@ -99,7 +99,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         routines: &ran,
     });
     print_report(context.ui, &workspace, &report);
-    let problem = inbox.print_report(context.ui) || report.has_problem();
+    let problem = print_inbox(context.ui, &inbox) || report.has_problem();
     #[cfg(feature = "assistant")]
     let problem = ran.print_report(context.ui) || problem;
     // Many loose objects take a while: what is due was told before.
@@ -115,8 +115,8 @@ struct TickReport<'a> {
     #[serde(flatten)]
     pass: &'a PassReport,
     /// The result of the inbox, where a box was ticked or declined.
-    #[serde(skip_serializing_if = "InboxTicks::is_empty")]
-    inbox: &'a InboxTicks,
+    #[serde(skip_serializing_if = "InboxOutcome::is_empty")]
+    inbox: &'a InboxOutcome,
     /// The result of routines, where one was due.
     #[cfg(feature = "assistant")]
     #[serde(skip_serializing_if = "RoutineReport::is_empty")]
@@ -159,50 +159,27 @@ async fn flush_after_routines(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> 
     Ok(crate::deliver::pass::flush(&workspace.pass_context(&journal, &delivery_order, &settings)).await?)
 }
 
-/// The result of the ticked boxes in the inbox.
-#[derive(Debug, Default, serde::Serialize)]
-struct InboxTicks {
-    /// The ticked candidates, which are memories now.
-    kept: Vec<KeptCandidate>,
-    /// The ids of declined candidates.
-    dropped: Vec<String>,
-    /// Ticked candidates that can't be kept, or the error of reading the inbox.
-    problems: Vec<String>,
-}
-
 /// Keeps the ticked candidates of the inbox and drops the declined ones; lines that aren't understood go into the
 /// report.
-fn settle_inbox(workspace: &Workspace, report: &mut PassReport) -> InboxTicks {
+fn settle_inbox(workspace: &Workspace, report: &mut PassReport) -> InboxOutcome {
     if workspace.left_to_other_machine().is_some() {
-        return InboxTicks::default();
+        return InboxOutcome::default();
     }
     let inbox = Inbox::new(workspace.memory());
     let missed = inbox.read().map(|file| file.near_misses).unwrap_or_default();
     report.near_misses.extend(missed.iter().map(|finding| PlacedFinding::new(&inbox.path(), finding)));
-    match inbox.settle(workspace.clock.now()) {
-        Ok(InboxOutcome { kept, dropped, failed }) => {
-            let problems = failed.iter().map(|(id, error)| format!("`{id}` can't be kept: {error}"));
-            InboxTicks { kept, dropped, problems: problems.collect() }
-        }
-        Err(error) => InboxTicks {
-            problems: vec![format!("the inbox can't be looked at: {error}")],
-            ..InboxTicks::default()
-        },
-    }
+    inbox.settle(workspace.clock.now()).unwrap_or_else(|error| InboxOutcome {
+        problems: vec![format!("the inbox can't be looked at: {error}")],
+        ..InboxOutcome::default()
+    })
 }
 
-impl InboxTicks {
-    fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.dropped.is_empty() && self.problems.is_empty()
-    }
-
-    /// Prints what was kept and the problems; true where there is a problem.
-    fn print_report(&self, ui: Ui) -> bool {
-        let kept = self.kept.iter();
-        kept.for_each(|one| ui.note(format!("kept: {}", one.saved.text.trim_start_matches("- "))));
-        self.problems.iter().for_each(|problem| ui.note(format!("problem: {problem}")));
-        !self.problems.is_empty()
-    }
+/// Prints what was kept and the problems; true where there is a problem.
+fn print_inbox(ui: Ui, inbox: &InboxOutcome) -> bool {
+    let kept = inbox.kept.iter();
+    kept.for_each(|one| ui.note(format!("kept: {}", one.saved.text.trim_start_matches("- "))));
+    inbox.problems.iter().for_each(|problem| ui.note(format!("problem: {problem}")));
+    !inbox.problems.is_empty()
 }
 
 /// Prints the report, besides the notifications themselves.

@@ -160,9 +160,7 @@ fn scan(
     let asking = builder.choose(proposals, &workspace.settings, now, &workspace.zone);
     if !dry {
         inbox.ask(&asking.lines, &asking.again)?;
-        for (id, error) in inbox.settle(now)?.failed {
-            context.ui.note(format!("`{id}` can't be kept: {error}"));
-        }
+        inbox.settle(now)?.problems.iter().for_each(|problem| context.ui.note(problem));
     }
     let found = asking.lines.iter().map(|one| {
         let Candidate { id, category, section, text, quote, .. } = one;

@@ -209,20 +209,15 @@ async fn settle(workspace: &Arc<Workspace>) -> anyhow::Result<Option<String>> {
     let shared = Arc::clone(workspace);
     blocking(move || {
         let inbox = Inbox::new(shared.memory());
-        let InboxOutcome { kept, dropped, failed } = inbox.settle(shared.clock.now())?;
+        let InboxOutcome { kept, dropped, problems } = inbox.settle(shared.clock.now())?;
         for one in &kept {
             tracing::info!(id = one.id, "kept: {}", one.saved.text);
         }
         tracing::debug!(?dropped, "declined");
-        for (id, error) in &failed {
-            tracing::warn!(id, "can't be kept: {error}");
-        }
+        problems.iter().for_each(|problem| tracing::warn!("{problem}"));
         let all = inbox.list()?;
         let open = all.iter().filter(|one| one.state == CandidateState::Open).count();
-        let words = match failed.first() {
-            Some((id, error)) => format!("`{id}` can't be kept: {error}"),
-            None => format!("{open} to tick"),
-        };
+        let words = problems.into_iter().next().unwrap_or_else(|| format!("{open} to tick"));
         Ok((!all.is_empty()).then_some(words))
     })
     .await
