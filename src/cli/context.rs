@@ -185,10 +185,7 @@ impl Context {
 
 /// An instant as options take it: RFC 3339, or a local date and time.
 pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp> {
-    if let Ok(at) = text.parse() {
-        return Ok(at);
-    }
-    text.parse().map(|local| schedule::resolve(&workspace.zone, local)).map_err(|_| {
+    schedule::exact_instant(text, &workspace.zone).ok_or_else(|| {
         CommandError::usage(format!("`{text}` is no instant"))
             .hint("write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`")
     })

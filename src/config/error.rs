@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
+use crate::format::nearest;
+
 /// A setting, secret or directory that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
@@ -226,16 +228,6 @@ pub(super) fn form_of(message: &str) -> Option<&'static str> {
 /// The texts between backticks.
 pub(super) fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
-}
-
-/// The known name that is most like a wrong one, if any is like it.
-pub(crate) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
-        .filter(|(score, _)| *score > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -31,7 +31,6 @@ pub use self::add_allowed::with_allowed;
 pub(crate) use self::dirs::create_private;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_executable, is_vault, resolved};
 pub use self::error::ConfigError;
-pub(crate) use self::error::nearest;
 pub(crate) use self::note_paths::path_problem;
 pub use self::path_patterns::{PathPatterns, with_literal_brackets};
 pub(crate) use self::secret::expand;

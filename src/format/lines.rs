@@ -313,5 +313,12 @@ fn quoted_part(text: &[u8]) -> std::ops::Range<usize> {
     }
 }
 
+/// The first and the last line of `3`, `3-7` or `3-`. Whether there are such lines isn't checked.
+pub fn parse_range(text: &str) -> Option<(usize, usize)> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let to = if to.is_empty() { usize::MAX } else { to.trim().parse().ok()? };
+    Some((from.trim().parse().ok()?, to))
+}
+
 #[cfg(test)]
 mod tests;

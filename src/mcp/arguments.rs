@@ -6,6 +6,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::failure::ToolFailure;
+use crate::format::nearest;
 use crate::memory::MemoryKind;
 
 /// The type of an argument.
@@ -158,8 +159,7 @@ pub fn check<'a>(
 fn unknown(tool: &str, arguments: &[Argument], name: &str) -> ToolFailure {
     let shown: String = name.chars().take(60).collect();
     let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let near = names.iter().find(|known| strsim::damerau_levenshtein(known, &shown) <= 2);
-    let hint = match near {
+    let hint = match nearest(&shown, &names) {
         Some(near) => format!("Did you mean `{near}`?"),
         None if names.is_empty() => format!("`{tool}` takes none."),
         None => format!("`{tool}` takes: {}.", names.join(", ")),

@@ -39,7 +39,9 @@ pub use lateness::{DigestRule, is_missed, needs_digest};
 pub use pause::Pause;
 pub use reminder_dates::Series;
 pub use routine_times::Timetable;
-pub use zone::{Difference, Zone, compare_zone_data, database_version, other_database_version, resolve};
+pub use zone::{
+    Difference, Zone, compare_zone_data, database_version, exact_instant, other_database_version, resolve,
+};
 
 use jiff::Timestamp;
 

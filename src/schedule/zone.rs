@@ -111,6 +111,11 @@ pub fn resolve(zone: &Zone, local: civil::DateTime) -> Timestamp {
     local_time::resolve(zone.tz(), local)
 }
 
+/// The instant of RFC 3339, or of a local date and time in `zone`.
+pub fn exact_instant(text: &str, zone: &Zone) -> Option<Timestamp> {
+    text.parse().ok().or_else(|| Some(resolve(zone, text.parse().ok()?)))
+}
+
 /// A span of time over which the two databases give different offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::QuestionKey;
-use crate::config::nearest;
+use crate::format::nearest;
 
 /// The answers of a file, by their questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

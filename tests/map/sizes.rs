@@ -113,7 +113,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What another machine dropped is named with it.
     // The hash of told words is in a claim.
     ("machines", 3200),
-    ("mcp", 3300),
+    ("mcp", 3250),
     // A form about an older follow-up changes nothing; one about a fact means its exact words, and no edit loses bytes.
     // Working memory says whether its conversation read what others wrote.
     // A pin goes along with the memory that is promoted.

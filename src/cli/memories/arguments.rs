@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
+use crate::format::lines::parse_range;
 use crate::memory::{MemoryError, Scope, derive, legacy_scope};
 
 /// The longest text on standard input, in kB.
@@ -61,15 +62,8 @@ pub(super) fn parse_day(text: &str, workspace: &Workspace) -> Result<Date> {
     }
 }
 
-/// `3`, `3-7`, `3-`.
-pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize)> {
-    let (from, to) = text.split_once('-').unwrap_or((text, text));
-    let to = if to.is_empty() { Ok(usize::MAX) } else { to.trim().parse() };
-    match (from.trim().parse(), to) {
-        (Ok(from), Ok(to)) => Ok((from, to)),
-        _ => {
-            Err(CommandError::usage(format!("`{text}` is no range of lines"))
-                .hint("write `3`, `3-7` or `3-`"))
-        }
-    }
+pub(super) fn line_range(text: &str) -> Result<(usize, usize)> {
+    parse_range(text).ok_or_else(|| {
+        CommandError::usage(format!("`{text}` is no range of lines")).hint("write `3`, `3-7` or `3-`")
+    })
 }

@@ -1,6 +1,6 @@
 //! `memory`: saves, lists, reads, changes and removes memories.
 
-use super::arguments::{parse_day, parse_line_range, parse_scope, previous_scope, text_argument};
+use super::arguments::{line_range, parse_day, parse_scope, previous_scope, text_argument};
 use super::saving::{SaveArgs, one_line, print_saved, save};
 use crate::cli::context::note_line;
 use crate::cli::prelude::*;
@@ -116,7 +116,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             list(context, &workspace, kind, scope, date.as_deref(), *all)
         }
         Args::Get { path, lines } => {
-            let excerpt = memory.get(path, lines.as_deref().map(parse_line_range).transpose()?)?;
+            let excerpt = memory.get(path, lines.as_deref().map(line_range).transpose()?)?;
             context.ui.json(&excerpt);
             context.ui.line(excerpt.text.trim_end_matches(['\n', '\r']));
             if excerpt.truncated {

@@ -121,3 +121,11 @@ fn a_quoted_marker_in_a_task_line_is_text() {
     assert_eq!(live("- [ ] msg=\"x\" %% y\nb\n"), [1]);
     assert_eq!(live("say \"50%% off\"\nb\n"), [1]);
 }
+
+#[test]
+fn a_range_is_read_as_it_is_written() {
+    assert_eq!(["5", "5-20", "5-"].map(parse_range), [Some((5, 5)), Some((5, 20)), Some((5, usize::MAX))]);
+    for bad in ["", "a", "-5", "1,2", "5--6", "99999999999999999999"] {
+        assert_eq!(parse_range(bad), None, "{bad}");
+    }
+}

@@ -34,7 +34,7 @@ use super::failure::ToolFailure;
 use super::hosts::ServerPurpose;
 use super::shared_state::{ServerScopes, SharedState, ToolSet};
 use super::untrusted;
-use crate::format::{invisible, one_line};
+use crate::format::{invisible, nearest, one_line};
 use crate::memory::{Scope, ScopeError, accessible};
 use crate::search::Progress;
 use crate::vault::Origin;
@@ -294,9 +294,7 @@ impl FromStr for ToolSet {
 
 fn unknown(name: &str) -> String {
     let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-    let distance = |known: &&str| strsim::damerau_levenshtein(known, name);
-    let near = all.iter().copied().chain(ServerPurpose::NAMES).min_by_key(distance);
-    let near = near.filter(|near| distance(near) <= 3);
+    let near = nearest(name, &[&all[..], &ServerPurpose::NAMES].concat());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("there is no tool `{name}`{near} There are `recall`, `deliver`, `full`, and: {}", all.join(", "))
 }

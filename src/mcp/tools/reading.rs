@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::one_line;
 use super::prelude::*;
 use crate::format::commitment::CommitmentStatus;
+use crate::format::lines::parse_range;
 use crate::mcp::untrusted;
 use crate::memory::commitments::ListedFollowUp;
 use crate::memory::{self, MemoryKind};
@@ -196,17 +197,11 @@ fn listing(listed: Vec<ListedFollowUp>, none: &str) -> ToolAnswer {
 
 /// An instant as models write it: RFC 3339, or a local date and time.
 pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, ToolFailure> {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(at);
-    }
-    match text.parse::<jiff::civil::DateTime>() {
-        Ok(local) => Ok(schedule::resolve(&workspace.zone, local)),
-        Err(_) => {
-            let shown: String = text.chars().take(60).collect();
-            Err(ToolFailure::new("bad_date", format!("{shown:?} is no date and time"))
-                .hint("Write RFC 3339, `2026-05-08T19:00:00Z`, or local, `2026-05-08 19:00`."))
-        }
-    }
+    schedule::exact_instant(text, &workspace.zone).ok_or_else(|| {
+        let shown: String = text.chars().take(60).collect();
+        ToolFailure::new("bad_date", format!("{shown:?} is no date and time"))
+            .hint("Write RFC 3339, `2026-05-08T19:00:00Z`, or local, `2026-05-08 19:00`.")
+    })
 }
 
 pub(super) const GET: ToolEntry = ToolEntry {
@@ -276,40 +271,11 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
     Ok(ToolAnswer { text, ..ToolAnswer::from_notes("", &output) })
 }
 
-/// `5`, `5-20`, `5-` as first and last line.
 fn range(text: &str) -> Result<(usize, usize), ToolFailure> {
-    let bad = || {
+    parse_range(text).ok_or_else(|| {
         let shown: String = text.chars().take(40).collect();
         ToolFailure::new("bad_lines", format!("{shown:?} names no lines"))
             .of("lines")
             .hint("Write `5`, `5-20` or `5-`; lines count from 1.")
-    };
-    let number = |text: &str| text.trim().parse::<usize>().ok().filter(|n| *n > 0);
-    let (first, last) = match text.split_once('-') {
-        None => {
-            let line = number(text).ok_or_else(bad)?;
-            (line, line)
-        }
-        Some((first, "")) => (number(first).ok_or_else(bad)?, usize::MAX),
-        Some((first, last)) => (number(first).ok_or_else(bad)?, number(last).ok_or_else(bad)?),
-    };
-    if last < first {
-        return Err(bad());
-    }
-    Ok((first, last))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_read_as_written() {
-        assert_eq!(range("5").unwrap(), (5, 5));
-        assert_eq!(range("5-20").unwrap(), (5, 20));
-        assert_eq!(range("5-").unwrap(), (5, usize::MAX));
-        for bad in ["", "0", "a", "5-4", "-5", "1,2", "5--6", "99999999999999999999"] {
-            assert_eq!(range(bad).unwrap_err().kind, "bad_lines", "{bad}");
-        }
-    }
+    })
 }
