@@ -90,24 +90,22 @@ pub(super) fn approval(
 ) -> Option<CodexApproval> {
     let item = params["itemId"].as_str().and_then(|item| open.get(item));
     let made = |name: &str, arguments: Value| {
-        let id = params["itemId"].as_str().or(params["callId"].as_str()).unwrap_or(name).to_owned();
+        let id = params["itemId"].as_str().unwrap_or(name).to_owned();
         ToolCall { id, name: name.to_owned(), arguments: arguments.to_string() }
     };
-    let of_item = |tool: &'static str, words: [&str; 2]| {
+    let of_item = |tool: &'static str| {
         let arguments = if tool == SHELL {
             json!({"command": params["command"], "cwd": params["cwd"]})
         } else {
-            json!({"changes": params["fileChanges"], "root": params["grantRoot"]})
+            json!({"root": params["grantRoot"]})
         };
         let call = item.cloned().unwrap_or_else(|| made(tool, arguments));
-        let [yes, no] = words.map(|word| json!({"decision": word}));
+        let [yes, no] = ["accept", "decline"].map(|word| json!({"decision": word}));
         CodexApproval { call, named_by: Some(tool), yes, no }
     };
     match method {
-        "item/commandExecution/requestApproval" => Some(of_item(SHELL, ["accept", "decline"])),
-        "item/fileChange/requestApproval" => Some(of_item(PATCH, ["accept", "decline"])),
-        "execCommandApproval" => Some(of_item(SHELL, ["approved", "denied"])),
-        "applyPatchApproval" => Some(of_item(PATCH, ["approved", "denied"])),
+        "item/commandExecution/requestApproval" => Some(of_item(SHELL)),
+        "item/fileChange/requestApproval" => Some(of_item(PATCH)),
         "item/permissions/requestApproval" => {
             let arguments = json!({"permissions": params["permissions"], "reason": params["reason"]});
             Some(CodexApproval {
