@@ -4,7 +4,7 @@
 //! The log stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
 
 use std::ffi::OsStr;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use super::host::messages::HookInput;
 use super::host::{HostEvent, Transcript};
 use crate::clock::Clock;
-use crate::config::{Dirs, create_private, json_file};
+use crate::config::{Dirs, create_private};
 use crate::memory::{Origin, Scope, accessible, derive, legacy_scope};
 use crate::search::follow::follower;
 use crate::vault::Actor;
@@ -30,7 +30,7 @@ const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The log's name.
 const LOG_NAME: &str = "hooks.log";
-/// Beyond this the older half goes.
+/// Beyond this it starts over.
 const MAX_LOG_BYTES: u64 = 64 << 10;
 /// A cause is one line and not longer than this.
 const MAX_CAUSE_CHARS: usize = 300;
@@ -146,19 +146,10 @@ fn append(path: &Path, line: &str) -> std::io::Result<()> {
         create_private(dir)?;
     }
     if std::fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_LOG_BYTES) {
-        halve(path)?;
+        std::fs::remove_file(path)?;
     }
     // One write, so that lines of two hooks don't mix.
     std::fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
-}
-
-fn halve(path: &Path) -> std::io::Result<()> {
-    let mut file = std::fs::File::open(path)?;
-    file.seek(SeekFrom::End(-(i64::try_from(MAX_LOG_BYTES / 2).unwrap_or(0))))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_LOG_BYTES / 2).read_to_end(&mut bytes)?;
-    let start = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
-    json_file::replace(path, &bytes[start..], false)
 }
 
 #[cfg(test)]
