@@ -67,8 +67,8 @@ impl Ui {
         }
     }
 
-    /// Prints one line of the result with text of notes: a program gets every byte, a terminal no control characters.
-    /// False where the reader is gone.
+    /// Prints one line of the result with text of notes: a terminal gets no control characters, a program all but the
+    /// sequences of terminals. False where the reader is gone.
     pub fn line_of_notes(self, text: &str) -> bool {
         let shown = if std::io::stdout().is_terminal() { escape_control(text) } else { text.into() };
         result_line(&shown);
