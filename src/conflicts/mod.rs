@@ -5,10 +5,11 @@
 //! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the
 //! merge runs again, and no line comes twice. History keeps the copy.
 //!
-//! - [`Finder`]: searches for copies;
+//! - [`Finder`]: searches for copies; [`reminder_lines`]: the lines of one reminder on both sides;
 //! - this file: recognising copies, the plan, carrying it out.
 
 mod finder;
+mod reminder_lines;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -124,8 +125,12 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), &note_before, &copy_before);
     let base = chosen.map(|(at, other)| known_to(&states[at..], other));
     let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
-    let merged =
-        three_way_merge(base.as_deref(), &note_before, &with_line_ends_of(&note_before, &copy_before));
+    let [ours, theirs] = reminder_lines::aligned(
+        base.as_deref(),
+        &note_before,
+        &with_line_ends_of(&note_before, &copy_before),
+    );
+    let merged = three_way_merge(base.as_deref(), &ours, &theirs);
     Ok(MergePlan {
         copy,
         base: chosen.map(|(at, _)| states[at].time),
@@ -144,11 +149,15 @@ struct NoteState {
     is_own: bool,
 }
 
-/// The states of a note that history keeps, newest first, without the one that stands there now.
+/// The states of a note that history keeps, newest first, without the one that stands there now. The oldest is empty if
+/// the note was made here: the other machine may have made its own.
 fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<Vec<NoteState>, ConflictError> {
     let filter = LogFilter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..LogFilter::default() };
     let mut states: Vec<NoteState> = Vec::new();
-    history.log(&filter, |CommitRecord { commit, .. }| {
+    let mut made = None;
+    history.log(&filter, |CommitRecord { commit, changes }| {
+        let is_new = changes.iter().any(|change| change.path == note.as_str() && change.old.is_none());
+        made = (is_new && commit.parent().is_some()).then_some(commit.time);
         if let Some(bytes) = history.read_at(&commit, note.as_str())?
             && bytes != now
         {
@@ -159,6 +168,7 @@ fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<Vec<NoteStat
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    states.extend(made.map(|time| NoteState { time, bytes: Vec::new(), is_own: false }));
     Ok(states)
 }
 
@@ -193,34 +203,34 @@ pub fn execute(
 }
 
 /// The index, among a note's `states` (newest first), of the base of the merge of `note` with `copy`, and that one of the two
-/// that is another machine's; none if no state shares a line with `copy`.
+/// that is another machine's; none if no state shares a line with both.
 ///
 /// Sync tools don't name the base. Of the other machine's side it is the state from which that side differs in the
 /// fewest lines, and the oldest of several such; see [`known_to`]. Mostly the copy is the other machine's; but a tool
-/// may keep the other machine's as the note, and then the copy has what was written here. So the older one of both
-/// sides' nearest states is the base.
-fn choose_base<'a, 't>(
+/// may keep the other machine's as the note, and then the copy has what was written here, as one that is a state itself.
+/// So the older one of both sides' nearest states is the base.
+fn choose_base<'a>(
     states: impl Iterator<Item = &'a [u8]> + Clone,
-    note: &'t [u8],
-    copy: &'t [u8],
-) -> Option<(usize, &'t [u8])> {
-    let (of_note, of_copy) = (nearest(states.clone(), note), nearest(states, copy)?);
-    Some(match of_note.filter(|at| *at > of_copy) {
-        Some(at) => (at, note),
-        None => (of_copy, copy),
-    })
+    note: &'a [u8],
+    copy: &'a [u8],
+) -> Option<(usize, &'a [u8])> {
+    let (of_note, of_copy) = (nearest(states.clone(), note)?, nearest(states.clone(), copy)?);
+    let is_copy_ours = of_note > of_copy || of_note == of_copy && states.clone().nth(of_copy) == Some(copy);
+    Some(if is_copy_ours { (of_note, note) } else { (of_copy, copy) })
 }
 
 /// The index of the state from which `text` differs in the fewest lines, of several such the oldest; none if none shares
-/// a line with it.
-fn nearest<'a>(states: impl Iterator<Item = &'a [u8]>, text: &[u8]) -> Option<usize> {
-    let text = lines(text);
+/// a line with it. A reminder with another time or other words differs by half: it has its id.
+fn nearest<'a>(states: impl Iterator<Item = &'a [u8]>, text: &'a [u8]) -> Option<usize> {
+    let named = |line: &&'a [u8]| split_id(line).map_or(*line, |(_, id)| id);
+    let both = |text: &'a [u8]| [lines(text), lines(text).iter().map(named).collect()];
+    let text = both(text);
     let mut best: Option<(usize, usize)> = None;
     for (at, state) in states.enumerate() {
-        let state = lines(state);
-        let differ = differences(&state, &text);
+        let state = both(state);
+        let differ = state.iter().zip(&text).flat_map(|(state, text)| differences(state, text));
         let distance: usize = differ.map(|op| op.old_range().len() + op.new_range().len()).sum();
-        let has_common = distance < state.len() + text.len();
+        let has_common = distance < 2 * (state[0].len() + text[0].len());
         if has_common && best.is_none_or(|(least, _)| distance <= least) {
             best = Some((distance, at));
         }

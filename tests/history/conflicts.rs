@@ -124,6 +124,74 @@ fn a_line_that_was_written_here_before_both_changed_alike_stays() {
     }
 }
 
+/// Neither had the lines of the other, also where a template gave both notes the same head.
+#[test]
+fn a_note_that_both_machines_made_has_the_lines_of_both() {
+    for (ours, theirs) in [
+        ("- 22:20 met Anna\n", "# Monday\n\n- 10:00 tea\n"),
+        ("# Monday\n\n- 22:20 met Anna\n", "# Monday\n\n- 10:00 tea\n"),
+    ] {
+        for later in ["", "- 22:30 more\n"] {
+            for is_copy_ours in [true, false] {
+                let vault = TestVault::new("//- /b.md\nb\n");
+                let _ = vault.run(&["history"]).ok();
+                vault.write("a.md", ours);
+                let _ = vault.run(&["history"]).ok();
+                let ours = format!("{ours}{later}");
+                vault.write("a.md", &ours);
+                let _ = vault.run(&["history"]).ok();
+                let [note, copy] = if is_copy_ours { [theirs, &ours] } else { [&ours, theirs] };
+                vault.write("a.md", note);
+                vault.write(COPY, copy);
+                let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
+                let merged = vault.read("a.md");
+                for line in ours.lines().chain(theirs.lines()).filter(|line| !line.is_empty()) {
+                    assert_eq!(merged.matches(line).count(), 1, "{line} in {merged}");
+                }
+            }
+        }
+    }
+}
+
+/// A phone was away while the server told and moved lines, and most lines of the short note were reworded there.
+#[test]
+fn reworded_reminders_are_known_by_their_ids() {
+    let line = |day: u32, recur: &str, msg: &str, id: char| {
+        let id = id.to_string().repeat(12);
+        format!("- [ ] date=2026-12-0{day} time=09:30 recur={recur} msg=\"{msg}\" id=rid_{id}\n")
+    };
+    let note = |lines: &[String]| format!("# Reminders\n\n{}", lines.concat());
+    let vault = TestVault::new("//- /Reminders.md\n# Reminders\n\n");
+    let one = line(1, "none", "one", 'A');
+    let far = line(9, "none", "far", 'C');
+    let server = note(&[line(2, "daily", "pills", 'B'), far.clone()]);
+    for state in [
+        note(&[one.clone(), line(1, "daily", "pills", 'B'), far, line(1, "none", "call", 'D')]),
+        server.clone(),
+    ] {
+        let _ = vault.run(&["history"]).ok();
+        vault.write("Reminders.md", state);
+    }
+    let _ = vault.run(&["history"]).ok();
+    let phone = [
+        one,
+        line(1, "daily", "pills with water", 'B'),
+        line(9, "none", "far and edited", 'C'),
+        line(1, "none", "call!", 'D'),
+        "- [ ] date=2026-12-03 time=09:30 recur=none msg=\"new\"\n".to_owned(),
+    ];
+    vault.write("Reminders.md", note(&phone));
+    let copy = "Reminders.sync-conflict-20261121-093000-ABCDEFG.md";
+    vault.write(copy, server);
+    let _ = vault.run(&["conflicts", "merge", "--yes", copy]).ok();
+    let merged = vault.read("Reminders.md");
+    for (words, times) in [("\"one\"", 0), ("\"far", 1), ("\"call!\"", 1), ("\"new\"", 1), ("pills", 1)] {
+        assert_eq!(merged.matches(words).count(), times, "{words} in {merged}");
+    }
+    let pills = line(2, "daily", "pills with water", 'B');
+    assert!(merged.contains(&pills), "told here and reworded there: {merged}");
+}
+
 /// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.
 /// The tool kept the other machine's version as the note, and the copy is what was written here, line by line.
 #[test]
