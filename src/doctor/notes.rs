@@ -2,6 +2,7 @@
 //! conflict copies of sync tools, files that are left out, and tasks of other plugins.
 
 use super::{Check, CheckExtent, Checked, all};
+use crate::conflicts::{ConflictCopy, Finder};
 use crate::format::{commitment, reminder};
 use crate::reminders::{PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
@@ -80,15 +81,18 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
 }
 
 /// The notes of reminders and follow-ups that are not there, while a note of that name, in letters of any case, is in
-/// another place: nothing of it is told.
+/// another place, or a conflict copy: nothing of it is told.
 pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
     let paths = &workspace.settings.paths;
     let mut missing = [&paths.reminders, &paths.commitments].map(|name| workspace.note(name)).to_vec();
     missing.retain(|path| !workspace.vault.exists(path));
-    let walk = (!missing.is_empty()).then(|| workspace.vault.walk(&WalkOptions::default()));
+    let walk = (!missing.is_empty()).then(|| workspace.vault.walk(&WalkOptions::every_file()));
     let notes = walk.and_then(Result::ok).map_or_else(Vec::new, |walk| walk.entries);
     let other = |path: &NotePath| {
-        let is_it = |name: &str| name.eq_ignore_ascii_case(path.file_name());
+        let is_it = |name: &str| {
+            name.eq_ignore_ascii_case(path.file_name())
+                || conflict::original_of(name).as_deref() == Some(path.file_name())
+        };
         let holds_some = |note: &&NotePath| {
             let bytes = workspace.vault.read(note).unwrap_or_default();
             // Anybody's note may be called so.
@@ -172,14 +176,13 @@ fn copies(workspace: &Workspace) -> Checked {
     let fix = "mount it, or name another with `--vault DIR`";
     let walk = workspace.vault.walk(&WalkOptions::default());
     let walk = walk.map_err(|error| Check::fail("vault", error.to_string(), fix))?;
-    let is_copy = |path: &&NotePath| conflict::is_conflict_copy(path.file_name());
-    let copies: Vec<_> = walk.entries.iter().map(|entry| &entry.path).filter(is_copy).collect();
+    let copies = Finder::default().find_all(&workspace.vault).into_iter();
     let mut checks: Vec<_> = copies
-        .iter()
+        .filter(|copy| copy.is_certain)
         .take(SHOWN)
-        .map(|path| {
+        .map(|ConflictCopy { copy, .. }| {
             warn(
-                format!("`{path}` is a sync tool's conflict copy, and is not read"),
+                format!("`{copy}` is a sync tool's conflict copy, and is not read"),
                 "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`",
             )
         })

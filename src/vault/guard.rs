@@ -150,15 +150,24 @@ impl KnownLengths {
 
 /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
 pub(in crate::vault) fn check_copies(path: &NotePath, dir: &OwnedFd) -> Result<(), EditRefusal> {
-    let items = Dir::read_from(dir).into_iter().flatten().flatten();
-    let mut names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
     // A copy's name begins with that of its original, which few names in a folder do.
-    let is_copy = |name: &String| {
+    let is_copy = |name: &str| {
         name.starts_with(path.stem()) && conflict::original_of(name).as_deref() == Some(path.file_name())
     };
-    let Some(copy) = names.find(is_copy) else { return Ok(()) };
-    let copy = path.beside(&copy).unwrap_or_else(|| path.clone());
+    let Some(copy) = beside(path, dir, is_copy) else { return Ok(()) };
     Err(EditRefusal::ConflictCopy { path: path.clone(), copy })
+}
+
+/// A note beside this one in the open folder `dir` whose name differs in the case of letters alone.
+pub(in crate::vault) fn other_case(path: &NotePath, dir: &OwnedFd) -> Option<NotePath> {
+    let own = path.file_name();
+    beside(path, dir, |name| name != own && name.eq_ignore_ascii_case(own))
+}
+
+fn beside(path: &NotePath, dir: &OwnedFd, is_it: impl Fn(&str) -> bool) -> Option<NotePath> {
+    let items = Dir::read_from(dir).into_iter().flatten().flatten();
+    let mut names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
+    names.find(|name| is_it(name)).map(|name| path.beside(&name).unwrap_or_else(|| path.clone()))
 }
 
 /// The time for which a note, or a line, must have been unchanged.

@@ -177,7 +177,8 @@ fn words_changed_while_the_rewrite_is_blocked_are_not_told_again() {
     world.write(due("Call Mum") + &due("Buy milk") + &due("Pay a rent").replace("09:30", "09:31"));
     std::fs::remove_file(copy).unwrap();
     assert_eq!(world.tick().fired.len(), 2);
-    let told = world.place.texts();
+    let mut told = world.place.texts();
+    told.retain(|text| !text.contains("is a conflicting copy of"));
     assert!(told.len() == 3 && told[2].contains("Buy milk") && told[2].contains("Pay a rent"), "{told:?}");
     assert_eq!(world.read(), "");
 }

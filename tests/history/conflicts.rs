@@ -246,13 +246,15 @@ fn follow_ups_that_both_added_stay_whole() {
 }
 
 /// The ends of the names of copies.
-pub const COPIES: [&str; 6] = [
+pub const COPIES: [&str; 8] = [
     ".sync-conflict-20261121-093000-ABCDEFG",
     " (Ann's conflicted copy 2026-11-21)",
     " (Cópia em conflito de pc-saito 2026-11-21 (1))",
     " 2",
     " (1)",
     "-DESKTOP-ABC1234",
+    " (conflict_on_2026-11-21)",
+    ".conflict1",
 ];
 
 #[test]
@@ -276,4 +278,50 @@ fn nothing_is_told_from_a_copy() {
         .says("Plan 2.md (1)")
         .says("Todo.md (1)")
         .lacks("strange");
+}
+
+/// The daemon may run on a machine that nobody looks at.
+#[test]
+fn a_copy_beside_the_reminders_is_told_of_once() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n# Reminders\n");
+    vault.run(&["tick"]).lacks("conflicting copy");
+    vault.write("Reminders.sync-conflict-20261121-093000-ABCDEFG.md", "- [ ] Call\n");
+    vault
+        .run(&["tick"])
+        .says("is a conflicting copy of `Reminders.md`: lines that only the copy has are not delivered");
+    vault.run(&["tick"]).lacks("conflicting copy");
+    // A phone doesn't tell the case of letters apart.
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /commitments.md\nMy own\n");
+    vault.write("reminders.md", "- [ ] date=2026-12-05 time=09:00 recur=none msg=\"Call\"\n");
+    let run = vault.run(&["tick"]);
+    run.says("`Reminders.md` is missing, so nothing of `reminders.md` is delivered").lacks("commitments.md");
+}
+
+/// As rclone's bisync leaves it: both sides are renamed, with the mark behind the extension.
+#[test]
+fn a_note_that_became_two_copies_is_missed() {
+    let line = |msg: &str| format!("- [ ] date=2026-12-05 time=09:00 recur=none msg=\"{msg}\"\n");
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    vault.write("Reminders.md", line("one"));
+    let _ = vault.run(&["tick"]).ok();
+    let note = vault.read("Reminders.md");
+    vault.remove("Reminders.md");
+    vault.write("Reminders.md..path1", format!("{note}{}", line("from the phone")));
+    vault.write("Reminders.md..path2", format!("{note}{}", line("from here")));
+    let listed = vault.run(&["conflicts", "list"]);
+    listed.says("Reminders.md..path1").says("Reminders.md..path2");
+    vault.run(&["tick"]).says("`Reminders.md` is missing, so nothing of `Reminders.md..path");
+    vault.run(&["status"]).exits(1).says("so nothing of `Reminders.md..path1` is");
+    vault.run(&["doctor"]).exits(1).says("`Reminders.md..path2` is a sync tool's conflict copy");
+    vault.run(&["remind", "add", "tomorrow 9am", "Tea"]).exits(1).warns("conflicting copy");
+    // The person chooses one, and merges the other.
+    std::fs::rename(vault.path("Reminders.md..path1"), vault.path("Reminders.md")).unwrap();
+    let before = vault.tree();
+    let _ = vault.run(&["conflicts", "merge", "--yes", "Reminders.md..path2"]).ok();
+    let merged = vault.read("Reminders.md");
+    for words in ["\"one\"", "from the phone", "from here"] {
+        assert_eq!(merged.matches(words).count(), 1, "{words} in {merged}");
+    }
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.tree(), before, "history keeps the copy");
 }

@@ -257,6 +257,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
 async fn work(pass: Pass<'_>, notes: &PassNotes, report: &mut PassReport) -> Result<planned::PassPlan> {
     pass.journal.release_unsent()?;
     machine_claims::mark_left_open(pass)?;
+    notes::tell_of_copies(pass)?;
     let mut sender = Sender::new(pass, SEND_BUDGET, report);
     sender.resume(MessageSelection::Counting).await?;
     let mut plan = plan::plan(pass, notes)?;

@@ -11,10 +11,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::planned::UnsentOccurrence;
 use super::{Pass, PassReport, PassSettings};
 use crate::deliver::delivery_journal::LineHash;
+use crate::deliver::notice_once;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::format::{ReminderId, lines};
 use crate::reminders::{self, PlacedFinding};
+use crate::sqlite::Result;
 use crate::vault::{NotePath, QuietTracker, SteadyLines};
 
 /// The longest wait of a due line that is being edited.
@@ -129,6 +131,30 @@ impl PassNotes {
         };
         findings.iter().map(key).collect()
     }
+}
+
+/// Tells the person of a conflict copy beside a note, and of a note whose name a sync tool brought in other letters,
+/// again after some days: what stands there isn't delivered, and the person may see neither folder nor log of this machine.
+pub(super) fn tell_of_copies(pass: Pass<'_>) -> Result<()> {
+    // Anybody's note may be called `commitments.md`.
+    let holds_some = |note: &NotePath| {
+        let bytes = pass.vault.read(note).unwrap_or_default();
+        !reminder::parse(&bytes).reminders.is_empty() || !commitment::parse(&bytes).blocks.is_empty()
+    };
+    for note in [&pass.settings.reminders, &pass.settings.commitments] {
+        let other_case = || pass.editor.other_case(note).filter(holds_some);
+        let found = pass.editor.conflict_copy(note).or_else(other_case);
+        let Some(found) = found.filter(|_| pass.machines.is_voice()) else { continue };
+        let text = if pass.vault.exists(note) {
+            format!(
+                "`{found}` is a conflicting copy of `{note}`: lines that only the copy has are not delivered, and `{note}` isn't written, until `vault-agent conflicts merge` merges the two"
+            )
+        } else {
+            format!("`{note}` is missing, so nothing of `{found}` is delivered until it gets that name")
+        };
+        notice_once(pass.journal, &format!("copy:{found}"), &text, pass.now)?;
+    }
+    Ok(())
 }
 
 impl PassState {

@@ -5,7 +5,7 @@
 //! - files below `.trash`, `.git`, `node_modules` and the folders of sync tools, temporary files, Obsidian's workspace
 //!   files, and files that `[history] exclude` names are ignored;
 //! - notes, canvases, bases, text files, settings, the files of skills, and files that `include` names are kept;
-//!   attachments are kept if the settings say so;
+//!   attachments are kept if the settings say so; a sync tool's conflict copy is kept as its original is;
 //! - all other files are ignored.
 //!
 //! A kept path with a name that git reserves can't be in a git tree ([`PathTreatment::Reserved`]). A file over
@@ -14,6 +14,7 @@
 use std::ops::RangeInclusive;
 
 use crate::config::{PathPatterns, Settings};
+use crate::vault::conflict;
 
 /// Extensions of text that people write.
 const TEXT: [&str; 6] = ["md", "markdown", "canvas", "base", "txt", "org"];
@@ -112,7 +113,13 @@ impl Selection {
     }
 
     fn wanted(&self, path: &str, name: &str) -> bool {
-        let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+        // A tool's mark may stand behind the extension.
+        let original = conflict::original_of(name);
+        let extension = original
+            .as_deref()
+            .unwrap_or(name)
+            .rsplit_once('.')
+            .map(|(_, extension)| extension.to_ascii_lowercase());
         let extension = extension.as_deref().unwrap_or("");
         if self.include.matches(path) || path == "vault-agent.toml" || path.starts_with(&self.skills) {
             return true;
@@ -128,7 +135,7 @@ impl Selection {
 /// Temporary files of editors and sync tools, by their names.
 fn is_temporary(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    crate::vault::conflict::is_temporary(name)
+    conflict::is_temporary(name)
         || lower.starts_with(".~")
         || lower.starts_with("~$")
         || [".tmp", ".swp", ".swx", ".part", ".crdownload"].iter().any(|end| lower.ends_with(end))
@@ -169,6 +176,8 @@ mod tests {
             "b/c.MD",
             "x.canvas",
             "y.base",
+            "a.md..path1",
+            "a.md.conflict2",
             "vault-agent.toml",
             ".obsidian/app.json",
             ".obsidian/snippets/a.css",
@@ -185,6 +194,7 @@ mod tests {
             "a.md~",
             ".obsidian/plugins/x/main.js",
             "x.exe",
+            "a.png.conflict1",
         ] {
             assert_eq!(selection.verdict(path), PathTreatment::Ignore, "{path}");
         }

@@ -333,8 +333,21 @@ impl Editor {
             }
             is_short
         };
-        let has_copy = || self.vault.locate(path).is_ok_and(|at| guard::check_copies(path, &at.dir).is_err());
-        is_short || has_copy()
+        is_short || self.conflict_copy(path).is_some()
+    }
+
+    /// A conflict copy beside the note, which may be missing itself.
+    pub fn conflict_copy(&self, path: &NotePath) -> Option<NotePath> {
+        match guard::check_copies(path, &self.vault.locate(path).ok()?.dir) {
+            Err(crate::vault::EditRefusal::ConflictCopy { copy, .. }) => Some(copy),
+            _ => None,
+        }
+    }
+
+    /// Of a missing note, one beside it whose name differs in the case of letters alone.
+    pub fn other_case(&self, path: &NotePath) -> Option<NotePath> {
+        let place = self.vault.locate(path).ok().filter(|_| !self.vault.exists(path))?;
+        guard::other_case(path, &place.dir)
     }
 
     /// Fails for the reason for which an edit of the note, as it stands, would be refused. Nothing is written.

@@ -2,7 +2,7 @@
 //! files. Pure.
 //!
 //! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive, OneDrive,
-//! Seafile, Resilio Sync, Proton Drive and pCloud.
+//! Seafile, Resilio Sync, Proton Drive, pCloud, rclone's bisync and Unison.
 //! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`,
 //! OneDrive's `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who
 //! gives a note such a name is asked to rename it, because a missed conflicting copy would do more harm.
@@ -13,6 +13,9 @@ use crate::format::has_shape;
 
 /// The file name of the note that `name` is a conflicting copy of, if it is named like one.
 pub fn original_of(name: &str) -> Option<String> {
+    if let Some(original) = behind_extension(name) {
+        return Some(original.to_owned());
+    }
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
         _ => (name, None),
@@ -28,7 +31,24 @@ pub fn original_of(name: &str) -> Option<String> {
 fn marked(stem: &str) -> Option<&str> {
     // Resilio Sync's and pCloud's.
     let ending = || stem.strip_suffix(".Conflict").or_else(|| stem.strip_suffix(" [conflicted]"));
-    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem)).or_else(ending)
+    syncthing(stem)
+        .or_else(|| parenthesised(stem))
+        .or_else(|| owncloud(stem))
+        .or_else(|| rclone(stem))
+        .or_else(ending)
+}
+
+/// The original's name where rclone's mark stands behind the extension.
+fn behind_extension(name: &str) -> Option<&str> {
+    rclone(name).filter(|original| original.contains('.'))
+}
+
+/// `NAME.md.conflict1`, before version 1.66 `NAME.md..path1`; `NAME.conflict1.md` with `--suffix-keep-extension`. By
+/// default both sides are renamed, so no note of the old name is left.
+fn rclone(name: &str) -> Option<&str> {
+    let (original, number) = name.rsplit_once(".conflict").or_else(|| name.rsplit_once("..path"))?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !original.is_empty()).then_some(original)
 }
 
 /// `NAME.sync-conflict-20261121-093000-ABCDEFG`
@@ -40,10 +60,10 @@ fn syncthing(stem: &str) -> Option<&str> {
 
 /// `NAME (Ann's conflicted copy 2026-11-21)`, `NAME (Conflicted copy laptop 202611210930)`,
 /// `NAME (conflicted copy 2026-11-21 093000)`, `NAME (case conflict)`; a further one `NAME (conflicted copy … (1))` or
-/// `NAME (conflicted copy …) (1)`.
+/// `NAME (conflicted copy …) (1)`. `NAME (conflict_on_2026-11-21)`, `NAME (conflict #1_on_2026-11-21)`: Unison's.
 fn parenthesised(stem: &str) -> Option<&str> {
     // Dropbox and Nextcloud translate the words; these are the common ones.
-    const WORDS: [&str; 16] = [
+    const WORDS: [&str; 17] = [
         "conflicted copy",
         "conflict copy",
         "case conflict",
@@ -61,12 +81,14 @@ fn parenthesised(stem: &str) -> Option<&str> {
         // Seafile's and Proton Drive's.
         "sfconflict ",
         "# edit conflict ",
+        "conflict_on_",
     ];
     let inner = numbered(stem).unwrap_or(stem).strip_suffix(')')?;
     let is_open = |open: &usize| {
         let words: String = inner[open + 2..].nfc().collect::<String>().to_lowercase();
         let is_whole = words.split_once(')').is_none_or(|(words, _)| words.contains('('));
-        is_whole && WORDS.iter().any(|known| words.contains(known))
+        let is_known = || WORDS.iter().any(|known| words.contains(known));
+        is_whole && (is_known() || words.starts_with("conflict #") && words.contains("_on_"))
     };
     let open = inner.rmatch_indices(" (").map(|(open, _)| open).find(is_open)?;
     Some(&stem[..open])
@@ -100,7 +122,7 @@ fn onedrive(stem: &str) -> Option<&str> {
 /// show that.
 pub fn is_conflict_copy(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    marked(stem).is_some_and(|original| !original.is_empty())
+    behind_extension(name).is_some() || marked(stem).is_some_and(|original| !original.is_empty())
 }
 
 /// Whether `name` is a temporary file of a sync tool, of an editor, or of ours.
@@ -169,6 +191,11 @@ mod tests {
             ("Reminders 2.md", "Reminders.md"),
             ("Reminders (1).md", "Reminders.md"),
             ("Plan (v2) (3).md", "Plan (v2).md"),
+            ("Reminders.md.conflict1", "Reminders.md"),
+            ("Reminders.md..path2", "Reminders.md"),
+            ("Reminders.conflict12.md", "Reminders.md"),
+            ("Reminders (conflict_on_2026-11-30).md", "Reminders.md"),
+            ("Reminders (conflict #1_on_2026-11-30).md", "Reminders.md"),
             ("MEMORY-DESKTOP-ABC1234.md", "MEMORY.md"),
             ("MEMORY-LAPTOP-ABC12345-2.md", "MEMORY.md"),
         ] {
@@ -184,6 +211,9 @@ mod tests {
             "Plan (v2).md",
             "How to (conflict copy) merge (draft).md",
             "x.sync-conflict-y.md",
+            "The Northern.conflict.md",
+            "Chapter (conflict #1).md",
+            ".conflict1",
             "Moving to the new-DESKTOP-PC.md",
             "a-DESKTOP-ABC1234-b.md",
         ] {
