@@ -9,8 +9,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::entry::{Agenda, AgendaEntry, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES};
-use crate::deliver::MessageKind;
 use crate::deliver::delivery_journal::{self, DeliveryState, PastDelivery};
+use crate::deliver::pass::meaning;
+use crate::deliver::{Journal, MessageKind};
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
 use crate::reminders::{distinct, rfc3339};
@@ -45,12 +46,13 @@ pub fn range(
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems, reminders };
     // Past deliveries, which no other source lists again.
     let mut known = HashSet::new();
-    if window.from <= window.now {
-        let rows = workspace.journal()?.past_deliveries(window.from, window.to, MOST_ENTRIES + 1)?;
+    let journal = (window.from <= window.now).then(|| workspace.journal()).transpose()?;
+    if let Some(journal) = &journal {
+        let rows = journal.past_deliveries(window.from, window.to, MOST_ENTRIES + 1)?;
         known.extend(rows.iter().map(|row| row.key.clone()));
         agenda.entries.extend(rows.into_iter().map(|row| past_entry(workspace, row)));
     }
-    add_reminders(&window, &known, &mut agenda);
+    add_reminders(&window, journal.as_ref(), &known, &mut agenda);
     let lines = agenda.reminders.reminders.iter();
     let lines: HashMap<String, usize> =
         lines.filter_map(|line| Some((line.reminder.id?.to_string(), line.line))).collect();
@@ -68,7 +70,12 @@ pub fn range(
 }
 
 /// Adds reminders that come or are late.
-fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) {
+fn add_reminders(
+    window: &DaySpan<'_>,
+    journal: Option<&Journal>,
+    known: &HashSet<String>,
+    agenda: &mut Agenda,
+) {
     let DaySpan { workspace, .. } = window;
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
     let moment = DueInstant::new(zone, window.now);
@@ -84,8 +91,10 @@ fn add_reminders(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Age
             written: it.local,
             ..AgendaEntry::new(EntryKind::Reminder, id.clone(), one.msg.clone(), it.at, tz)
         };
+        // The journal has the id of a line that couldn't be written.
+        let known_id = one.id.or_else(|| journal?.name(&meaning(one)).ok()?);
         let is_known = |it: &Occurrence| {
-            id.as_ref().is_some_and(|id| known.contains(&delivery_journal::key(id, it.local, None)))
+            known_id.is_some_and(|id| known.contains(&delivery_journal::key(id.as_str(), it.local, None)))
         };
         let due = moment.due(one).map(|due| due.occurrence);
         let late = due.filter(|it| window.holds(it.at) && !is_known(it));

@@ -290,6 +290,10 @@ fn a_copy_beside_the_reminders_is_told_of_once() {
         .run(&["tick"])
         .says("is a conflicting copy of `Reminders.md`: lines that only the copy has are not delivered");
     vault.run(&["tick"]).lacks("conflicting copy");
+    // The line can't get its id, and is known as delivered all the same.
+    vault.write("Reminders.md", "- [ ] date=2026-12-01 time=09:00 recur=none msg=\"Tea\"\n");
+    vault.run(&["tick"]).says("Tea");
+    assert_eq!(vault.run(&["--json", "status"]).json()["late"], json!([]));
     // A phone doesn't tell the case of letters apart.
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /commitments.md\nMy own\n");
     vault.write("reminders.md", "- [ ] date=2026-12-05 time=09:00 recur=none msg=\"Call\"\n");

@@ -149,7 +149,10 @@ fn check_other_note(
         false => "; `vault-agent import --from tasks` does it",
     };
     let reason = format!("this reminder is never delivered: only those in `{reminders}` are");
-    let fix = format!("move the line to `{reminders}`{does_it}");
+    let fix = match workspace.vault.is_conflict_copy(note) {
+        true => "`vault-agent conflicts merge` merges this conflict copy into its note".to_owned(),
+        false => format!("move the line to `{reminders}`{does_it}"),
+    };
     let lines = reminder::parse(bytes).reminders.into_iter().map(|line| line.line);
     found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), fix.as_str())));
 }
