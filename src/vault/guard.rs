@@ -245,6 +245,11 @@ impl SteadyLines {
         self.steady_at(line).is_some_and(|at| at <= now)
     }
 
+    /// Since when the line has been unchanged; `None` if there is no such line.
+    pub fn since(&self, line: &[u8]) -> Option<Timestamp> {
+        self.since.get(line).copied()
+    }
+
     /// The time at which the line will have been unchanged for 5 s; `None` if there is no such line.
     pub fn steady_at(&self, line: &[u8]) -> Option<Timestamp> {
         self.since.get(line)?.checked_add(STILL).ok()

@@ -130,6 +130,16 @@ fn a_due_line_is_told_once_it_is_written() {
 }
 
 #[test]
+fn a_line_that_stood_there_before_its_time_is_told_on_time() {
+    let mut world = World::new("2026-12-01T09:29:57Z", "# Mine\n");
+    world.pass(PassMode::Daemon);
+    world.later(secs(2)).write(due("Call"));
+    assert!(world.pass(PassMode::Daemon).fired.is_empty());
+    assert_eq!(world.later(secs(1)).pass(PassMode::Daemon).fired.len(), 1);
+    assert_eq!(world.place.texts(), ["Reminder: Call"]);
+}
+
+#[test]
 fn a_note_that_is_never_still_fires_its_due_lines_all_the_same() {
     let mut world = daemon();
     for second in 0..150 {

@@ -1,8 +1,8 @@
 //! Reads `Reminders.md` and `COMMITMENTS.md` for one pass, and records, from pass to pass, since when a note and its
 //! new lines have been unchanged.
 //!
-//! A person may still be typing a due line that was just written and has no id. The line fires after five seconds
-//! without a change, or after a minute of changes.
+//! A person may still be typing a line that has no id and became due by being written. The line fires after five
+//! seconds without a change, or after a minute of changes. A line that stood there before its time fires on time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -29,8 +29,17 @@ pub(super) struct ReminderNote {
     /// Whether there is such a file.
     pub is_there: bool,
     pub parsed: RemindersFile,
-    /// The lines without an id that were just written, with the instant until which each waits if it is due.
-    pub just_written: HashMap<Vec<u8>, Timestamp>,
+    /// The lines without an id that were just written.
+    pub just_written: HashMap<Vec<u8>, NewLine>,
+}
+
+/// A line that was just written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewLine {
+    /// When it was first read as it is.
+    pub since: Timestamp,
+    /// Until when it waits, if it was due by then.
+    pub until: Timestamp,
 }
 
 /// `COMMITMENTS.md`.
@@ -158,22 +167,24 @@ pub(super) fn tell_of_copies(pass: Pass<'_>) -> Result<()> {
 }
 
 impl PassState {
-    /// The reminders without an id, read at `now`: those that were just written, and until when each waits should it be
-    /// due. Lines of the first reading count as written before, so a daemon that is restarted again and again still
-    /// fires.
+    /// The reminders without an id, read at `now`: those that were just written. Lines of the first reading count as
+    /// written before, so a daemon that is restarted again and again still fires.
     pub(super) fn observe_lines_without_id<'l>(
         &mut self,
         lines: impl Iterator<Item = &'l [u8]> + Clone,
         now: Timestamp,
-    ) -> HashMap<Vec<u8>, Timestamp> {
+    ) -> HashMap<Vec<u8>, NewLine> {
         let is_first = !std::mem::replace(&mut self.has_read_entries, true);
         self.lines.observe(lines.clone(), now);
         if is_first {
             return HashMap::new();
         }
         let latest = self.waiting.and_then(|since| since.checked_add(AT_MOST).ok()).unwrap_or(Timestamp::MAX);
-        let until = |line: &[u8]| Some((line.to_vec(), self.lines.steady_at(line)?.min(latest)));
-        lines.filter_map(until).filter(|(_, until)| *until > now).collect()
+        let new = |line: &[u8]| {
+            let (since, until) = (self.lines.since(line)?, self.lines.steady_at(line)?.min(latest));
+            (until > now).then(|| (line.to_vec(), NewLine { since, until }))
+        };
+        lines.filter_map(new).collect()
     }
 
     /// Records whether due lines wait at `now` to stay the same. The minute counts from the first pass in which one

@@ -61,8 +61,8 @@ impl Planner<'_> {
             identity.elsewhere |= namesakes.is_some_and(|all| self.is_old_copy(&line.reminder, all));
             let (due, key, readiness) = self.verdict(&line.reminder, due, &identity, hash, is_disputed)?;
             match readiness {
-                Readiness::Fire if self.wait_of_new(line).is_some() => {
-                    plan.waiting.extend(self.wait_of_new(line));
+                Readiness::Fire if self.wait_of_new(line, &due).is_some() => {
+                    plan.waiting.extend(self.wait_of_new(line, &due));
                     plan.has_young = true;
                     plan.open.insert(key);
                 }
@@ -95,9 +95,10 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Until when a line waits, if it was just written.
-    fn wait_of_new(&self, line: &ReminderLine) -> Option<Timestamp> {
-        self.note.just_written.get(&line.text).copied().filter(|until| *until > self.pass.now)
+    /// Until when a line waits, if it was written after its time, and just now.
+    fn wait_of_new(&self, line: &ReminderLine, due: &DueReminder) -> Option<Timestamp> {
+        let new = self.note.just_written.get(&line.text)?;
+        (due.occurrence.at <= new.since && new.until > self.pass.now).then_some(new.until)
     }
 
     /// The id of each due line: its own, else the id that was given to this very line before, else the id of the line
