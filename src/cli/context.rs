@@ -126,10 +126,7 @@ impl Context {
     /// The vault, with a note where its settings aren't those on disk.
     fn opened(&self, open: fn(&Path, Arc<dyn Clock>) -> Result<Workspace, ConfigError>) -> Result<Workspace> {
         let workspace = open(&self.vault_dir()?, Arc::clone(&self.clock))?;
-        if let Err(error) = workspace.settings_on_disk() {
-            let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-            self.ui.note(format!("the settings are invalid, the last valid ones are used: {error}{hint}"));
-        }
+        workspace.settings_problem().into_iter().for_each(|problem| self.ui.note(problem));
         // A person has finished editing and knows the note.
         workspace.editor.count_as_settled(self.origin().actor == Actor::Cli);
         Ok(workspace)

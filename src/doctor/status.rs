@@ -9,7 +9,7 @@ use crate::agenda::{
 use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::{Journal, instants};
 use crate::format::approval;
-use crate::instance::{DaemonLock, DaemonStatus, LockError};
+use crate::instance::{DaemonLock, DaemonStatus, LastTick, LockError};
 use crate::pause::Paused;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
@@ -23,6 +23,9 @@ pub struct StatusReport {
     pub running: bool,
     /// The daemon's last report of itself; without a running daemon, that of the last one.
     pub daemon: Option<DaemonStatus>,
+    /// Without a running daemon, the last pass of `tick`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<LastTick>,
     /// The overdue unsent items of the last 30 days, the latest first, and tasks of other plugins last.
     pub late: Vec<AgendaEntry>,
     /// The next reminders, earliest first.
@@ -145,11 +148,15 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
     late.sort_by_key(|one| one.kind == EntryKind::Task);
     let settings = workspace.pass_settings();
     problems.extend(super::notes::moved(workspace));
+    let running = DaemonLock::holder(&workspace.dirs.state).is_some();
+    // A daemon reports its own.
+    problems.extend(workspace.settings_problem().filter(|_| !running));
     let journal = workspace.journal().ok();
     let journal = journal.as_ref();
     Ok(StatusReport {
-        running: DaemonLock::holder(&workspace.dirs.state).is_some(),
+        running,
         daemon: DaemonStatus::read(&workspace.dirs.state),
+        tick: LastTick::read(&workspace.dirs.state).filter(|_| !running),
         late,
         next: upcoming_items(workspace, count, scanner).unwrap_or_default(),
         waiting: journal.map(Journal::open_deliveries).transpose()?.unwrap_or_default(),

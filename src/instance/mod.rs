@@ -7,4 +7,4 @@ mod lock;
 mod status;
 
 pub use self::lock::{DaemonLock, LockError, ONE_STATE};
-pub use self::status::DaemonStatus;
+pub use self::status::{DaemonStatus, LastTick};

@@ -1,4 +1,5 @@
 //! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and `doctor`.
+//! Also that of the last `tick` without a daemon.
 //!
 //! The file is only a report. The daemon's lock decides whether one runs, never this file.
 
@@ -81,6 +82,34 @@ impl DaemonStatus {
     /// The last report, if there is one that can be read.
     pub fn read(state: &Path) -> Option<Self> {
         json_file::load(&state.join(FILE_NAME))
+    }
+}
+
+/// The last pass that `tick` made without a daemon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LastTick {
+    /// When it was made.
+    pub at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// Whether that is longer than a pass may take.
+    pub slow: bool,
+}
+
+impl LastTick {
+    const FILE_NAME: &str = "tick.json";
+
+    /// Writes it, whole or not at all.
+    ///
+    /// # Errors
+    /// The state directory can't be written.
+    pub fn write(&self, state: &Path) -> std::io::Result<()> {
+        json_file::save(&state.join(Self::FILE_NAME), self)
+    }
+
+    /// The last one, if it is known.
+    pub fn read(state: &Path) -> Option<Self> {
+        json_file::load(&state.join(Self::FILE_NAME))
     }
 }
 

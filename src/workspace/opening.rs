@@ -128,6 +128,13 @@ impl Workspace {
         gone.map_or(Ok(read), Err)
     }
 
+    /// A sentence about the settings on disk, if they are not those in use.
+    pub fn settings_problem(&self) -> Option<String> {
+        let error = self.settings_on_disk().err()?;
+        let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+        Some(format!("the settings are invalid, the last valid ones are used: {error}{hint}"))
+    }
+
     /// The vault of `held` with the present settings on disk, which `held` then has. If these are invalid, the last
     /// valid settings, and the fault.
     pub fn present(held: &RwLock<Arc<Self>>) -> (Arc<Self>, Option<ConfigError>) {

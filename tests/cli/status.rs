@@ -92,6 +92,38 @@ fn a_search_that_finds_nothing_names_what_was_not_searched() {
 }
 
 #[test]
+fn a_slow_tick_is_said_without_a_daemon() {
+    let vault = TestVault::new(FIXTURE);
+    assert_eq!(vault.json(&["status"])["tick"], Value::Null);
+    let _ = vault.run(&["tick", "--dry-run"]).ok();
+    assert_eq!(vault.json(&["status"])["tick"], Value::Null);
+    let _ = vault.run(&["tick", "--now", "2026-12-01T09:31:00Z"]).ok();
+    let tick = vault.json(&["status"])["tick"].clone();
+    assert!(tick["at"] == "2026-12-01T09:31:00Z" && tick["took_ms"].is_u64() && tick["slow"].is_boolean());
+    vault.set_now("2026-12-01T09:34:00Z");
+    let slow = json!({ "at": "2026-12-01T09:31:00Z", "took_ms": 3287, "slow": true });
+    std::fs::write(vault.state().join("tick.json"), slow.to_string()).unwrap();
+    vault.run(&["status"]).ok().says("slow      the last tick, 3 min ago, took 3287 ms, longer than 2 s\n");
+}
+
+#[test]
+fn wrong_settings_are_a_problem_of_a_tick_and_of_status() {
+    let vault = TestVault::new(&format!("{FIXTURE}//- /vault-agent.toml\ntimezone = \"UTC\"\n"));
+    let _ = vault.run(&["tick"]).ok();
+    vault.write("vault-agent.toml", "timezone = \"UTC\"\nbogus = 1\n");
+    vault.set_now("2026-12-02T08:00:00Z");
+    let tick = vault.run(&["--json", "tick"]);
+    let document = tick.exits(1).json();
+    assert!(document["problems"][0].as_str().unwrap().contains("unknown key `bogus`"), "{document}");
+    assert!(document["fired"].to_string().contains("no id yet"), "the last valid ones are used: {document}");
+    let tick = vault.run(&["tick"]);
+    assert_eq!(tick.exits(1).stderr.matches("unknown key `bogus`").count(), 1, "{tick:?}");
+    let status = vault.run(&["--json", "status"]);
+    let document = status.exits(1).json();
+    assert!(document["problems"][0].as_str().unwrap().contains("unknown key `bogus`"), "{document}");
+}
+
+#[test]
 fn json_is_one_document() {
     let vault = TestVault::new(FIXTURE);
     let status = vault.json(&["status", "--count", "1"]);

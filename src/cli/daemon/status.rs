@@ -76,6 +76,10 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
     let mut out = Vec::new();
     let now = workspace.clock.now();
     daemon_lines(&mut out, workspace, report);
+    if let Some(tick) = report.tick.as_ref().filter(|tick| tick.slow) {
+        let when = ago(tick.at, now);
+        out.push(format!("slow      the last tick, {when}, took {} ms, longer than 2 s", tick.took_ms));
+    }
     if let Some(reason) = &report.read_only {
         out.push(format!("firing    no: {reason}"));
     }

@@ -13,7 +13,7 @@ use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
 use crate::history::{History, LOOSE_OBJECTS};
-use crate::instance::DaemonLock;
+use crate::instance::{DaemonLock, LastTick};
 use crate::reminders::PlacedFinding;
 use crate::terminal::Ui;
 
@@ -70,6 +70,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let mode = if args.dry_run { PassMode::DryRun } else { PassMode::Tick };
     let mut report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
+    if !args.dry_run {
+        record_tick(&workspace, &report);
+    }
     let inbox = if args.dry_run { InboxOutcome::default() } else { settle_inbox(&workspace, &mut report) };
     #[cfg(feature = "assistant")]
     let (workspace, ran) = {
@@ -92,13 +95,15 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         (workspace, ran)
     };
+    print_report(context.ui, &workspace, &report);
+    // People read it when the vault was opened.
+    report.problems.extend(workspace.settings_problem());
     context.ui.json(&TickReport {
         pass: &report,
         inbox: &inbox,
         #[cfg(feature = "assistant")]
         routines: &ran,
     });
-    print_report(context.ui, &workspace, &report);
     let problem = print_inbox(context.ui, &inbox) || report.has_problem();
     #[cfg(feature = "assistant")]
     let problem = ran.print_report(context.ui) || problem;
@@ -121,6 +126,17 @@ struct TickReport<'a> {
     #[cfg(feature = "assistant")]
     #[serde(skip_serializing_if = "RoutineReport::is_empty")]
     routines: &'a RoutineReport,
+}
+
+/// Records the time of the pass for `status`, unless a daemon does.
+fn record_tick(workspace: &Workspace, report: &PassReport) {
+    let state = &workspace.dirs.state;
+    let tick = LastTick { at: workspace.clock.now(), took_ms: report.took_ms, slow: report.over_time };
+    if DaemonLock::holder(state).is_none()
+        && let Err(error) = tick.write(state)
+    {
+        tracing::warn!("the time of this tick could not be recorded: {error}");
+    }
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {
