@@ -58,6 +58,24 @@ impl Workspace {
         DeliveryOrder { primary, fallback: console, others }
     }
 
+    /// The kind of the notifier that counts.
+    pub fn primary_kind(&self) -> NotifyKind {
+        self.settings.notify.all().into_iter().next().unwrap_or_default()
+    }
+
+    /// The notifier that counts, without a fallback: for confirmations of a process that isn't the scheduler. `None` if
+    /// this process can't use it; the daemon, or the next `tick`, then sends them. The console is standard error, and
+    /// `None` without `has_console`: its reader is another program.
+    pub fn confirming_order(&self, has_console: bool) -> Option<DeliveryOrder> {
+        let kind = self.primary_kind();
+        if kind == NotifyKind::Console && !has_console {
+            return None;
+        }
+        let console: Arc<dyn Notifier> = Arc::new(Console::stderr(self.zone.tz().clone()));
+        let primary = self.notifier(kind, &console).inspect_err(|error| tracing::debug!("{error}")).ok()?;
+        if primary.obstacle().is_some() { None } else { Some(DeliveryOrder::only(primary)) }
+    }
+
     /// Why this machine leaves notifications to the others of `[machines]`: a notifier can't be made, or used.
     pub fn reason_for_not_sending(&self) -> Option<String> {
         self.settings.machines.as_ref()?;

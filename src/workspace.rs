@@ -23,7 +23,7 @@ use crate::format::commitment::CommitmentStatus;
 use crate::machines::Machines;
 use crate::memory::commitments::FollowUpNotes;
 use crate::memory::{MemoryError, MemoryNotes};
-use crate::reminders::{SentRecord, VaultReminders};
+use crate::reminders::{SentRecord, VaultReminders, written_lines};
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
@@ -167,6 +167,16 @@ impl Workspace {
         history.records(&last).is_ok_and(|records| {
             records.iter().any(|it| it.commit.message.trailer(pins::UNPINNED).is_some_and(is_same))
         })
+    }
+
+    /// Runs `write`, and returns its result with the lines of the reminders that it added or changed.
+    pub fn with_written_reminders<T>(&self, write: impl FnOnce() -> T) -> (T, Vec<String>) {
+        let path = self.note(&self.settings.paths.reminders);
+        let read = || self.vault.read_or_empty(&path).ok();
+        let before = read();
+        let done = write();
+        let lines = before.zip(read()).map(|(before, after)| written_lines(&before, &after));
+        (done, lines.unwrap_or_default())
     }
 
     /// The delivery journal.

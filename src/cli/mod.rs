@@ -14,8 +14,8 @@
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
 //! Used by all commands: [`commands`] lists the commands, [`context`] holds a command's output, clock, vault and
-//! caller, [`assistant_commands`] lists the commands that the assistant may call from its shell, [`error`] is an error
-//! with its exit code, [`logging`] the log on standard error.
+//! caller, [`confirming`] confirms changes of reminders, [`assistant_commands`] lists the commands that the assistant
+//! may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error.
 //!
 //! Never here: a rule about notes, reminders or memories. Code that another front door could need lies in a room.
 
@@ -25,6 +25,7 @@ mod assistant;
 mod assistant_commands;
 mod commands;
 mod completions;
+mod confirming;
 mod context;
 mod daemon;
 mod doctor;

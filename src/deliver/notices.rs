@@ -9,7 +9,7 @@ use super::split::DEFAULT_LIMIT;
 use super::words::compose;
 
 /// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`, `removed`) and the
-/// exact line of the note. It is on disk when this returns; the next pass sends it, once.
+/// exact line of the note, or several of them. It is on disk when this returns; the next pass sends it, once.
 ///
 /// A front door that prints the line itself (the console) needs none.
 ///

@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use super::failure::ToolFailure;
-use crate::deliver::pass::flush;
-use crate::deliver::{self, Console};
+use crate::deliver;
+use crate::deliver::pass::flush_confirmations;
 use crate::memory::{self, Scope};
 use crate::search::{Progress, SearchClient};
 use crate::workspace::Workspace;
@@ -48,6 +48,8 @@ pub struct SharedState {
     pub(super) tools: ToolSet,
     /// The scopes that this server reads and writes unless a call names another.
     pub(super) place: ServerScopes,
+    /// Whether the user reads this process's standard error, as that of the daemon; a host keeps it in a log.
+    pub(super) has_console: bool,
     /// By which brains ask each other.
     #[cfg(feature = "assistant")]
     pub(super) other_brains: crate::agent::OtherBrains,
@@ -65,6 +67,7 @@ impl SharedState {
             search_client: Mutex::default(),
             tools,
             place,
+            has_console: false,
             #[cfg(feature = "assistant")]
             other_brains: crate::agent::OtherBrains::default(),
             indexing: Mutex::default(),
@@ -115,8 +118,8 @@ impl SharedState {
     }
 
     /// Notifies the user that a reminder was changed (`what` is the verb), with its exact line. The notification is on
-    /// disk when this returns, and is sent while the tool answers. Standard output belongs to the protocol, so the
-    /// console notifier writes to standard error.
+    /// disk when this returns, and is sent while the tool answers. If this process can't use the notifier (a host
+    /// rarely has its secret, and a server has no console), the daemon or the next `tick` sends it.
     pub fn confirm(&self, workspace: &Arc<Workspace>, what: &str, line: &str) {
         let queued = workspace
             .journal()
@@ -126,12 +129,12 @@ impl SharedState {
             tracing::warn!("{what}, but not confirmed: {error}");
             return;
         }
-        let workspace = Arc::clone(workspace);
+        let (workspace, has_console) = (Arc::clone(workspace), self.has_console);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let inside = runtime.clone();
         self.sending.spawn_blocking_on(
             move || {
-                if let Err(error) = send(&workspace, &inside) {
+                if let Err(error) = send(&workspace, has_console, &inside) {
                     tracing::warn!("a confirmation waits for the next pass: {error}");
                 }
             },
@@ -148,14 +151,13 @@ impl SharedState {
     }
 }
 
-/// Sends what is queued, as the settings say.
-fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), String> {
+/// Sends the queued confirmations, if this process can.
+fn send(workspace: &Workspace, has_console: bool, runtime: &tokio::runtime::Handle) -> Result<(), String> {
+    let Some(delivery_order) = workspace.confirming_order(has_console) else { return Ok(()) };
     let journal = workspace.journal().map_err(|error| error.to_string())?;
-    let console = Console::stderr(workspace.zone.tz().clone());
-    let (delivery_order, settings) =
-        (workspace.delivery_order_with(Arc::new(console)), workspace.pass_settings());
+    let settings = workspace.pass_settings();
     let pass = workspace.pass_context(&journal, &delivery_order, &settings);
-    runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
+    runtime.block_on(flush_confirmations(&pass)).map(drop).map_err(|error| error.to_string())
 }
 
 /// The tools that a server exposes.

@@ -41,7 +41,7 @@ impl VaultTools {
         let alone = workspace.settings.brains.len() < 2;
         let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
         let mut shared = SharedState::new(workspace, ToolSet::full(), place);
-        shared.other_brains = other_brains;
+        (shared.other_brains, shared.has_console) = (other_brains, true);
         Self { shared: Arc::new(shared), tools }
     }
 

@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::format::ReminderId;
-use crate::format::reminder::{Reminder, ReminderLine, RemindersFile};
+use crate::format::reminder::{self, Reminder, ReminderLine, RemindersFile};
 use crate::vault::NotePath;
 
 pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
@@ -75,6 +75,15 @@ pub(crate) fn fields(reminder: &Reminder) -> String {
 pub fn distinct(file: &RemindersFile) -> impl Iterator<Item = &ReminderLine> {
     let mut seen = HashSet::new();
     file.reminders.iter().filter(move |line| seen.insert(fields(&line.reminder)))
+}
+
+/// The lines of the reminders that `after` has and `before` hasn't, in order: those that were added or changed.
+pub fn written_lines(before: &[u8], after: &[u8]) -> Vec<String> {
+    let before = reminder::parse(before);
+    let known: HashSet<&[u8]> = before.reminders.iter().map(|line| line.text.as_slice()).collect();
+    let after = reminder::parse(after);
+    let written = after.reminders.iter().filter(|line| !known.contains(line.text.as_slice()));
+    written.map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect()
 }
 
 /// An instant as every JSON answer shows it: RFC 3339 with the offset of the vault's zone; in UTC where that offset has

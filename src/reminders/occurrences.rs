@@ -154,6 +154,7 @@ impl VaultReminders<'_> {
         let next = self.coming(id, &line.reminder, now).nth(1);
         let next = next.ok_or(ReminderError::NothingToChange)?;
         let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
+        let series_text = Some(String::from_utf8_lossy(&with).into_owned());
         let goes_on = vault::Operation::ReplaceLine { line: line.text.clone(), with };
         let draft = ReminderDraft { local: to, recur: Recur::None, msg: line.reminder.msg.clone() };
         let alone = plan::add(&draft, new_id(&file)?)?;
@@ -161,6 +162,6 @@ impl VaultReminders<'_> {
         let why = why.trailer("Reminder", id).trailer("Reminder", alone.id.to_string());
         // Both or none: without its line, the moved one would come beside it.
         self.write_all(&[goes_on, alone.operation], id, Some(alone.id), &why)?;
-        Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text })
+        Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text, series_text })
     }
 }

@@ -45,6 +45,23 @@ pub struct WrittenReminder {
     pub id: String,
     /// Its exact line as it stands in the note (for a removal: as it stood).
     pub line_text: String,
+    /// The line with the other occurrences, if this is one that was taken out of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series_text: Option<String>,
+}
+
+impl WrittenReminder {
+    /// A reminder with its line.
+    pub fn new(id: impl Into<String>, line_text: String) -> Self {
+        Self { id: id.into(), line_text, series_text: None }
+    }
+
+    /// All lines that were written, for a confirmation.
+    pub fn lines(&self) -> String {
+        let lines: Vec<&str> =
+            [&self.line_text].into_iter().chain(&self.series_text).map(String::as_str).collect();
+        lines.join("\n")
+    }
 }
 
 /// One entry of `remind list`.
@@ -232,7 +249,7 @@ impl<'a> VaultReminders<'a> {
         let why = origin.why(format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());
         let added = matches!(plan.operation, Operation::Append { .. }).then_some(plan.id);
         self.write_all(&[plan.operation], plan.id.as_str(), added, &why)?;
-        Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text })
+        Ok(WrittenReminder::new(plan.id.as_str(), plan.text))
     }
 
     /// Does all operations on the reminder with the id, or none. One that they have `added` is read back.
@@ -271,7 +288,7 @@ impl<'a> VaultReminders<'a> {
             && let Some(id) = &line.reminder.id
         {
             let line_text = String::from_utf8_lossy(&line.text).into_owned();
-            return Ok(WrittenReminder { id: id.to_string(), line_text });
+            return Ok(WrittenReminder::new(id.as_str(), line_text));
         }
         self.add(&draft, origin)
     }

@@ -3,6 +3,7 @@
 
 mod agenda;
 mod commands;
+pub mod confirming;
 mod copies;
 mod crashes;
 #[cfg(target_os = "linux")]

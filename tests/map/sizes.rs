@@ -53,7 +53,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What can't be made of a template doesn't stop the rest, and a current folder that was deleted is named.
     // What can't be read hides nothing else from `status`, `check`, `agenda` and `tick`.
     // A zone that isn't this machine's is said, and no vault holds its own state.
-    ("cli", 7350),
+    // Each command that writes reminders confirms them.
+    ("cli", 7450),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
     // The patterns of three tables are read here, and a list in a table's place is refused.
@@ -74,6 +75,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A task that stands ticked in another note wasn't moved from there.
     // The words that another machine told are known by their hash, and a key depends on no line of one copy alone.
     // A conflict copy of the reminders, or their note under a name in other letters, is a notification.
+    // Confirmations are sent alone by what isn't the scheduler, and several lines in one.
     ("deliver", 5800),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.

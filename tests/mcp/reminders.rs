@@ -1,5 +1,8 @@
 //! The reminder tools: the note and the confirmation.
 
+use crate::deliver::confirming::{SECRET, hooked, sent};
+use crate::deliver::servers::{Fault, Web};
+use crate::deliver::world::due;
 use crate::mcp::client::*;
 
 #[test]
@@ -14,7 +17,8 @@ fn done_leaves_out_a_time_that_was_not_told_yet() {
         assert_eq!(done["line_text"], line("2026-12-08"));
         assert_eq!(vault.read("Reminders.md"), line("2026-12-08") + "\n");
     }
-    assert!(client.hear("done").contains(&line("2026-12-08")));
+    drop(client.close());
+    vault.run(&["tick"]).ok().says(format!("done: ``` {} ```\n", line("2026-12-08")));
 }
 
 #[test]
@@ -66,15 +70,17 @@ fn what_a_plugin_would_run_is_text_in_a_message() {
 }
 
 #[test]
-fn each_change_is_confirmed_on_standard_error_with_the_exact_line() {
-    let (_vault, mut client) = Client::over("");
+fn each_change_is_confirmed_by_the_next_pass_with_the_exact_line() {
+    let (vault, mut client) = Client::over("");
     let added = client.does("reminder_add", json!({"when": "tomorrow 9am", "message": "Pay the rent"}));
     let line = added["line_text"].as_str().unwrap();
-    assert!(client.hear("added").contains(line));
     client.call("reminder_delete", json!({"id": added["id"]})).ok();
-    assert!(client.hear("removed").contains(line));
-    let (code, left, _) = client.close();
+    let (code, left, said) = client.close();
     assert_eq!((code, left.len()), (0, 0), "standard output is the protocol's alone");
+    assert!(!said.contains(line), "a host keeps it in a log: {said}");
+    let tick = vault.run(&["tick"]).ok();
+    tick.says(format!("added: ``` {line} ```\nremoved: ``` {line} ```\n"));
+    vault.run(&["tick"]).ok().lacks(line);
 }
 
 #[test]
@@ -84,8 +90,45 @@ fn a_confirmation_is_not_lost_when_the_client_leaves_at_once() {
     client.send("tools/call", json!({"name": "reminder_add", "arguments": arguments}));
     let (code, left, said) = client.close();
     assert_eq!((code, left.len()), (0, 1), "the answer still comes");
-    assert!(said.contains("added") && said.contains("msg=\"Pay\""), "{said}");
+    assert!(!said.contains("msg=\"Pay\""), "{said}");
     assert!(vault.read("Reminders.md").contains("msg=\"Pay\""));
+    vault.run(&["tick"]).ok().says("added: ").says("msg=\"Pay\"");
+}
+
+/// A host's environment rarely has the notifier's secret, and its log is no place for a notification.
+#[test]
+fn what_waits_is_left_to_the_process_that_can_send_it() {
+    for (status, has_secret) in [(503, false), (503, true), (403, true), (204, true)] {
+        let web = Web::start(|_| (204, String::new()));
+        let vault = hooked(&web, &due(&["Take the pill"]));
+        web.fault(Fault::Status(503, ""));
+        vault.run(&["tick"]).exits(1);
+        vault.advance(SignedDuration::from_secs(20));
+        let fails = has_secret && status != 204;
+        if fails {
+            web.fault(Fault::Status(status, ""));
+        }
+        let mut command = vault.command(&["mcp"]);
+        if !has_secret {
+            command.env_remove(SECRET);
+        }
+        let mut client = Client::silent(command);
+        client.initialize("test-client");
+        client.does("reminder_add", json!({"when": "2027-01-01 10:00", "message": "Tea"}));
+        let (_, _, said) = client.close();
+        assert!(!said.contains("Take the pill") && !said.contains("Tea"), "{said}");
+        assert_eq!(web.asked().len(), 1 + usize::from(has_secret), "the confirmation alone is sent: {said}");
+        assert!(vault.read("Reminders.md").contains("Take the pill"));
+
+        vault.advance(SignedDuration::from_mins(15));
+        let _ = vault.run(&["tick"]).ok();
+        let _ = vault.run(&["tick"]).ok();
+        let mut texts = sent(&web, 1 + usize::from(fails));
+        texts.sort_unstable();
+        assert_eq!(texts.len(), 2, "{texts:?}");
+        assert!(texts[0].starts_with("Reminder: Take the pill") && texts[1].contains("Tea"), "{texts:?}");
+        assert!(!vault.read("Reminders.md").contains("Take the pill"));
+    }
 }
 
 #[test]

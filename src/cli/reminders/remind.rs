@@ -7,15 +7,14 @@ use jiff::{SignedDuration, Timestamp};
 use super::find_by_words;
 use crate::cli::init;
 use crate::cli::prelude::*;
-use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
 use crate::reminders::{
     ListedReminder, ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder,
     checked_message, local_after,
 };
+use crate::schedule;
 use crate::tasks::{self, ListedLine, Scanner, TaskAction, TaskRewrite, VaultTasks, is_task_id};
 use crate::when::{self, Meaning};
-use crate::{deliver, schedule};
 
 /// Adds, lists, changes and removes reminders; completes and snoozes tasks of other plugins.
 #[derive(Debug, clap::Subcommand)]
@@ -228,7 +227,7 @@ impl Remind<'_> {
     /// Lets a reminder or a follow-up come at a local time: once more, if it was told.
     pub(super) fn postpone(&self, what: &str, id: &str, local: DateTime) -> CommandResult {
         let written = match self.workspace.postpone_follow_up(id, None, local, &self.context.origin())? {
-            Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
+            Some(line_text) => WrittenReminder::new(id, line_text),
             None => {
                 let told = self.workspace.last_message_of(id);
                 self.reminders().snooze(id, local, told.as_deref(), self.now, self.context.origin())?
@@ -249,7 +248,7 @@ impl Remind<'_> {
         let is_changed = skipped.is_some();
         let written = skipped.unwrap_or_else(|| {
             let line_text = String::from_utf8_lossy(&line.text).into_owned();
-            WrittenReminder { id: id.to_owned(), line_text }
+            WrittenReminder::new(id, line_text)
         });
         self.context.answer(&written, &written.line_text)?;
         if written.id != id {
@@ -289,7 +288,9 @@ impl Remind<'_> {
     ) -> CommandResult {
         self.context.answer(written, &written.line_text)?;
         when.into_iter().for_each(|when| self.context.ui.note(when));
-        self.confirm(what, &written.line_text)
+        let others = written.series_text.iter().map(|line| format!("its other occurrences: {line}"));
+        others.for_each(|text| self.context.ui.note(text));
+        self.confirm(what, &written.lines())
     }
 
     /// Changes a task of another plugin, and prints its lines and where they are.
@@ -308,26 +309,9 @@ impl Remind<'_> {
         self.confirm(what, &shown)
     }
 
-    /// Confirms a change. The note is written; a confirmation that can't be sent doesn't undo that.
-    fn confirm(&self, what: &str, line: &str) -> CommandResult {
-        if let Err(error) = self.send_confirmation(what, line) {
-            self.context.ui.note(format!("{what}, but not confirmed: {error}"));
-        }
+    fn confirm(&self, what: &str, lines: &str) -> CommandResult {
+        self.context.confirm(self.workspace, what, lines);
         Ok(Status::Fine)
-    }
-
-    fn send_confirmation(&self, what: &str, line: &str) -> Result<()> {
-        let workspace = self.workspace;
-        let delivery_order = workspace.delivery_order(false);
-        if delivery_order.primary.name() == "console" {
-            return Ok(());
-        }
-        let journal = workspace.journal()?;
-        deliver::confirm(&journal, what, line, workspace.clock.now())?;
-        let settings = workspace.pass_settings();
-        let pass = workspace.pass_context(&journal, &delivery_order, &settings);
-        runtime()?.block_on(flush(&pass))?;
-        Ok(())
     }
 }
 

@@ -86,7 +86,8 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
         }
     }
     let operation = format!("conflict-{:016x}", getrandom::u64().unwrap_or_default());
-    execute(&workspace.editor, &plan, &context.origin(), &operation)?;
+    let merge = || execute(&workspace.editor, &plan, &context.origin(), &operation);
+    context.confirming(workspace, "merge", merge)?;
     context.ui.line(format!("merged {} into {}", plan.copy.copy, plan.copy.note));
     context.ui.note("to undo this: `vault-agent undo`");
     context.ui.json(&merge_document(&plan, true));

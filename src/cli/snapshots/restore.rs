@@ -64,7 +64,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return restore.roll_back();
     }
     if !args.dry_run
-        && let Some(report) = restore.history.finish_pending(&workspace.editor, Interrupted::Finish)?
+        && let Some(report) = restore.finish_pending(Interrupted::Finish)?
     {
         let done = report.restored.len() + report.deleted.len();
         context.ui.note(format!("first finished a restore that had been interrupted: {done} files"));
@@ -94,8 +94,17 @@ struct Restore<'a> {
 }
 
 impl Restore<'_> {
+    /// Writes, and confirms the reminders that this brings back or changes.
+    fn confirming<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.context.confirming(self.workspace, "restore", write)
+    }
+
+    fn finish_pending(&self, what: Interrupted) -> Result<Option<RestoreReport>> {
+        Ok(self.confirming(|| self.history.finish_pending(&self.workspace.editor, what))?)
+    }
+
     fn roll_back(&self) -> CommandResult {
-        let report = self.history.finish_pending(&self.workspace.editor, Interrupted::RollBack)?;
+        let report = self.finish_pending(Interrupted::RollBack)?;
         if report.is_none() {
             self.context.ui.note("no restore was interrupted");
         }
@@ -156,7 +165,8 @@ impl Restore<'_> {
                 self.record_restored_items(&step.path, &now, &self.history.content(after.id)?)?;
             }
         }
-        let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
+        let restore = || self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact);
+        let report = self.confirming(restore)?;
         self.print_report(&report, Some(&plan))
     }
 
@@ -257,7 +267,7 @@ impl Restore<'_> {
             return Ok(Status::Problem);
         }
         self.record_restored_items(path, &plan.now, &plan.after)?;
-        let report = self.history.restore_part(&self.workspace.editor, &plan)?;
+        let report = self.confirming(|| self.history.restore_part(&self.workspace.editor, &plan))?;
         self.print_report(&report, None)
     }
 

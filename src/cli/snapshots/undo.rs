@@ -90,7 +90,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.json(&document(&plan, &report, true));
         return Ok(Status::Fine);
     }
-    let report = history.undo(&workspace.editor, &plan)?;
+    let report = context.confirming(&workspace, "undo", || history.undo(&workspace.editor, &plan))?;
     for operation in plan.operations() {
         if operation.snapshots.iter().all(|id| report.undone.contains(id)) {
             context.ui.line(format!("undid: {}", operation.subject));
@@ -110,9 +110,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// Finishes an interrupted restore or undo. True for an undo: that is the one which is asked for again.
 fn finish_interrupted(context: &Context, workspace: &Workspace, history: &History) -> Result<bool> {
     let Some(pending) = history.pending_restore()? else { return Ok(false) };
-    let Some(done) = history.finish_pending(&workspace.editor, Interrupted::Finish)? else {
-        return Ok(false);
-    };
+    let finish = || history.finish_pending(&workspace.editor, Interrupted::Finish);
+    let Some(done) = context.confirming(workspace, "undo", finish)? else { return Ok(false) };
     let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
     context.ui.note(format!("first finished {what} that had been interrupted: {}", pending.subject));
     done.skipped.iter().for_each(|skip| context.ui.note(format!("`{}`: {}", skip.path, skip.reason)));

@@ -58,7 +58,8 @@ pub(in crate::cli) fn run(
     let mut status = if tried.skipped.is_empty() { Status::Fine } else { Status::Problem };
     if yes && count > 0 {
         let written;
-        (changed, written) = write(context, workspace, &mut notes)?;
+        (changed, written) =
+            context.confirming(workspace, "import", || write(context, workspace, &mut notes))?;
         status = if written == Status::Problem { written } else { status };
     } else if count > 0 {
         context.ui.note(format!("nothing is changed; `--yes` turns these {count} lines into reminders"));

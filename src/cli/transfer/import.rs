@@ -84,7 +84,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Err(TransferError::InVault(path.clone()).into());
     }
     let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;
-    let report = write(&workspace, kind.name(), batch, args.dry_run, None)?;
+    let import = || write(&workspace, kind.name(), batch, args.dry_run, None);
+    let report = context.confirming(&workspace, "import", import)?;
     let status = print_report(context, &report);
     context.ui.json(&report);
     Ok(status)

@@ -17,8 +17,8 @@
 //! limits the messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
 //!
 //! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for a
-//! rewrite. A due line that was just written and has no id may be half typed: it waits five seconds, a minute at most,
-//! except for `tick`.
+//! rewrite. A line that has no id and was due when it was written may be half typed: it waits five seconds, a minute at
+//! most, except for `tick`.
 
 mod machine_claims;
 mod machine_lines;
@@ -298,11 +298,24 @@ async fn work(pass: Pass<'_>, notes: &PassNotes, report: &mut PassReport) -> Res
 /// # Errors
 /// The journal can't be used.
 pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
+    send_queued(context, MessageSelection::All).await
+}
+
+/// Sends queued confirmations, and nothing else: for a process that isn't the scheduler, whose console and secrets may
+/// be others. One that is refused stays queued. If a pass is going on, that or the next one sends them.
+///
+/// # Errors
+/// The journal can't be used.
+pub async fn flush_confirmations(context: &PassContext<'_>) -> Result<PassReport> {
+    send_queued(context, MessageSelection::Confirmations).await
+}
+
+async fn send_queued(context: &PassContext<'_>, which: MessageSelection) -> Result<PassReport> {
     let started = Instant::now();
     let pass = Pass::new(context, PassMode::Tick);
     let mut report = pass.report();
     if let Some(_lock) = context.journal.lock(PASS_LOCK)? {
-        Sender::new(pass, SEND_BUDGET, &mut report).resume(MessageSelection::All).await?;
+        Sender::new(pass, SEND_BUDGET, &mut report).resume(which).await?;
     }
     finish(started, &mut report);
     Ok(report)

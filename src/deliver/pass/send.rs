@@ -43,11 +43,15 @@ pub(crate) enum MessageSelection {
     Copies,
     /// Both, those that count first.
     All,
+    /// Confirmations that no place has refused. One that is refused now stays for the daemon or `tick`: a console of
+    /// this process is not the user's.
+    Confirmations,
 }
 
 /// Sends messages during one pass.
 pub(crate) struct Sender<'c> {
     pass: Pass<'c>,
+    selection: MessageSelection,
     deadline: Instant,
     pub report: &'c mut PassReport,
     failures: HashMap<SendQueue, u32>,
@@ -72,7 +76,8 @@ impl<'c> Sender<'c> {
     /// Sends for at most `budget` from now on.
     pub fn new(pass: Pass<'c>, budget: Duration, report: &'c mut PassReport) -> Self {
         let (deadline, failures, back) = (Instant::now() + budget, HashMap::new(), HashSet::new());
-        Self { pass, deadline, report, failures, back, has_released: false, out_of_time: false }
+        let selection = MessageSelection::All;
+        Self { pass, selection, deadline, report, failures, back, has_released: false, out_of_time: false }
     }
 
     /// Skips places with a running pause; messages that they refused come before all others.
@@ -88,9 +93,10 @@ impl<'c> Sender<'c> {
     /// hours.
     pub async fn resume(&mut self, which: MessageSelection) -> Result<()> {
         self.keep_pauses()?;
+        self.selection = which;
         loop {
             self.has_released = false;
-            let ready = self.ready(which)?;
+            let ready = self.ready()?;
             self.deliver(ready).await?;
             if !self.has_released || self.out_of_time {
                 return Ok(());
@@ -99,15 +105,18 @@ impl<'c> Sender<'c> {
     }
 
     /// The messages on their way that may be tried now, those that count first.
-    fn ready(&mut self, which: MessageSelection) -> Result<Vec<JournalMessage>> {
+    fn ready(&mut self) -> Result<Vec<JournalMessage>> {
         let settings = self.pass.context.settings;
         let quiet = settings.notify_rules.quiet_until(&settings.zone, self.pass.now);
         let mut ready = Vec::new();
         for message in self.pass.journal.messages()? {
-            let is_due = match which {
+            let is_due = match self.selection {
                 MessageSelection::All => true,
                 MessageSelection::Counting => !message.to.is_copy(),
                 MessageSelection::Copies => message.to.is_copy(),
+                MessageSelection::Confirmations => {
+                    message.kind == MessageKind::Confirmation && message.route == 0
+                }
             };
             let held = quiet
                 .filter(|_| !message.facts.is_empty() && !settings.notify_rules.is_urgent(&message.facts));
@@ -299,6 +308,10 @@ impl<'c> Sender<'c> {
             let retry = message.retry_at(chunk, Some(ANSWER_PAUSE), self.pass.clock.now());
             journal.unknown(&message.key, retry, reason)?;
             self.not_sent(message, retry, reason);
+            return Ok(None);
+        }
+        if self.selection == MessageSelection::Confirmations {
+            self.postponed(message, chunk, place, None, reason)?;
             return Ok(None);
         }
         let route = message.route + 1;

@@ -108,6 +108,19 @@ pub fn confirmation(what: &str, line: &str) -> String {
     format!("{what}:\n{}", fenced(line))
 }
 
+/// The most lines in a confirmation about several reminders; the rest is counted.
+const MAX_LINES: usize = 10;
+
+/// The lines of several reminders, as one confirmation shows them.
+pub fn confirmed_lines(lines: &[String]) -> String {
+    let (shown, more) = lines.split_at(lines.len().min(MAX_LINES));
+    let mut text = shown.join("\n");
+    if !more.is_empty() {
+        let _ = write!(text, "\n… and {} more", more.len());
+    }
+    text
+}
+
 /// `due 09:00, 3 h late; 2 earlier ones folded in; next Tue 8 Dec 09:00`, or nothing.
 pub fn remark(fact: &NotifiedItem, today: civil::Date) -> String {
     let late = SignedDuration::from_secs(fact.late_seconds);
@@ -234,6 +247,14 @@ mod tests {
         assert_eq!(confirmation("added", "a ``` b"), "added:\n````\na ``` b\n````");
         let long = confirmation("done", &"é".repeat(5_000));
         assert!(long.ends_with("é… (and 2000 more characters)\n```") && long.chars().count() < 3_100);
+    }
+
+    #[test]
+    fn a_confirmation_of_many_lines_counts_the_rest() {
+        let lines: Vec<String> = (1..=13).map(|number| format!("- [ ] {number}")).collect();
+        assert_eq!(confirmed_lines(&lines[..2]), "- [ ] 1\n- [ ] 2");
+        assert!(confirmed_lines(&lines[..10]).ends_with("\n- [ ] 10"));
+        assert!(confirmed_lines(&lines).ends_with("\n- [ ] 10\n… and 3 more"));
     }
 
     #[test]

@@ -265,7 +265,7 @@ fn snooze(call: &McpCall<'_>) -> ToolOutcome {
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
     if let Some(line_text) = workspace.postpone_follow_up(id, None, local, &call.origin)? {
-        let written = reminders::WrittenReminder { id: id.to_owned(), line_text };
+        let written = reminders::WrittenReminder::new(id, line_text);
         let path = workspace.settings.paths.commitments.clone();
         return Ok(told_in(call, "snoozed", path, written, understood(call, local, Recur::None)));
     }
@@ -346,7 +346,7 @@ fn told_in(
     written: reminders::WrittenReminder,
     when: Option<String>,
 ) -> ToolAnswer {
-    call.shared.confirm(&call.workspace, what, &written.line_text);
+    call.shared.confirm(&call.workspace, what, &written.lines());
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let text = format!("{what} in {path}:\n{}{at}", written.line_text);
     ToolAnswer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })

@@ -1,0 +1,125 @@
+//! Confirmations of what commands write: once, on the notifier, with the exact lines, by a process that can send them.
+
+use crate::deliver::servers::{Fault, Web};
+use crate::deliver::world::{due, id, line};
+use crate::support::prelude::*;
+
+pub const SECRET: &str = "VAULT_AGENT_WEBHOOK_SECRET";
+
+/// A vault whose notifier is this server, at 2026-12-01 09:30.
+pub fn hooked(web: &Web, reminders: &str) -> TestVault {
+    let settings = format!("[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl = \"{}/hook\"\n", web.url);
+    let mut vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    vault.write("vault-agent.toml", format!("timezone = \"UTC\"\n{settings}"));
+    vault.write("Reminders.md", reminders);
+    vault.env(SECRET, "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
+    vault
+}
+
+/// The texts that came to the server, after the first ones.
+pub fn sent(web: &Web, after: usize) -> Vec<String> {
+    let text = |asked: &Arc<Asked>| asked.body["text"].as_str().unwrap().to_owned();
+    web.asked()[after..].iter().map(text).collect()
+}
+
+fn server() -> Web {
+    Web::start(|_| (204, String::new()))
+}
+
+#[test]
+fn what_a_command_writes_is_confirmed_in_one_message() {
+    let weekly = line("2026-12-07", "09:30", "weekly", "Bins", &id('A'));
+    let once = line("2026-12-09", "10:00", "none", "Call", &id('B'));
+    let (web, both) = (server(), weekly.clone() + &once);
+    let vault = hooked(&web, &both);
+    let confirmed = |args: &[&str], input: &str| {
+        let before = web.asked().len();
+        let _ = vault.run_with(args, input).ok();
+        sent(&web, before)
+    };
+    let moved = confirmed(&["remind", "move", "Bins", "2026-12-10"], "");
+    assert_eq!(moved.len(), 1, "{moved:?}");
+    contains_all(
+        &moved[0],
+        &["moved:\n", "date=2026-12-10 time=09:30 recur=none", "date=2026-12-14 time=09:30 recur=weekly"],
+    );
+    assert_eq!(confirmed(&["undo"], ""), [format!("added or changed by undo:\n```\n{weekly}```")]);
+    assert_eq!(vault.read("Reminders.md"), both);
+
+    // What an undo only takes out isn't confirmed.
+    assert_eq!(confirmed(&["remind", "add", "2026-12-24 18:00", "Goose"], "").len(), 1);
+    assert_eq!(confirmed(&["undo"], "").len(), 0);
+
+    let restored = format!("added or changed by restore:\n```\n{once}```");
+    assert_eq!(confirmed(&["remind", "rm", "Call"], "").len(), 1);
+    assert_eq!(confirmed(&["restore", "--id", "rid_BBBBBBBBBBBB", "--yes"], ""), [restored.clone()]);
+    assert_eq!(confirmed(&["remind", "rm", "Call"], "").len(), 1);
+    assert_eq!(confirmed(&["restore", "Reminders.md", "--yes"], ""), [restored]);
+
+    let item = |day: usize| {
+        let date = format!("2026-12-{day}");
+        json!({ "kind": "reminder", "date": date, "time": "09:00", "recur": "none", "msg": "x" }).to_string()
+    };
+    let many: Vec<String> = (10..23).map(item).collect();
+    let imported = confirmed(&["import", "-"], &many.join("\n"));
+    assert_eq!(imported.len(), 1, "{imported:?}");
+    assert!(
+        imported[0].starts_with("added or changed by import:\n```\n- [ ] date=2026-12-10 "),
+        "{imported:?}"
+    );
+    assert!(imported[0].ends_with("\n… and 3 more\n```"), "{imported:?}");
+    assert_eq!(imported[0].matches("- [ ] ").count(), 10);
+    assert_eq!(confirmed(&["import", "-", "--dry-run"], &item(25)).len(), 0);
+
+    vault.write("House.md", "- [ ] Water the plants 📅 2026-12-20\n");
+    assert_eq!(confirmed(&["import", "--from", "tasks"], "").len(), 0);
+    let ours = confirmed(&["import", "--from", "tasks", "--yes"], "");
+    assert_eq!(ours.len(), 1, "{ours:?}");
+    assert!(ours[0].contains("msg=\"Water the plants\""), "{ours:?}");
+
+    let (copy, tea) = (
+        "Reminders.sync-conflict-20261130-101010-ABCDEFG.md",
+        &line("2026-12-30", "08:00", "none", "Tea", ""),
+    );
+    vault.write(copy, vault.read("Reminders.md") + tea);
+    let merged = confirmed(&["conflicts", "merge", copy, "--yes"], "");
+    assert_eq!(merged, [format!("added or changed by merge:\n```\n{tea}```")]);
+}
+
+#[test]
+fn with_the_console_the_command_prints_the_lines() {
+    let once = line("2026-12-09", "10:00", "none", "Call", &id('B'));
+    let vault = TestVault::new(&format!("//- zone: UTC\n//- /Reminders.md\n{once}"));
+    let _ = vault.run(&["remind", "rm", "Call"]).ok();
+    vault.run(&["undo"]).ok().warns(format!("added or changed by undo:\n{once}"));
+    vault.run(&["tick"]).ok().lacks("undo");
+}
+
+/// A refusal, or a shell without the secret, keeps it for the next pass.
+#[test]
+fn a_confirmation_that_is_not_sent_waits_and_stays_out_of_the_json() {
+    for has_secret in [true, false] {
+        let web = server();
+        let vault = hooked(&web, &due(&["Take the pill"]));
+        web.fault(Fault::Status(503, ""));
+        vault.run(&["tick"]).exits(1);
+        vault.advance(SignedDuration::from_secs(20));
+        let mut command = vault.command(&["--json", "remind", "add", "2027-01-01 10:00", "Tea"]);
+        if has_secret {
+            web.fault(Fault::Status(403, ""));
+        } else {
+            command.env_remove(SECRET);
+        }
+        let add = Run::of(&mut command).ok();
+        assert!(add.json()["line_text"].as_str().unwrap().contains("Tea"), "{add:?}");
+        assert!(!add.stderr.contains("msg=") && !add.stderr.contains("Take the pill"), "{add:?}");
+        assert!(vault.read("Reminders.md").contains("Take the pill"));
+        vault.advance(SignedDuration::from_mins(15));
+        let _ = vault.run(&["tick"]).ok();
+        let _ = vault.run(&["tick"]).ok();
+        let texts = sent(&web, 1 + usize::from(has_secret));
+        assert_eq!(texts.iter().filter(|text| text.contains("Take the pill")).count(), 1, "{texts:?}");
+        assert_eq!(texts.iter().filter(|text| text.contains("Tea")).count(), 1, "{texts:?}");
+        assert!(!vault.read("Reminders.md").contains("Take the pill"));
+    }
+}
