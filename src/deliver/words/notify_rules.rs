@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use crate::deliver::notifier::NotifiedItem;
-use crate::schedule::Zone;
+use crate::schedule::{self, Zone};
 
 /// The recipients of notifications, by the names of the notifiers, and the quiet hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,9 +61,10 @@ impl NotifyRules {
             return None;
         }
         let day = if time < to { date } else { date.tomorrow().ok()? };
-        let end = zone.tz().to_ambiguous_timestamp(day.to_datetime(to)).compatible().ok()?;
-        // An hour that comes twice may put the end of the first one behind us.
-        Some(end.max(now))
+        let end = day.to_datetime(to);
+        let first = schedule::resolve(zone, end);
+        // Of an end that comes twice, the first may be behind us.
+        if first > now { Some(first) } else { zone.tz().to_ambiguous_timestamp(end).later().ok() }
     }
 }
 
@@ -130,6 +131,13 @@ mod tests {
         assert_eq!(until(&night, "2026-12-02T06:00:00Z"), None);
         // Over the change to summer time, an hour shorter.
         assert_eq!(until(&night, "2026-03-28T21:00:00Z").as_deref(), Some("2026-03-29T05:00:00Z"));
+        let half_past_two = jiff::civil::time(2, 30, 0, 0);
+        let short =
+            NotifyRules { quiet: night.quiet.map(|(from, _)| (from, half_past_two)), ..telling(22, 7) };
+        // An end that comes twice is each time ahead, and one that is skipped comes with the end of the gap.
+        assert_eq!(until(&short, "2026-10-25T00:10:00Z").as_deref(), Some("2026-10-25T00:30:00Z"));
+        assert_eq!(until(&short, "2026-10-25T01:10:00Z").as_deref(), Some("2026-10-25T01:30:00Z"));
+        assert_eq!(until(&short, "2026-03-28T23:00:00Z").as_deref(), Some("2026-03-29T01:00:00Z"));
         let noon = telling(12, 14);
         assert_eq!(until(&noon, "2026-12-01T12:30:00Z").as_deref(), Some("2026-12-01T13:00:00Z"));
         assert_eq!(until(&noon, "2026-12-01T13:00:00Z"), None);
