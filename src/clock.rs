@@ -32,6 +32,14 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     }
 }
 
+/// Whether a clock can be right: before this program was made none was. A computer without a clock of its own begins in
+/// 1970, or when its system was made, until the network gives the time.
+pub fn is_plausible(now: Timestamp) -> bool {
+    /// 2026-01-01.
+    const MADE: i64 = 1_767_225_600;
+    now.as_second() >= MADE
+}
+
 /// `CLOCK_BOOTTIME`; on Apple's systems `CLOCK_MONOTONIC`, which counts suspension there.
 fn boot() -> Duration {
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -21,6 +21,7 @@ use super::routine_notes::{self, RoutineNote};
 use super::run_log;
 use super::run_material::{self, RunMaterial};
 use super::run_texts::{for_brain, target};
+use crate::clock;
 use crate::deliver::delivery_journal::{RoutineProgress, RoutineRun, run_claim, run_key};
 use crate::deliver::{self, Journal};
 use crate::format::routine::{AnswerDelivery, Routine, RoutineSchedule};
@@ -50,7 +51,7 @@ pub struct ClaimReport {
     pub problems: Vec<String>,
 }
 
-/// Checks all routines now. With `dry`, nothing is claimed or recorded.
+/// Checks all routines now. With `dry`, nothing is claimed or recorded; nor is it by a clock that can't be right.
 ///
 /// # Errors
 /// A journal can't be used, or the notes can't be listed.
@@ -65,6 +66,11 @@ pub fn claim_due_runs(
     let notes = routine_notes::read_all(workspace)?;
     let enabled: Vec<&RoutineNote> =
         notes.iter().filter(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled)).collect();
+    if !clock::is_plausible(now) {
+        let problem = format!("no routine runs while the clock shows {}", now.strftime("%Y-%m-%d"));
+        claimed.problems.extend((!enabled.is_empty()).then_some(problem));
+        return Ok(claimed);
+    }
     let names: Vec<&str> = enabled.iter().map(|note| note.name.as_str()).collect();
     let mut gone = journal.gone_routines(&[])?;
     // A routine whose name has another schedule now may have another name.

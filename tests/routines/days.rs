@@ -136,6 +136,22 @@ fn a_clock_that_was_ahead_for_a_moment_stops_no_routine() {
     assert_eq!(rig.told()[1..], ["Nothing much.", "Nothing much."]);
 }
 
+/// As on a computer that has no clock of its own, until the network gives the time.
+#[test]
+fn a_clock_that_begins_in_1970_forgets_nothing() {
+    let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
+    rig.routine("often", "schedule: every 15m\nonly_if: due", "What is due?");
+    rig.step();
+    rig.at("2026-12-01T08:00:00Z").step();
+    let looked = rig.at("1970-01-01T00:00:20Z").step().looked;
+    assert_eq!(looked.problems, ["no routine runs while the clock shows 1970-01-01"]);
+    rig.routine("new", "schedule: daily 07:30", "What is new?");
+    rig.at("1970-01-01T00:01:00Z").step();
+    rig.write("Reminders.md", "- [ ] date=2026-12-01 time=20:00 recur=none msg=\"Pay the rent\"\n");
+    rig.at("2026-12-01T09:00:00Z").step();
+    assert_eq!(rig.told(), ["often (3 earlier ones folded in):\nNothing much."]);
+}
+
 #[test]
 fn a_brain_that_is_down_for_a_day_is_answered_for_from_the_notes() {
     let rig = Rig::new("2026-12-01T00:00:00Z");

@@ -17,6 +17,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readiness};
 use super::{Pass, PassContext, PassMode, PassReport};
 use crate::config::PathPatterns;
+use crate::clock;
 use crate::deliver::delivery_journal::{self, LineHash, NotifiedTask};
 use crate::deliver::notice_once;
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
@@ -75,7 +76,7 @@ pub(super) fn read(
     report: &mut PassReport,
 ) -> Result<Option<Vec<DueTask>>> {
     let now = pass.now;
-    let is_writing = !pass.is_dry_run() && pass.settings.read_only.is_none();
+    let is_writing = !pass.is_dry_run() && pass.settings.read_only.is_none() && clock::is_plausible(now);
     let known = pass.journal.task_scopes()?;
     let Some(settings) = &pass.settings.tasks else {
         if is_writing && !known.is_empty() {
