@@ -166,7 +166,8 @@ impl Journal {
         })
     }
 
-    /// Records that exactly these scopes are notified: new ones since `now`; one that is turned on again begins anew.
+    /// Records that exactly these scopes are notified: new ones since `now`, and those since a later time, when the clock
+    /// was ahead, since its minute; one that is turned on again begins anew.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -175,8 +176,8 @@ impl Journal {
         self.db.write(|tx| {
             let gone = known.keys().filter(|scope| !scopes.contains(&scope.as_str()));
             each(tx, "DELETE FROM task_scopes WHERE scope = ?1", gone.map(|scope| [scope]))?;
-            let sql =
-                "INSERT INTO task_scopes (scope, since_ms) VALUES (?1, ?2) ON CONFLICT (scope) DO NOTHING";
+            let sql = "INSERT INTO task_scopes (scope, since_ms) VALUES (?1, ?2)
+                       ON CONFLICT (scope) DO UPDATE SET since_ms = ?2 - ?2 % 60000 WHERE since_ms > ?2";
             each(tx, sql, scopes.iter().map(|scope| (scope, now.as_millisecond())))
         })
     }

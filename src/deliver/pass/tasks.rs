@@ -142,7 +142,8 @@ pub(super) fn read(
             let name = format!("tasks-on:{}:{}", new.join(" "), now.as_second() / 86_400);
             notice_once(pass.journal, &name, &turned_on_notice(&forms, &overdue), now)?;
         }
-        if !new.is_empty() || known.len() != names.len() {
+        let was_ahead = known.values().any(|since| *since > now);
+        if !new.is_empty() || known.len() != names.len() || was_ahead {
             pass.journal.set_task_scopes(&names, now)?;
         }
     }
