@@ -375,6 +375,32 @@ fn a_line_that_was_written_while_the_clock_was_ahead_is_told() {
 }
 
 #[test]
+fn forms_that_were_turned_on_while_the_clock_was_wrong_tell_from_when_it_is_right() {
+    for wrong in ["2026-12-03T08:00:00Z", "1970-01-01T00:00:20Z"] {
+        let mut world = world(&[TaskFormat::Tasks]);
+        world.folder.write("Home.md", "- [ ] Old 📅 2026-11-01\n- [ ] Pay ⏰ 2026-12-01 08:30\n");
+        world.at(wrong).tick();
+        world.at("2026-12-01T08:01:00Z").tick();
+        let told = told_at(&mut world, "2026-12-01T08:30:00Z");
+        assert_eq!(told, ["Task: Pay · Home.md"], "{wrong}");
+    }
+}
+
+#[test]
+fn an_instant_is_told_once_also_where_the_zone_changes() {
+    let mut world = world(&[TaskFormat::TaskNotes]);
+    let reminder = "{id: a, type: absolute, absoluteTime: \"2026-12-01T08:30:00Z\"}";
+    world.folder.write("Cake.md", format!("---\ntags: [task]\nreminders:\n  - {reminder}\n---\n"));
+    world.tick();
+    assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z"), ["Task: Cake · Cake.md"]);
+    for zone in ["America/New_York", "Asia/Tokyo"] {
+        world.settings.zone = Zone::get(zone).unwrap();
+        world.settings.tasks.as_mut().unwrap().zone = world.settings.zone.tz().clone();
+        assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1, "{zone}");
+    }
+}
+
+#[test]
 fn a_time_before_a_missed_one_names_no_next() {
     let mut world = world(&[TaskFormat::Reminder]);
     world.folder.write("Home.md", "- [ ] Dentist @remind(2026-12-01 09:00) @before(30m)\n");

@@ -194,8 +194,8 @@ impl Journal {
         Ok(facts.into_iter().flatten().collect())
     }
 
-    /// Notifications, sent or being sent, of tasks with these words in any note: at a local time, or for a line that
-    /// named the same day.
+    /// Notifications, sent or being sent, of tasks with these words in any note: at a local time, for a line that named
+    /// the same day, or at an instant.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -204,11 +204,13 @@ impl Journal {
         words: &str,
         local: civil::DateTime,
         day: Option<&LineHash>,
+        instant: Option<Timestamp>,
     ) -> Result<Vec<NotifiedTask>> {
         let sql = "SELECT key, state, fact FROM deliveries
-                   WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3)
+                   WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3 OR fact ->> 'due' = ?4)
                    AND state IN ('sending', 'sent', 'done') ORDER BY number";
-        let values = params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)];
+        let (day, instant) = (day.map(LineHash::bytes), instant.map(|at| at.to_string()));
+        let values = params![format!("task_{words}"), local_text(local), day, instant];
         self.db.rows(sql, values, task_of)
     }
 

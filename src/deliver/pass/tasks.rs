@@ -4,10 +4,11 @@
 //! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A date without a time of day gets
 //! its time from the settings; a change of that setting makes no new occurrence.
 //!
-//! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task. There are three cases, each
+//! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task. There are four cases, each
 //! only if no line has the earlier key any more: the same words at the same time, in another or a renamed note; the
-//! same words on the same day, after a change of the settings' time of day; a line of the same note at the same time,
-//! with tags added or removed. Other words are another task: a reworded line can't be distinguished from a new line
+//! same words on the same day, after a change of the settings' time of day; the same words at the same instant, if the
+//! note names an instant, after a change of the settings' zone; a line of the same note at the same time, with tags
+//! added or removed. Other words are another task: a reworded line can't be distinguished from a new line
 //! beside a deleted one, and a missed task is worse than a second notification.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,8 +17,8 @@ use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readiness};
 use super::{Pass, PassContext, PassMode, PassReport};
-use crate::config::PathPatterns;
 use crate::clock;
+use crate::config::PathPatterns;
 use crate::deliver::delivery_journal::{self, LineHash, NotifiedTask};
 use crate::deliver::notice_once;
 use crate::deliver::notifier::{MessageKind, NotifiedItem};
@@ -316,7 +317,10 @@ impl MovedTasks<'_> {
 
     fn gone(&self, due: &DueTask) -> Result<Option<NotifiedTask>> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
-        let same = self.pass.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
+        // Only TaskNotes has instants, whose local time is another one once the zone of the settings is.
+        let instant = (due.notification_time.format == TaskFormat::TaskNotes).then_some(due.at);
+        let (local, day) = (due.notification_time.at, due.day());
+        let same = self.pass.journal.notified_tasks(words, local, day.as_ref(), instant)?;
         let is_moved = |told: &NotifiedTask| {
             let note = told.fact.note.as_deref().filter(|note| *note != due.path);
             self.is_free(told) && !note.is_some_and(|note| is_in_note(&self.pass, note, &told.fact))
