@@ -54,6 +54,18 @@ fn it_is_told_once_however_late_it_is_tried_again_and_wherever_the_clock_is_put(
 }
 
 #[test]
+fn a_message_that_was_sent_while_the_clock_was_ahead_is_found() {
+    let mut world = World::due("Call");
+    let right = world.clock.now();
+    world.place.fault(Fault::LostAnswer);
+    world.later(secs(7200)).tick();
+    // The place has a clock of its own.
+    world.place.arrived.lock().unwrap()[0].at = right;
+    world.clock.set(right + secs(1800));
+    assert_eq!((world.tick().fired.len(), world.place.texts().len(), world.read().as_str()), (1, 1, ""));
+}
+
+#[test]
 fn a_sure_failure_after_a_lost_answer_leaves_the_doubt() {
     let mut world = World::due("Call");
     world.place.fault(Fault::LostAnswer);

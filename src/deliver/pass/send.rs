@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::machine_claims::{self, MessageClaims};
+use super::planned::DAY;
 use super::{Pass, PassReport};
 use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
@@ -335,7 +336,9 @@ impl<'c> Sender<'c> {
         if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
             let age = first.duration_until(now);
             if age.is_negative() || age >= place.notifier.nonce_window() {
-                let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
+                // A clock that went back was ahead, and says nothing of when the attempt was.
+                let back = if age.is_negative() { DAY } else { LOOKUP_SKEW };
+                let since = first.min(now).saturating_sub(back).unwrap_or(first);
                 let journal = self.pass.context.journal;
                 // A failed read is reported below.
                 let is_free = |id: &str| !journal.belongs_to_delivery(id).unwrap_or_default();
