@@ -31,6 +31,20 @@ fn a_file_a_folder_and_everything_come_back() {
 }
 
 #[test]
+fn a_snapshot_that_was_taken_in_1970_is_not_the_state_of_a_later_time() {
+    let room = Room::of(&[("a.md", "one\n")]);
+    let right = room.now();
+    room.clock.set("1970-01-01T00:01:00Z".parse().unwrap());
+    room.save("a.md", "two\n");
+    room.clock.set(right + SignedDuration::from_mins(10));
+    room.save("a.md", "three\n");
+    assert_eq!(room.restore("5 minutes ago", &["a.md"], false).restored, ["a.md"]);
+    assert_eq!(room.read("a.md"), "one\n");
+    room.restore("1970-01-01T00:02:00Z", &["a.md"], false);
+    assert_eq!(room.read("a.md"), "two\n");
+}
+
+#[test]
 fn a_file_in_the_place_of_a_folder_is_named() {
     let room = Room::of(&[("d/f.md", "one\n")]);
     room.tick();

@@ -3,6 +3,7 @@
 use git2::Oid;
 use jiff::{Timestamp, civil};
 
+use crate::clock;
 use crate::history::store::HistoryStore;
 #[cfg(feature = "assistant")]
 use crate::history::store::{CONVERSATION, turn_of};
@@ -57,8 +58,10 @@ impl History {
         let mut first = now;
         for commit in store.commits(Some(head)) {
             let commit = commit?;
+            // What was recorded while the clock stood in 1970 is later than it says.
+            let was_right = clock::is_plausible(commit.time) || !clock::is_plausible(time);
             // Commits carry whole seconds: one made within the second that was asked for counts.
-            if commit.time.as_second() <= time.as_second() {
+            if was_right && commit.time.as_second() <= time.as_second() {
                 return Ok(commit);
             }
             first = first.min(commit.time);
