@@ -84,7 +84,9 @@ fn suggest(name: &str) -> Option<String> {
         return None;
     }
     let wanted_city = city(&wanted);
+    // `Etc/GMT+2` is two hours behind UTC, not ahead, as people write it.
     Zone::names()
+        .filter(|zone| !zone.contains("GMT"))
         .filter_map(|zone| {
             let lower = zone.to_ascii_lowercase();
             let distance = if !wanted_city.is_empty() && city(&lower) == wanted_city {
@@ -225,9 +227,18 @@ mod tests {
 
     #[test]
     fn what_resembles_no_zone_gets_none() {
-        for name in
-            ["", " ", "BST", "+01:00", "Etc/Unknown", "Middle-earth/Hobbiton", "/", &"x".repeat(100_000)]
-        {
+        for name in [
+            "",
+            " ",
+            "BST",
+            "+01:00",
+            "GMT+2",
+            "Etc/GMT+20",
+            "Etc/Unknown",
+            "Middle-earth/Hobbiton",
+            "/",
+            &"x".repeat(100_000),
+        ] {
             let error = Zone::get(name).unwrap_err();
             assert!(!error.to_string().contains("did you mean"), "{error}");
         }
