@@ -143,8 +143,7 @@ pub(super) fn read(
             let name = format!("tasks-on:{}:{}", new.join(" "), now.as_second() / 86_400);
             notice_once(pass.journal, &name, &turned_on_notice(&forms, &overdue), now)?;
         }
-        let was_ahead = known.values().any(|since| *since > now);
-        if !new.is_empty() || known.len() != names.len() || was_ahead {
+        if !new.is_empty() || known.len() != names.len() || known.values().any(|since| *since > now) {
             pass.journal.set_task_scopes(&names, now)?;
         }
     }
