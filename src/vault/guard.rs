@@ -21,7 +21,7 @@ use rustix::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
-use crate::vault::{EditRefusal, NotePath, Stat, conflict};
+use crate::vault::{EditRefusal, NotePath, Stat, Vault, conflict};
 
 /// The time for which a file must have been empty or short until that is accepted.
 const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -168,6 +168,16 @@ fn beside(path: &NotePath, dir: &OwnedFd, is_it: impl Fn(&str) -> bool) -> Optio
     let items = Dir::read_from(dir).into_iter().flatten().flatten();
     let mut names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
     names.find(|name| is_it(name)).map(|name| path.beside(&name).unwrap_or_else(|| path.clone()))
+}
+
+impl Vault {
+    /// The files in the folder of a note whose names alone show that they are conflict copies.
+    pub fn conflict_copies_beside(&self, path: &NotePath) -> Vec<NotePath> {
+        let Ok(place) = self.locate(path) else { return Vec::new() };
+        let items = Dir::read_from(&place.dir).into_iter().flatten().flatten();
+        let names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
+        names.filter(|name| conflict::is_conflict_copy(name)).filter_map(|name| path.beside(&name)).collect()
+    }
 }
 
 /// The time for which a note, or a line, must have been unchanged.

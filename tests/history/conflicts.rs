@@ -329,3 +329,63 @@ fn a_note_that_became_two_copies_is_missed() {
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.tree(), before, "history keeps the copy");
 }
+
+#[test]
+fn a_note_that_waits_for_a_merge_is_not_restored() {
+    let vault = diverged("one\ntwo\n", "one\nmine\n", "one\nyours\n");
+    let id = |at: usize| vault.json(&["history"])[at]["id"].as_str().unwrap().to_owned();
+    let first = id(1);
+    let restore = |args: &[&str]| vault.run(&[&["restore", "-y", "--at", first.as_str()][..], args].concat());
+    for args in [&["a.md"][..], &[], &["--line", "a.md:2"]] {
+        restore(args).exits(1).warns(format!("`{COPY}` is a conflicting copy of `a.md`"));
+        assert_eq!(vault.read("a.md"), "one\nmine\n", "{args:?}");
+    }
+    vault.run(&["restore", "--dry-run", "--at", &first]).says("skip a.md: ").lacks("change a.md");
+    // A restore that takes the copy away, and its undo.
+    restore(&["--exact"]).exits(0);
+    assert_eq!((vault.read("a.md").as_str(), vault.has(COPY)), ("one\ntwo\n", false));
+    vault.run(&["undo"]).exits(0);
+    assert_eq!((vault.read("a.md").as_str(), vault.has(COPY)), ("one\nmine\n", true));
+    vault.remove(COPY);
+    let marked = "one\n<<<<<<< a\nmine\n=======\nyours\n>>>>>>> b\n";
+    vault.write("a.md", marked);
+    restore(&["a.md"]).exits(1).warns("`a.md` line 2 begins a merge conflict");
+    assert_eq!(vault.read("a.md"), marked);
+    // Markers that a restore itself has brought back go with its undo.
+    let with_markers = id(0);
+    vault.write("a.md", "clean\n");
+    vault.run(&["restore", "-y", "--at", &with_markers, "a.md"]).exits(0);
+    assert_eq!(vault.read("a.md"), marked);
+    vault.run(&["undo"]).exits(0);
+    assert_eq!(vault.read("a.md"), "clean\n");
+    // What is only perhaps a copy, and an empty note, hold up nothing.
+    vault.write("a 2.md", "two\n");
+    restore(&["a.md"]).exits(0);
+    vault.write("a.md", "");
+    vault.write(COPY, "one\n");
+    restore(&["a.md"]).exits(0);
+    assert_eq!(vault.read("a.md"), "one\ntwo\n");
+}
+
+#[test]
+fn nothing_is_undone_beside_a_copy_but_a_merge() {
+    let vault = TestVault::new("//- zone: Europe/London\n//- /MEMORY.md\n# Memory\n");
+    let _ = vault.run(&["memory", "save", "Anna likes tea"]).ok();
+    let copy = "MEMORY.sync-conflict-20261121-093000-ABCDEFG.md";
+    vault.write(copy, "# Memory\n");
+    let saved = vault.read("MEMORY.md");
+    for args in [&["undo", "--dry-run"][..], &["undo"]] {
+        vault.run(args).exits(1).warns(format!("`{copy}` is a conflicting copy of `MEMORY.md`"));
+        assert_eq!(vault.read("MEMORY.md"), saved);
+    }
+    vault.remove(copy);
+    vault.run(&["undo"]).exits(0);
+    assert!(!vault.read("MEMORY.md").contains("tea"));
+
+    let vault = diverged("one\ntwo\n", "one\n2\n", "one\ntwo\nthree\n");
+    vault.write("a (conflicted copy 2026-11-21 093000).md", "one\n");
+    let before = vault.tree();
+    let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
+    vault.run(&["undo"]).exits(0);
+    assert_eq!(vault.tree(), before);
+}

@@ -375,3 +375,16 @@ fn the_commands_show_lines_and_bring_a_section_back() {
     assert_eq!(vault.run(&["restore", "--section", "a.md"]).code, 2);
     assert_eq!(vault.run(&["history", "--lines"]).code, 2);
 }
+
+#[test]
+fn a_note_that_is_in_the_cloud_alone_is_named() {
+    let vault = TestVault::new("//- /a.md\none\n//- /b.md\ntwo\n");
+    drop(vault.run(&["history"]).ok());
+    vault.remove("a.md");
+    vault.write(".a.md.icloud", "");
+    for at in [&["--at", "HEAD"][..], &[]] {
+        let run = vault.run(&[&["restore", "--json", "a.md"][..], at].concat());
+        run.exits(1).warns("`a.md` is in the cloud and not on this disk; open it once to download it");
+        assert_eq!(run.json()["skipped"][0]["path"], "a.md", "{run:?}");
+    }
+}

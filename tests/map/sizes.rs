@@ -106,7 +106,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A walk goes through joined histories, too; an undo tells follow-ups apart, and a time that was set back is seen.
     // An undo tells bullets with alike lines below them apart.
     // `audit` knows a log that a person moved.
-    ("history", 5450),
+    // Notes that wait for a merge are left alone by restores and undos.
+    ("history", 5550),
     // A setting of ours is told from the file as it was.
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
     // A pin gives the whole block, list or table that it links to.

@@ -153,7 +153,7 @@ impl Restore<'_> {
             self.context.ui.json(&document(&report, Some(&plan), self.args.dry_run));
             return Ok(Status::Fine);
         }
-        if !self.confirmed(&format!("restore {} files?", plan.steps.len())) {
+        if !plan.steps.is_empty() && !self.confirmed(&format!("restore {} files?", plan.steps.len())) {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);
         }

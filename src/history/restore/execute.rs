@@ -81,7 +81,9 @@ impl History {
                 return Err(HistoryError::NotInSnapshot(scope[0].clone(), point.short()));
             }
         }
-        Ok(plan_renamed(target, &present, scopes, exact, renames))
+        let mut plan = plan_renamed(target, &present, scopes, exact, renames);
+        self.block_unmerged(&mut plan, scopes);
+        Ok(plan)
     }
 
     /// The files of `scopes` that have another path now than at `point`: by their texts, or, where those
@@ -176,7 +178,7 @@ impl History {
             if own.any(|step| step.before.is_some_and(is_other)) {
                 return Err(HistoryError::Changed(path.clone()));
             }
-            prepare()
+            if plan.steps.is_empty() { Ok(()) } else { prepare() }
         })
     }
 
@@ -200,7 +202,8 @@ impl History {
         let before = self.newest()?;
         let target = self.store().files(point.tree)?;
         let renames = self.renames(point, &target, &present, scopes)?;
-        let plan = plan_renamed(target, &present, scopes, exact, renames);
+        let mut plan = plan_renamed(target, &present, scopes, exact, renames);
+        self.block_unmerged(&mut plan, scopes);
         check(&plan)?;
         let mut report = RestoreReport {
             from: point.id.to_string(),

@@ -8,9 +8,11 @@
 //!   [`write_file`]: writes one file;
 //! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people; [`revert`]:
 //!   reverts one change in a text, pure; [`undo`]: carries out an undo, as one commit;
+//! - [`merge_check`]: the notes that both leave alone until a person has merged them;
 //! - [`part`]: one reminder, line or section, planned and carried out.
 
 mod execute;
+mod merge_check;
 mod part;
 mod plan;
 mod revert;

@@ -11,6 +11,7 @@ use std::ops::{ControlFlow, Range};
 
 use similar::DiffTag;
 
+use super::merge_check::{MergeCheck, markers};
 use crate::format::changes::{body, changes, lines};
 use crate::format::lines::{LiveLines, terminator_of};
 use crate::format::memory;
@@ -78,6 +79,12 @@ impl History {
                 }
             })
         })?;
+        let copy = || MergeCheck::new(&self.vault).copy(path, &now);
+        if after != now
+            && let Some(refusal) = markers(path, &now).or_else(copy)
+        {
+            return Err(HistoryError::Edit(path.clone(), refusal.into()));
+        }
         Ok(PartPlan { path: path.clone(), target: target.clone(), point, source, now, after })
     }
 

@@ -7,14 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
+use git2::{ObjectType, Oid};
 use serde::Serialize;
 
+use super::merge_check::{MergeCheck, markers, note_of_copy};
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
 use crate::history::store::{ASKED_TURN_PREFIX, CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, turn_of};
 use crate::history::take::{History, is_skipped_by_undo};
-use crate::vault::{NotePath, OPERATION};
+use crate::vault::{MERGES, NotePath, OPERATION};
 
 /// The number of earlier writes among which further writes of an operation are searched.
 const OPERATION_REACH: usize = 64;
@@ -205,6 +207,7 @@ impl History {
     /// The plan that reverts these writes, newest first: an operation as a whole or not at all.
     pub(super) fn plan_of(&self, mut writes: Vec<CommitRecord>) -> Result<UndoPlan> {
         let mut conflicts = Vec::new();
+        let mut check = MergeCheck::new(&self.vault);
         loop {
             let mut plan = UndoPlan::default();
             let mut refused = None;
@@ -213,6 +216,8 @@ impl History {
                 if refused.as_ref().is_none_or(|refused| *refused == unit(write)) {
                     let known = plan.conflicts.len();
                     self.plan_write(write, &mut plan)?;
+                    let unmerged = unmerged(write, &plan, &mut check);
+                    plan.conflicts.extend(unmerged);
                     if plan.conflicts.len() > known {
                         refused = Some(unit(write));
                     }
@@ -289,4 +294,35 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// The conflicts of a planned write with notes that a person has to merge first. A merge can be undone beside other
+/// copies, and what left markers in a note with these markers.
+fn unmerged(record: &CommitRecord, plan: &UndoPlan, check: &mut MergeCheck<'_>) -> Vec<Conflict> {
+    let message = &record.commit.message;
+    let is_merge = |path: &str| {
+        let mut others = record.changes.iter();
+        message.trailer(MERGES).is_some() || others.any(|it| note_of_copy(&it.path).as_deref() == Some(path))
+    };
+    let mut found = Vec::new();
+    for change in &record.changes {
+        let Some(FileDiff { path, old: Some((mode, now)), .. }) =
+            plan.notes.get(&change.path).filter(|note| note.old != note.new)
+        else {
+            continue;
+        };
+        let Some(note) = NotePath::new(path).ok().filter(|_| *mode != FileMode::Link) else { continue };
+        let is_left_by_it = |id: Oid| Oid::hash_object(ObjectType::Blob, now).is_ok_and(|own| own == id);
+        let is_own = change.new.is_some_and(|new| is_left_by_it(new.id));
+        let markers = if is_own { None } else { markers(&note, now) };
+        let copy = if is_merge(path) { None } else { check.copy(&note, now) };
+        found.extend(markers.or(copy).map(|refusal| Conflict {
+            commit: record.commit.short(),
+            subject: message.subject.clone(),
+            path: path.clone(),
+            reason: refusal.to_string(),
+            diff: String::new(),
+        }));
+    }
+    found
 }

@@ -1,0 +1,78 @@
+//! Finds the notes that a restore or an undo leaves alone until a person has merged them: a sync tool's conflict copy
+//! lies beside them, or a merge has left its markers in them. Writes nothing.
+//!
+//! A copy counts if its name alone shows what it is: a restore may be of any note, and `Chapter 2.md` beside
+//! `Chapter.md` is a person's. An empty note has no line that could be lost. A copy that the same restore writes or
+//! removes is merged by it, or its merge is undone.
+
+use std::collections::{HashMap, HashSet};
+
+use super::plan::{BlockedFile, RestorePlan};
+use crate::history::store::FileMode;
+use crate::history::take::History;
+use crate::vault::{EditRefusal, NotePath, Vault, VaultError, conflict};
+
+/// Looks for conflict copies, and reads each folder once.
+pub(super) struct MergeCheck<'a> {
+    vault: &'a Vault,
+    /// The conflict copies in each folder that was read.
+    copies: HashMap<Option<NotePath>, Vec<NotePath>>,
+}
+
+impl<'a> MergeCheck<'a> {
+    pub fn new(vault: &'a Vault) -> Self {
+        Self { vault, copies: HashMap::new() }
+    }
+
+    /// The refusal of a note with these bytes because of a conflict copy beside it.
+    pub fn copy(&mut self, path: &NotePath, now: &[u8]) -> Option<EditRefusal> {
+        if now.is_empty() {
+            return None;
+        }
+        let vault = self.vault;
+        let copies = self.copies.entry(path.parent()).or_insert_with(|| vault.conflict_copies_beside(path));
+        let is_of =
+            |copy: &&NotePath| conflict::original_of(copy.file_name()).as_deref() == Some(path.file_name());
+        let copy = copies.iter().find(is_of)?.clone();
+        Some(EditRefusal::ConflictCopy { path: path.clone(), copy })
+    }
+}
+
+/// The refusal of a note with these bytes because of the markers of a merge.
+pub(super) fn markers(path: &NotePath, now: &[u8]) -> Option<EditRefusal> {
+    Some(EditRefusal::ConflictMarkers(path.clone(), conflict::conflict_markers(now)?))
+}
+
+/// The path of the note whose conflict copy a path is by its name alone.
+pub(super) fn note_of_copy(path: &str) -> Option<String> {
+    let path = NotePath::new(path).ok().filter(|path| conflict::is_conflict_copy(path.file_name()))?;
+    let note = path.beside(&conflict::original_of(path.file_name())?)?;
+    Some(note.as_str().to_owned())
+}
+
+impl History {
+    /// Turns the steps of notes that a person has to merge first into blocked files of the plan. Files that are named in
+    /// `scopes` and aren't on this disk are blocked files, too: nothing can be compared with them.
+    pub(super) fn block_unmerged(&self, plan: &mut RestorePlan, scopes: &[String]) {
+        let mut check = MergeCheck::new(&self.vault);
+        let RestorePlan { steps, blocked, .. } = plan;
+        let merged: HashSet<String> = steps.iter().filter_map(|step| note_of_copy(&step.path)).collect();
+        steps.retain(|step| {
+            let is_file = step.before.is_some_and(|before| before.mode != FileMode::Link);
+            let Some(path) = NotePath::new(&step.path).ok().filter(|_| is_file) else { return true };
+            // What can't be read can't be written either, which is said then.
+            let now = self.vault.read(&path).unwrap_or_default();
+            let copy = if merged.contains(&step.path) { None } else { check.copy(&path, &now) };
+            let Some(refusal) = markers(&path, &now).or(copy) else { return true };
+            blocked.push(BlockedFile { path: step.path.clone(), reason: refusal.to_string() });
+            false
+        });
+        for path in scopes.iter().filter_map(|scope| NotePath::new(scope).ok()) {
+            let is_away = matches!(self.vault.stat(&path), Ok(Some(stat)) if stat.is_placeholder);
+            if is_away && steps.iter().all(|step| step.path != path.as_str()) {
+                let reason = VaultError::Placeholder(path.clone()).to_string();
+                blocked.push(BlockedFile { path: path.to_string(), reason });
+            }
+        }
+    }
+}
