@@ -2,11 +2,11 @@
 //! another machine's deliveries.
 //!
 //! The loop keeps no schedule, only four instants: the next minute's boundary, the next pass that the last pass
-//! requested (for a retry, or a note that was still being changed), the next pass that a change requested, and the
-//! editor's next check of a note that it wrote. It sleeps to the earliest of them, never for long ([`Ticker`]), and
-//! each leads to a pass that reads the notes again. Nothing fires while the vault's folder is gone. If the console is
-//! the notifier that counts, the daemon ends when the reader of its standard output ends, as in `vault-agent run |
-//! head`; due items that were not sent stay due for the next start.
+//! requested (for a retry, a note that was still being changed, or another process's pass that was going on), the next
+//! pass that a change requested, and the editor's next check of a note that it wrote. It sleeps to the earliest of
+//! them, never for long ([`Ticker`]), and each leads to a pass that reads the notes again. Nothing fires while the
+//! vault's folder is gone. If the console is the notifier that counts, the daemon ends when the reader of its standard
+//! output ends, as in `vault-agent run | head`; due items that were not sent stay due for the next start.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -20,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 use crate::config::FILE_NAME as SETTINGS_FILE;
 use crate::daemon::part::{DaemonEvent, StatusBoard};
 use crate::daemon::ticker::Ticker;
-use crate::deliver::{self, DeliveryOrder, Journal, PassMode, PassReport, PassSettings, PassState};
+use crate::deliver::{
+    self, DeliveryOrder, Journal, PassError, PassMode, PassReport, PassSettings, PassState,
+};
 use crate::machines::RightsChanges;
 use crate::terminal::Ui;
 use crate::vault::WatchEvent;
@@ -157,14 +159,7 @@ impl Scheduler {
                     #[cfg(feature = "assistant")]
                     self.phrasing.begin(&self.workspace, report.upcoming);
                 }
-                Err(error) => {
-                    tracing::error!("the pass could not be made: {error}");
-                    let words = error.to_string();
-                    self.board.update(|status| {
-                        status.last_pass = Some(now);
-                        status.last_error = Some(words);
-                    });
-                }
+                Err(error) => self.report_failed_pass(now, &error),
             },
             // The journal's state is enough for the next start: a pass may end at any point.
             () = stop.cancelled() => {}
@@ -178,6 +173,21 @@ impl Scheduler {
         let journal = self.journal.as_ref().ok_or_else(|| anyhow::anyhow!("no delivery journal"))?;
         let context = self.workspace.pass_context(journal, &self.delivery_order, &self.settings);
         Ok(deliver::pass(&context, &mut self.memory, PassMode::Daemon).await?)
+    }
+
+    /// Reports a pass that could not be made. If another process is in a pass, the next one waits for its end, too, and
+    /// that is logged once.
+    fn report_failed_pass(&mut self, now: Timestamp, error: &anyhow::Error) {
+        let (words, mut before) = (error.to_string(), None);
+        self.board.update(|status| {
+            status.last_pass = Some(now);
+            before = status.last_error.replace(words.clone());
+        });
+        let is_busy = matches!(error.downcast_ref(), Some(PassError::Busy(_)));
+        self.next_pass = is_busy.then_some(now);
+        if !is_busy || before.as_ref() != Some(&words) {
+            tracing::error!("the pass could not be made: {words}");
+        }
     }
 
     fn tell(&mut self, now: Timestamp, report: &PassReport) {

@@ -130,6 +130,20 @@ fn after_a_kill_nothing_comes_twice() {
     assert!(!said.iter().any(|line| line.contains("Pay the rent")), "{said:?}");
 }
 
+#[test]
+fn a_pass_that_waited_for_another_process_is_made_once_that_is_done() {
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let lock = fs::File::create(vault.state().join("deliver.lock")).unwrap();
+    lock.lock().unwrap();
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("another pass over this vault has been running");
+    drop(lock);
+    // The clock stands still: there is no next minute.
+    daemon.hear("Pay the rent");
+    let (_, said) = daemon.terminate();
+    assert!(!said.iter().any(|line| line.contains("Pay the rent")), "{said:?}");
+}
+
 /// The main job of the product, twenty times as fast as life.
 #[test]
 fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
