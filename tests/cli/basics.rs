@@ -380,3 +380,20 @@ fn a_relative_state_directory_is_refused() {
     vault.env("VAULT_AGENT_STATE_DIR", "state");
     vault.run(&["tick"]).exits(2).warns("`VAULT_AGENT_STATE_DIR` is `state`");
 }
+
+#[test]
+fn a_line_that_stands_twice_is_named_and_gets_its_id_once_it_stands_once() {
+    let line = "- [ ] date=2027-12-01 time=09:30 recur=daily msg=\"salt\"\n";
+    let vault = TestVault::new(&format!("//- zone: Europe/London\n//- /Reminders.md\n{line}{line}"));
+    let why = "this line stands more than once and is delivered once";
+    vault.run(&["check"]).exits(1).says(format!("Reminders.md:2:1: {why}"));
+    assert_eq!(vault.json(&["tick"])["near_misses"][0]["reason"], why);
+    assert_eq!(vault.json(&["tick"])["near_misses"], json!([]), "each finding once");
+    vault.run(&["remind", "rm", "salt"]).exits(1).warns("stands more than once: delete the others");
+    vault.write("Reminders.md", line.trim_end());
+    vault.run(&["remind", "rm", "salt"]).exits(1).warns("once its line ends with a line break");
+    vault.write("Reminders.md", line);
+    vault.run(&["remind", "rm", "salt"]).exits(1).warns("`vault-agent tick`");
+    let _ = vault.run(&["tick"]).ok();
+    let _ = vault.run(&["remind", "rm", "salt"]).ok();
+}

@@ -9,6 +9,8 @@ use jiff::ToSpan;
 
 use crate::cli::prelude::*;
 use crate::deliver::compose;
+use crate::format::reminder::RemindersFile;
+use crate::reminders::fields;
 use crate::tasks::{self, ListedLine, Scanner, is_task_id};
 
 /// The most candidates listed in an error.
@@ -20,6 +22,8 @@ struct NamedCandidate {
     msg: String,
     note: String,
     shown: String,
+    /// Its line, from 1; 0 if it stands in no note.
+    line: usize,
 }
 
 /// The id of the reminder or task that `text` names by its id or its words. With `delivered` also of an item that was
@@ -41,11 +45,12 @@ pub(in crate::cli) fn id_of(
     let (standing, problems) =
         tasks::all(&reminders, &tasks, &mut Scanner::default(), workspace.clock.now())?;
     problems.iter().for_each(|problem| context.ui.note(problem));
+    let file = reminders.read()?;
     let standing: Vec<NamedCandidate> = standing.into_iter().map(NamedCandidate::from).collect();
-    if let Some(found) = find_one(&standing, text)? {
+    if let Some(found) = find_one(&standing, text, |line| id_hint(&file, line))? {
         return Ok(found);
     }
-    if delivered && let Some(found) = find_one(&recently_delivered(workspace)?, text)? {
+    if delivered && let Some(found) = find_one(&recently_delivered(workspace)?, text, |_| "")? {
         return Ok(found);
     }
     Err(CommandError::problem(format!("no reminder and no task has the id or the words `{text}`"))
@@ -62,12 +67,18 @@ fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>> {
         id: Some(fact.id),
         msg: fact.msg,
         note: String::new(),
+        line: 0,
     };
     Ok(facts.into_iter().map(candidate).collect())
 }
 
-/// The id of the only candidate with this message, else with these words in it.
-fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>> {
+/// The id of the only candidate with this message, else with these words in it. `id_hint` says how the reminder on a line
+/// without an id gets one.
+fn find_one(
+    all: &[NamedCandidate],
+    text: &str,
+    id_hint: impl Fn(usize) -> &'static str,
+) -> Result<Option<String>> {
     let wanted = normalize(compose::without_opening(text));
     if wanted.is_empty() {
         return Ok(None);
@@ -86,8 +97,9 @@ fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>> {
         [] => Ok(None),
         [one] => match &one.id {
             Some(id) => Ok(Some(id.clone())),
-            None => Err(CommandError::problem(format!("it has no id yet: {}", one.shown))
-                .hint("the running agent gives it one within a minute, or `vault-agent tick`")),
+            None => {
+                Err(CommandError::problem(format!("it has no id yet: {}", one.shown)).hint(id_hint(one.line)))
+            }
         },
         many => {
             let shown: Vec<&str> = many.iter().take(MAX_NAMED).map(|one| one.shown.as_str()).collect();
@@ -103,7 +115,21 @@ impl From<ListedLine> for NamedCandidate {
     fn from(one: ListedLine) -> Self {
         let id = one.id.as_deref().unwrap_or("(no id yet)");
         let shown = format!("{id}  {} {}  {}  {}", one.date, one.time, one.msg, one.place());
-        Self { shown, id: one.id, msg: one.msg, note: one.path }
+        Self { shown, id: one.id, msg: one.msg, note: one.path, line: one.line }
+    }
+}
+
+/// How the reminder on this line, which has no id, gets one.
+fn id_hint(file: &RemindersFile, line: usize) -> &'static str {
+    let usual = "the running daemon gives it one within a minute, or `vault-agent tick`";
+    let Some(line) = file.reminders.iter().find(|one| one.line == line) else { return usual };
+    let same = file.reminders.iter().filter(|other| fields(&other.reminder) == fields(&line.reminder));
+    if same.count() > 1 {
+        "its line stands more than once: delete the others, and it gets one"
+    } else if !line.terminated {
+        "it gets one once its line ends with a line break"
+    } else {
+        usual
     }
 }
 
@@ -122,6 +148,7 @@ mod tests {
             msg: msg.to_owned(),
             note: "Home.md".to_owned(),
             shown: msg.to_owned(),
+            line: 0,
         }
     }
 
@@ -134,7 +161,7 @@ mod tests {
             candidate(Some("c"), "Call  Bob"),
             candidate(None, "New"),
         ];
-        let found = |text: &str| find_one(&all, text).map_err(|error| error.message);
+        let found = |text: &str| find_one(&all, text, |_| "").map_err(|error| error.message);
         for text in ["pay RENT", "Task: Pay rent · Home.md", "Reminder:  Pay rent"] {
             assert_eq!(found(text), Ok(Some("a".to_owned())), "{text}");
         }
