@@ -100,7 +100,7 @@ impl Index {
         is_meant: &dyn Fn(&str) -> bool,
         trusted: bool,
     ) -> Result<Snapshot<'_>, IndexError> {
-        let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
+        let mut warnings = Vec::new();
         match &store.mode {
             Mode::Writable => {}
             Mode::ReadOnly(why) => warnings.push(format!("{why} (searched all the same)")),

@@ -80,7 +80,7 @@ impl Store {
             Err(error) if !error.is_damage() => return Err(error),
             _ => {}
         }
-        tracing::warn!(%why, "the index is damaged and is made anew");
+        tracing::debug!(%why, "the index is damaged and is rebuilt");
         make_anew(root, fingerprint, why)?;
         let opened = Self::open_writable(root, fingerprint, Some(&writing));
         opened.inspect(|store| *guard(&store.mended) = Some(why.damage()))
@@ -105,10 +105,11 @@ impl Store {
         }
     }
 
-    /// A message for a person that the cache was damaged and rebuilt, returned once.
+    /// A message for `doctor` that the cache was damaged and rebuilt, returned once. Answers don't carry it: they are those
+    /// of a fresh cache.
     pub fn take_mended(&self) -> Option<String> {
         let why = guard(&self.mended).take();
-        why.map(|why| format!("the index was damaged ({why}) and was made anew"))
+        why.map(|why| format!("the index was damaged ({why}) and was rebuilt"))
     }
 
     /// Whether the cache on disk is still the one that was opened. It may have been deleted.
