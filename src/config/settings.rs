@@ -2,7 +2,7 @@
 //! known key.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::civil;
 use serde::Deserialize;
@@ -100,6 +100,12 @@ impl Settings {
         // A pipe may have no writer, and reading it would wait for ever.
         if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
             return Err(ConfigError::new("is no file; move it out of the way").in_file(&path));
+        }
+        let is_inside = |real: PathBuf| std::fs::canonicalize(root).is_ok_and(|root| real.starts_with(root));
+        if path.is_symlink() && !std::fs::canonicalize(&path).is_ok_and(is_inside) {
+            let wrong =
+                ConfigError::new("is a symbolic link to no file of the vault, which is never followed");
+            return Err(wrong.suggest("put the file itself in its place").in_file(&path));
         }
         let bytes = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -228,6 +234,7 @@ impl Settings {
         in_range("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         in_range("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         self.hooks.validate()?;
+        self.embed.validate()?;
         self.rerank.validate()?;
         in_range("inbox.per_day", self.inbox.per_day, 0, 1000)?;
         in_range("inbox.open", self.inbox.open, 0, 10_000)?;

@@ -63,7 +63,6 @@ fn a_model_for_vectors_that_gives_none_is_said() {
     let vault = TestVault::new("//- /Note.md\nx\n");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for (settings, why) in [
-        ("provider = \"hal\"".to_owned(), "it takes `builtin`"),
         ("provider = \"openai\"".to_owned(), "OPENAI_API_KEY"),
         ("provider = \"local:models/none\"".to_owned(), "models/none"),
         ("table = \"/nope\"".to_owned(), "is no directory"),

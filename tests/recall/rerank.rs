@@ -198,4 +198,9 @@ fn wrong_settings_are_pointed_at() {
         let words = format!("{error} {}", error.suggestion.as_deref().unwrap_or_default());
         assert!(words.contains(part), "{words}");
     }
+    let error = config::Settings::parse("[embed]\nprovider = \"cohere\"\n").unwrap_err();
+    assert_eq!(
+        error.suggestion.unwrap(),
+        "give `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`"
+    );
 }

@@ -176,3 +176,21 @@ fn text_that_is_no_utf_8_has_a_place_and_a_remedy() {
         assert_eq!((error.place, error.suggestion.as_deref()), (Some(place), Some("save it again as UTF-8")));
     }
 }
+
+#[test]
+fn a_link_is_followed_within_the_vault_alone() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = temp.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    for file in [temp.path().join("other.toml"), root.join("own.toml")] {
+        std::fs::write(file, "timezone = \"Asia/Tokyo\"\n").unwrap();
+    }
+    for (to, is_followed) in [("../other.toml", false), ("nothing.toml", false), ("own.toml", true)] {
+        std::os::unix::fs::symlink(to, root.join(FILE_NAME)).unwrap();
+        match Settings::load(&root) {
+            Ok(settings) => assert!(is_followed && settings.timezone == "Asia/Tokyo", "{to}"),
+            Err(error) => assert!(!is_followed && error.message.contains("never followed"), "{to}: {error}"),
+        }
+        std::fs::remove_file(root.join(FILE_NAME)).unwrap();
+    }
+}

@@ -34,6 +34,24 @@ settings! {
     }
 }
 
+impl EmbedSettings {
+    pub(in crate::config) fn validate(&self) -> Validation {
+        let provider = self.provider.as_str();
+        let is_known = matches!(provider, "builtin" | "none" | "google" | "openai" | "ollama");
+        ensure(
+            is_known || is_local(provider),
+            "embed.provider",
+            format!("`embed.provider` is `{provider}`"),
+            "give `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`",
+        )
+    }
+}
+
+/// Whether a provider is a model's folder: `local:<dir>`.
+fn is_local(provider: &str) -> bool {
+    provider.strip_prefix("local:").is_some_and(|dir| !dir.is_empty())
+}
+
 settings! {
     /// The reranker of a deep search's first hits.
     pub struct RerankSettings {
@@ -55,9 +73,8 @@ settings! {
 impl RerankSettings {
     pub(in crate::config) fn validate(&self) -> Validation {
         let provider = self.provider.as_str();
-        let is_local = provider.strip_prefix("local:").is_some_and(|dir| !dir.is_empty());
         ensure(
-            is_local || matches!(provider, "none" | "endpoint"),
+            is_local(provider) || matches!(provider, "none" | "endpoint"),
             "rerank.provider",
             format!("`rerank.provider` is `{provider}`"),
             "give `none`, `endpoint` or `local:<dir>`",
