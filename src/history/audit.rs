@@ -291,8 +291,10 @@ fn by_id(bytes: &[u8]) -> BTreeMap<String, (usize, Reminder)> {
 
 /// The lines that differ, each with its number in the text it is from.
 fn changed<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<(ChangeTag, usize, &'a [u8])> {
-    let old: Vec<&[u8]> = old.iter().map(|line| body(line)).collect();
-    let new: Vec<&[u8]> = new.iter().map(|line| body(line)).collect();
+    // A CR at a note's very end ends no line: the line end that an edit adds comes after it.
+    let text = |line: &&'a [u8]| if line.ends_with(b"\n") { body(line) } else { *line };
+    let old: Vec<&[u8]> = old.iter().map(text).collect();
+    let new: Vec<&[u8]> = new.iter().map(text).collect();
     let mut differing = Vec::new();
     for op in differences(&old, &new) {
         differing.extend(op.old_range().map(|at| (ChangeTag::Delete, at + 1, old[at])));

@@ -141,3 +141,13 @@ fn ids_given_to_thousands_of_lines_are_no_stray_ones() {
     room.editor.edit_with(&note("Reminders.md"), &scheduler(&trailers), write).unwrap();
     assert_eq!(said(&room), [] as [&str; 0]);
 }
+
+#[test]
+fn the_line_end_that_a_cut_note_gets_is_no_change_of_its_last_line() {
+    let vault = TestVault::new("//- zone: Europe/London\n");
+    let line = CALL.replace("12-02", "12-30").replace("none", "monthly");
+    vault.write("Reminders.md", format!("\r\n{line}\r\n- text\r"));
+    let _ = vault.run(&["remind", "move", "rid_BBBBBBBBBBBB", "2026-12-31"]).ok();
+    assert!(vault.read("Reminders.md").contains("- text\r\r\n"));
+    vault.run(&["audit"]).exits(0);
+}

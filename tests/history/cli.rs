@@ -25,6 +25,9 @@ fn history_diff_restore_and_undo_in_a_row() {
     -two
     +2
     ");
+    for path in ["HEAD~1", "nope.md"] {
+        vault.run(&["diff", "HEAD", path]).exits(2).warns("joined by `..`, as in `diff HEAD~2..HEAD`");
+    }
     vault.run(&["restore", "--dry-run", "a.md"]).says("change a.md").says("+two");
     assert_eq!(vault.read("a.md"), "one\n2\n");
     let done = vault.json(&["restore", "a.md"]);

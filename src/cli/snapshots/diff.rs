@@ -34,7 +34,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some((old, None)) => (old, history.newest()?),
         None => (history.point("HEAD~1").or_else(|_| history.newest())?, history.newest()?),
     };
-    let changes = history.diff_between(&old, &new, &scopes(&workspace, typed)?)?;
+    let scopes = scopes(&workspace, typed)?;
+    if let Some(unknown) = typed.iter().find(|path| !is_path(&history, &workspace, path)) {
+        return Err(CommandError::usage(format!("`{unknown}` is neither in the vault nor in its history"))
+            .hint("two points in time are joined by `..`, as in `diff HEAD~2..HEAD`"));
+    }
+    let changes = history.diff_between(&old, &new, &scopes)?;
     if context.ui.json {
         let files = changes.iter().map(|change| {
             let diff = history.file_diff(change)?;
@@ -70,7 +75,7 @@ fn parse_points(history: &History, text: &str) -> Result<Points, HistoryError> {
     }
 }
 
-/// Whether the vault or its newest snapshot has something of that name.
+/// Whether the vault or its history has something of that name.
 fn is_path(history: &History, workspace: &Workspace, typed: &str) -> bool {
     let Ok(path) = vault_path(workspace, typed) else { return false };
     if path.is_empty() || workspace.vault.root().join(&path).exists() {
