@@ -72,12 +72,12 @@ fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>> {
 }
 
 /// The notes (`.md`) of a workspace, as relative paths with `/`, in order. Hidden names are skipped; links and invalid
-/// names are reported in the batch.
+/// names are reported in the batch, in order, too.
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
 pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>> {
-    let mut found = Vec::new();
+    let (mut found, skipped) = (Vec::new(), batch.skipped.len());
     let mut folders = vec![(PathBuf::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let absolute = root.join(&folder);
@@ -116,6 +116,8 @@ pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>>
             }
         }
     }
+    // A file system gives names in an order of its own.
+    batch.skipped[skipped..].sort_by(|one, other| one.place.cmp(&other.place));
     found.sort_unstable();
     Ok(found)
 }

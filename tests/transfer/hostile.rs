@@ -38,9 +38,9 @@ fn links_pipes_giants_and_bytes_that_are_no_text_are_left_out() {
     2 added, 0 there already
     --- exit 1
     USER.md: left out: it is a symbolic link, which is not followed
-    memory/pipe.md: left out: it is not a file
-    memory/more: left out: it is a symbolic link, which is not followed
     memory/loop: left out: it is a symbolic link, which is not followed
+    memory/more: left out: it is a symbolic link, which is not followed
+    memory/pipe.md: left out: it is not a file
     memory/a\b.md: left out: `imported/openclaw/memory/a\\b.md` has a character that no note's path may have (a backslash; write `/`)
     memory/giant.md: left out: it has 1073741824 bytes; notes are read up to 16777216
     memory/latin.md: left out: it is not UTF-8 text
