@@ -74,7 +74,7 @@ impl Rig {
             text.push_str(&format!("command = [\"{}\"]\n", self.dir().join("bin/claude").display()));
         }
         let mut command =
-            vec!["python3".to_owned(), stand::program(&format!("{kind}.py")), "model".to_owned()];
+            vec![python3().to_owned(), stand::program(&format!("{kind}.py")), "model".to_owned()];
         if kind == "acp" {
             command.push(url);
             command.extend(wrong.split('+').skip(1).map(str::to_owned));

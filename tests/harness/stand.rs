@@ -27,7 +27,7 @@ pub fn stand(script: &str) -> Option<Stand> {
     if !python() {
         return None;
     }
-    let mut stand = stand_of(vec!["python3".into(), program(script)]);
+    let mut stand = stand_of(vec![python3().into(), program(script)]);
     stand.setup.command.push(stand.temp.path().join("script.json").to_str().unwrap().to_owned());
     Some(stand)
 }
@@ -41,7 +41,7 @@ pub fn program(script: &str) -> String {
 /// The same around any program.
 pub fn stand_of(command: Vec<String>) -> Stand {
     name_our_program(Path::new(PROGRAM));
-    let temp = tempfile::tempdir().unwrap();
+    let temp = support::folder::temporary();
     let path = |name: &str| temp.path().join(name);
     for folder in ["vault/.obsidian", "state", "cache", "run"] {
         std::fs::create_dir_all(path(folder)).unwrap();

@@ -14,7 +14,7 @@ struct Machine {
 
 impl Machine {
     fn new(etcd: &Etcd, user: Option<(&str, &str)>) -> Self {
-        Self::at(etcd, tempfile::tempdir().unwrap(), user)
+        Self::at(etcd, crate::support::folder::temporary(), user)
     }
 
     fn at(etcd: &Etcd, state: TempDir, user: Option<(&str, &str)>) -> Self {

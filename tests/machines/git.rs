@@ -18,7 +18,7 @@ struct Machine {
 
 impl Machine {
     fn new(remote: &str, ssh: Option<&str>) -> Self {
-        let state = tempfile::tempdir().unwrap();
+        let state = crate::support::folder::temporary();
         let mut place = GitPlace::new(remote, state.path().to_owned()).unwrap();
         place.ssh = ssh.map(str::to_owned);
         let clock = Arc::new(ManualClock::new("2026-11-24T12:00:00Z".parse().unwrap()));
@@ -116,7 +116,7 @@ fn over_ssh() -> Option<(tempfile::TempDir, Ssh, String)> {
     if !are_here(&["git", "sshd", "ssh", "ssh-keygen"]) {
         return None;
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::folder::temporary();
     let repository = bare(folder.path(), &[]);
     let ssh = Ssh::start(folder.path());
     let remote = format!("ssh://127.0.0.1:{}{}", ssh.port, repository.display());
@@ -268,7 +268,7 @@ async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
     let error = Machine::new(&url(&full), None).engine.swap(&claim).await.unwrap_err();
     assert!(matches!(&error, EngineError::Refused(why) if why.contains("full")), "{error}");
 
-    let for_others = tempfile::tempdir().unwrap();
+    let for_others = crate::support::folder::temporary();
     let repository = bare(for_others.path(), &[]);
     let work = for_others.path().join("work");
     git(for_others.path(), &["clone", "--quiet", repository.to_str().unwrap(), work.to_str().unwrap()]);

@@ -74,7 +74,7 @@ struct Vault {
 
 impl Vault {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::folder::temporary();
         assert!(bare(folder.path(), &[]).ends_with("voice.git"));
         let root = Arc::new(folder.path().to_owned());
         let router = Router::new().fallback(move |request: Request| answer(Arc::clone(&root), request));

@@ -19,7 +19,7 @@ mod table;
 
 /// A folder, and an empty one for notes in it.
 fn folder() -> (tempfile::TempDir, PathBuf) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = support::folder::temporary();
     let root = dir.path().join("vault");
     std::fs::create_dir(&root).unwrap();
     (dir, root)

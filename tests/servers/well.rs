@@ -192,7 +192,7 @@ fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
 /// `ask` at a terminal, with this answer to its question about a call; `exit` and its code at the end.
 fn at_terminal(vault: &TestVault, answer: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/terminal.py");
-    Run::of(&mut vault.started_by(&["python3", script, answer], &["ask", "look!"])).ok().stdout
+    Run::of(&mut vault.started_by(&[python3(), script, answer], &["ask", "look!"])).ok().stdout
 }
 
 #[test]

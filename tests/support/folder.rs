@@ -1,6 +1,7 @@
 //! The folder of a vault, with its state and its cache beside it: all tests that need one are made on this.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Lets what has a field `folder` be used as that folder.
 #[allow(unused_macros, unused_imports)]
@@ -30,7 +31,7 @@ pub enum Folder {
 impl Folder {
     /// A temporary one with an empty `vault` in it, and these folders.
     pub fn new(folders: &[&str]) -> Self {
-        let temp = tempfile::tempdir().expect("a temporary folder");
+        let temp = temporary();
         for folder in ["vault"].iter().chain(folders) {
             std::fs::create_dir_all(temp.path().join(folder)).expect("a folder");
         }
@@ -93,6 +94,29 @@ impl Folder {
         std::fs::remove_file(self.path(note)).expect("a note");
     }
 }
+
+/// A temporary folder: a test's is in memory, where Linux has two gigabytes for it, since a disk takes a tenth of the tests'
+/// processor time, and each fsync milliseconds. What `vault` and `history` promise is about a disk, and benches measure
+/// with one: theirs is on a disk. So are all where the environment names a place, as in `TMPDIR=/tmp cargo test`.
+pub fn temporary() -> tempfile::TempDir {
+    let thread = std::thread::current();
+    // Of a test thread: the test's name.
+    let name = thread.name().filter(|name| name.contains("::")).unwrap_or("vault::");
+    let wants_disk = ["vault::", "history::"].iter().any(|room| name.starts_with(room));
+    let place = if wants_disk { std::env::temp_dir() } else { PLACE.clone() };
+    tempfile::tempdir_in(place).expect("a temporary folder")
+}
+
+static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os("TMPDIR").is_none()
+        && rustix::fs::statvfs("/dev/shm").is_ok_and(|place| place.f_bavail * place.f_frsize >= 2 << 30)
+        && tempfile::tempdir_in("/dev/shm").is_ok()
+    {
+        return PathBuf::from("/dev/shm");
+    }
+    std::env::temp_dir()
+});
 
 /// The names of what is in a folder, in order; none where there is no such folder.
 pub fn names_in(folder: impl AsRef<Path>) -> Vec<String> {

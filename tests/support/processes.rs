@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::PoisonError;
 use std::sync::mpsc::Sender;
+use std::sync::{LazyLock, PoisonError};
 
 use super::prelude::*;
 
@@ -36,23 +36,34 @@ pub fn alone<T: Fn()>(test: &T) -> bool {
     false
 }
 
+/// Python with its modules for TOML, without what a version manager puts before it: that takes as long as Python's start.
+static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
+    let asked =
+        Command::new("python3").args(["-c", "import sys, tomllib; print(sys.executable, end='')"]).output();
+    let output = asked.ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok().filter(|path| !path.is_empty())
+});
+
 /// Whether there is Python with its modules for TOML; without it a test says so and leaves that part out.
 #[allow(clippy::print_stderr, reason = "says what is left out")]
 pub fn python() -> bool {
-    let asked = Command::new("python3").args(["-c", "import tomllib"]).output();
-    let is_there = asked.is_ok_and(|output| output.status.success());
-    if !is_there {
+    if PYTHON.is_none() {
         eprintln!("skipped: there is no python3 with tomllib");
     }
-    is_there
+    PYTHON.is_some()
+}
+
+/// The program of Python.
+pub fn python3() -> &'static str {
+    PYTHON.as_deref().unwrap_or("python3")
 }
 
 /// The settings of an MCP server that behaves in a way, by Python; what it writes of itself goes to a file.
 pub fn scripted_server(name: &str, mode: &str, pids: &std::path::Path, more: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
-    let pids = pids.display();
+    let (pids, python) = (pids.display(), python3());
     format!(
-        "[[mcp]]\nname = \"{name}\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"{pids}\"]\n{more}\n"
+        "[[mcp]]\nname = \"{name}\"\ncommand = [\"{python}\", \"-u\", \"{script}\", \"{mode}\", \"{pids}\"]\n{more}\n"
     )
 }
 

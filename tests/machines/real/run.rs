@@ -43,7 +43,7 @@ impl Drop for Run {
 impl Run {
     pub(super) async fn new(seed: u64, size: Size) -> Self {
         eprintln!("seed {seed}, {} over {} rounds", size.engine, size.rounds);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::folder::temporary();
         let at = folder.path();
         let discord = FakeDiscord::start().await;
         let port: u16 = discord.api_base().rsplit(':').next().unwrap().parse().unwrap();
