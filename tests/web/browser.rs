@@ -92,7 +92,7 @@ fn axe() -> PathBuf {
 
 impl Browser {
     fn start() -> Self {
-        let profile = tempfile::tempdir().expect("a temporary folder").keep();
+        let profile = crate::support::folder::temporary().keep();
         let mut keeper = Command::new("sh");
         keeper
             .args(["-c", KEEPER, "sh"])

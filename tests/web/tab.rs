@@ -159,7 +159,7 @@ impl Tab {
                 Err(error) if start.elapsed() > PATIENCE || !is_passing(&error) => {
                     panic!("{what}: {error}\nat {}\n{}", self.path(), self.main());
                 }
-                Err(_) => {}
+                Err(_) => pause(),
             }
         }
     }
@@ -191,6 +191,7 @@ impl Tab {
         let start = Instant::now();
         while let Some(wrong) = wrong() {
             assert!(start.elapsed() < PATIENCE, "{wrong}");
+            pause();
         }
     }
 
@@ -368,6 +369,11 @@ impl WebDriverCompatibleCommand for Command {
     fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
         (http::Method::POST, Some(self.body.to_string()))
     }
+}
+
+/// Between two looks at a page that isn't so yet: a look takes the processor that the page waits for.
+fn pause() {
+    std::thread::sleep(Duration::from_millis(10));
 }
 
 /// Whether an error may be of a page that is just being exchanged.
