@@ -196,7 +196,10 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     let server = NtfyServer::start(true, true);
     let vault = machine();
     let mut at = begin(&vault, "pigeon, ntfy");
-    assert!(at.answer("How should reminders reach you", "ntfy, email, console").contains("`pigeon` is none of them"));
+    assert!(
+        at.answer("How should reminders reach you", "ntfy, email, console")
+            .contains("`pigeon` is none of them")
+    );
     at.answer("Which ntfy server?", &server.web.url);
     at.answer("Which topic?", "t");
     at.answer("Access token", "");
