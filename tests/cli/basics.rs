@@ -267,8 +267,9 @@ fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
             true => std::fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
             false => vault.write("vault-agent.toml", ""),
         }
-        for args in [&tick[..], &["remind", "list"]] {
-            vault.run(args).ok().warns("gone or empty").warns("vault-agent restore vault-agent.toml");
+        for (args, code) in [(&tick[..], 1), (&["remind", "list"][..], 0)] {
+            let ran = vault.run(args);
+            ran.exits(code).warns("gone or empty").warns("vault-agent restore vault-agent.toml");
         }
         assert_eq!(vault.read("Reminders.md"), line);
         assert_eq!(vault.doctor("settings")[0]["status"], "fail");

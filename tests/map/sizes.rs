@@ -44,9 +44,11 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("agent", 5550),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     // Signs of life are told from a part of an answer.
-    ("brain", 3850),
+    // A request is made again with the settings of its time, and a login that is missing is asked for again.
+    ("brain", 3900),
     // What `undo` brings back of a "no" is a question, too.
-    ("capture", 1700),
+    // A sentence doesn't end with an abbreviation.
+    ("capture", 1750),
     // `status` lists what is late.
     // `run` knows a vault that isn't mounted, and what can't be written is named.
     // A pipe that nobody writes to is refused before a call.
@@ -77,7 +79,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // The words that another machine told are known by their hash, and a key depends on no line of one copy alone.
     // A conflict copy of the reminders, or their note under a name in other letters, is a notification.
     // Confirmations are sent alone by what isn't the scheduler, and several lines in one.
-    ("deliver", 5800),
+    // A line that stood in the note before its minute is on time, and a clock that went back looks a day further.
+    ("deliver", 5850),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
     // Nobody else stands in a log under an owner's name.
@@ -113,7 +116,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
     // A pin gives the whole block, list or table that it links to.
     ("hooks", 3500),
-    ("instance", 150),
+    // A state directory that was deleted is named.
+    ("instance", 200),
     // The loop that takes connections is one for the page and MCP, and came from `web`.
     ("listen", 200),
     // What another machine dropped is named with it.
@@ -130,7 +134,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A task that was snoozed becomes two reminders: its snooze, and its own days. A time that is due and was not told yet is
     // the next one of what comes again.
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
-    ("reminders", 800),
+    // A line that stands twice is named.
+    ("reminders", 850),
     ("rerank", 250),
     // A copied note is told from a new one.
     ("routines", 1500),

@@ -138,7 +138,7 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     it.vault.write("vault-agent.toml", "half = [");
     it.vault.write("Reminders.md", "- [ ] date=2026-12-02 time=17:30 recur=none msg=\"Pay the tax\"\n");
     it.vault.set_now("2026-12-02T08:00:00Z");
-    it.vault.run(&["tick"]).ok().warns("the last valid ones are used").lacks("lacks tools");
+    it.vault.run(&["tick"]).exits(1).warns("the last valid ones are used").lacks("lacks tools");
     let tools = |at: usize| it.server.requests()[at].body["tools"].clone();
     assert!(tools(1).as_array().is_some_and(|tools| tools.len() > 9) && tools(2) == tools(1), "{}", tools(2));
 }

@@ -101,7 +101,7 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
     ]);
     assert_eq!(hit["matched"], places, "{found}");
     let page = visitor.get("/search?q=oven+seal").is(200).text();
-    assert!(page.contains("<mark>oven</mark> in its text and heading"), "{page}");
+    assert!(page.contains("<mark>oven</mark> (text, heading)"), "{page}");
     let facts = visitor.json("/memory");
     let memories =
         facts.as_array().unwrap().iter().flat_map(|section| section["memories"].as_array().unwrap());

@@ -259,11 +259,7 @@ fn a_program_without_a_key_is_asked_again_after_a_pause() {
     let until = Availability::Until(FailureClass::Auth, after(60));
     assert_eq!(availability(&health, &chain[2], start()), until);
     succeeded(&mut health, &chain, 0, 0, after(1));
-    assert_eq!(
-        availability(&health, &chain[2], after(1)),
-        until,
-        "another brain's answer says nothing of it"
-    );
+    assert_eq!(availability(&health, &chain[2], after(1)), until);
     assert_eq!(availability(&health, &chain[2], after(60)), Availability::Free);
     succeeded(&mut health, &chain, 2, 0, after(61));
     assert!(health.rows.is_empty());
@@ -274,8 +270,7 @@ fn a_pause_from_a_clock_that_was_ahead_does_not_hold() {
     let (chain, mut health) = (chain(), BrainHealth::default());
     failed(&mut health, &chain, 0, 0, &error(FailureClass::RateLimit), after(3 * DAY));
     assert_eq!(availability(&health, &chain[0], start()), Availability::Free);
-    let until = Availability::Until(FailureClass::RateLimit, after(3 * DAY + 60));
-    assert_eq!(availability(&health, &chain[0], after(3 * DAY - 60)), until);
+    assert_ne!(availability(&health, &chain[0], after(3 * DAY - 60)), Availability::Free);
 }
 
 #[test]
