@@ -1,5 +1,5 @@
-//! Lists the files of a new vault: `vault-template/`, embedded in the binary. `init` writes them, and recall excludes
-//! them from memories.
+//! Lists the files of a new vault: `vault-template/`, embedded in the binary. `init` writes them, and search leaves
+//! out their text.
 
 /// The folder of skills in it.
 pub const SKILLS: &str = "skills";

@@ -1,5 +1,5 @@
 //! Computes the agenda of a range of days: coming occurrences with repeats, past deliveries (when, how late, by which
-//! notifier) and runs of routines.
+//! notifier) and runs of routines. Repeats of other plugins' tasks are computed for 400 days.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;

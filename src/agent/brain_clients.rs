@@ -1,8 +1,9 @@
-//! Makes a client for each brain that the settings name, with the brain's API key.
+//! Makes the clients of each brain that the settings name: one client for each of the brain's API keys, or a single
+//! client without a key.
 //!
 //! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
-//! [`PreparedBrain::clients`] makes the clients: a brain with several keys has one for each. A brain without its key
-//! gets a client too: every call fails as if the provider had refused the key, so that failover needs no extra rule.
+//! [`PreparedBrain::clients`] makes the clients. A brain without the key that it needs gets a client too: every call
+//! fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Chooses the next brain after a failure, and the length of the failed brain's cooldown. Pure: the chain, the health
-//! of brains, the failed attempts and the time are arguments.
+//! Chooses the brain to ask first and the next brain after each failure, and the length of a failed brain's cooldown.
+//! Pure: the chain, the health of brains, the failed attempts and the time are arguments.
 //!
-//! The caller begins without failed attempts, and calls [`next`] until there is a reply or no brain is left. [`record`]
-//! changes [`BrainHealth`] by the result of a call; a store keeps it between turns.
+//! The caller begins without failed attempts, and calls [`next`] until there is a reply or no brain is left.
+//! [`record`] changes [`BrainHealth`] by the result of a call; a store keeps it between turns.
 
 use std::time::Duration;
 

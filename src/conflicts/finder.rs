@@ -1,5 +1,5 @@
-//! Searches the vault for conflict copies. A further search reads only the folders whose entries changed since the last
-//! one.
+//! Searches the vault for conflict copies. A folder that two searches in a row have listed with the same modification
+//! time isn't listed again until that time changes.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

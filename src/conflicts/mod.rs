@@ -122,7 +122,7 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
     let states = states(history, &copy.note, &note_before)?;
-    let chosen = choose_base(states.iter().map(|state| state.bytes.as_slice()), &note_before, &copy_before);
+    let chosen = choose_base(&states.iter().map(|state| state.bytes.as_slice()), &note_before, &copy_before);
     let base = chosen.map(|(at, other)| known_to(&states[at..], other));
     let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
     let [ours, theirs] = reminder_lines::aligned(
@@ -210,7 +210,7 @@ pub fn execute(
 /// may keep the other machine's as the note, and then the copy has what was written here, as one that is a state itself.
 /// So the older one of both sides' nearest states is the base.
 fn choose_base<'a>(
-    states: impl Iterator<Item = &'a [u8]> + Clone,
+    states: &(impl Iterator<Item = &'a [u8]> + Clone),
     note: &'a [u8],
     copy: &'a [u8],
 ) -> Option<(usize, &'a [u8])> {
@@ -296,7 +296,7 @@ mod tests {
     /// The index, and whether the copy is the other machine's.
     fn chosen(states: &[&str], note: &str, copy: &str) -> Option<(usize, bool)> {
         let states = states.iter().map(|state| state.as_bytes());
-        choose_base(states, note.as_bytes(), copy.as_bytes())
+        choose_base(&states, note.as_bytes(), copy.as_bytes())
             .map(|(at, other)| (at, other == copy.as_bytes()))
     }
 

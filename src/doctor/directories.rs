@@ -1,4 +1,6 @@
-//! Checks the vault's folder and the directories of its state and cache: whether they can be read and written.
+//! Checks that the vault's folder and the directories of state and cache can be written, that the state files can be
+//! read and written, and that state and cache lie outside of the vault. Also warns if the state of a moved vault was
+//! left behind.
 
 use std::path::{Path, PathBuf};
 

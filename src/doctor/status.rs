@@ -1,4 +1,5 @@
-//! Makes the report of `status` and the page: the daemon, overdue and coming occurrences, waiting items.
+//! Makes the status report, which `status` prints and the page shows: the daemon, overdue and coming occurrences,
+//! waiting items.
 
 use jiff::Timestamp;
 use serde::Serialize;

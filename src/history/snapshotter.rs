@@ -1,12 +1,12 @@
 //! Schedules and takes the daemon's snapshots.
 //!
-//! [`PendingChanges`] is the policy, pure: changes of people are committed after two quiet seconds, and at least every
-//! five minutes under steady typing; the whole vault is compared at start, hourly, and when the watcher lost events.
-//! [`Snapshotter`] carries it out, packs now and then, and pushes in the background. It never sleeps: the daemon asks
-//! when to call it next.
+//! [`PendingChanges`] is the policy, pure: changes of people are committed after two quiet seconds, and at least
+//! every five minutes under steady typing; the whole vault is compared at start, hourly, and when the watcher lost
+//! events. [`Snapshotter`] carries it out, packs now and then, and pushes in the background. It never sleeps: the
+//! daemon asks when to call it next.
 //!
-//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack. It is synced before these
-//! objects are removed, so a kill leaves duplicates at worst.
+//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack. The pack is synced before
+//! these objects are removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
 use std::fs;

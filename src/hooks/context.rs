@@ -1,7 +1,9 @@
-//! Holds a hook's context: the vault, the clock, and the scopes that its session may read. Also starts background
-//! processes, and writes failures of hooks to `hooks.log` in the state directory, one line each, with the cause.
+//! Holds a hook's context (the vault and the clock), and computes the scopes that its session may read. Also starts
+//! background processes, and writes failures of hooks to `hooks.log` in the state directory, one line each, with the
+//! cause.
 //!
-//! The log stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
+//! The log stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this
+//! program.
 
 use std::ffi::OsStr;
 use std::io::Write;

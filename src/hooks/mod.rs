@@ -8,7 +8,8 @@
 //!   ends without it;
 //! - [`host`]: the host's events, messages and transcripts, and the format of answers;
 //! - [`events`]: one file for each event;
-//! - [`decide`]: decisions about words. Pure; the words themselves are in `data/`;
+//! - [`decide`]: decisions about prompts and answers, by the word lists in `data/`. Pure, except for the check
+//!   whether something was saved;
 //! - [`archive`]: with `[hooks] archive = true`, writes the session as a log, after the answer, in the remaining time;
 //! - [`mod@install`]: our entries in the host's settings file;
 //! - [`context`]: the session's vault and scopes, and the file that failures are written to.

@@ -1,7 +1,8 @@
-//! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and `doctor`.
-//! Also that of the last `tick` without a daemon.
+//! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and
+//! `doctor`. Also that of the last `tick` without a daemon.
 //!
-//! The file is only a report. The daemon's lock decides whether one runs, never this file.
+//! The file is only a report. The daemon's lock decides whether one runs, never this file. The time of the last pass
+//! shows a daemon that holds the lock and does nothing.
 
 use std::path::Path;
 

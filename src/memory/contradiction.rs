@@ -1,4 +1,7 @@
 //! Decides whether two facts contradict each other, by their words. Pure.
+//!
+//! Two facts contradict each other if one denies the other, or if they give different values for a property that has
+//! one value at a time (one lives in Graz or in Vienna, but can like tea and coffee).
 
 use super::wording::normal;
 

@@ -1,5 +1,7 @@
-//! Makes the texts of a routine's run: the prompt with its material, and the message with the answer and its
-//! destination. Pure, except that links are followed to find out whether the note for an answer is one of `[paths]`.
+//! Makes the texts of a routine's run: the prompt, the material, and the answer as a message or as a passage of a
+//! note. Also chooses the note to which the answer is appended. An answer is never appended to the assistant's own
+//! notes (its persona, and the notes of `[paths]` except the daily notes). Pure, except that links are resolved to
+//! check this.
 
 use jiff::civil;
 use jiff::tz::TimeZone;

@@ -1,9 +1,10 @@
 //! Computes the next date of a task line's recurrence, which is written in English or as an RRULE.
 //!
-//! [`next_date`] follows RFC 5545, with weeks beginning on Monday: a date that doesn't exist is no date, so `every
-//! month on the 31st` skips the short months. [`step`] follows Tasks, and [`next_or_last_day`] Reminder Toast: `every
-//! month` and `every year`, which name no day, come on the last day of a month that lacks the day. From then on Tasks
-//! counts from that earlier day; [`NextTaskDate::short_of`] has the day that was meant.
+//! [`next_date`] follows RFC 5545, with weeks beginning on Monday (on Sunday for Reminder Toast): a date that doesn't
+//! exist is skipped, so `every month on the 31st` skips the short months. [`step`] follows Tasks, and
+//! [`next_or_last_day`] follows Reminder Toast. For a rule that names no day (`every month`, `every year`), both take
+//! the last day of a month that lacks the day. Tasks counts the further dates from that last day;
+//! [`NextTaskDate::short_of`] has the day that the month lacked.
 //!
 //! Dates only: a task's time of day is carried along unchanged.
 

@@ -1,4 +1,5 @@
-//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed.
+//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed. An answer that is the path
+//! of a file names the file of the secret; any other answer is the secret itself.
 
 use secrecy::SecretString;
 

@@ -1,9 +1,10 @@
-//! Makes a summary without a model, by extraction: the highest-scored sentences, in their order, verbatim. It can't
-//! fail.
+//! Makes a summary without a model, by extraction: the highest-scored sentences, in their order, verbatim (very long
+//! ones are cut). It can't fail.
 //!
 //! A sentence is scored by its words: words in few of the events count more, as do numbers, names, and words of
-//! decisions, promises and preferences. Of every event its first sentences are candidates; the best that fit into the
-//! target are kept. The last line names the most frequent words, for a search.
+//! decisions, promises and preferences. Of every event its first sentences are candidates, of an earlier summary all;
+//! the best that fit into the target are kept. The last line lists topics for a search: first names, then words that
+//! occur in several events but not in many.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -1,11 +1,12 @@
 //! Chooses the events of the next summary, or the summaries that one of a higher level combines. Pure: it decides by
 //! sizes alone.
 //!
-//! The numbers are those of source 002 (see `ARCHITECTURE.md`), phase 2. The last [`TAIL`] events are never summarised.
-//! Before them a leaf (a summary of events) begins where the leaf before it ended and takes events until they hold
-//! [`LEAF_TOKENS`]; four summaries of one depth become one of the next. If a request grows too large for its brain
-//! ([`DueScope::Pressed`]), a leaf may hold fewer events. The leaves depend on the events alone, so a deleted leaf is
-//! made again as it was.
+//! The numbers are those of source 002 (see `ARCHITECTURE.md`), phase 2. A leaf is a summary of events. The last
+//! [`TAIL`] events of a log are never summarised. A leaf begins where the previous leaf ended, and ends when it has
+//! at least [`LEAF_TOKENS`] tokens and [`LEAF_EVENTS`] events; a question and its answer stay in one leaf, unless the
+//! leaf would grow to twice its size. Four summaries of one depth become one of the next. If a request grows too
+//! large for its brain ([`DueScope::Pressed`]), a leaf may have fewer tokens, and two summaries are enough. The
+//! leaves depend on the events alone, so a deleted leaf is made again as it was.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Reads the plugins' own settings about task lines from the vault's `.obsidian/plugins`.
+//! Reads the plugins' own settings about task lines from the vault's `.obsidian/plugins`: formats of dates, names of
+//! properties, and the checkbox marks of own statuses.
 
 use serde::Deserialize;
 use serde_json::Value;

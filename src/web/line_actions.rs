@@ -1,4 +1,5 @@
-//! Completes, snoozes, skips, moves, changes or removes a due item for a person.
+//! Completes, snoozes, skips, moves, changes or removes a reminder or a task for a person; completes, snoozes, moves,
+//! changes or cancels a follow-up.
 //!
 //! It calls the same functions as `remind`. A form contains the line that it was made for (`was`); if the line has
 //! changed since, nothing is done, and the answer shows the present line.

@@ -1,6 +1,7 @@
 //! Reports changes to open pages as they happen (`GET /events`).
 //!
-//! The watcher reports notes. Journals and history are polled for changed files, only while a page is open.
+//! The watcher reports changes of notes. The files of the journals and of the history are polled for changes, only
+//! while a page is open. The number of open streams is limited, so that they leave connections for the pages.
 
 use std::convert::Infallible;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Formats an understood time for confirmation: `Mon 30 Nov 09:00, in 8 days`.
 //!
-//! The day and time can be typed again and mean the same; the year is written only if it is needed.
+//! If the printed day and time are typed again, they mean the same time. The year is printed only if it is needed.
 
 use jiff::civil::DateTime;
 use jiff::tz::AmbiguousOffset;

@@ -1,4 +1,4 @@
-//! Holds the assistant's fixed sentences, and converts a model's reply to the text of an answer. Pure.
+//! Holds fixed sentences of answers and of tool results, and converts a model's reply to the text of an answer. Pure.
 
 use crate::brain::{Reply, StopReason};
 use crate::format::{invisible, one_line, plain_lines, shortened};

@@ -1,8 +1,10 @@
-//! Collects the material of a turn's request: questions with their files, the log, summaries, notes, skills and tools.
+//! Collects the material of a turn's request: questions with their files, the log, summaries, notes, skills and
+//! tools.
 //!
 //! A turn of the journal comes in; a [`RequestMaterial`] for one brain goes out, from which `turn::request::assemble`
-//! makes the request. Also computes the links to all text that the request contains anyway, so that recall doesn't
-//! repeat it. A log or summary that can't be read delays the turn or is left out; nothing is written.
+//! makes the request. Also lists the links of the events and notes that the request contains, so that recall doesn't
+//! repeat them. A log that can't be read delays the turn; summaries that can't be read are left out. Nothing is
+//! written.
 
 use jiff::Timestamp;
 

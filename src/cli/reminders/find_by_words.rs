@@ -1,7 +1,8 @@
-//! Finds the id of a reminder or task by words of its message. A person copies the words from a notification.
+//! Finds the id of a reminder or task by words of its message. A person copies the words from a notification, so
+//! items that were delivered in the last two days and are gone from their note are searched, too.
 //!
-//! Words that are a whole message are preferred to words that are part of one. Words that occur in several messages are
-//! an error that lists these messages; nothing is guessed.
+//! Words that are a whole message are preferred to words that are part of one. Words that occur in several messages
+//! are an error that lists these messages; nothing is guessed.
 
 use std::collections::HashSet;
 

@@ -98,7 +98,7 @@ fn show(context: &Context, plan: &MergePlan) {
     let ui = context.ui;
     match plan.base {
         Some(base) => {
-            ui.line(format!("base of the merge: the note as of {}", base.strftime("%Y-%m-%d %H:%M UTC")))
+            ui.line(format!("base of the merge: the note as of {}", base.strftime("%Y-%m-%d %H:%M UTC")));
         }
         None => ui.line("history has no common base: no line is treated as removed"),
     }

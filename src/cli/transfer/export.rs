@@ -1,4 +1,5 @@
-//! `export`: writes all memories, reminders and follow-ups for people, programs and calendars.
+//! `export`: writes the memories, daily notes, reminders, follow-ups and pins as Markdown, as JSON Lines, as an
+//! iCalendar file (events alone), or as a folder in the Open Knowledge Format.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

@@ -4,10 +4,12 @@
 //! messages, edits and a [`report`] go out. No schedule is kept: each pass asks [`crate::schedule`] for the due items
 //! and the journal for the sent ones, and acts on the difference. A crash may come after any step:
 //!
-//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have arrived
+//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have
+//! arrived
 //!    is searched for at its destination before it is sent again;
 //! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
-//! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered ([`rewrite_lines`]);
+//! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered
+//! ([`rewrite_lines`]);
 //!    a line that a stale editor buffer brought back is rewritten too, and never fires again;
 //! 4. lines without an id get one;
 //! 5. further notifiers get their copies, which were claimed in step 2.
@@ -16,9 +18,9 @@
 //! plan's values in [`planned`]); [`messages`] makes the texts. If there are several machines, [`machine_claims`]
 //! limits the messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
 //!
-//! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for a
-//! rewrite. A line that has no id and was due when it was written may be half typed: it waits five seconds, a minute at
-//! most, except for `tick`.
+//! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for
+//! a rewrite. A line that has no id and was already due when it was written may be half typed: it is sent after five
+//! seconds without a change, or after a minute at the latest (at once in `tick`).
 
 mod machine_claims;
 mod machine_lines;

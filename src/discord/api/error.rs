@@ -1,4 +1,5 @@
-//! Defines the errors of Discord, in sentences that say which button to click.
+//! Defines the errors of Discord, in sentences for people. If a setting of Discord has to be changed, the sentence
+//! names the buttons to click.
 //!
 //! No message here ever holds a token, a webhook's address or a request's URL.
 

@@ -2,7 +2,8 @@
 //!
 //! - [`http`], [`error`]: the REST API with a channel's history, and its errors;
 //! - [`gateway`]: supervises one serenity client; `events`: turns its events into [`GatewayEvent`]s;
-//! - [`message`], [`snowflake`]: a message with its content outside of its text, ids as times;
+//! - [`message`]: a message, with the content that stands outside of its text (forwards, polls, cards);
+//! - [`snowflake`]: converts Discord's ids to times and to ids of log blocks;
 //! - [`bot_checks`]: the permissions of a bot, and the problems that a person has to fix.
 
 pub(super) mod bot_checks;

@@ -1,5 +1,5 @@
-//! Holds the parts that several tasks of the bot use: their state, access rules, the locks of the channels, and the
-//! vault.
+//! Defines the objects that the async tasks of the bot share: the bot's state, the access rules, the locks of the
+//! channels, and the operations on the vault.
 //!
 //! - [`state`]: the API, the logs, the journals, the lanes and their items, the position in each channel's history;
 //! - [`channel_lock`]: one running turn in each channel;

@@ -1,6 +1,7 @@
 //! Converts local times of a zone to instants and back, also at clock changes. Pure.
 //!
-//! A time that the clocks skip is the first whole minute after the gap; one that comes twice is the earlier of the two.
+//! A local time that the clocks skip is converted to the first whole minute after the gap. A local time that occurs
+//! twice is converted to the earlier instant.
 
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};

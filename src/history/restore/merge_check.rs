@@ -1,5 +1,6 @@
 //! Finds the notes that a restore or an undo leaves alone until a person has merged them: a sync tool's conflict copy
-//! lies beside them, or a merge has left its markers in them. Writes nothing.
+//! lies beside them, or a merge has left its markers in them. Also finds the files that a restore names and that
+//! aren't on this disk. Writes nothing.
 //!
 //! A copy counts if its name alone shows what it is: a restore may be of any note, and `Chapter 2.md` beside
 //! `Chapter.md` is a person's. An empty note has no line that could be lost. A copy that the same restore writes or

@@ -1,4 +1,6 @@
-//! Commits each write that the editing engine reports.
+//! Commits the writes that the editing engine reports: each write, or several writes together. If snapshots leave out
+//! the written note, an empty commit records the write for `undo`. The writes of a restore or an undo are committed
+//! at its end.
 
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};

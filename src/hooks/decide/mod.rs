@@ -1,10 +1,10 @@
-//! Makes the hooks' decisions about texts, such as whether an assistant saved something that it claims to have saved.
-//! Pure: texts in, verdicts and extracts out.
+//! Classifies prompts and answers for the hooks (for example, whether an assistant saved something that it claims to
+//! have saved), and summarises conversations. Pure, except [`evidence`], which reads the history and resolves paths.
 //!
 //! - [`recall_gate`]: whether memory is searched for a prompt;
 //! - [`save_claims`], [`claim_patterns`]: claims of an assistant to have saved something;
 //! - [`evidence`]: whether such a claim is true, by the history and the calls of the turn;
-//! - [`summary`]: a summary of a conversation, extracted and not invented.
+//! - [`summary`]: a summary of a conversation, by extraction.
 //!
 //! [`crate::capture::offers`] decides whether something is worth saving.
 

@@ -2,7 +2,8 @@
 //! handles the event before a compaction: if the settings say so, writes a summary of the conversation into working
 //! memory.
 //!
-//! Hosts take no text after a compaction, so the summary is returned when the session starts again.
+//! Hosts accept no text in answer to the event before a compaction. Therefore the summary is returned by the next
+//! session start, which follows the compaction.
 
 use super::session::SessionStates;
 use crate::format::invisible;

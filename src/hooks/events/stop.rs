@@ -1,4 +1,7 @@
 //! Handles the end of an answer: checks claims to have saved something against the vault, and offers to save facts.
+//!
+//! A false claim blocks the end of the answer once, with the reason for the assistant. The end of an answer that the
+//! hook itself asked for isn't blocked again.
 
 use jiff::SignedDuration;
 

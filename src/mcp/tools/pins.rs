@@ -1,5 +1,5 @@
-//! Defines the tools `memory_promote` (moves a bullet of a day's note into the facts), `memory_pin` (puts a text before
-//! all recalled memories) and `memory_unpin` (removes it from there).
+//! Defines the tools `memory_promote` (moves a bullet of a day's note into `MEMORY.md`), `memory_pin` (pins a text,
+//! so that it is recalled before all other memories) and `memory_unpin` (removes a pin).
 
 use jiff::civil::Date;
 

@@ -1,11 +1,12 @@
 //! Keeps the cache up to date with the vault, so that every answer includes all changes on disk.
 //!
-//! - [`scan`] compares every file's stat; `update` commits newer files or reads them beside the index, [`reindex`]
-//!   builds a new index beside the old one.
-//! - [`follower`] is the daemon's part: it follows the watcher and proves the cache's freshness; `freshness` reads that
-//!   proof.
-//! - [`snapshot`] is the one state of the vault that a query reads, with all texts, committed or read directly; before
-//!   the answer leaves, it checks the files that the answer was made from. [`report`] describes the index for people.
+//! - [`scan`] compares every file's stat; `update` commits newer files, or reads them without committing them;
+//!   [`reindex`] builds a new index beside the old one.
+//! - [`follower`] is the daemon's part: it follows the watcher, and publishes a proof that the index is fresh;
+//!   `freshness` reads that proof in other processes.
+//! - [`snapshot`]: the state of the vault that one query reads: the committed blocks, and the files that were read
+//!   directly. Before an answer is returned, the files that it was made from are checked for changes.
+//! - [`report`]: a description of the index for people.
 
 pub mod follower;
 pub mod report;

@@ -1,9 +1,10 @@
-//! Computes the ranking's word signals of a block: which of the question's terms it has, how close together they stand,
-//! and which of them its neighbours have.
+//! Computes the ranking's word signals of a block: how well the block, the turns around it, and its whole note match
+//! the question's terms.
 //!
-//! First the values of each term ([`TermValues`]) are computed for every block and note in which it stands, in parallel
-//! over the terms. Then the values of all terms are added up, and divided by the highest sum or by the weights of all
-//! terms. A turn's terms count for the turns around it, too; the terms of a note's block count for that block alone.
+//! First the values of each term ([`TermValues`]) are computed for every block and note in which it stands, in
+//! parallel over the terms. Then each signal adds up the values of all terms, and divides the sum by the highest sum
+//! or by the sum of the terms' weights. For the signals `Region` and `SoftTelling` a turn's terms also count for the
+//! turns around it; the terms of a note's block count for that block alone.
 
 use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;

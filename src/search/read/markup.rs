@@ -1,6 +1,6 @@
-//! Finds and strips the markup of a note that Obsidian doesn't display: comments (`%% … %%` and `<!-- … -->`), HTML
-//! tags, and the mark of a callout. A comment is a block of its own kind, not part of its paragraph or item. Also keeps
-//! lines that read like definitions of links.
+//! Finds and strips the parts of a note's text that Obsidian doesn't display: comments (`%% … %%` and `<!-- … -->`),
+//! HTML tags, and the mark of a callout. A comment is a block of its own kind, not part of its paragraph or item.
+//! Also marks the colon of lines such as `[anna]: yes`, so that Markdown doesn't take them for definitions of links.
 //!
 //! Pure. Comment marks in code are text; so is a `%%` without its end.
 

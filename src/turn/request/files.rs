@@ -1,7 +1,8 @@
 //! Reads the attached files of a message from its log, and converts them to parts of a request. Pure.
 //!
 //! A log names a file by its link, or by its path in the vault. Pictures go to brains with vision, short text files
-//! become part of the question as untrusted text, other files are only named, with their size.
+//! become part of the question as untrusted text, other files are only named, with their size. A picture of more than
+//! 5 MiB and a text of more than 64 KiB are only named, too.
 
 use ulid::Ulid;
 

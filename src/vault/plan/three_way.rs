@@ -1,8 +1,9 @@
 //! Merges two texts with a common base line by line, so that no line of a person is lost. Pure.
 //!
-//! If the two changed different places, both changes stay. If they changed the same place, the lines of the first
-//! stay, followed by the second's ([`joined`]). [`carry_over`] does so for lines that another program wrote into a file
-//! after its displacement; the swap alone uses it.
+//! If the two texts changed different places, both changes stay. If they changed the same place, the lines of the
+//! first text stay, followed by those of the second ([`joined`]). [`carry_over`] is for a file that a swap has
+//! displaced: it merges the changes that another program made to that file after the swap. If that program and our
+//! write changed the same line, the program's line stays.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Watches the vault's folders: adds new ones, and detects a vault that is gone or replaced.
+//! Watches the vault's folders: adds new ones, also one that stands under a moved folder's old name, and detects a
+//! vault that is gone or replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! Defines the fixed-size record of a block that ranking reads: note, line, author, time, length and shape of the
-//! sentence.
+//! Defines the fixed-size record of a block that ranking reads: note, line, author, time, the day that the block is
+//! about, number of terms, and shape with the role.
 //!
 //! Values are converted to 20 bytes and back. The block's words and vectors are stored elsewhere. Pure.
 

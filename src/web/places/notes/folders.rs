@@ -1,6 +1,7 @@
-//! Serves `/notes` and `/notes/FOLDER`: the folders and notes of a folder, and at the top the recently changed notes.
+//! Serves `/notes` and `/notes/FOLDER`: the folders and notes of a folder. `/notes` also lists the notes that changed
+//! recently, by the history.
 //!
-//! Only names are read; hidden files and links are left out.
+//! The notes themselves aren't opened; hidden files and links are left out.
 
 use crate::history::LogFilter;
 use crate::web::places::history::is_shown;
