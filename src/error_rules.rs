@@ -1,5 +1,5 @@
-//! Provides a macro that lists rules for errors of different types; the result is the value of the first rule that
-//! matches the error.
+//! Provides a macro that compares an error with rules for different error types, and returns the value of the first
+//! rule that matches.
 
 /// Returns from the function with the value of the first rule whose pattern matches the error. The pattern, or its use
 /// in the value, determines the error's type. If no rule matches, the function continues after the macro.

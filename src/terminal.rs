@@ -1,8 +1,8 @@
 //! Prints the program's output: results on standard output, messages for people on standard error.
 //!
 //! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. If the reader goes away
-//! (`| head`), output ends quietly; any other lost output is an error. Control characters from notes are never passed
-//! to the terminal.
+//! (`| head`), output ends quietly; any other lost output is an error. Control characters from notes never reach the
+//! terminal, except in sequences for colours and links.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};

@@ -9,8 +9,8 @@
 //! Working memory is written when a conversation's window ends (`/new`), after a summary, and after a coding agent's
 //! host has compacted a session. The prompt is `data/working_memory.txt`. The new text replaces the previous one,
 //! expires after some days and has a budget ([`crate::memory::working`]). It isn't written while the setting
-//! `memory.user_namespace` is absent. Every later turn is given it, so a text of a conversation that holds untrusted
-//! text says so, and those turns count as having read it.
+//! `memory.user_namespace` is absent. Every later turn gets the text. If the conversation holds untrusted text, the
+//! working memory is marked as untrusted, and a turn that gets it counts as having read untrusted text.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

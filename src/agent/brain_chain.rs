@@ -2,7 +2,7 @@
 //!
 //! A request, and the next attempt of a [`FailoverWalk`], come in; a reply or an error goes out, with its duration and
 //! token usage. [`CallPermits`] limit the parallel calls of each brain. A call that was cut off by the caller's own
-//! time limit counts as a failure of the brain only if the brain was silent for its full silence timeout. Also lists
+//! time limit counts as a failure of the brain only if it lasted at least as long as the silence timeout. Also lists
 //! the brains that were skipped, and computes the cost of a turn's calls.
 
 use std::collections::HashMap;

@@ -2,8 +2,9 @@
 //!
 //! A turn's id, the turn journal (if it exists) and the tools of its purpose come in; a [`RebuiltRequest`] goes out,
 //! with the reason for a difference. The present notes and settings are tried first, then those of the snapshots from
-//! the time of the request. The two requests are equal, byte for byte, unless no snapshot has a note, or the program or
-//! a file that was not kept has changed since. A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
+//! the time of the request. The two requests are equal, byte for byte, unless no snapshot has a note or the settings
+//! as they were, the program has changed since, an attached file was not kept, or no brain answered and the turn
+//! journal is gone. A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Defines the tools of a brain: the trait [`Toolbox`], and a toolbox that combines several.
 //!
 //! A call has three steps: the toolbox says whether a person has to approve it ([`Toolbox::precondition`], pure), the
-//! person is asked ([`Approvals`]), and the call runs. After its turn the toolbox ends all that it started.
+//! person is asked ([`Approvals`]), and the call runs. When the turn ends, the toolbox ends all that it started.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Makes questions for a person out of the candidates of turns. Turns, their candidates and the known facts come in;
-//! questions go out.
+//! Makes questions for a person from the candidates of several turns, and chooses the best ones within the limits of
+//! the inbox. Turns and their candidates come in; questions go out.
 //!
 //! A [`QuestionBuilder`] reads `MEMORY.md` and the inbox once, and then takes one turn after another. It compares each
 //! turn's candidates with the known facts and with all earlier questions. If there is a question about a turn already,

@@ -1,7 +1,7 @@
 //! Writes `[[mcp]]` as configuration for programs that start MCP servers themselves. Pure.
 //!
-//! The configuration holds no secret: it names environment variables ([`variables`]), which the program reads from its
-//! own environment. The caller that starts the program sets them. A server whose key lies in a file is left out.
+//! The configuration holds no secret: it names environment variables ([`variables`]). The program reads their values
+//! from its environment, or asks a person for them. A server whose key lies in a file is left out.
 
 use std::collections::BTreeSet;
 

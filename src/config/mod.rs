@@ -1,6 +1,6 @@
 //! Reads and checks settings, secrets and directories before a vault is opened.
 //!
-//! [`Settings`] is `vault-agent.toml` of the vault, validated. All keys are optional, an unknown key is an error with
+//! [`Settings`] is `vault-agent.toml` of the vault, validated. No table is required, an unknown key is an error with
 //! the nearest known name, and every error names line and column of the file. Secrets are never settings: they come
 //! from the environment or from a file outside the vault that only its owner can read ([`secret`]). [`Dirs`] names the
 //! two directories outside the vault, one for state, one for the cache.

@@ -1,4 +1,4 @@
-//! Detects which rules of the box this machine can enforce.
+//! Computes which rules of the box this machine can enforce, from the layers of a box that was built as a test.
 
 use EnforcementLevel::{Enforced, Not, Partly};
 

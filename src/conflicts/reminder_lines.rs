@@ -1,5 +1,5 @@
-//! Brings the lines of one reminder on two sides together, where a merge by lines would keep both: only one side has an
-//! id for it, or one side moved it to another time (as telling it does) and the other changed its words. Pure.
+//! Makes the two sides' lines of one reminder equal where a merge by lines would keep both: if only one line has an
+//! id, or if one side changed the time (as the scheduler does after a notification) and the other the words. Pure.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Asks a brain for the wording of reminders that are soon due. The scheduler hands them over after a pass and doesn't
-//! wait.
+//! Asks a brain for the wording of reminders and follow-ups that are soon due. The scheduler hands them over after a
+//! pass and doesn't wait.
 
 use std::sync::Arc;
 

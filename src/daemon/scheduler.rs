@@ -5,7 +5,7 @@
 //! requested (for a retry, a note that was still being changed, or another process's pass that was going on), the next
 //! pass that a change requested, and the editor's next check of a note that it wrote. It sleeps to the earliest of
 //! them, never for long ([`Ticker`]), and each leads to a pass that reads the notes again. Nothing fires while the
-//! vault's folder is gone. If the console is the notifier that counts, the daemon ends when the reader of its standard
+//! vault's folder is gone. If the console is the primary notifier, the daemon ends when the reader of its standard
 //! output ends, as in `vault-agent run | head`; due items that were not sent stay due for the next start.
 
 use std::os::fd::AsFd;

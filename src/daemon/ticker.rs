@@ -1,7 +1,7 @@
 //! Computes when the scheduler runs: once a minute, on the minute, by the wall clock. Pure.
 //!
-//! The monotonic clock stops while a machine sleeps and doesn't follow a clock that is set. So no sleep is longer than
-//! [`LONGEST_SLEEP`], and after each one the wall clock is read again.
+//! The monotonic clock stops while the machine is suspended, and doesn't follow a wall clock that is set. So the
+//! daemon sleeps for at most [`LONGEST_SLEEP`], and then reads the wall clock again.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Delivers notifications: each due item is sent to the user once, also after a crash.
+//! Delivers notifications: each due item is sent to the user once. After a crash or a lost answer, a notifier that
+//! can't be asked for earlier messages may send it twice.
 //!
 //! Notes, settings and the clock's instant come in; messages and edits of notes go out. [`pass`](pass()) reads the
 //! notes, computes the due items, claims them in the [`Journal`], sends them through a [`Notifier`] and then edits the

@@ -1,9 +1,10 @@
-//! Runs the Discord bot: passes the gateway's events to the lanes (one queue for each channel), and starts catch-up and
-//! commands.
+//! Runs the Discord bot: passes the gateway's events to the lanes (one queue for each channel), and starts the
+//! reading of missed messages and the handling of commands.
 //!
-//! Also decides in which channels the bot works: the channel of `[discord]`, its threads, and the owners' direct
-//! messages. Messages from any other channel are dropped. `discord::shared::access` decides which authors are answered.
-//! [`run`] returns at the daemon's end, or earlier with a problem that a person has to fix.
+//! An unknown channel is looked up: only the channel of `[discord]`, its threads and the owners' direct messages get
+//! a lane (`BotState::lane_kind`). Messages from any other channel are dropped. `discord::shared::access` decides
+//! which authors are answered. [`run`] returns when it is shut down (at the daemon's end, or for changed settings),
+//! or earlier with a problem that a person has to fix.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,9 @@
-//! Connects the vault with Discord: notifications that come once, commands, and the conversation as notes.
+//! Connects the vault with Discord: notifications, commands, and conversations as notes.
 //!
 //! Messages of the bound channel, its threads and the owners' DMs come in; notifications, answers and the logs of the
 //! conversation go out. Conversations are kept only in the vault's logs. No token is ever printed. If
 //! `[discord] api_base` is set (for tests), it must be an address of this machine, and all requests stay on it.
-//! In the order of a message's way:
+//! Each file or folder uses only those above it in this list:
 //! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
 //! - [`log`]: the conversation as notes;
 //! - [`shared`]: state that all tasks of the bot share, access rules, and the vault's operations for commands;

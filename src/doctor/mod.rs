@@ -4,8 +4,8 @@
 //! subject and reports it even if all is well, so that a person sees that it was checked. A check changes nothing and
 //! never ends the others.
 //!
-//! - `directories`, `environment`, `time_zone`, `history_and_index`, `notes`: checks of this machine and the others
-//!   that share the vault, of its time zone, of history and index, and of the notes;
+//! - `directories`, `environment`: checks of this machine, and of the other machines that share the vault;
+//!   `time_zone`, `history_and_index`, `notes`: checks of the subjects in their names;
 //! - `assistant`: checks of brains, other MCP servers and routines; [`discord`], [`embeddings`]: checks of the bot and
 //!   of the model for vectors; [`discord`] and [`embeddings`] use the network, so a front door decides whether they
 //!   run;

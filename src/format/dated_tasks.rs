@@ -1,4 +1,4 @@
-//! Finds open task lines of other programs that have a date, without parsing the rest of the line.
+//! Finds open task lines that have a date in another program's form, without parsing the rest of the line.
 //!
 //! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
 //! (`@{2026-12-01}`) keep the date in the line. The line, the column and the date as written go out. Impossible dates

@@ -1,5 +1,5 @@
-//! Parses notes of memories (`MEMORY.md`): `## Section` headings and bullets, each with an optional `[timestamp] `
-//! first.
+//! Parses notes of memories (`MEMORY.md`): `## Section` headings, and bullets that may begin with a `[timestamp] `.
+//! Also writes bullets.
 //!
 //! A bullet is a live line that starts with `- `, `* ` or `+ ` in the first column; the indented lines below it, and
 //! blank lines between them, belong to it. The grammar is `grammar/memory.abnf`.

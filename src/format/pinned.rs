@@ -1,5 +1,5 @@
-//! Parses `Pinned.md`: one bullet for each pin, ending in a link to the pinned text, or plain text. Deleting the bullet
-//! unpins the text.
+//! Parses and writes `Pinned.md`: one bullet for each pin. A bullet ends in a link to the pinned text, or is itself
+//! the pinned text. Deleting the bullet unpins the text.
 //!
 //! The bullets are those of [`super::memory`]; the link is Obsidian's, to a block
 //! (`[[logs/discord-thread/123/20260130T142355Z_0001#^01J…]]`), a heading or a whole note. The grammar is

@@ -1,5 +1,5 @@
 //! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and
-//! `doctor`. Also that of the last `tick` without a daemon.
+//! `doctor`. Also reads and writes the report of the last `tick` that ran without a daemon.
 //!
 //! The file is only a report. The daemon's lock decides whether one runs, never this file. The time of the last pass
 //! shows a daemon that holds the lock and does nothing.

@@ -1,5 +1,5 @@
-//! Lists the host names that a listener answers to and the origins of its own pages, and checks `Host` headers against
-//! them. Pure.
+//! Lists the host names that a listener answers to, and checks `Host` headers against them. Also lists the origins of
+//! the listener's own pages. Pure.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,8 +1,8 @@
-//! Carries out a person's requests about this machine and the shared store: checks whether the machine may join, makes
-//! a trial claim, accepts a restored store, and removes the machine. Also defines the request that asks the daemon to
-//! become the voice.
+//! Carries out a person's requests about this machine and the shared store: checks whether the machine may join,
+//! makes a trial claim, accepts a restored store, and removes the machine. Also defines the request, sent to the
+//! daemon, that this machine becomes the voice.
 //!
-//! Messages for people compare the machines' wall clocks. No right to send depends on that comparison.
+//! The checks compare the machines' wall clocks. No right to send depends on that comparison.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Makes the report of `vault-agent machines --json` from the entries in the shared store: each machine, the voice,
-//! open claims. Pure.
+//! open claims. Also adds the methods of [`Machines`] that only read these entries.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Defines the arguments of the MCP tools, and validates a call's arguments before the tool runs.
+//! Defines how an MCP tool declares its arguments, and validates a call's arguments before the tool runs.
 //!
 //! The JSON schema comes from the same table as these checks. An error names the argument and a valid value. Pure.
 

@@ -3,8 +3,8 @@
 //! A host, a purpose, the paths of program and vault, and other MCP servers come in. A [`HostConfig`] goes out: the
 //! file's text and path, and remarks about settings that the host's file can't hold. The server is started with the
 //! tools of one purpose only, so the host starts faster and its model has fewer tools to misuse. For Claude Code a
-//! command line goes out, too: its options exclude all other configuration and all network calls at start, and an MCP
-//! configuration file can't hold them.
+//! command line goes out, too. It excludes MCP servers that the file doesn't name, slash commands and unnecessary
+//! network calls; an MCP configuration file can't do that.
 
 use std::path::Path;
 

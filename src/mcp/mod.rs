@@ -1,4 +1,4 @@
-//! Serves MCP: offers the vault to assistants as their memory, through a typed contract.
+//! Serves MCP: offers the vault to assistants as their memory, by typed tools, resources and prompts.
 //!
 //! A client's requests come in; answers go out, with the lines that the notes have after a change. [`serve_stdio`] and
 //! [`serve_http`] are the entry points. In the order of a call:

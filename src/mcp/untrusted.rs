@@ -1,7 +1,7 @@
 //! Marks text from memory as untrusted: data, never an instruction.
 //!
-//! A note may contain text from anyone. A text block that leaves this server begins with the mark and has an end mark
-//! that no text inside can imitate. Pure.
+//! A note may contain text from anyone. Marked text begins with a notice and ends with an end mark that no text
+//! inside can imitate. Pure.
 
 use rmcp::model::{JsonObject, MetaObject};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Lists the memories of each kind: sections, days, follow-ups.
+//! Lists the facts of `MEMORY.md` by section, and the bullets of daily notes by day.
 
 use jiff::civil::Date;
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! Saves, reads, lists, pins, promotes and forgets memories in the vault's notes.
 //!
 //! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come
-//! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
-//! by content, and one snapshot that names its author ([`Origin`]); only [`save`]'s promotion edits two notes. Then the
-//! operation reads the note again, so "saved" is a fact. If a person's edit came first, the answer is an error with
-//! this reason.
+//! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], which
+//! finds the lines by content, and one snapshot that names its author ([`Origin`]); only a promotion ([`save`]) edits
+//! several notes. Then the operation reads the note again, so "saved" is true. If a person's edit came first, the
+//! answer is an error with this reason.
 //! - [`wording`]: checks a text, formats it as a bullet, and compares two texts; [`contradiction`]: contradictions
 //!   between two facts. Pure;
 //! - [`scope`]: a memory's scope, and the project of a folder;

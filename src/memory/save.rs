@@ -2,11 +2,11 @@
 //! of a day's note to a lasting fact, with a link to the day.
 //!
 //! Promoting changes two notes, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is
-//! removed from the day. History records the two as one [`OPERATION`], and `undo` takes them back together. A crash
-//! between the two leaves the text in both notes, never in none; promoting again finds the fact (same words, link to
-//! the same day) and only removes the bullet. If a person changes the bullet between the two, it stays, and the answer
-//! says so. A bullet that is named by its words is found in any place of the note. Promoting a bullet that was promoted
-//! already returns the fact.
+//! removed from the day. In between, a pin of the bullet gets a link to the fact. History records these edits as one
+//! [`OPERATION`], and `undo` takes them back together. A crash between them leaves the text in both notes, never in
+//! none; promoting again finds the fact (same words, link to the same day) and only removes the bullet. If a person
+//! changes the bullet meanwhile, it stays, and the answer says so. A bullet that is named by its words is found in
+//! any place of the note. Promoting a bullet that was promoted already returns the fact.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};

@@ -2,8 +2,8 @@
 //! by its repository's remote, or by the folder if there is no remote.
 //!
 //! A scope is visible in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`, `#agent/reviewer`,
-//! `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds and renames such tags by
-//! itself, and a person may write, change or delete them like any other.
+//! `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds such tags by itself, and a
+//! person may write, change or delete them like any other.
 //!
 //! An id can hold the characters of an Obsidian tag: letters, digits, `-`, `_` and `/`. A run of others becomes one
 //! `-`. Case is kept as written and ignored in comparisons, as everywhere in Obsidian. Names of folders repeat

@@ -1,4 +1,4 @@
-//! Reads and writes working memory and the user's profile, which are context for each session and turn.
+//! Reads and writes working memory, and reads the user's profile. Both are context for each session and turn.
 //!
 //! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
 //! The profile describes the user. Working memory describes the last work: one text that each compaction replaces,

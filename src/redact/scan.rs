@@ -1,5 +1,5 @@
-//! Finds the places of a text at which a secret may stand, in one pass: by the keywords of the rules, the prefixes of
-//! API tokens, and words in the names of secrets.
+//! Finds the secrets of a text. One pass finds all keywords of the rules, prefixes of API tokens, and words in the
+//! names of secrets; then the rules check the text around them.
 //!
 //! All these words are one Aho-Corasick automaton. Secrets without any such word (tokens of Discord's bots, lines of
 //! pgpass files) are found by the form of a line or a word.

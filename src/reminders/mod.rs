@@ -1,7 +1,8 @@
 //! Adds, changes, removes, lists and previews reminders.
 //!
-//! `Reminders.md` is the only place where reminders are kept. Each call reads it again, computes the one line that
-//! changes ([`plan`], pure), and passes it to [`vault::Editor`], which finds the old line by its bytes.
+//! `Reminders.md` is the only place where reminders are kept. Each call reads it again, computes the lines that
+//! change ([`plan`], pure), mostly one, and passes them to [`vault::Editor`], which finds the old lines by their
+//! bytes.
 //! [`crate::deliver`] sends reminders; this room sends nothing.
 //!
 //! - `vault_reminders`: the reminders of a vault; `occurrences`: skips, moves or snoozes one occurrence; `plan`:

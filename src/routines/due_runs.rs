@@ -1,9 +1,9 @@
 //! Claims the due runs of routines. No brain is asked.
 //!
-//! The notes of routines, the journals and the time come in; a [`ClaimReport`] goes out. A due routine with material
-//! gets a claimed run. A due routine without material is recorded as handled. A routine whose material can't be read is
-//! reported, and checked again. Also previews the run that would start now: its prompt, material, brains and
-//! destination.
+//! The notes of routines, the journals and the time come in; a [`ClaimReport`] goes out. A due routine gets a claimed
+//! run if one of its conditions holds or it has none; otherwise it is recorded as handled. A routine whose material
+//! can't be read is reported, and checked again. Also previews the run that would start now: its prompt, material,
+//! brains and destination.
 //!
 //! - A routine has at most one open run, also while the run's text can't be delivered. Occurrences in the meantime are
 //!   merged into the next run.

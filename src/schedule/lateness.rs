@@ -1,7 +1,7 @@
 //! Decides whether a reminder counts as missed, and whether missed ones are combined in one message (a digest).
 //!
-//! A reminder counts as missed if it is more than five minutes late. Missed ones make a digest if they are more than
-//! `digest_over`, or if one of them is later than `digest_after_hours`.
+//! A reminder counts as missed if it is more than five minutes late. Missed reminders make a digest if their number
+//! exceeds `digest_over`, or if one of them is later than `digest_after_hours`.
 //!
 //! Lateness doesn't decide whether a reminder is sent: everything at or before now is due, and the delivery journal
 //! never sends a key twice. So a clock that jumps forward or back loses and repeats nothing.

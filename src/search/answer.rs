@@ -1,4 +1,4 @@
-//! Defines a search's input, [`Query`], and its output, an [`Answer`] of [`Hit`]s that says how fresh it is.
+//! Defines a search's input, [`Query`], and its output: an [`Answer`] with its [`Hit`]s and its freshness.
 
 use serde::{Deserialize, Serialize};
 

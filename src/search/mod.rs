@@ -1,9 +1,8 @@
 //! Searches the vault's notes for the few blocks that answer a question.
 //!
 //! Notes as bytes, and a question as it was typed, come in. An [`Answer`] of [`Hit`]s goes out, best first, with its
-//! freshness; or [`Recalled`], the memories that a prompt gets without asking. The vault is never written, and the
-//! cache never holds the only copy of anything: without the cache every answer is the same, to the last digit of a
-//! score.
+//! freshness; or [`Recalled`], the few memories that are added to a prompt. The vault is never written, and the cache
+//! never holds the only copy of anything: without the cache every answer is the same, to the last digit of a score.
 //!
 //! The folders, in the order in which data passes them:
 //!

@@ -1,4 +1,4 @@
-//! Searches one vault by words and meaning ([`Recall`]); opened once, queried often.
+//! Defines [`Recall`], which searches one vault by words and meaning. It is opened once and answers many queries.
 //!
 //! [`Recall`] is built on an [`Index`]. It keeps the ranking's data on the corpus ([`CorpusState`]) until the corpus
 //! changes. [`crate::search::results`] has the methods that answer.

@@ -1,8 +1,8 @@
-//! Holds every weight and threshold of ranking and recall in one table, each with the method by which it was found, and
-//! names the signals of turns. A comment at each use of a number explains its effect.
+//! Holds the weights and thresholds of ranking and of recall's confidence, with the methods by which they were found,
+//! and defines the signals of turns. The parameters of BM25 are in [`crate::search::retrieve::bm25`].
 //!
 //! A turn's score is a weighted sum of [`Signal`]s. For a block that is no turn of a log, all signals but those of
-//! words and vectors are zero.
+//! words, vectors and days are zero.
 
 use crate::search::query::Question;
 

@@ -1,13 +1,12 @@
-//! Decides the questions of `setup`, parses the answers, and makes the plan that follows from them. Pure; `cli::setup`
-//! asks the person and writes.
+//! Chooses the questions that `setup` asks, parses the answers, and makes the plan that follows from them. Pure;
+//! `cli::setup` asks the person and writes.
 //!
 //! [`run`] asks one [`SetupQuestion`] after the other through a [`SetupIo`] (a terminal, a file), which also checks
 //! answers: whether Discord accepts the token, whether the model answers. The result is a [`SetupPlan`] of all that
 //! will be written; it is shown first. Nothing here reads a file, a clock or a socket.
 //!
 //! - `question`: a question and its key; `answers`: a file of answers, for a run without a person;
-//! - `dialogue`: the order of the questions, asking one, and those about the folder, the zone, machines and the
-//!   service;
+//! - `dialogue`: asks the questions in their order; has those about the folder, the zone, machines and the service;
 //! - one file for each topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains` with `ask_brain`;
 //! - `plan`: computes from the answers all that will be written.
 

@@ -1,5 +1,6 @@
-//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed. An answer that is the path
-//! of a file names the file of the secret; any other answer is the secret itself.
+//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed. An empty answer and `env`
+//! mean the environment variable, if it is set; a path names the secret's file; any other answer is the secret
+//! itself.
 
 use secrecy::SecretString;
 

@@ -1,4 +1,4 @@
-//! Asks the questions of `setup` about the vault's folder and its time zone.
+//! Parses the vault's path that a person types in `setup`, and makes the hints about the folder and its time zone.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Answers requests about summaries: shows one by its id, expands it into the summaries below it or into its events
-//! (byte for byte), searches summaries, and verifies all of them.
+//! Answers requests about summaries: shows one by its id, expands it into the summaries that it is made from or into
+//! its events, returns the bytes that it covers, searches logs and summaries, and verifies all summaries.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,10 +1,10 @@
 //! Summarises logs: plans summaries, writes them with or without a brain, and expands them to the original bytes.
 //!
-//! A log keeps every byte; a summary is a note that points into the log and can always be made again. [`plan`] chooses
-//! the events of the next summary. [`summary_request`] makes the request to a brain and checks its answer; [`extract`]
-//! makes a summary without a brain and can't fail. [`Window`] is one log with its summaries: it finds the events that
-//! each covers, verifies the summaries, and lists due ones. [`grep`] searches both. All of that is pure. [`Summaries`]
-//! reads and writes the notes.
+//! A log keeps every byte; a summary is a note that points into the log and can always be made again. [`plan`]
+//! chooses the events of the next summary. [`summary_request`] makes the request to a brain and checks its answer;
+//! [`extract`] makes a summary without a brain and can't fail. [`Window`] is one log with its summaries: it finds the
+//! events that each summary covers, verifies the summaries, and lists due ones. [`grep`] searches logs and summaries.
+//! All of that is pure. [`Summaries`] reads and writes the notes.
 //!
 //! Never here: a call to a brain (`agent::background_writers` makes these calls), or a wait: no answer to a person
 //! waits for a summary.

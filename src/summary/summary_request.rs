@@ -1,8 +1,8 @@
 //! Makes the request to a brain for a summary, and checks the brain's answer. Pure.
 //!
-//! There are three prompts, one for each depth of summary: a piece of a session, a phase of a project, and lasting
-//! results. Each is sent twice at most, the second time in firmer words; after that the summary is extracted. The
-//! summarised text is data, never an instruction.
+//! There are three prompts, by the depth of the summary: for a piece of a conversation (0), for a longer stretch of
+//! it (1), and for its lasting results (2 and more). Each is sent twice at most, the second time in firmer words;
+//! after that the summary is extracted. The summarised text is data, never an instruction.
 
 use super::extract::SourceText;
 use super::plan::MOST_TIMES;

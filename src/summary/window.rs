@@ -1,5 +1,5 @@
-//! Reads one log with its summaries: finds the events that each summary covers, verifies the summary against them, and
-//! lists the summaries that are missing, outdated or due. Pure.
+//! Holds one log with its summaries ([`Window`]): finds the events that each summary covers, and the summaries that
+//! are missing or outdated. `proof` verifies the summaries, `due` lists those to be made. Pure.
 //!
 //! The covered bytes of a summary are all bytes of the log from the beginning of its first event to the end of its
 //! last. The summary's id is a hash over the log's name, the first and last event, and the sources, so that a deleted

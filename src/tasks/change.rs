@@ -1,5 +1,5 @@
-//! Marks a task of another plugin done, or snoozes it, in a note's bytes: ticks its line and computes the next line of
-//! a recurring task, as Tasks, Reminder or TaskNotes would. Pure.
+//! Completes or snoozes a task of another plugin in a note's bytes. Completing ticks the task's line and writes the
+//! next line of a recurring task, as Tasks, Reminder or TaskNotes would. Pure.
 //!
 //! A task is found by its id among the note's present lines. The result is parsed again before it is accepted: a
 //! snoozed task must be due at its new time, and the next line of a recurring task must have the same words. Each

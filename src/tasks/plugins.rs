@@ -1,5 +1,5 @@
-//! Reads the plugins' own settings about task lines from the vault's `.obsidian/plugins`: formats of dates, names of
-//! properties, and the checkbox marks of own statuses.
+//! Reads the settings of task plugins from the vault's folder `.obsidian`: formats of dates, names of properties, and
+//! the checkbox marks of custom statuses.
 
 use serde::Deserialize;
 use serde_json::Value;

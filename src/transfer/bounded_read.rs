@@ -1,4 +1,4 @@
-//! Reads other programs' files, which lie outside the vault: with bounds, and without following links.
+//! Reads other programs' files, which lie outside the vault, with bounds. No link in a source's folder is followed.
 //!
 //! A source may come from anywhere: a link to a person's keys, an endless pipe or a file of a gigabyte isn't read, but
 //! becomes one line in the report.

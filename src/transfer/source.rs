@@ -1,4 +1,4 @@
-//! Detects the program that a file or folder is from, and reads it.
+//! Detects the program that a file or folder comes from, and reads that file or folder.
 //!
 //! A basic-memory project is a folder of Markdown entities, and read as any folder of notes:
 //!
@@ -11,8 +11,8 @@
 //! - relates_to [[Beans]]
 //! ```
 //!
-//! Each of its notes is copied whole into the folder of imports, in which search finds its observations, and its links
-//! still work. Nothing is copied into `MEMORY.md` as well.
+//! Each of its notes is copied whole into the folder of imports, in which search finds its observations, and its
+//! links still work. Nothing of it is added to `MEMORY.md`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Decides whether a harness's session can be resumed for a request. Pure.
+//! Decides whether the session of a harness (a program with a loop of its own, such as Claude Code) can be resumed
+//! for a request. Pure.
 //!
 //! A session can be resumed if the log still holds the conversation that was sent to it, then its question and its
 //! answer, and after that only people's messages. Any other change (an edit, another brain's answer, other

@@ -1,4 +1,5 @@
-//! Asks the assistant the questions of the page, and ends those that an earlier process left open.
+//! Asks the assistant the questions that a person types on the page, and ends the turns that an earlier process left
+//! open.
 //!
 //! A question is in no log; the turn journal records it, its calls and its cost. The approvals that it needs are left
 //! in the note of approvals.

@@ -1,5 +1,5 @@
-//! Defines the errors about times that can't be understood, in words for people. If no rule of the grammar matches,
-//! finds the reason: an unknown word, an impossible time, words of two languages.
+//! Defines the errors of a phrase that isn't accepted as a time, in words for people. Also finds the reason why no
+//! rule of the grammar matches: an unknown word, an impossible time, words of two languages.
 
 use jiff::civil::DateTime;
 

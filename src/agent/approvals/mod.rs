@@ -1,9 +1,9 @@
 //! Asks a person to approve a call, by a line in the vault's note of approvals. The note is the state of all open
 //! questions.
 //!
-//! [`VaultApprovals::ask`](Approvals::ask) writes the line before it shows anything, then waits for a tick (`[x]`), a
-//! minus (`[-]`), the deletion of the line, the deadline, or `stop`. [`VaultApprovals::recheck`] and the deadline wake
-//! the waiting call; nothing polls.
+//! [`VaultApprovals::ask`](Approvals::ask) writes the line before it shows anything. With [`Waiter::Call`] it then
+//! waits for a tick (`[x]`), a minus (`[-]`), the deletion of the line, the deadline, or `stop`; otherwise it returns
+//! the present decision, if any. [`VaultApprovals::recheck`] and the deadline wake the waiting call; nothing polls.
 //! - A line is bound to its turn, the number of the call, the text and the hash of the files that the call would run.
 //!   It is used once: a ticked line is marked `state=used` before the call may run.
 //! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up: a later question with the same text finds the

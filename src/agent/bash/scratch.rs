@@ -3,8 +3,8 @@
 //!
 //! The first command of a turn makes the turn's folder; the end of the turn removes it. [`Scratch::in_cache`] removes
 //! the folders that killed processes left behind ([`LockedFolder`]). A command writes only to the subfolder `work`.
-//! This program writes only to `vault` and `skill` beside `work`, so it never follows a path that a command has
-//! changed.
+//! This program writes to `vault` and `skill` beside `work`. Into `work` it writes only new files, which hold long
+//! outputs. So it never follows a path that a command has changed.
 //!
 //! A command may read the whole vault except names that begin with a dot, because plugins and programs store keys
 //! there. The box gets a list of entries of the vault's top folder, and a list of hidden paths below them

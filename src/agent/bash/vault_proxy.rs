@@ -1,4 +1,4 @@
-//! Runs `vault-agent` for a confined command: the only way from the box to the vault.
+//! Runs `vault-agent` for a confined command: the only way for such a command to change the vault.
 //!
 //! In the box, `vault-agent` finds [`crate::confine::gate::VARIABLE`], sends its arguments through the gate and prints
 //! the reply ([`forward`]). Outside, [`VaultProxy`] runs `vault-agent` on the vault, as a child with the call's id in

@@ -1,4 +1,4 @@
-//! Runs brains that are programs, with a loop and tools of their own, as a child process for one turn.
+//! Runs brains that are programs with a loop and tools of their own, each as a child process for one turn.
 //!
 //! A request comes in as text; a reply or an error goes out. The caller of a run is the host; it receives each tool
 //! call. When a child ends, its descendants are ended. No command line contains a key or a word of a conversation.

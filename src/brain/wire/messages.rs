@@ -1,4 +1,4 @@
-//! Encodes and decodes Anthropic's Messages (`/v1/messages`), which llama.cpp and Ollama support, too.
+//! Encodes and decodes Anthropic's Messages API (`/v1/messages`), which llama.cpp and Ollama support, too.
 //!
 //! Cache breakpoints are set at the end of the system text, after the message that the request names, and after the
 //! results of a round of tools: three of the four that are allowed. Thinking blocks go back unchanged.

@@ -1,4 +1,4 @@
-//! Encodes and decodes OpenAI's Responses (`/v1/responses`), without state on the provider's side.
+//! Encodes and decodes OpenAI's Responses API (`/v1/responses`), without state on the provider's side.
 //!
 //! The provider stores nothing (`store: false`), so the answer contains its reasoning in encrypted form, which goes
 //! back unchanged with the results of the answer's calls.

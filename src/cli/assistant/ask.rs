@@ -1,5 +1,5 @@
 //! `ask`: asks the assistant one question and prints the answer, checked against a JSON schema if the arguments name
-//! one. Nothing is logged; only tools may write.
+//! one. The question and the answer are written to no log.
 
 use std::fs::OpenOptions;
 use std::io::{IsTerminal, Read};

@@ -4,7 +4,7 @@
 //!   itself writes these notes, into the folder that its settings name ([`memories`]). Its existing memories are copied
 //!   once, as one write that can be undone; the originals stay.
 //! - `hook install --codex-memories` makes the daemon follow Codex's memories, by one line in the vault's settings.
-//! - If Claude Code's settings contain our MCP server, its hooks call that server instead of starting a process.
+//! - If Claude Code's settings contain our MCP server, the hooks call that server instead of starting a process.
 
 use std::process::{Command, Stdio};
 

@@ -1,5 +1,5 @@
-//! Runs `check`: prints lines that look like this program's and can't be parsed, and reminders in notes that are never
-//! read for reminders.
+//! Runs `check`: prints lines that look like a reminder or another entry of this program but can't be parsed, and
+//! reminders in notes that are never read for reminders.
 //!
 //! Other programs' tasks that are not delivered (their syntax is not in `[reminders] also`), and tasks delivered
 //! without a time of day, are listed with one line for each note. They are no fault: the exit code stays 0.

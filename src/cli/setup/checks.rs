@@ -1,5 +1,6 @@
-//! Runs the checks of `setup` (folder, secrets, Discord, a brain, a test message through each notifier) with the
-//! settings as they would be written. A check returns its result or an error for a person.
+//! Runs the checks of `setup` with the settings as they would be written: the vault's folder, the Discord bot, a test
+//! question to a brain, a test message through each notifier. A check returns its result or an error for a person.
+//! Also detects a desktop session, a service manager and Ollama's models.
 
 use std::fmt::Display;
 #[cfg(feature = "assistant")]

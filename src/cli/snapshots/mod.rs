@@ -3,7 +3,7 @@
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file for each command;
 //! - [`shared`]: opening the history, paths and wording for all of them.
 //!
-//! Nothing is restored before the plan is shown.
+//! `restore` and `conflicts merge` print their plan before they write, except with `--json`.
 
 pub(super) mod audit;
 pub(super) mod conflicts;

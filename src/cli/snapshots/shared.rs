@@ -1,4 +1,4 @@
-//! Helps the commands of this folder: opens the history, resolves typed paths, words times and differences.
+//! Helps the commands of this folder: opens the history, resolves typed paths, formats times and differences.
 
 use jiff::{SignedDuration, Timestamp};
 

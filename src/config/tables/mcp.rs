@@ -1,7 +1,8 @@
 //! Reads `[[mcp]]`: other MCP servers that the assistant and routines may use.
 //!
 //! A server is a program that is started or an address that is called. Only the tools that its table names are ever
-//! used, and only the environment variables that it names are passed. The table holds no secret.
+//! used. A server that this program starts gets only PATH, HOME, LANG and the environment variables that the table
+//! names. The table holds no secret.
 
 use serde::Deserialize;
 

@@ -1,6 +1,7 @@
-//! Runs the Discord bot if a token is set and this machine speaks on Discord (the voice); new settings restart it.
+//! Runs the Discord bot if a token is set and this machine is the voice (the machine that speaks on Discord). New
+//! settings restart the bot, except those of the assistant.
 //!
-//! A fault of Discord is shown in `status` as one sentence; the daemon goes on with the console.
+//! A fault of Discord is shown in `status` as one sentence; the daemon goes on.
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
 //! Takes snapshots of people's changes, in batches.
 //!
-//! The editing engine records the agent's own writes. A snapshot may wait for the disk, so it is taken on a thread that
-//! other tasks don't wait for.
+//! The history records the agent's own writes as the editing engine reports them. A snapshot may wait for the disk,
+//! so it is taken on a thread that other tasks don't wait for.
 
 use super::prelude::*;
 use crate::history::{HistoryError, Interrupted, Snapshotter};

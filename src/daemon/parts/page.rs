@@ -1,4 +1,5 @@
-//! Runs the page. The page listens from the start if the settings say so, otherwise after a command has asked for it.
+//! Serves the local web page: from the daemon's start if the settings enable it, otherwise after a command or changed
+//! settings ask for it.
 //!
 //! Commands ask over a Unix socket that only the owner can reach ([`crate::web::control_socket`]).
 

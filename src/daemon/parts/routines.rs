@@ -1,7 +1,7 @@
 //! Runs routines: checks them every minute and whenever one of their notes changes, beside the scheduler's pass.
 //!
-//! Each run is a task of its own, so neither reminders nor other routines wait for it. A run that a stop or a crash
-//! interrupted is continued by the next check.
+//! Each run is a task of its own, so reminders don't wait for it. At most four runs go on at once; further ones wait.
+//! A run that a stop or a crash interrupted is continued by the next check.
 
 use std::collections::HashSet;
 

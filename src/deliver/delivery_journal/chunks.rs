@@ -1,5 +1,5 @@
-//! Records a delivery's progress from claimed to sent and done. The chunks of its message are claimed together, sent
-//! one by one, and ended together.
+//! Records the progress of a message and its deliveries from claimed to sent or refused. The chunks of a message are
+//! claimed together and sent one by one; after the last one all its deliveries are `sent`.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

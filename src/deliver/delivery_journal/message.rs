@@ -1,10 +1,9 @@
 //! Defines messages as the journal stores them, with their chunks and the wait until the next attempt (backoff). Also
-//! records answers: text and nonces are on disk before the first byte is sent. The answers among the last two thousand
-//! messages are kept. They show to which answer a message in the channel belongs, even if a later answer has the same
-//! text.
+//! finds the answer to which a message in the channel belongs. The answers among the last two thousand messages are
+//! kept, so that a message isn't taken for a later answer with the same text.
 //!
-//! An answer is a message without deliveries: no note has a line for it. The channel that waits for the answer sends
-//! it, by the same steps as the scheduler's pass.
+//! An answer is a message without deliveries: no note has a line for it. Its text and nonces are on disk before the
+//! first byte is sent. The turn that waits for the answer sends it, by the same steps as the scheduler's pass.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! Records the state that belongs to one notifier: copies of messages, pauses that the notifier asked for, and its
-//! refusals.
+//! Records the state of each notifier: copies of messages for it, pauses that it asked for, and its refusals.
 //!
 //! A delivery has one primary message: its outcome decides whether the note is changed. A copy is a message of the same
 //! delivery to a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row

@@ -1,4 +1,4 @@
-//! Shares one HTTP client among the notifiers, and classifies the outcome of an attempt.
+//! Makes the HTTP client of a notifier, sends its requests, and classifies the outcome of each.
 //!
 //! A 2xx answer means that a message arrived. A refusal, or a connection that was never made, means that it didn't.
 //! After any other result it may have arrived. No redirect is followed, because it would carry the secret elsewhere. No

@@ -1,4 +1,5 @@
-//! Posts notifications as JSON to an address of the user's, signed according to the Standard Webhooks specification.
+//! Posts notifications to the address in the settings, as JSON with a signature of the Standard Webhooks
+//! specification.
 //!
 //! Headers: `webhook-id` (the same on every attempt at a message, so that a receiver can drop a second copy),
 //! `webhook-timestamp` (seconds since 1970, the time of this attempt) and `webhook-signature` (`v1,` and the base64 of

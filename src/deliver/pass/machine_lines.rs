@@ -1,5 +1,5 @@
-//! Decides which sent lines this machine rewrites now, if several machines share a vault. Also drops the claims of
-//! lines that vanish before their notification, and restores the claims of lines that come back.
+//! Decides whether this machine now rewrites the line of a sent notification, if several machines share a vault. Also
+//! drops the claims of lines that vanish before their notification, and restores the claims of lines that come back.
 //!
 //! Each machine has its own copy of a note, and a sync tool carries the copies. If two copies change at once, the tool
 //! makes a conflict copy. So machines rewrite their lines one after the other, in the order in which the store recorded

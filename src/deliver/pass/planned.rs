@@ -1,4 +1,5 @@
-//! Defines the values of a plan, and the journal's verdict on one delivery: send it, wait, or update its note.
+//! Defines the plan of a pass (notifications to send, lines to rewrite), and the journal's verdict on one delivery:
+//! send it, wait, or update its note.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Writes the texts of notifications, from facts. Pure.
+//! Writes the texts of notifications, from the items that are due. Pure.
 //!
 //! The words are plain and the same for every notifier: the due time, the delay, the number of missed earlier
 //! occurrences, the next occurrence. The user's own text is quoted as the note has it.

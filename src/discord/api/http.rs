@@ -3,8 +3,8 @@
 //!
 //! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
 //! loopback address, all requests go to that server. serenity's rate limiter is off in this case, because version
-//! 0.12.5 ignores the base in limited requests. As a safeguard, Discord's real host names resolve to a closed local
-//! port. Answers are read leniently; after an answer that can't be read the request counts as possibly done.
+//! 0.12.5 ignores the base in limited requests. As a safeguard, `discord.com` resolves to a closed local port.
+//! Answers are read leniently; after an answer that can't be read the request counts as possibly done.
 //!
 //! Discord returns a page of history newest first, even with `after`. A message that can't be read is left out of its
 //! page. A page that isn't full is the last one.

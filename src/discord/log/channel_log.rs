@@ -1,5 +1,5 @@
 //! Makes the log events of a channel or thread from messages, edits and deletions, and indexes the channel's log: its
-//! messages with their current texts, and the answered questions. Pure.
+//! messages with hashes of their current texts, and the answered questions. Reads and writes no file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //! and of the owners' DMs.
 //!
 //! A block's id holds its message's id ([`snowflake`]), so the log itself shows which messages it holds, and repeated
-//! events are written once. Written blocks never change: edits and deletions are further events. Appending reads
-//! nothing of the file, so its cost doesn't grow with the log.
+//! events are written once. Written blocks never change: edits and deletions are further events. Appending a message
+//! reads at most the end of the file, so its cost doesn't grow with the log.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

@@ -1,8 +1,8 @@
-//! Decides, by author and kind of channel, whether a Discord message is logged and answered, and whether it addresses
-//! the bot. Only owners may use commands and get answers; other people's messages are at most logged. Also limits the
-//! mentions in the bot's own messages to owners. Pure.
+//! Decides by a Discord message's author and kind of channel whether it is logged and answered, and by its mentions
+//! and its reply whether it addresses the bot. Only owners may use commands and get answers; other people's messages
+//! are at most logged. Also limits the mentions in the bot's own messages to owners. Pure.
 //!
-//! `discord::bot` decides which channels belong to the bot.
+//! `BotState::lane_kind` decides which channels belong to the bot.
 
 use std::collections::BTreeSet;
 

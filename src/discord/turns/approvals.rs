@@ -1,4 +1,4 @@
-//! Shows an approval in the conversation: the full call, and the buttons Once, Always, No.
+//! Shows a question for approval in the channel: the full call, and the buttons Once, Always, No.
 //!
 //! The note of approvals is the state: a press writes into it, and the waiting call reads it there. A button's id holds
 //! the line's id and its digest, so that it works after any restart, and never for a changed line. The questions are

@@ -1,4 +1,5 @@
-//! Decides which of several machines answers a message: the voice, which claims the turn before a brain is asked.
+//! Decides whether this machine answers a message, if several share the vault: the voice does, once it has claimed
+//! the turn. A turn is claimed before a brain is asked.
 //!
 //! A turn that another machine left unfinished is taken over once that machine's lease has ended. The channel's history
 //! is read first: if a reply of the bot stands there, the turn is answered.

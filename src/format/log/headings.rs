@@ -1,4 +1,4 @@
-//! Parses transcripts of other programs in which each turn has a heading. This program never writes the format.
+//! Parses other programs' transcripts that have a heading for each turn. vault-agent never writes this format.
 //!
 //! ```text
 //! ## 2026-01-30T14:23:55Z user Alice ^D1-3

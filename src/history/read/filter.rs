@@ -1,5 +1,6 @@
-//! Filters the commits of the log by note, actor, time, words, or the id of a reminder. If a commit's message names all
-//! notes that it touched, the message alone decides; otherwise the commit's trees are read.
+//! Filters the history's commits by note, actor, time, words, or the id of a reminder or follow-up. If a commit's
+//! message names all notes that it touched, the message alone decides about notes; otherwise the commit's trees are
+//! read.
 
 use git2::Oid;
 use jiff::Timestamp;

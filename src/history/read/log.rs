@@ -1,7 +1,7 @@
-//! Reads the log: commits filtered by note, reminder, actor or words, newest first.
+//! Lists the history's commits, filtered by note, reminder, actor or words, newest first.
 //!
-//! Commit messages name the notes that they touched, so most queries read no tree. The log of one reminder over fifty
-//! thousand commits takes well under a second, without an index.
+//! Commit messages name the notes that they touched, so most queries read no tree. Listing the commits of one
+//! reminder among fifty thousand takes well under a second, without an index.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;

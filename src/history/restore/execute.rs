@@ -1,9 +1,9 @@
 //! Carries out a restore of a file, a folder or the whole vault.
 //!
 //! A [plan](super::plan) compares the target snapshot with the present. The present is recorded as a snapshot, so that
-//! the restore can be undone. Then each file is written through the editing engine, if it still has the content of that
-//! snapshot, so a person's edit meanwhile is never overwritten. One commit records the result. A killed restore leaves
-//! a journal, which the next restore finishes.
+//! the restore can be undone. Then each file is written, if it still has the content that was just recorded, so a
+//! person's edit meanwhile is never overwritten. One commit records the result. A killed restore leaves a journal,
+//! which the next restore finishes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Keeps a list of all snapshots outside the repository, to detect that history was rewritten.
+//! Keeps, outside the repository, a list of all snapshots, to detect that the history was rewritten.
 //!
 //! `history.log` beside `history.git` has lines `TIME WORD ID`; no line is ever removed. A commit's id is a hash of
 //! everything before it, so as long as the branch and the list end with the same commit, nothing was rewritten. A

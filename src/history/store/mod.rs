@@ -1,4 +1,5 @@
-//! Stores snapshots in a bare git repository: its objects, commits, trees and the list of snapshots.
+//! Stores snapshots in a bare git repository (objects, trees, commits), and keeps a list of them beside the
+//! repository.
 //!
 //! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here depends
 //! on the vault's folder, or on the reason of a write.

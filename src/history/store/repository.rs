@@ -1,10 +1,10 @@
-//! Opens the bare repository, locks it between processes, reads it, and writes objects and the branch.
+//! Opens the bare repository (makes it if it is missing), reads it, and writes objects and the branch.
 //!
-//! It is an ordinary git repository with one branch, `main`, and a linear history, to which that of a remote may be
-//! joined ([`CommitWalk`](super::walk::CommitWalk)). It has no index and no work tree. The system's and the user's git
-//! configuration, and the vault's own `.git`, are never read. libgit2 writes loose objects without waiting for the
-//! disk. [`ObjectWriter::sync`] waits for all of them before the branch moves: it syncs each file, or the whole file
-//! system if there are many (the first snapshot of a vault).
+//! It is an ordinary git repository with one branch, `main`, and a linear history; the history of a remote may be
+//! joined to it ([`CommitWalk`](super::walk::CommitWalk)). It has no index and no work tree. The system's and the
+//! user's git configuration, and the vault's own `.git`, are never read. libgit2 writes loose objects without waiting
+//! for the disk. [`ObjectWriter::sync`] waits for all of them before the branch moves: it syncs each file, or, on
+//! Linux, the whole file system if there are many files (the first snapshot of a vault).
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -5,8 +5,8 @@
 //! read. Claude Code writes entries twice (after compactions, when a session is resumed), and copies the entries of a
 //! session that is forked. A copy keeps the id of its original, or names it (`forkedFrom`).
 //!
-//! The model's thinking, text that hooks and the host add for the model, and the host's bookkeeping are left out,
-//! because they are no part of the conversation.
+//! The model's thinking, reminders and memories that the host and hooks insert for the model, and the host's
+//! bookkeeping are left out, because they are no part of the conversation.
 
 use std::path::PathBuf;
 

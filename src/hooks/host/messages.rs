@@ -7,9 +7,10 @@
 //! hooks at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
 //! that fits is sent whole, and the host cuts nothing.
 //!
-//! A host that is connected to our MCP server calls the tool [`HOOK_TOOL`] there instead of starting a process. The
-//! server doesn't list this tool, because it is for the host and not for the model. Its arguments are the fields of the
-//! host's message, as texts; its answer is the line that the command would print.
+//! A host that is connected to our MCP server can call the tool [`HOOK_TOOL`] there instead of starting a process,
+//! for a prompt and for the end of an answer. The server doesn't list this tool, because it is for the host and not
+//! for the model. Its arguments are the fields of the host's message, as texts; its answer is the line that the
+//! command would print, or `{}` if that is empty.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

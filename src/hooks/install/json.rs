@@ -1,4 +1,4 @@
-//! Parses JSON with byte ranges, so that a value can be added or removed and all other bytes stay; and detects the
+//! Parses JSON with byte ranges, so that a value can be added or removed while all other bytes stay. Also detects the
 //! layout of a file (indentation and line ends), so that added entries look like the rest. Pure.
 //!
 //! `serde_json` checks the text, `jsonc-parser` finds the ranges.

@@ -8,9 +8,10 @@
 //!
 //! Safety rests on two rules. First, a right has a duration. Its holder uses only the first four fifths of that time,
 //! measured from the start of the request that wrote the right. Every other machine waits for the whole duration,
-//! measured from its own first reading of the right. Each machine measures by its own monotonic clock, which goes on
-//! during suspension, so wall clocks are never compared. Second, each change compares by value with the entry that it
-//! replaces, so of two machines that write the same key one loses.
+//! measured from its own first reading of the right (for the lease, from an earlier time if the holder must have
+//! begun to write it by then). Each machine measures by its own monotonic clock, which goes on during suspension, so
+//! wall clocks are never compared. Second, each change compares by value with the entry that it replaces, so of two
+//! machines that write the same key one loses.
 //!
 //! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
 //!   the machines, the problems that keep a machine from taking part, and the removal of old claims;

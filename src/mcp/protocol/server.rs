@@ -1,5 +1,5 @@
-//! Runs one MCP session ([`McpSession`]): decodes a message, calls the tool or resource it names, and encodes the
-//! answer.
+//! Runs one MCP session ([`McpSession`]): answers its requests: calls tools, reads resources, makes prompts, and
+//! completes arguments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! Watches subscribed notes and notifies clients of changes. Also notifies a client of the progress of a long call.
 //!
-//! The vault is watched from the first subscription on. An event says only that something may have changed, so the note
-//! is compared first, and a client is notified of real changes alone. The comparison runs on the watcher's thread,
-//! notifications on the protocol's tasks. When a session ends, its subscriptions end.
+//! The vault is watched while there is a subscription. An event says only that something may have changed, so a
+//! client is notified only if the note's stat differs. The comparison runs on the watcher's thread, notifications on
+//! the protocol's tasks. When a session ends, its subscriptions end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Serves MCP over its two transports: standard input and output, as a host starts it, one JSON message per line; and
-//! streamable HTTP, for clients that can't start a process.
+//! Serves MCP over its two transports: standard input and output, for a host that starts this process, with one JSON
+//! message per line; and streamable HTTP, for clients that can't start a process.
 //!
 //! Over standard input and output, a line that is no JSON or no valid message is answered with an error, as JSON-RPC
 //! specifies (its id is the message's own, or null), and the next line is read. One task does all writing, so that a

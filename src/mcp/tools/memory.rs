@@ -1,5 +1,5 @@
-//! Defines the tools `memory_save`, `memory_edit` and `memory_forget`. Each answers with the note's lines after the
-//! write.
+//! Defines the tools `memory_save`, `memory_edit` and `memory_forget`. The first two answer with the note's lines
+//! after the write, `memory_forget` with the removed lines.
 
 use super::one_line;
 use super::prelude::*;

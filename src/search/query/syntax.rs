@@ -1,5 +1,5 @@
 //! Parses a typed query: words, "phrases", prefix\*, -not, and `path:`, `tag:`, `section:`, `kind:`, `role:`,
-//! `before:`, `after:`. Also parses a scope: places, and scopes of memories (`global`, `project:ID`, `agent:ID`,
+//! `before:`, `after:`. Also parses a scope: a place, and scopes of memories (`global`, `project:ID`, `agent:ID`,
 //! `user:ID`, `custom:NAME`), separated by commas.
 //!
 //! No input is an error: unreadable syntax is searched as plain words, and the answer says so. A block belongs to the

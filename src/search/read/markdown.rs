@@ -2,8 +2,8 @@
 //! exact bytes and lines and the headings above it.
 //!
 //! Built on pulldown-cmark's events. A block's text is the visible text: emphasis marks are removed, and link targets
-//! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A folded callout of injected
-//! memories is left out, because recall would otherwise find its own results.
+//! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A callout of injected memories
+//! (such as `[!recall]`) is left out, because recall would otherwise find its own results.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Looks up ranked blocks and pins ([`FoundBlock`]), and makes hits with excerpts of the blocks that the answer returns
-//! ([`HitMaker`]).
+//! Looks up ranked and pinned blocks ([`FoundBlock`]), and makes a hit with an excerpt for each block that the answer
+//! returns ([`HitMaker`]).
 
 use std::collections::HashSet;
 

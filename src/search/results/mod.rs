@@ -1,9 +1,9 @@
-//! Produces the results: hits for a question, memories for a prompt, or nothing if the confidence is too low.
+//! Produces the results: hits for a question; memories for a prompt, or none if the confidence is too low.
 //!
 //! - `search`: answers by words and meaning, in the order that `merge` makes; `word_search`: answers from the index
 //!   alone; `rerank_hits`: reorders hits by a reranker.
 //! - `prompt_memories`: memories for a prompt; `rating` rates each found block, [`injection`] selects memories and
-//!   formats them, `outdated_facts` marks facts that no longer hold.
+//!   formats them, `outdated_facts` lowers the rank of facts that no longer hold.
 //! - `hit`: looks ranked blocks up in a snapshot, and makes hits with excerpts of the returned ones.
 //! - [`daemon_client`]: sends the same question to a running daemon.
 

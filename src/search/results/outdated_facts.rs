@@ -1,8 +1,9 @@
-//! Marks facts that no longer hold: struck facts, the older of two that contradict each other, and expired working
-//! memory.
+//! Lowers the rank of facts that no longer hold: struck facts, the older of two that contradict each other, and
+//! expired working memory.
 //!
-//! A struck or contradicted fact counts as half as similar to the prompt; a struck one names the day until which it
-//! held. Expired working memory comes after all other hits, and is never recalled for a prompt. Pure.
+//! A struck or contradicted fact counts as half as similar to the prompt. The text of a struck fact says until which
+//! day it held, if the day is known; nothing marks a contradicted fact. Expired working memory comes after all other
+//! hits, and is never recalled for a prompt. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,4 +1,4 @@
-//! Recalls memories for a prompt ([`Recall::recall`]): returns the few that help with the prompt, or none.
+//! Recalls memories for a prompt ([`Recall::recall`]): the few that help with it, if any, and the pinned ones.
 
 use std::cell::{LazyCell, OnceCell};
 use std::collections::{HashMap, HashSet};

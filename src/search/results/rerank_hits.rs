@@ -1,5 +1,5 @@
-//! Searches with a reranker that orders the first hits ([`SearchClient::deep`]), for a person or a model that asks for
-//! it, never for a prompt.
+//! Searches with a reranker that orders the first hits ([`SearchClient::deep`]), if a person or a model asks for a
+//! deep search. Memories for a prompt are recalled without it.
 //!
 //! The search itself is the usual one, by the daemon if one runs; this process asks the reranker, because its
 //! environment has the key. If the reranker fails, the hits keep the search's order, and the answer says so. A hit in a

@@ -1,5 +1,5 @@
-//! Answers a query from the index alone ([`crate::search::Index::search`]): finds its words, phrases and prefixes, and
-//! applies its filters.
+//! Answers a query by its words alone, without vectors ([`crate::search::Index::search`]): finds the query's words,
+//! phrases and prefixes in the index, and applies the query's filters.
 
 use std::collections::BTreeMap;
 

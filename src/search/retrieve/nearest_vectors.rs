@@ -1,6 +1,6 @@
-//! Compares a question's vector with those of blocks ([`Vectors`]: the built-in table's, or another model's). If there
-//! are many blocks, it compares the signs of the built-in vectors first, and computes the cosines of the nearest blocks
-//! alone. Vectors of another model have no signs, so all of them are compared.
+//! Compares a question's vector with the vectors of blocks ([`Vectors`]), which are the built-in table's or another
+//! model's. If there are many blocks, the signs of the built-in vectors are compared first, and cosines are computed
+//! only for the nearest blocks. No signs are stored for another model's vectors, so all of these are compared.
 //!
 //! There are two passes. The first compares the signs of the first 64 dimensions, eight bytes per block, and leaves
 //! about 16,000 blocks; a vector that is near as a whole is nearly always near in these dimensions, too. The second

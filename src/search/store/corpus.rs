@@ -1,5 +1,6 @@
-//! Holds one state of the vault's blocks ([`Corpus`]): a commit, or a commit with newer files beside it. It consists of
-//! open segments, their living documents, and exact statistics. Each question is answered from one corpus.
+//! Holds one state of the vault's blocks ([`Corpus`]): a commit of the index, or such a commit with newer files
+//! added. A corpus consists of open segments and their living documents, with exact statistics. Each question is
+//! answered from one corpus.
 //!
 //! tantivy's own counts include dead documents until a merge; ours don't. The number of documents, their lengths and
 //! each term's document frequency are those of the living documents, so the scores depend on the present vault alone,

@@ -1,10 +1,10 @@
-//! Stores the index's data on each block, on disk and in memory.
+//! Stores the data of the index about each block, on disk and in memory.
 //!
-//! Blocks with their terms come in; the corpus that questions are answered from goes out. The store is never the only
+//! The blocks of notes come in; the corpus that questions are answered from goes out. The store is never the only
 //! copy.
 //!
-//! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces one
-//!   that can't be used.
+//! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces a
+//!   cache that can't be used.
 //! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks, the segments and their deletions. One
 //!   transaction there commits all, so after a crash only unlisted files have to be removed.
 //! - [`seal`]: checksums, by which a damaged file is detected.

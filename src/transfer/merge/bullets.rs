@@ -1,4 +1,4 @@
-//! Merges bullets into the sections of a note: memories, days, pins.
+//! Merges bullets into the sections of the memory note, of a day's note, or of the note of pins.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Makes the request of a turn, one file for each part. The log's bytes, notes and settings come in; a request goes
-//! out. Pure: the same bytes make the same request.
+//! Makes the request of a turn. The log's events and summaries, notes, questions and the time come in; a request goes
+//! out. Pure: the same input makes the same request. Each part has a file:
 //!
 //! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: finds the parts of an earlier
 //!   request in its log;

@@ -1,4 +1,4 @@
-//! Adds the notes that each request contains: persona, profile, pinned notes, working memory. Pure.
+//! Formats the notes that each request contains: persona, profile, pins, working memory. Pure.
 
 /// The notes' texts. A note that is missing, blank or (working memory) expired is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Chooses the summaries and the matching turns that stand in a request for the part of a conversation that doesn't
-//! fit. Pure.
+//! Chooses the summaries and the matching turns that a request contains in place of the part of a conversation that
+//! doesn't fit. Pure.
 //!
 //! The summaries come first, oldest first; the events that no summary covers follow, so that a request begins like the
 //! one before it. Summarised events that match the question's words stand with the memories, after the cache point. The

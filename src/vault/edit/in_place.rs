@@ -1,7 +1,7 @@
 //! Makes one attempt to write a note in place, under a write lease (the protocol in `docs/editing.md`, step by step).
 //!
-//! The attempt reads the note again once it holds the lease, and computes the edit from these bytes. It notices that
-//! another program replaced the note between opening and writing, or wrote to it despite the lease; then it ends as
+//! The attempt reads the note once it holds the lease, and computes the edit from these bytes. If another program
+//! replaced the note between opening and writing, or wrote to it despite the lease, the attempt ends as
 //! `EditAttempt::Raced`, and the `Editor` repeats it. Each step carries a failpoint `vault::in-place::STEP`, at which
 //! the tests kill the process and cut the power.
 

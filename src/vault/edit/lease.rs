@@ -1,10 +1,10 @@
-//! Takes the write lease on a file: the kernel grants it if no other program has the file open, and makes a program
-//! that opens it wait.
+//! Takes a write lease on a file: the kernel grants the lease if no other program has the file open, and makes
+//! another program that opens the file wait.
 //!
 //! This is the one module of the room with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each block
-//! is one `fcntl` call on a descriptor that a borrow keeps open. When a program opens the leased file the kernel sends
-//! the holder a signal, by default SIGIO, whose default action ends the process. We ask for SIGURG instead, which is
-//! ignored unless it is handled: no reaction is needed, since the hold ends within milliseconds in any case.
+//! makes only `fcntl` calls on a descriptor that a borrow keeps open. When a program opens the leased file the kernel
+//! sends the holder a signal, by default SIGIO, whose default action ends the process. We ask for SIGURG instead,
+//! which is ignored unless it is handled: no reaction is needed, since a lease is held for milliseconds only.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -1,6 +1,6 @@
-//! Makes, replaces and removes notes through a hidden temporary file beside them. A note is replaced in this way only
-//! where no lease is available: on macOS, on network file systems, for a file of another owner, or for one that a
-//! program keeps open.
+//! Makes, replaces and removes notes through hidden files beside them. A note is replaced in this way if no lease is
+//! available (on macOS, on network file systems, for a file of another owner or one that a program keeps open to
+//! read), or if the settings ask for it.
 //!
 //! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only
 //! if that is free (`RENAME_NOREPLACE`). For a swap, mode, owner and attributes are copied; then, if the note's bytes

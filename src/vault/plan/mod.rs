@@ -2,8 +2,8 @@
 //!
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.
-//! - [`operations`]: the operations, and their application to bytes ([`apply`]); [`splices`]: finds the lines that
-//!   operations name, by content, with an outcome for each operation;
+//! - [`operations`]: finds the lines that operations name, by content, and applies the operations to bytes
+//!   ([`apply`]); [`splices`]: replacements of bytes, and the outcome of an operation;
 //! - [`image`]: the bytes before and after an edit; recognises a torn mix of both;
 //! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file; [`regions`]:
 //!   the parts of the base that either text changes.

@@ -1,5 +1,5 @@
-//! Finds the place in a note that an edit operation names, by its content, and computes the replacement (a splice).
-//! Pure.
+//! Defines a splice, which replaces a range of a note's bytes: makes splices for a line, the end of a note and a
+//! section, and applies them. Also defines the outcome of an operation. Pure.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -2,10 +2,10 @@
 //! files. Pure.
 //!
 //! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive, OneDrive,
-//! Seafile, Resilio Sync, Proton Drive, pCloud, rclone's bisync and Unison.
-//! A plain number or a computer's name at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`,
-//! OneDrive's `NAME-DESKTOP-ABC1234.md`) counts as a conflicting copy only if the note without it exists. A person who
-//! gives a note such a name is asked to rename it, because a missed conflicting copy would do more harm.
+//! Seafile, Resilio Sync, Proton Drive, pCloud, rclone's bisync and Unison. A plain number or a computer's name at
+//! the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`, OneDrive's `NAME-DESKTOP-ABC1234.md`)
+//! counts as a conflicting copy only if the note without it exists. A person's own note with such a name then counts
+//! as a copy, too, because a missed conflicting copy would do more harm.
 
 use unicode_normalization::UnicodeNormalization;
 

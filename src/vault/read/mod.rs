@@ -1,4 +1,4 @@
-//! Reads the vault: opens its folder once, reads notes by path, and lists all notes.
+//! Reads the vault: resolves the path of its folder once, reads notes by path, and lists all notes.
 //!
 //! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`WalkResult`], go out. Nothing is
 //! written, and no link is followed to a place outside of the vault.

@@ -1,4 +1,4 @@
-//! Watches the vault's folders: adds new ones, also one that stands under a moved folder's old name, and detects a
+//! Sets a watch on each folder of the vault, also on a new folder that has the old name of a moved one, and detects a
 //! vault that is gone or replaced.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,8 +8,8 @@
 //! times of all files are compared every three minutes. A vault that vanishes is reported as such and never as the
 //! removal of its notes.
 //!
-//! Two tiers of errors: a folder that can't be watched is reported and rescans come every minute; only
-//! [`Watcher::start`] can fail.
+//! Two tiers of errors: a folder that can't be watched is reported, and if the system allows no more watches, a
+//! rescan follows every minute; only [`Watcher::start`] can fail.
 //!
 //! - `folders`: the watched folders, and the vault's presence; the daemon reacts to it (`daemon::scheduler`);
 //!   `debounce`: debouncing of events;

@@ -1,5 +1,5 @@
-//! Serves `/memory`: shows facts by section and scope, days and pins. Facts can be added, changed, forgotten and
-//! pinned.
+//! Serves `/memory`: shows facts by section, the notes of days, and pins; facts and days also for one scope. Facts
+//! can be added, changed, forgotten and pinned.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Serves the places of the page: each address is one file here, with its view and the actions that change something.
+//! Serves the places of the page, such as `/inbox`. Each place has one file here, with its view and its actions.
 //!
 //! A place calls the same rooms as the commands for the same task, and has no rules of its own. [`PLACES`] is the list.
 

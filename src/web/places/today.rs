@@ -1,4 +1,4 @@
-//! Serves `/`: today's items and those of the next week, waiting items, current faults, and an input line.
+//! Serves `/`: late items, those of the next seven days, open approvals and candidates, faults, and an input line.
 
 use jiff::SignedDuration;
 

@@ -1,8 +1,8 @@
 //! Parses the terms of a time or a recurrence into every parse that the rules allow.
 //!
 //! Each rule takes a position and returns all matches that begin there, with their ends, so that no choice is made
-//! before all matches are known. A phrase is accepted only if it is parsed to its end. `grammar/when.md` documents the
-//! same.
+//! before all matches are known. A phrase is accepted only if it is parsed to its end. `grammar/when.md` documents
+//! the rules.
 
 mod clock;
 mod day;

@@ -1,10 +1,10 @@
 //! Encodes the ranking's data on a segment's blocks as a table of bytes, with a row for each block. The table is
 //! written once with the segment, mapped into memory, and read in place.
 //!
-//! A block's record has a fixed size. Vectors are stored as codes ([`crate::search::store::vector_code`]). The first 64
-//! signs of a code are stored for each block; the rest of the code, with the text's hash, is stored once for each
-//! different text. The terms are in the segment's field `rank`; their signatures are here, in the same order. The
-//! packed blocks of each note follow, then the notes with their speakers.
+//! A block's record has a fixed size. Vectors are stored as codes ([`crate::search::store::vector_code`]). The first
+//! 64 signs of a code are stored for each block; the rest of the code, with the text's hash, is stored once for each
+//! different text. The terms of the segment's field `rank` are repeated here with their signatures, in the same
+//! order. The packed blocks of each note follow, then the notes with their speakers.
 
 use std::io::{self, Write};
 
