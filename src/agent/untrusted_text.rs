@@ -1,5 +1,6 @@
-//! Decides which events of a log hold untrusted text: output of tools that read pages or files, attached files,
-//! forwarded messages, words of other people. Such text may contain instructions to a brain.
+//! Decides whether an event of a log, a tool's result or recalled memories hold untrusted text, such as output of the
+//! shell, of MCP servers or of a harness's own tools, attached files, forwarded messages, words of other people, and
+//! text from logs, summaries or other programs' memories. Such text may contain instructions to a brain.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,6 @@
 //! Writes questions to the inbox, a note with one line for each candidate, and carries out a person's answers: keep,
-//! keep in other words, or decline. A declined candidate is recorded in the same note, so that it isn't asked again.
+//! keep in other words, or decline. Each question is also recorded in the note when it is asked. The record outlives
+//! the line, so a declined candidate isn't asked again.
 //!
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a candidate takes two edits with one
 //! [`OPERATION`], which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source,

@@ -1,4 +1,5 @@
-//! Copies another program's folder of notes into the vault (`memory/NAME/`), and again after each change there.
+//! Copies another program's folder of notes into the vault (`memory/NAME/`), or updates the copy
+//! after changes there.
 //!
 //! The copy goes one way: changes and deletions of the source are repeated in the vault, and a copy that a person
 //! changed stays. The state directory keeps the hashes of the bytes that were copied last; without that file a copy

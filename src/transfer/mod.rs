@@ -1,4 +1,5 @@
-//! Imports other programs' memories into the vault, and exports the vault's.
+//! Imports memories, reminders, follow-ups and whole notes into the vault, from other programs and from our own
+//! exports. Exports the vault's memories, daily notes, reminders, follow-ups and pins.
 //!
 //! For an import, a reader for each kind of source ([`memory_json`], [`openclaw`], [`records`], `source` itself) turns
 //! files outside the vault into an [`ImportBatch`] of items, with the places of unusable parts. [`merge`] adds missing

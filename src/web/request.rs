@@ -1,5 +1,5 @@
-//! Handles an HTTP request: checks its host name and its session, calls the place at its address, and makes the
-//! response.
+//! Handles an HTTP request: checks its host name and its session, calls the code of the requested part of the page
+//! (a place, such as `/inbox`), and makes the response.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Finds candidates for memories in a turn. Pure: a turn comes in; [`ExtractedFact`](super::ExtractedFact) goes out.
+//! Finds candidates for memories in a turn ([`ExtractedFact`](super::ExtractedFact)), and sentences worth saving in a
+//! prompt. Pure.
 //!
 //! - [`rules`]: finds candidates by rules; [`statements`]: the English statements that the rules accept;
 //! - [`offers`]: finds sentences of a prompt that look worth saving, for hooks.

@@ -1,4 +1,4 @@
-//! Reads the history. No commit is made here, and no note is opened.
+//! Reads the history, and makes no commit. Only [`blame`] opens a note, to show the origin of its present lines.
 //!
 //! - [`point`]: resolves a snapshot's id, a time, or a step back from the newest;
 //! - [`log`]: the commits of a note, a reminder or an actor, also as JSON; [`filter`]: the conditions;

@@ -1,5 +1,5 @@
-//! Defines the tools `lcm_grep`, `lcm_describe` and `lcm_expand`, which search long conversations and expand summaries
-//! (`lcm`: lossless context management).
+//! Defines the tools `lcm_grep`, `lcm_describe` and `lcm_expand`: they search past conversations and their summaries,
+//! describe one summary, and expand summaries (`lcm`: lossless context management).
 
 use jiff::Timestamp;
 

@@ -1,5 +1,5 @@
-//! Ranks candidates. Pure: the scores depend on the question and on the corpus's present content alone, not on its
-//! history.
+//! Ranks candidates. Pure: the scores depend on the question, the corpus's present content and, for memories, their
+//! age and use, but not on the order in which the index got its content.
 //!
 //! - Turns of conversations: [`turn_signals`] computes their signals and adds them up; `word_signals` computes the
 //!   signals from words. [`crate::search::weights`] has the names and weights of the signals.

@@ -1,4 +1,5 @@
-//! Serves `/`: late items, those of the next seven days, open approvals and candidates, faults, and an input line.
+//! Serves `/`: late items, those of the next seven days, the numbers of open approvals and candidates, faults, and an
+//! input line for a reminder or a question, with the question's answer.
 
 use jiff::SignedDuration;
 

@@ -1,5 +1,6 @@
-//! Encodes the ranking's data on a segment's blocks as a table of bytes, with a row for each block. The table is
-//! written once with the segment, mapped into memory, and read in place.
+//! Stores what ranking needs to know about the blocks of a segment in one file: a record of each block, vectors,
+//! terms, packed blocks, notes and speakers. The file is written once with the segment and mapped into memory. All of
+//! it is read in place, except the notes and speakers, which are decoded when the segment is opened.
 //!
 //! A block's record has a fixed size. Vectors are stored as codes ([`crate::search::store::vector_code`]). The first
 //! 64 signs of a code are stored for each block; the rest of the code, with the text's hash, is stored once for each
