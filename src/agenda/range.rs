@@ -106,7 +106,7 @@ fn add_reminders(
     }
 }
 
-/// What was read; else nothing, and the reason among the problems.
+/// The value that was read; without one nothing, and the reason among the problems.
 pub(crate) fn or_record_problem<T: Default, E: Display>(read: Result<T, E>, problems: &mut Vec<String>) -> T {
     read.unwrap_or_else(|error| {
         problems.push(error.to_string());

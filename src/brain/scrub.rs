@@ -101,7 +101,7 @@ mod tests {
             ),
             ("ghp_0123456789abcdef0123 is no good", "[masked: github token] is no good"),
             ("token=00f1e2d3c4b5a697 refused", "token=[masked: token] refused"),
-            // What a provider has masked itself, and a hash, are no keys.
+            // A key that the provider has masked itself, and a hash, are no keys.
             ("API key sk-proj-********cdef", "API key sk-proj-********cdef"),
             ("digest 0123456789abcdef0123456789abcdef", "digest 0123456789abcdef0123456789abcdef"),
             ("Unexpected token: unexpected", "Unexpected token: unexpected"),

@@ -68,7 +68,7 @@ pub fn turns(path: &str, bytes: &[u8], from: Option<Resume>) -> (Vec<PersonTurn>
     let mut changes: HashMap<&str, Option<&LogEvent>> = HashMap::new();
     for LogBlock { event, .. } in &blocks {
         if let Some((id, text)) = event.change() {
-            // What was deleted stays deleted; of several edits the last counts.
+            // A deleted message stays deleted; of several edits the last counts.
             let known = changes.entry(id).or_insert(Some(event));
             *known = known.and(text).map(|_| event);
         }

@@ -78,7 +78,7 @@ impl QuestionBuilder {
         }
         let file = Inbox::new(notes).read()?;
         let all = file.all();
-        // What was kept and holds no longer may hold again.
+        // A fact that was kept and holds no longer may hold again.
         let counts = |(state, one): &&(CandidateState, &Candidate)| {
             *state != CandidateState::Kept || !over.contains(&normal(&one.text))
         };

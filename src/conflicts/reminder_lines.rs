@@ -72,7 +72,7 @@ mod tests {
         for (ours, theirs, expected) in [
             (&words, &told, [&both, &both]),
             (&told, &words, [&both, &both]),
-            // Where both changed the words, both lines stay.
+            // If both changed the words, both lines stay.
             (&both, &words, [&both, &words]),
             (&old, &told, [&told, &told]),
         ] {

@@ -138,7 +138,7 @@ impl StatusReport {
 pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<StatusReport, ReadError> {
     let (mut late, mut problems) = match late_and_coming(workspace, scanner) {
         Ok((late, Agenda { problems, .. })) => (late, problems),
-        // What is late isn't known without it.
+        // Without it the late items aren't known.
         Err(ReadError::Journal(error)) => {
             let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
             (Vec::new(), vec![format!("{error}{hint}")])

@@ -12,7 +12,7 @@ use std::ops::Range;
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
 use similar::{Change, DiffOp, DiffTag};
 
-/// So many equal lines stand around a change.
+/// The number of equal lines around a change.
 const CONTEXT: usize = 3;
 
 /// The lines of a text with their terminators.
@@ -117,7 +117,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Whether each word of a change's old lines differs, then of its new lines.
 fn differing_words(op: &DiffOp, old: &[&str], new: &[&str]) -> std::vec::IntoIter<bool> {
     let lines = [op.old_range().len(), op.new_range().len()];
-    // Where fewer than half of the lines can have a partner, no words are compared.
+    // If fewer than half of the lines can have a partner, no words are compared.
     if op.tag() != DiffTag::Replace || lines[0].min(lines[1]) * 4 < lines[0] + lines[1] {
         return Vec::new().into_iter();
     }

@@ -243,7 +243,7 @@ mod tests {
         let code = "`![a](https://e.example)`\n\n```html\n<img src=\"https://e.example\">\n```\n";
         let answer = format!("{code}![a](https://e.example)");
         assert_eq!(without_fetches(&answer), format!("{code}! [a](https://e.example)"));
-        // What Obsidian may take for a formula or a comment is no code.
+        // Text that Obsidian may take for a formula or a comment is no code.
         let picture = "![x](https://e.example)";
         for text in ["%%\n```\n%%\nP", "$$\n```\n$$\nP", "$`$ P `", "`a` %%\n\n```\n%%\nP\n```"] {
             assert_eq!(

@@ -38,7 +38,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
             (place, Ok((stream, _))) => {
                 // Small answers shall not wait for an acknowledgement.
                 let _ = stream.set_nodelay(true);
-                // Who doesn't read shall not keep a place.
+                // A client that doesn't read must not occupy a connection.
                 #[cfg(target_os = "linux")]
                 let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, UNREAD_MS);
                 let conversation = converse(stream, router.clone(), stop.clone());

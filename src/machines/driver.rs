@@ -71,7 +71,7 @@ impl Member {
                 }
                 Err(_) => failures = failures.saturating_add(1),
             }
-            // What is sent meanwhile is to be marked.
+            // Messages that are sent meanwhile are to be marked.
             tokio::select! {
                 () = tokio::time::sleep(self.joining.clock.sleep(pause)) => {}
                 () = self.wake.notified() => {}

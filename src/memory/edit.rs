@@ -14,9 +14,9 @@ use crate::memory::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
 use crate::vault::{ChangeReason, EditPlan, NotePath};
 
-/// So many near memories an error shows.
+/// The most similar memories that an error shows.
 const MOST_NEAR: usize = 3;
-/// So many characters of each.
+/// The most characters of each.
 const NEAR_CHARS: usize = 200;
 
 /// A reference to a memory.

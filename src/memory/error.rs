@@ -13,7 +13,7 @@ use crate::vault::{EditError, NotePath, PathError, VaultError};
 /// The result of a memory operation.
 pub(crate) type Result<T, E = MemoryError> = std::result::Result<T, E>;
 
-/// So many characters of a note an error shows.
+/// The most characters of a note that an error shows.
 const MOST_CHARS: usize = 8_000;
 
 /// A memory that an error shows.

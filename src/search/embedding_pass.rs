@@ -18,7 +18,7 @@ use crate::search::recall::Recall;
 use crate::search::store::{Counts, Hash, NEVER, Pointer, hash, vectors};
 use crate::search::{Block, IndexError, Role};
 
-/// So many batches are chosen at a time: choosing looks at all that is pending.
+/// The number of batches that are chosen at a time: the choice reads all pending blocks.
 const AHEAD: usize = 32;
 
 /// The result of a pass; nothing is done where the cache can't be written.

@@ -93,7 +93,7 @@ impl Index {
         if store.is_writable() {
             return Ok(store);
         }
-        // What stood in the way may be gone.
+        // The obstacle may be gone.
         let opened = cache::Store::open_writable(&self.root, &self.fingerprint, None);
         Ok(opened.map_or(store, |opened| self.replace_store(opened)))
     }

@@ -62,7 +62,7 @@ impl<I> Dialogue<'_, I> {
             let file = self.secret_file(&format!("{of}-key"), known, &key.value, &mut secrets);
             key.kept = Some(SecretSource::File(file));
         }
-        // What is there already isn't added again.
+        // An entry that exists isn't added again.
         let brain = chosen.table(&set).filter(|_| !chosen.is_set(&set));
         let settings = config::with_values(before.as_deref().unwrap_or(SETTINGS), &values);
         let settings = settings.and_then(|text| match &brain {

@@ -79,7 +79,7 @@ pub struct Hit {
 pub struct Hits {
     /// Newest first.
     pub hits: Vec<Hit>,
-    /// So many more there are.
+    /// The number of further hits.
     pub more: usize,
 }
 

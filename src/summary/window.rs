@@ -241,7 +241,7 @@ impl Window {
                 && let Some(at) = self.places.get(id)
             {
                 let known = changed.entry(*at).or_insert((event.at, text));
-                // What was deleted stays deleted.
+                // A deleted message stays deleted.
                 *known = (known.0.max(event.at), known.1.and(text));
             }
         }

@@ -149,7 +149,7 @@ fn next_dates(
     let Some(rule) = line.field(format, FieldKind::Repeat) else { return Ok(None) };
     let repeat = understood(line.value(rule))?;
     let when = |key| line.field(format, key).and_then(|field| field.when);
-    // Where the planned date goes, Tasks takes the start before it.
+    // If the planned date goes, Tasks takes the start date before it.
     let start = || when(FieldKind::Start).filter(|_| rules.done.drop_scheduled);
     let reference = when(FieldKind::Due).or_else(start).or_else(|| line.reference(format));
     if let (None, Some(alarm)) = (reference, when(FieldKind::Reminder)) {

@@ -95,7 +95,7 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<
     );
     let prefix = format!("{FOLLOWED}/{name}/");
     let (notes, skipped) = notes(from)?;
-    // What can't be read is there all the same.
+    // A note that can't be read exists all the same.
     let is_unread = |path: &str| {
         let inside = Path::new(&path[prefix.len()..]);
         skipped.iter().any(|ImportProblem { place, .. }| inside.starts_with(place))

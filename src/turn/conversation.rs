@@ -97,7 +97,7 @@ pub trait Responder: Send + Sync {
         stop: &CancellationToken,
     ) -> Result<TurnAnswer, Halt>;
 
-    /// What the calls of the turn of `message` took so far, for a turn that ends without an answer.
+    /// The tokens and cost of the calls of `message`'s turn so far, for a turn that ends without an answer.
     ///
     /// # Errors
     /// The journal can't be read.

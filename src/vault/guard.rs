@@ -25,7 +25,7 @@ use crate::vault::{EditRefusal, NotePath, Stat, Vault, conflict};
 
 /// The time for which a file must have been empty or short until that is accepted.
 const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// So many notes are remembered.
+/// The number of notes whose lengths are remembered.
 const REMEMBERED: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

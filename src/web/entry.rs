@@ -91,7 +91,7 @@ pub(super) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
 
 /// A code is good for so long.
 const GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
-/// So many wrong codes in [`WITHIN`], and no more are looked at.
+/// After this many wrong codes in [`WITHIN`] no further one is checked.
 const MOST_WRONG: usize = 10;
 /// In which time.
 const WITHIN: SignedDuration = SignedDuration::from_secs(60);

@@ -25,7 +25,7 @@ use crate::workspace::Workspace;
 /// The characters that a path of an address may hold unescaped.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// So many lines of a note are on one page.
+/// The number of a note's lines on one page.
 pub(super) const LINES_PER_PAGE: usize = 300;
 
 /// The names and values of a query or a form.

@@ -75,7 +75,7 @@ pub enum DayPhrase {
     Period(WhichOne, Unit),
     /// Saturday or Sunday.
     Weekend(WhichOne),
-    /// So many days, weeks, months or years on, at this time of day.
+    /// A number of days, weeks, months or years later, at this time of day.
     After(Length),
     /// Again and again.
     Every(RepeatPhrase),

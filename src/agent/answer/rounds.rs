@@ -161,7 +161,7 @@ impl TurnRun<'_> {
         let mut untrusted = UntrustedText::new(&*self.parts.tools, paths, trusted);
         let is_asked =
             |event: &LogEvent| self.questions.iter().any(|question| event.id.as_ref() == Some(&question.id));
-        // What stands between joined questions is in the request, too.
+        // Events between joined questions are in the request, too.
         let last = self.blocks.iter().rposition(|block| is_asked(&block.event));
         let before = self.blocks[..last.unwrap_or(self.blocks.len())].iter().map(|block| &block.event);
         let rows = self.journal().tools(self.turn.question.message)?;

@@ -126,7 +126,7 @@ impl Transport<RoleClient> for StdioTransport {
 
 /// The most bytes of one answer.
 const MOST_BYTES: usize = 32 << 20;
-/// So many bytes of a refusal are read.
+/// The most bytes of a refusal that are read.
 const MOST_WORDS: usize = 8 << 10;
 /// Messages that wait to be read.
 const MESSAGES: usize = 64;

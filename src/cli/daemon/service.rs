@@ -26,7 +26,7 @@ pub enum Args {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     match args {
         Args::Install { print } => {
-            // What `run` refuses would fail at every start.
+            // Settings that `run` refuses would fail at every start.
             let unit = Unit::for_folder(&context.vault_dir()?)?;
             if *print {
                 let document = json!({ "path": unit.path, "unit": unit.text });

@@ -105,7 +105,7 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
     occurrences(&mut out, workspace, "late", late);
     out.extend((!more.is_empty()).then(|| format!("late      {} more", more.len())));
     let next = report.next.iter().map(|one| (one.instant, place(one), &one.msg));
-    // What can't be read may hold what comes next.
+    // A note that can't be read may hold the next item.
     if !occurrences(&mut out, workspace, "next", next) && report.problems.is_empty() {
         out.push("next      nothing is scheduled".to_owned());
     }

@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let workspace = Arc::new(workspace);
         let rests = report.read_only.is_some() || workspace.reason_for_rest().is_some();
         let ran = run_due_routines(context.ui, &workspace, rests, args.dry_run);
-        // What was sent is reported all the same.
+        // Sent messages are reported all the same.
         let failed = |error: CommandError| RoutineReport {
             problems: vec![error.to_string()],
             ..RoutineReport::default()

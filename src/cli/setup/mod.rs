@@ -165,7 +165,7 @@ impl SetupAnswerSource {
                     let error = CommandError::usage(format!("`{}`: `{key}`: {problem}", file.display()));
                     return Err(error.hint("nothing was written"));
                 }
-                // What a file leaves out: no brain and no service, else the default.
+                // The values that a file leaves out: no brain and no service, else the default.
                 let unanswered = match question.step {
                     QuestionKey::Brain => "none",
                     QuestionKey::Service => "no",

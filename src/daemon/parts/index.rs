@@ -21,7 +21,7 @@ pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent
     let mut unwatched = None;
     let mut follower = start(&index, None);
     loop {
-        // What stood in the way of the cache may be gone by now; a first look finds what was missed.
+        // An obstacle of the cache may be gone by now; a first scan finds the missed changes.
         if follower.is_err() {
             follower = start(&index, unwatched.as_deref());
         }

@@ -158,7 +158,7 @@ impl SummaryQueue {
         self.written += done.written.len();
         let known = self.known.entry(name).or_default();
         known.has_summaries = done.has_summaries;
-        // So many tokens more would be enough; each takes four bytes at least.
+        // The number of tokens that are missing; each takes four bytes at least.
         let least = self.writer.pressure().map_or(plan::LEAF_TOKENS, |most| most.min(plan::LEAF_TOKENS));
         known.quiet_below = known.size + (4 * least.saturating_sub(done.uncovered)).max(STEP);
         if !done.written.is_empty() {

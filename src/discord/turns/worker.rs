@@ -245,7 +245,7 @@ impl Worker {
         self.fix(turn, "Stopped.", &facts)
     }
 
-    /// What a turn took, as far as that is known.
+    /// The tokens and cost of a turn, as far as they are known.
     fn spent(&self, message: u64) -> Facts {
         self.shared.responder.spent(message).unwrap_or_default()
     }

@@ -9,7 +9,7 @@
 /// The most containers in each other that are followed. What is deeper is text.
 const DEEPEST: usize = 64;
 
-/// What a line is to fenced code.
+/// The role of a line in fenced code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     /// It begins outside fenced code, and opens none.
@@ -101,7 +101,7 @@ impl FencedCode {
         self.fence.map(|fence| String::from(char::from(fence.mark)).repeat(fence.length))
     }
 
-    /// What a line begins with to stand in the containers that are open.
+    /// The beginning that a line needs to belong to the open containers.
     pub fn prefix(&self) -> String {
         let of = |container: &Container| match container {
             Container::Quote => "> ".to_owned(),
@@ -132,11 +132,11 @@ impl FencedCode {
     }
 }
 
-/// What is left of a line behind the marks of its containers. Blanks are columns here, so a tab can be used in part.
+/// The rest of a line behind the marks of its containers. Blanks are columns here, so a tab can be used in part.
 struct Rest<'a> {
     /// The column at which it begins, from 0.
     column: usize,
-    /// What follows its blanks.
+    /// The text behind its blanks.
     body: &'a [u8],
     /// The column of that.
     body_column: usize,

@@ -167,7 +167,7 @@ impl<'a> MessageChanges<'a> {
         let mut changes = Self::default();
         for (id, text) in blocks.iter().filter_map(|block| block.event.change()) {
             let now = changes.0.entry(id).or_insert(text);
-            // What was deleted stays so.
+            // A deleted message stays deleted.
             *now = now.and(text);
         }
         changes

@@ -58,7 +58,7 @@ impl History {
         let mut first = now;
         for commit in store.commits(Some(head)) {
             let commit = commit?;
-            // What was recorded while the clock stood in 1970 is later than it says.
+            // A commit that was made while the clock stood in 1970 is later than its time.
             let was_right = clock::is_plausible(commit.time) || !clock::is_plausible(time);
             // Commits carry whole seconds: one made within the second that was asked for counts.
             if was_right && commit.time.as_second() <= time.as_second() {

@@ -61,7 +61,7 @@ impl History {
         steps.retain(|step| {
             let is_file = step.before.is_some_and(|before| before.mode != FileMode::Link);
             let Some(path) = NotePath::new(&step.path).ok().filter(|_| is_file) else { return true };
-            // What can't be read can't be written either, which is said then.
+            // A note that can't be read can't be written either; the write reports it.
             let now = self.vault.read(&path).unwrap_or_default();
             let copy = if merged.contains(&step.path) { None } else { check.copy(&path, &now) };
             let Some(refusal) = markers(&path, &now).or(copy) else { return true };

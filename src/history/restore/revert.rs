@@ -13,7 +13,7 @@ use crate::format::memory;
 use crate::format::reminder::split_id;
 use crate::vault::plan::without;
 
-/// So many lines beside a removed one are compared at most.
+/// The most lines beside a removed one that are compared.
 const MOST_CONTEXT: usize = 16;
 
 /// `current` without the change from `before` to `after`; `None` if the result isn't certain. Lines of follow-ups are

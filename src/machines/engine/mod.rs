@@ -28,7 +28,7 @@ pub const MAX_VALUE: usize = 1024;
 /// The longest key, in bytes.
 pub const MAX_KEY: usize = 200;
 
-/// What a person does where a store went back, or was made anew.
+/// The remedy where a store went back, or was made anew.
 const AS_IT_IS: &str =
     "if this is intended, stop the daemons and run `vault-agent machines join --as-it-is` on each machine";
 

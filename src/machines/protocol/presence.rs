@@ -21,7 +21,7 @@ const PRUNE: Duration = Duration::from_secs(86_400);
 const PRUNED: usize = 30;
 /// Entries that were read so lately count as they were read.
 const FRESH: Duration = Duration::from_secs(5);
-/// So many of its own nonces a machine knows again, also where one is written late.
+/// The number of its own nonces that a machine recognizes, also if one is written late.
 const OWN: usize = 8;
 
 /// The reason why this machine takes no part.

@@ -270,7 +270,7 @@ pub async fn serve_http(
         .route_service(ENDPOINT, service)
         .layer(middleware::from_fn_with_state(Arc::new(token), authorized));
     let places = serve(listener, router, stop).await;
-    // What was begun ends first; who does not read is not waited for.
+    // Calls that were begun end first; a host that doesn't read is not waited for.
     let _ = tokio::time::timeout(LAST_ANSWERS, places.acquire_many(MOST_CONNECTIONS)).await;
     shared.finish_sends().await;
     Ok(())

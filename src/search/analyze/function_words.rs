@@ -13,7 +13,7 @@ use std::{collections::HashSet, sync::LazyLock};
 /// A line for each language: its code of ISO 639-1, a tab, and its function words.
 const LANGUAGES: &str = include_str!("../data/function_words.txt");
 
-/// So many words are few.
+/// The most words of a short query.
 const FEW: usize = 3;
 
 /// The code and the function words of each language but English.

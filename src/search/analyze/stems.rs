@@ -27,7 +27,7 @@ pub(in crate::search) const SOFT_HYPHEN: char = '\u{ad}';
 
 /// The most bytes of a word; longer ones, such as base64, are cut.
 const LONGEST: usize = 64;
-/// So many words' stems are kept.
+/// The most words whose stems are kept.
 const MOST_STEMS: usize = 20_000;
 
 /// Turns text into terms; keeps each word's stem, so that a vault's words are stemmed once.

@@ -282,7 +282,7 @@ impl Shared {
                     state.following.error = None;
                 }
                 for (path, _) in unread {
-                    // What the watcher has said of it meanwhile is newer.
+                    // The watcher's report of it since then is newer.
                     let stage = state.behind.entry(path).or_insert(Stage::Unread);
                     *stage = if *stage == Stage::Working { Stage::Unread } else { *stage };
                 }

@@ -15,7 +15,7 @@ use crate::search::store::seal::{read, unsigned};
 /// A follower's word counts for so long.
 const STALE: Duration = Duration::from_secs(10);
 
-/// So long a question waits for its cookie; a small vault is looked at whole in less.
+/// The time that a question waits for its cookie; a small vault is scanned as a whole in less.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often a question looks for its cookie.

@@ -164,7 +164,7 @@ impl Index {
         let mut found = vec![ok(held)];
         let left_out = left_out.iter().map(|(path, why)| format!("`{path}` is left out: {why}"));
         found.extend(left_out.map(|detail| warn(detail, "see the reason")));
-        // What the cache lacks is told above; that the vault can't be looked at is an answer's last warning alone.
+        // The cache's faults are reported above; a vault that can't be scanned is an answer's last warning alone.
         let freshness = &snapshot.freshness;
         let why = freshness.warnings.last().filter(|_| freshness.checked_by == CheckedBy::Nobody);
         found.extend(why.map(|why| warn(why.as_str(), "search results may be older than the notes")));

@@ -280,7 +280,7 @@ impl Index {
     }
 }
 
-/// What several threads found unreadable, by path.
+/// The unreadable files that several threads found, by path.
 pub(super) fn in_order(unread: Mutex<Vec<UnreadPath>>) -> Vec<UnreadPath> {
     let mut unread = unread.into_inner().unwrap_or_else(PoisonError::into_inner);
     unread.sort_unstable();

@@ -130,7 +130,7 @@ impl Index {
                 self.scan(&conn, &mut unread)
             }
         });
-        // What a daemon doesn't know of is its to commit.
+        // A change that the daemon doesn't know yet is committed by the daemon.
         if trusted
             && checked_by != CheckedBy::Daemon
             && store.is_writable()

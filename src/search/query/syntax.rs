@@ -110,7 +110,7 @@ pub fn parse(query: &str) -> Syntax {
         } else if let Some(stem) =
             text.strip_suffix('*').filter(|stem| stem.chars().any(char::is_alphanumeric))
         {
-            // Where words have no spaces between them, what begins so is what has it; two characters are a term.
+            // In languages without spaces a word that begins with the text is one that contains it; two characters are a term.
             let is_run = stem.chars().all(is_unspaced) && stem.chars().nth(2).is_some();
             if is_run { Item::Phrase(stem.to_owned()) } else { Item::Prefix(stem.to_owned()) }
         } else {

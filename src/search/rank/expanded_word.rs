@@ -21,7 +21,7 @@ use crate::search::retrieve::{
 use crate::search::store::Corpus;
 use crate::search::weights::notes as weights;
 
-/// So many characters are looked for by themselves.
+/// The most characters that are searched one by one.
 const MOST_CHARS: usize = 32;
 
 /// A word or a character of a question, with the blocks in which terms stand that stand for it.

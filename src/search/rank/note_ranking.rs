@@ -20,7 +20,7 @@ use crate::search::rank::{ExpandedWord, RankedDocument, Section, WHOLE, WordDocu
 use crate::search::retrieve::{Bounds, CorpusScope, Nearest, Vectors, count, idf, saturated};
 use crate::search::weights::{NEAR, notes as weights};
 
-/// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
+/// The number of documents by words (half as many by meaning) that are scored exactly for an answer of fewer hits.
 const KEPT: usize = 200;
 /// Vectors are compared in parts of so many: the codes of one part stay near the processor.
 const COMPARED: usize = 1000;

@@ -161,7 +161,7 @@ impl TermValues {
         let mut soft_in = found_in;
         for (word, likeness) in &term.near {
             let near = scope.of(word);
-            // What stands everywhere tells nothing, and costs the most.
+            // A term of every block distinguishes nothing, and costs the most.
             if !scope.is_common(near.len(), COMMON) {
                 soft_in += near.len();
                 values.extend(looked_at(&near).iter().map(|block| (block.slot, NEAR_WORD * likeness)));

@@ -63,7 +63,7 @@ fn turns(log: &log::LogFile) -> ParsedNote {
             EventKind::Tool => Role::Tool,
             EventKind::System | EventKind::Recall => continue,
         };
-        // What was deleted isn't found, and what was edited as it reads now.
+        // A deleted message isn't found, and an edited one is found by its present text.
         let Some(text) = changes.text(found) else { continue };
         let content = if role == Role::Agent { log::split_facts(text).0 } else { text };
         if found.event.is_recall() || content.trim().is_empty() {

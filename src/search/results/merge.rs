@@ -127,7 +127,7 @@ pub(super) fn in_one<T>(
     out
 }
 
-/// So many words that stand nowhere are named.
+/// The most words without an occurrence that are named.
 const NAMED: usize = 3;
 /// A query of more words is a description.
 const FEW: usize = 3;

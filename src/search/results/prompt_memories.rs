@@ -25,7 +25,7 @@ use crate::vault::NotePath;
 const WIDER: usize = 16;
 /// How many turns to either side an expansion gives.
 const EXPANSION: usize = 2;
-/// So many of the newest logs and days' notes are read for how often a memory served.
+/// The number of the newest logs and daily notes in which a memory's uses are counted.
 const MOST_LOGS: usize = 200;
 
 /// The memories for a prompt.

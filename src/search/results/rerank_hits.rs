@@ -16,9 +16,9 @@ use crate::search::read::names_of_path;
 use crate::search::results::{SearchClient, syntax_of, words_of};
 use crate::search::{Answer, Hit, IndexError, Kind, Query, Reranked};
 
-/// So many of the best hits are scored.
+/// The number of the best hits that are scored.
 pub const MOST: usize = 50;
-/// So many bytes of a text say what language it is in.
+/// The number of a text's bytes from which its language is detected.
 const ENOUGH: usize = 1_000;
 
 impl SearchClient {

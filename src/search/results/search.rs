@@ -110,9 +110,9 @@ impl Recall {
             return Ok((Vec::new(), syntax.notes.clone(), None));
         }
         let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
-        // What has a phrase has all its words, however many they are.
+        // A text with a phrase has all its words, however many they are.
         let is_strict = place.exact || syntax.phrases().next().is_some();
-        // What others' memories have is not told.
+        // Words of other projects' memories are not revealed.
         let own = filters.allowed.as_ref().filter(|_| !within.scopes.is_empty());
         let typed = find_typed_words(scope, &question, is_strict, own)?;
         let ranker = Ranker::new(self, state, scope, question, own);

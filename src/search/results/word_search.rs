@@ -13,7 +13,7 @@ use crate::search::retrieve::{Clause, DocumentSets, Filters, clauses, top};
 use crate::search::store::{FileRow, catalog};
 use crate::search::{Answer, Hit, Index, IndexError, Options, Query};
 
-/// So many files that were not searched are named.
+/// The most files that are named as not searched.
 const NAMED: usize = 3;
 
 impl Index {

@@ -15,7 +15,7 @@ use crate::search::parallel::share;
 use crate::search::retrieve::{CorpusScope, NoteSlots};
 use crate::search::store::{Corpus, Matrix, Probe, Seg, Signs};
 
-/// So many blocks with the nearest signs have their cosines taken.
+/// The number of blocks with the nearest signs whose cosines are computed.
 const NEAREST: usize = 1500;
 /// Of about so many, chosen by their own signs, the cosines' mean and spread.
 const SAMPLE: usize = 1024;

@@ -26,7 +26,7 @@ use crate::search::store::Corpus;
 
 /// A word with fewer of a question's word's pieces than this share is another word.
 const LEAST: f32 = 0.35;
-/// So many words are taken beside a question's own; more would be worse ones.
+/// The most words that are taken beside a question's own; further ones would be worse.
 const MOST: usize = 12;
 /// Finds the words of a corpus that look like the terms of a question.
 #[derive(Debug, Default)]

@@ -60,7 +60,7 @@ mod tests {
             assert!(sum <= room && room - sum < 20, "{sum} of {room}");
             assert!(first < 8_000 && last == 1 && (first < 500 || second == 8_000), "{first} {second}");
         }
-        // What is short already stays as it is, however little room there is.
+        // A short result stays as it is, however little room there is.
         let (_, first, second, _) = lengths(0);
         assert!((400..470).contains(&first) && first == second, "{first} {second}");
     }

@@ -187,7 +187,7 @@ mod tests {
         );
         // Again, after a crash.
         assert_eq!(merge(&format!("{one}{other}"), &format!("a\n{other}")), both);
-        // Where one line was replaced by both; and lists, whose lines stand for themselves.
+        // Both replaced one line; or the lines are of a list, where each stands for itself.
         assert_eq!(merged(Some("x\n"), one, other).0, format!("{one}{other}"));
         assert_eq!(merge("- x\n- y\n", "a\n- x\n- z\n"), "a\n- x\n- y\n- z\n");
         assert_eq!(merged(Some("- x\n- y\n"), "- X\n- y2\n", "- X\n- y3\n").0, "- X\n- y2\n- y3\n");

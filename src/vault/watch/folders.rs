@@ -10,7 +10,7 @@ use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watche
 use super::{FolderIdentity, Watch, WatchError, WatchEvent, WatchMessage, identity};
 use crate::vault::{NotePath, WalkOptions};
 
-/// So often the vault is walked after its folders have changed, until no more are new.
+/// The most walks of the vault after its folders have changed; a walk that finds no new folder is the last one.
 const ROUNDS: usize = 10;
 
 /// Whether the folder to watch was missing, though it may exist by now.
@@ -84,7 +84,7 @@ impl Watch {
             if !is_first {
                 let now = Instant::now();
                 let is_fresh = |path: &NotePath| path.parent().is_some_and(|parent| fresh.contains(&parent));
-                // What can't be read is named once it is looked at.
+                // An unreadable folder is reported when it is scanned.
                 let skipped = walk.skipped.iter().filter_map(|one| NotePath::new(one.path.to_str()?).ok());
                 let all = walk.entries.into_iter().map(|entry| entry.path).chain(skipped);
                 all.filter(is_fresh).for_each(|path| self.collector.dirty(path, now));

@@ -9,7 +9,7 @@ use super::prelude::*;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
 use crate::web::line_actions::minute;
 
-/// So many entries of one day stand in a month; the week shows all.
+/// The most entries of one day in a month's view; a week's view shows all.
 const IN_A_DAY: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 

@@ -22,11 +22,11 @@ use crate::search::IndexError;
 use crate::web::store::{self, PageSession};
 use crate::workspace::Workspace;
 
-/// So many of what comes next stand in the JSON, as in `status`.
+/// The number of coming items in the JSON, as in `status`.
 const NEXT: usize = 5;
 /// The longest that a test message may take: other changes wait meanwhile.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// So many copies of sync tools are named.
+/// The most copies of sync tools that are named.
 const NAMED: usize = 5;
 
 /// The JSON of the page: that of `doctor`, of `status` and of `web sessions`.

@@ -8,7 +8,7 @@ use crate::history::{
 };
 use crate::vault::NotePath;
 
-/// So many on one page.
+/// The most commits on one page.
 const PER_PAGE: usize = 50;
 const WRITERS: [(&str, &str); 10] = [
     ("", "anybody"),

@@ -6,7 +6,7 @@ use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::format::candidate::CandidateState;
 use crate::web::visit::block_address;
 
-/// So many on one page.
+/// The most candidates on one page.
 const PER_PAGE: usize = 30;
 
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
@@ -68,7 +68,7 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     }
 }
 
-/// What a person decides about: the words, and the section that they go to.
+/// A decision of a person: the words, and the section that they go to.
 fn words(one: &ListedCandidate) -> String {
     format!("{}: {}", one.section, one.text)
 }

@@ -11,7 +11,7 @@ use crate::history::{Blame, BlameBound, LineOrigin};
 use crate::memory::{ListedDay, ListedMemory, ListedSection, MemoryRef, NewMemory, Scope};
 use crate::web::visit::line_address;
 
-/// So many facts, or days, on one page.
+/// The most facts, or days, on one page.
 const PER_PAGE: usize = 60;
 /// So far back the origin of a fact is looked for; its note's page looks further.
 const LOOKED_AT: BlameBound = BlameBound { snapshots: 200, bytes: 2 << 20 };

@@ -20,7 +20,7 @@ use crate::vault::NotePath;
 use crate::web::markdown;
 use crate::web::visit::{LINES_PER_PAGE, block_address, line_address};
 
-/// So many snapshots are on the slider.
+/// The most snapshots on the slider.
 const SNAPSHOTS: usize = 100;
 /// Of a longer note only the lines are shown.
 const MOST_READ: usize = 1_000_000;

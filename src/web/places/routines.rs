@@ -18,9 +18,9 @@ use crate::turn::{Facts, TurnCost, TurnJournal};
 use crate::vault::Actor;
 use crate::when;
 
-/// So many runs of one routine are shown.
+/// The most runs of one routine that are shown.
 const RUNS: usize = 200;
-/// So many coming times.
+/// The number of coming times that are shown.
 const COMING: usize = 10;
 /// The span that counts as a month.
 const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);

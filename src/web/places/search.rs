@@ -10,7 +10,7 @@ use super::prelude::*;
 use crate::search::{Answer, CheckedBy, Hit, IndexError, Query, SearchClient};
 use crate::web::visit::line_address;
 
-/// So many hits, unless the address says another number.
+/// The number of hits, unless the address has another one.
 const HITS: usize = 20;
 /// And never more.
 const MOST: usize = 200;

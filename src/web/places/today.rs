@@ -20,7 +20,7 @@ use crate::when::{self, Meaning, WhenError};
 
 /// So far ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// So many at most.
+/// The most items in a list.
 const MOST: usize = 100;
 /// The longest question, in characters.
 const MOST_QUESTION: usize = 20_000;
@@ -276,7 +276,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
 
 fn add(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let meaning = match form.non_blank("at") {
-        // What was said back is saved, whatever its words mean by now.
+        // The confirmed line is saved, even if its words mean another time by now.
         Some(at) => visit.when(at).map_err(|found| PageError { status: 409, ..found })?,
         None => visit.when(form.get("when"))?,
     };

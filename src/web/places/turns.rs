@@ -12,7 +12,7 @@ use crate::toolbox;
 use crate::turn::turn_journal::CallRow;
 use crate::turn::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail, TurnJournal};
 
-/// So many on one page.
+/// The most turns on one page.
 const PER_PAGE: usize = 50;
 /// More of a text is folded away.
 const LONG: usize = 600;

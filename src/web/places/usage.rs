@@ -14,7 +14,7 @@ use crate::turn::usage::{UsageGrouping, UsageRow};
 
 const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
-/// So many bars are drawn: the last days, else the largest.
+/// The most bars that are drawn: those of the last days, else the largest.
 const BARS: usize = 40;
 /// The drawing's width, the height of its bars by day, and the room for names, in its own units.
 const WIDTH: u64 = 800;

@@ -97,7 +97,7 @@ impl Grammar<'_> {
 }
 
 impl Length {
-    /// So many of a unit.
+    /// This number of a unit.
     fn of(number: i32, unit: Unit) -> Self {
         let (months, days, seconds) = match unit {
             Unit::Second => (0, 0, 1),

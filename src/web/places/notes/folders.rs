@@ -7,9 +7,9 @@ use crate::history::LogFilter;
 use crate::web::places::history::is_shown;
 use crate::web::places::prelude::*;
 
-/// So many changes are looked through for notes that changed lately.
+/// The number of changes that are searched for notes that changed lately.
 const LATELY: usize = 60;
-/// So many names of a folder are listed.
+/// The most names of a folder that are listed.
 const MOST: usize = 2_000;
 
 /// The contents of a folder.
