@@ -1,5 +1,5 @@
-//! Provides the program's clocks. Every "now" that decides about notes comes from here; only the age of a file is
-//! measured by the system's own clock.
+//! Provides the program's clocks. Every "now" that decides about notes comes from here; only the ages of files, and
+//! waits and durations within a process, are measured by the system's own clocks.
 //!
 //! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use [`ManualClock`]. The
 //! environment variable `VAULT_AGENT_NOW` sets the clock of a whole process: an instant (`2026-12-01T09:30:00Z`)

@@ -1,5 +1,5 @@
 //! Holds an opened vault with all that a front door (command line, MCP, Discord, hooks, page, daemon) needs:
-//! settings, zone, directories, clock, editor, history, and this machine's part among several.
+//! settings, zone, directories, clock, editor, history, and, with several machines, whether this one may send.
 //!
 //! Every front door begins here, so that a vault is opened in one way only. Opening makes the two directories and reads
 //! the settings; it opens no note and no database.

@@ -1,4 +1,5 @@
-//! Calls brains for texts that are no answers: the wording of a reminder, a summary, candidates for memories.
+//! Calls brains for texts that are no answers: the wording of a reminder, a summary, working memory, candidates for
+//! memories.
 //!
 //! The brains within the day's budgets are asked in order, except those in cooldown, until one replies or the time is
 //! up. The cost is recorded in the turn journal, for the budgets, and in a log of its own, for `usage`.

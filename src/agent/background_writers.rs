@@ -1,5 +1,6 @@
 //! Writes two kinds of notes in the background when due: summaries of logs, and working memory, from which the next
-//! session continues. If a brain may be asked, it writes the text. Otherwise the text is an extract, which can't fail.
+//! session continues. A brain writes the text, if one may be asked and gives a usable answer. Otherwise the text is
+//! an extract, which can't fail.
 //!
 //! For a summary the brains have sixty seconds per try. An answer that is empty or more than three times as long as the
 //! target is refused, and requested once more with a firmer prompt. The summary is an extract if the second answer is

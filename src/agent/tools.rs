@@ -221,7 +221,7 @@ pub enum ApprovalVerdict {
     /// No decision came in time, which is not a "no".
     Expired,
     /// No person can be asked here.
-    Nobody,
+    NoApprover,
     /// The question is in the note, and the turn goes on without it: asked again after a yes, the call may run.
     Waits,
 }
@@ -261,6 +261,6 @@ pub struct NoApprovals;
 #[async_trait]
 impl Approvals for NoApprovals {
     async fn ask(&self, _: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
-        Ok(ApprovalVerdict::Nobody)
+        Ok(ApprovalVerdict::NoApprover)
     }
 }

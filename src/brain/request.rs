@@ -1,5 +1,5 @@
-//! Defines a request to a model, independent of providers: text, turns, tools, and the cache breakpoint (the end of the
-//! part that a provider caches).
+//! Defines a request to a model, independent of providers: system text, messages, tools, the length and the schema of
+//! the answer, and the cache breakpoint (the end of the part that a provider caches).
 //!
 //! A request is a value. Its canonical bytes (JSON, keys sorted, no spaces) depend on nothing else, so their hash
 //! proves whether a request that was rebuilt from files equals the request that was sent.

@@ -1,5 +1,5 @@
-//! Runs a pass of the scheduler every minute, and after a change of the reminders, the follow-ups, the settings or
-//! another machine's deliveries.
+//! Runs a pass of the scheduler every minute, earlier if the last pass or the editor requests it, and after a change
+//! of the reminders, the follow-ups, the settings or another machine's deliveries.
 //!
 //! The loop keeps no schedule, only four instants: the next minute's boundary, the next pass that the last pass
 //! requested (for a retry, a note that was still being changed, or another process's pass that was going on), the next

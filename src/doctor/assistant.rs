@@ -1,6 +1,7 @@
-//! Checks the assistant: the brains' keys, addresses and cooldowns; the programs, variables and keys of other MCP
-//! servers (`[[mcp]]`); the key files of skills; and the brains, skills and servers that routines name. No brain is
-//! asked, and no server started or called.
+//! Checks the assistant: the box of `bash`; the brains' programs, addresses, keys, cooldowns, budgets and prices; the
+//! programs, variables and keys of other MCP servers (`[[mcp]]`); the notes and key files of skills; and routines:
+//! their notes, undelivered answers, and the brains, skills and servers that they name. No brain is asked, and no
+//! server started or called.
 
 use super::{Check, Repair};
 use crate::agent::skills::Skills;

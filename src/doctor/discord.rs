@@ -1,4 +1,4 @@
-//! Checks Discord, if a bot is set up: token, intents, channel, permissions.
+//! Checks Discord, if a bot is set up: token, intents, owners, server, channel, permissions.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Checks this machine: daemon, deliveries, pause, Discord's secrets, time zone data, notifiers, the sandbox of
-//! commands, and the hooks of coding agents. Also checks the machines that share the vault, by the daemon's last
-//! report of them. Makes no request over the network.
+//! Checks this machine: directories, daemon, deliveries, pause, Discord's secrets, time zone data, notifiers, the
+//! sandbox of commands, and the hooks of coding agents. Also checks the machines that share the vault, by the
+//! daemon's last report of them. Makes no request over the network.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Finds and strips characters that a model reads but a person doesn't see: direction marks, tag characters, fillers,
-//! runs of variation selectors.
+//! Finds and strips characters that a model reads but a person doesn't see, such as direction marks, tag characters,
+//! fillers, and runs of variation selectors.
 //!
 //! A text can hide an instruction in them, or be displayed in another order than it is stored. Characters that writing
 //! needs are kept: a joiner between letters or in an emoji, one selector after its character, the flags of England,

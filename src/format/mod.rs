@@ -1,4 +1,4 @@
-//! Parses and writes every text format of the vault, one file for each format.
+//! Parses and writes every text format of the vault, one module for each format.
 //!
 //! Text comes in; values, or changed text, go out. Pure: no file, no clock. Parsing never fails: a line that isn't
 //! understood is left alone, and reported as a [`Finding`] if it looks like a failed attempt at the format. An edit

@@ -1,5 +1,5 @@
-//! Checks, commit by commit, that the changes in the history keep the program's guarantees: those of the agent and,
-//! for logs and ids, also those of people.
+//! Checks, commit by commit, that the changes in the history keep the program's guarantees. The agent's changes must
+//! keep all of them, people's changes only those about logs and ids.
 //!
 //! The guarantees: logs only grow; each write of the agent touches only the lines that its trailers name; every one-off
 //! reminder that the scheduler removed has a delivery; ids never change. A violation is reported with its commit, file

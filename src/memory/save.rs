@@ -1,5 +1,5 @@
-//! Saves a fact under a section, a note of the day, or a follow-up, unless it is saved already. Also promotes a bullet
-//! of a day's note to a lasting fact, with a link to the day.
+//! Saves a fact (under a section), a note of the day, or a follow-up, unless it is saved already. Also promotes a
+//! bullet of a day's note to a lasting fact, with a link to the day.
 //!
 //! Promoting changes two notes, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is
 //! removed from the day. In between, a pin of the bullet gets a link to the fact. History records these edits as one

@@ -1,4 +1,4 @@
-//! Masks secrets in text before it is stored: in logs of sessions and turns, and in errors.
+//! Masks secrets in text before it is stored, for example in logs and in errors.
 //!
 //! A text comes in; the same text goes out with `[masked: KIND]` in the place of each secret. Notes about work are full
 //! of hashes, identifiers and long names that must stay readable. So a value is masked only if something marks it as a

@@ -1,5 +1,5 @@
-//! Finds the secrets of a text. One pass finds all keywords of the rules, prefixes of API tokens, and words in the
-//! names of secrets; then the rules check the text around them.
+//! Finds the secrets of a text. One pass finds the words that may mark a secret, for example the keywords of the
+//! rules, or the prefixes of API tokens. Then the rules check the text around these words.
 //!
 //! All these words are one Aho-Corasick automaton. Secrets without any such word (tokens of Discord's bots, lines of
 //! pgpass files) are found by the form of a line or a word.

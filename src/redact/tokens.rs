@@ -1,5 +1,5 @@
-//! Finds secrets by their own form: tokens by their prefix and length, private keys (truncated ones, too), and hashes
-//! of passwords.
+//! Finds secrets by their own form: tokens by their prefix and length or by a pattern, private keys (truncated ones,
+//! too), and hashes of passwords.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;

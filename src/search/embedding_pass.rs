@@ -1,4 +1,4 @@
-//! Embeds the texts of blocks with the settings' model: on start, hourly, and after changes.
+//! Embeds the texts of blocks with the settings' model: on start, hourly, after changes, and after failures.
 //!
 //! The `vectors` table lists the texts, with the state of each. A pass records new texts, deletes the rows of removed
 //! texts, and embeds, in batches, the texts that are pending or failed long ago, the latest changes first. Each batch

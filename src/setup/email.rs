@@ -1,4 +1,4 @@
-//! Asks the questions of `setup` about mail: the server, the login, the sender and the recipients.
+//! Asks the questions of `setup` about mail: the server, its encryption, the login, the sender and the recipients.
 
 use super::dialogue::{Dialogue, EndOfQuestions};
 use super::{QuestionKey, SetupIo};

@@ -1,4 +1,5 @@
-//! Defines the terms of the grammar of times, which are the meanings of words in every language.
+//! Defines the terms of the grammar of times. A term is one meaning of a word or of a few words; all languages share
+//! the terms.
 
 use std::ops::RangeInclusive;
 

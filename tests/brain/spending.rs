@@ -167,7 +167,7 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
         assert_eq!((&asked[0].0.always, asked[0].1.as_str()), (&None, "budget-2026-12-01-day"));
     }
     // Nobody's word: the sentence alone.
-    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Nobody);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::NoApprover);
     assert_eq!(world.say("e").await, "Today's budget of 1000 tokens is used up.\n\nFrom memory.");
     // The word came in the meantime: the next question finds it, and it lasts.
     *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Yes);
@@ -221,7 +221,7 @@ async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
     let journal = world.journal();
     when("the answer", || !journal.budget_events_since(midnight).unwrap().is_empty()).await;
-    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Nobody);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::NoApprover);
     assert_eq!(world.say("c").await, "Yes.");
 }
 

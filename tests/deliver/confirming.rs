@@ -50,11 +50,11 @@ fn what_a_command_writes_is_confirmed_in_one_message() {
     assert_eq!(confirmed(&["remind", "add", "2026-12-24 18:00", "Goose"], "").len(), 1);
     assert_eq!(confirmed(&["undo"], "").len(), 0);
 
-    let restored = format!("added or changed by restore:\n```\n{once}```");
+    let restored = [format!("added or changed by restore:\n```\n{once}```")];
     assert_eq!(confirmed(&["remind", "rm", "Call"], "").len(), 1);
-    assert_eq!(confirmed(&["restore", "--id", "rid_BBBBBBBBBBBB", "--yes"], ""), [restored.clone()]);
+    assert_eq!(confirmed(&["restore", "--id", "rid_BBBBBBBBBBBB", "--yes"], ""), restored);
     assert_eq!(confirmed(&["remind", "rm", "Call"], "").len(), 1);
-    assert_eq!(confirmed(&["restore", "Reminders.md", "--yes"], ""), [restored]);
+    assert_eq!(confirmed(&["restore", "Reminders.md", "--yes"], ""), restored);
 
     let item = |day: usize| {
         let date = format!("2026-12-{day}");

@@ -54,7 +54,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_of_its_own_is_asked_about() {
     for (verdict, ran) in
-        [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false), (ApprovalVerdict::Nobody, false)]
+        [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false), (ApprovalVerdict::NoApprover, false)]
     {
         let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
         rig.person = Person::who_says(verdict);

@@ -20,7 +20,7 @@ pub fn are_here(programs: &[&str]) -> bool {
 
 /// An empty folder, where all `programs` are on this machine.
 pub fn folder_with(programs: &[&str]) -> Option<tempfile::TempDir> {
-    are_here(programs).then(|| crate::support::folder::temporary())
+    are_here(programs).then(crate::support::folder::temporary)
 }
 
 /// The path of a program.

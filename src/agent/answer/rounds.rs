@@ -137,7 +137,7 @@ impl TurnRun<'_> {
             Ok(Ok(ApprovalVerdict::Yes)) => Ok(()),
             Ok(Ok(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
             Ok(Ok(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
-            Ok(Ok(ApprovalVerdict::Nobody)) => Err(fixed_texts::NO_PERSON_TO_ASK.to_owned()),
+            Ok(Ok(ApprovalVerdict::NoApprover)) => Err(fixed_texts::NO_PERSON_TO_ASK.to_owned()),
             Ok(Ok(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))

@@ -1,5 +1,5 @@
-//! Reads and changes the note of approvals: adds a question, reads a person's decision from its box, closes a decided
-//! question, and ends an unanswered one after half an hour.
+//! Reads and changes the note of approvals: adds a question, reads a person's decision from the question's checkbox,
+//! closes a decided question, and ends an unanswered one after half an hour.
 //!
 //! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, even if
 //! several programs check the note at the same time. The line of an ended question is removed a day later, with the

@@ -1,5 +1,6 @@
 //! Formats an MCP server's output for a brain: removes secrets, bounds the output, marks it as untrusted, and
-//! replaces pictures by their size. Also keeps the reason for which a server ended ([`ServerEnd`]).
+//! replaces pictures, sounds and binary files by their type and size. Also keeps the reason for which a server ended
+//! ([`ServerEnd`]).
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -101,7 +101,7 @@ impl WireBrain {
             let read = timeout(self.timeouts.silence, body(response, MOST_BYTES)).await;
             let Ok(bytes) = read else { return Err(late("the answer stopped", self.timeouts.silence)) };
             let value: Value = lenient_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
-            // The body of an error doesn't count.
+            // An error counts as no progress.
             let mut told = *progress;
             decoder.whole(&value, &mut told)?;
             *progress = told;

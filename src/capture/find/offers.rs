@@ -1,4 +1,4 @@
-//! Finds sentences in a prompt that look worth saving: identity, preferences, decisions.
+//! Finds sentences in a prompt that look worth saving, such as those about identity, preferences and decisions.
 //!
 //! Applies heuristics to the user's own sentences. Questions, code, temporary problems, secrets, and very short or very
 //! long sentences are left out. The result is a suggestion; nothing is saved here.

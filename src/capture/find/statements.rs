@@ -1,5 +1,5 @@
 //! Finds English statements that are worth keeping for a year: identity, relations, possessions, preferences,
-//! decisions, promises, and events on a future date. Pure.
+//! decisions, rules and habits, promises, and events on a future date. Pure.
 //!
 //! A sentence is cut into clauses, and a clause counts only if it begins as such a statement does ("my wife works …",
 //! "we decided to …"); words such as `actually` are skipped. So remarks, questions and praise in passing are left out.

@@ -1,4 +1,4 @@
-//! `service`: installs the daemon as a systemd user unit, or as a launchd agent on macOS.
+//! `service`: installs or removes the daemon as a systemd user unit, or as a launchd agent on macOS.
 //!
 //! It writes one file and calls the platform's own tool (`systemctl --user`, `launchctl`). If that tool isn't there,
 //! the file stays, and a remark names the command to run.

@@ -1,4 +1,4 @@
-//! `web`: opens the page in a browser, and lists or ends its sessions.
+//! `web`: opens the page in a browser, closes the page, and lists or ends its sessions.
 
 use std::process::{Command, Stdio};
 

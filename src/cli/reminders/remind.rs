@@ -1,5 +1,5 @@
-//! `remind`: adds, lists, changes, completes, snoozes and removes reminders. All of these except adding also work for
-//! task lines of other plugins.
+//! `remind`: adds, lists, previews, changes, completes, snoozes, skips, moves and removes reminders. All of these
+//! except adding and previewing also work for task lines of other plugins.
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};

@@ -1,5 +1,5 @@
-//! Keeps the searcher loaded in the daemon, and computes missing vectors of blocks: at the start, after changes and
-//! every hour.
+//! Keeps the searcher loaded in the daemon, and computes missing vectors of blocks: at the start, after changes,
+//! after failures and every hour.
 
 use super::prelude::*;
 use super::question_socket::QuestionSocket;

@@ -1,6 +1,6 @@
 //! Records facts about lines of notes: ids that were chosen for reminder lines, findings that were reported, a
-//! brain's phrases for reminders and follow-ups that are soon due, and task lines that were notified. Also records
-//! notices that are sent once, and buttons that act once.
+//! brain's phrases for reminders and follow-ups that are soon due, task lines that were notified, and the time since
+//! which each form of tasks is notified. Also records notices that are sent once, and buttons that act once.
 //!
 //! The rows outlive a crash, so the next pass assigns the same ids and reports nothing twice. A phrase belongs to one
 //! occurrence (its key) and to the line that it was made from (the line's hash); a changed line has no phrase. A

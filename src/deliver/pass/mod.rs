@@ -4,12 +4,10 @@
 //! messages, edits and a [`report`] go out. No schedule is kept: each pass asks [`crate::schedule`] for the due items
 //! and the journal for the sent ones, and acts on the difference. A crash may come after any step:
 //!
-//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have
-//! arrived
+//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have arrived
 //!    is searched for at its destination before it is sent again;
 //! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
-//! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered
-//! ([`rewrite_lines`]);
+//! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered ([`rewrite_lines`]);
 //!    a line that a stale editor buffer brought back is rewritten too, and never fires again;
 //! 4. lines without an id get one;
 //! 5. further notifiers get their copies, which were claimed in step 2.

@@ -1,4 +1,5 @@
-//! Starts the reading of missed messages from history: after every READY and RESUMED, and in a slow regular sweep.
+//! Starts the reading of missed messages from history: after every READY and RESUMED, after a lost event or a failed
+//! lookup of a channel, and at regular intervals.
 //!
 //! A resumed session replays events, but some can't be decoded, and a zombie connection loses all. So history is the
 //! reliable source, and live events are only faster. One round runs at a time: a trigger during a round starts one more

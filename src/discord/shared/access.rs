@@ -1,6 +1,6 @@
-//! Decides by a Discord message's author and kind of channel whether it is logged and answered, and by its mentions
-//! and its reply whether it addresses the bot. Only owners may use commands and get answers; other people's messages
-//! are at most logged. Also limits the mentions in the bot's own messages to owners. Pure.
+//! Decides whether a Discord message is logged and answered, by its author and kind of channel, and whether it
+//! addresses the bot (mentions it, or replies to one of its messages). Only owners may use commands and get answers;
+//! other people's messages are at most logged. Also limits the mentions in the bot's own messages to owners. Pure.
 //!
 //! `BotState::lane_kind` decides which channels belong to the bot.
 

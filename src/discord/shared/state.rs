@@ -1,5 +1,5 @@
-//! Holds the state that all tasks of the bot share: the API, the logs, the journals, the lanes of the channels, and the
-//! cursors (the position up to which each channel's history was read).
+//! Holds the state that all tasks of the bot share: the API, the logs, the journals, the lanes (one task for each
+//! channel), and the cursors (the position up to which each channel's history was read).
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -1,5 +1,6 @@
-//! Implements [`Conversation`] on Discord: writes a turn's recalled memories and tool calls into the channel's log,
-//! shows its progress in one message, and shows that the bot is typing.
+//! Implements [`Conversation`] on Discord: downloads files, writes a turn's recalled memories and tool calls into the
+//! channel's log, shows its progress in one message, and shows its questions for approval. Also shows that the bot is
+//! typing.
 //!
 //! The progress message appears after 20 s, is edited as the work goes on, at most every 5 s, and is deleted before the
 //! answer. Its nonce is made from the turn: a post that is repeated after a restart makes no second message, as long as

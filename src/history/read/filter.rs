@@ -1,6 +1,6 @@
-//! Filters the history's commits by note, actor, time, words, or the id of a reminder or follow-up. Whether a commit
-//! touched a note is told by the notes that its message names. If the note is not among them and the message doesn't
-//! name all notes, the commit's trees are compared.
+//! Filters the history's commits by note, actor, time, words, or the id of a reminder or follow-up. A commit touched
+//! a note if its message names the note. It didn't if its message names all notes of the commit, and not this one. In
+//! any other case the commit's trees are compared.
 
 use git2::Oid;
 use jiff::Timestamp;

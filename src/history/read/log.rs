@@ -1,4 +1,5 @@
-//! Lists the history's commits, filtered by note, reminder, actor or words, newest first.
+//! Lists the history's commits, newest first, filtered by note, actor, time, words, or the id of a reminder or
+//! follow-up.
 //!
 //! Commit messages name the notes that they touched, so most queries read no tree. Listing the commits of one
 //! reminder among fifty thousand takes well under a second, without an index.

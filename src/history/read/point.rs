@@ -1,4 +1,5 @@
-//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest.
+//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest. Also finds the last
+//! snapshot before those of a turn, and the first one after a time.
 
 use git2::Oid;
 use jiff::{Timestamp, civil};

@@ -1,4 +1,5 @@
-//! Reads a transcript once, and writes its lines to the logs of the session and of its sub-agents.
+//! Reads a transcript from the position where the last reading stopped, and writes its content to the logs of the
+//! session and of its sub-agents.
 //!
 //! A tool call and its result are one event. The next pass begins at the first call that has no result yet, so that it
 //! finds both. A call that never gets a result is logged at the next prompt, or when the session ends. Lines that are

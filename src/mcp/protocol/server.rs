@@ -1,5 +1,5 @@
-//! Runs one MCP session ([`McpSession`]): answers its requests: calls tools, reads resources, makes prompts, and
-//! completes arguments.
+//! Runs one MCP session ([`McpSession`]) and answers its requests: calls tools, reads resources, makes prompts,
+//! completes arguments, and adds or removes subscriptions to resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Numbers the speakers of conversations by their names. Also strips from a text the names of speakers and the
-//! references to blocks, which are no part of its content.
+//! Assigns numbers to the speakers of conversations, one number for each name. Also strips from a text the names of
+//! speakers and the references to blocks, which are no part of its content.
 //!
 //! Every fact that was learned from a conversation has a reference to a block, which is longer than the fact. If the
 //! reference were counted and embedded, the fact would resemble any text about files.

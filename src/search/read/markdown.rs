@@ -1,5 +1,5 @@
-//! Splits Markdown into blocks: headings, paragraphs, list items, table rows, code blocks and callouts, each with its
-//! exact bytes and lines and the headings above it.
+//! Splits Markdown into blocks: headings, paragraphs, list items, table rows, code blocks, callouts and comments,
+//! each with its exact bytes and lines and the headings above it.
 //!
 //! Built on pulldown-cmark's events. A block's text is the visible text: emphasis marks are removed, and link targets
 //! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A callout of injected memories

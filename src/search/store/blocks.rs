@@ -5,7 +5,7 @@
 
 use crate::search::Role;
 use crate::search::analyze::Shape;
-use crate::search::store::{Code, Corpus, Hash, Meta, NOBODY, RANK, Seg, TEXT, role_of};
+use crate::search::store::{Code, Corpus, Hash, Meta, NO_AUTHOR, RANK, Seg, TEXT, role_of};
 
 /// The count of a term in a block's text, and a flag for the title and the headings above it, as stored in a posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Corpus {
     pub fn meta(&self, slot: u32) -> Meta {
         let (seg, doc) = self.place(slot);
         let meta = seg.rows.meta(doc as usize);
-        let author = seg.authors.get(meta.author as usize).copied().unwrap_or(NOBODY);
+        let author = seg.authors.get(meta.author as usize).copied().unwrap_or(NO_AUTHOR);
         Meta { file: seg.file + meta.file, author, ..meta }
     }
 

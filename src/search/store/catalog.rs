@@ -1,5 +1,5 @@
-//! Reads and writes `index.sqlite`: the known files, the positions of their blocks in the segments, and the last
-//! commit.
+//! Reads and writes the tables of `index.sqlite` except `vectors`: the known files with the positions of their
+//! blocks, the segments with their deleted blocks, and values of the whole index, such as the last commit.
 //!
 //! One transaction here is the commit of both stores: tantivy's segment files never change once written, and a segment
 //! is part of the index exactly if it is in the table `segments`. A crash leaves files that no row names; they are

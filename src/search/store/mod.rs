@@ -34,7 +34,7 @@ pub(in crate::search) use commit::{Change, Delta, DeltaBuilder};
 pub(in crate::search) use corpus::{Corpus, CorpusNote};
 pub(in crate::search) use lock::Lock;
 pub(in crate::search) use seal::{DATABASE, DatabaseState, Seal, Sealed, boot_id};
-pub(in crate::search) use segment::block_meta::{Meta, NEVER, NO_ROW, NOBODY, Rest, role_of};
+pub(in crate::search) use segment::block_meta::{Meta, NEVER, NO_AUTHOR, NO_ROW, Rest, role_of};
 pub(in crate::search) use segment::file::SegmentBuilder;
 pub(in crate::search) use segment::note_rows::{Gathered, RowInputs};
 pub(in crate::search) use segment::pack::{Postings, decode};

@@ -1,4 +1,5 @@
-//! Reads the attached files of a message from its log, and converts them to parts of a request. Pure.
+//! Parses the lines of a log that name a message's attached files, and converts the files to parts of a request.
+//! Pure.
 //!
 //! A log names a file by its link, or by its path in the vault. Pictures go to brains with vision, short text files
 //! become part of the question as untrusted text, other files are only named, with their size. A picture of more than

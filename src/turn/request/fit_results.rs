@@ -1,4 +1,4 @@
-//! Shortens the results of a turn's tools to the room that a request has. Pure.
+//! Shortens the results of a turn's tools until the messages fit into a request, or each result is short. Pure.
 
 use super::history::{estimate, shorten, tokens};
 use crate::brain::Message;

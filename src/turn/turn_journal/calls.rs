@@ -1,5 +1,6 @@
-//! Records a turn's calls to brains, their rounds of tool calls, and each tool's start and end. Also records the
-//! sessions of harnesses, to resume a conversation, and the costs that harnesses report.
+//! Records a turn's calls to brains, their rounds of tool calls, and each tool's start and end. Also records
+//! background calls, events of the day's budgets, the sessions of harnesses (to resume a conversation), and the costs
+//! that harnesses report.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Records the steps of a turn: its memories, its request, its answer, its progress message.
+//! Records the steps of a turn: its states, memories, request, answer, progress message and suspension (the wait for
+//! an approval), and a person's request to stop it.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};

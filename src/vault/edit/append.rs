@@ -1,4 +1,4 @@
-//! Appends to a note that only grows, such as a log, without reading it.
+//! Appends to a note that only grows, such as a log, without reading the whole note.
 //!
 //! An ordinary edit reads and journals the whole note, so each message would cost more than the one before. Here the
 //! kernel puts the bytes at the end (`O_APPEND`), so no other program's bytes are overwritten. A torn write is cut off

@@ -1,5 +1,5 @@
 //! Serves `/memory`: shows facts by section, the notes of days, and pins; facts and days also for one scope. Facts
-//! can be added, changed, forgotten and pinned.
+//! and pins can be added; facts and bullets of days can be changed, forgotten and pinned; pins can be removed.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Serves `/`: late items, those of the next seven days, the numbers of open approvals and candidates, faults, and an
-//! input line for a reminder or a question, with the question's answer.
+//! Serves `/`: late items, those of the next seven days, the numbers of open approvals and of open candidates,
+//! current faults, and an input line for a reminder or a question, with the question's answer.
 
 use jiff::SignedDuration;
 

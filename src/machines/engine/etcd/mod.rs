@@ -1,5 +1,5 @@
-//! Implements the engine on etcd: compare-and-swap transactions of the v3 API, through the JSON gateway of etcd's
-//! servers.
+//! Implements the engine, the store that machines share, on etcd: compare-and-swap transactions of the v3 API,
+//! through the JSON gateway of etcd's servers.
 //!
 //! A cluster that was restored from a backup has lost claims. This machine therefore stores the cluster's id and
 //! revision; it refuses a cluster with another id or a lower revision until a person accepts it.

@@ -1,5 +1,5 @@
-//! Implements the engine, the store that machines share, on a git server. A branch has one commit, and a push replaces
-//! that commit only if it is still the one that the push names.
+//! Implements the engine, the store that machines share, on a git server. If the server allows forced pushes, a
+//! branch has one commit, and a push replaces that commit only if it is still the one that the push names.
 //!
 //! If a server forbids forced pushes, each commit is added to the one before instead, and a new branch begins each
 //! month. The last commit of the old branch names the new branch and closes the old one, so no machine writes to both.

@@ -1,5 +1,5 @@
 //! Defines the fixed-size record of a block that ranking reads: note, line, author, time, the day that the block is
-//! about, number of terms, and shape with the role.
+//! about, number of terms, and shape. The upper bits of the shape hold the role.
 //!
 //! Values are converted to 20 bytes and back. The block's words and vectors are stored elsewhere. Pure.
 
@@ -10,7 +10,7 @@ use crate::search::store::WORDS;
 /// The row of a block without a vector.
 pub const NO_ROW: u32 = u32::MAX;
 /// No author.
-pub const NOBODY: u32 = u32::MAX;
+pub const NO_AUTHOR: u32 = u32::MAX;
 /// No time.
 pub const NEVER: i64 = i64::MIN;
 /// The signs after the first word.
@@ -23,7 +23,7 @@ pub struct Meta {
     pub file: u32,
     /// First line, from 1.
     pub line: u32,
-    /// Its author, by number, or [`NOBODY`].
+    /// Its author, by number, or [`NO_AUTHOR`].
     pub author: u32,
     /// Seconds since 1970 within 17,000 years, or [`NEVER`].
     pub time: i64,
@@ -52,7 +52,7 @@ pub(in crate::search) fn role_of(shape: Shape) -> Option<Role> {
 pub(super) const META: usize = 20;
 /// The stored form of [`NEVER`].
 const NO_TIME: i64 = -1 << 39;
-/// The stored form of [`NOBODY`], and the most that three bytes hold.
+/// The stored form of [`NO_AUTHOR`], and the most that three bytes hold.
 const MOST: u32 = (1 << 24) - 1;
 
 impl Meta {
@@ -80,7 +80,7 @@ impl Meta {
         Self {
             file: u32::from_le_bytes([f, g, h, 0]),
             line: u32::from_le_bytes([l, m, n, 0]),
-            author: if author == MOST { NOBODY } else { author },
+            author: if author == MOST { NO_AUTHOR } else { author },
             time: if time == NO_TIME { NEVER } else { time },
             about: About::from_bytes([i, j]),
             length: u16::from_le_bytes([r, s]),
@@ -106,8 +106,8 @@ mod tests {
         };
         assert_eq!(Meta::from_bytes(&meta.to_bytes()), meta);
         let said = jiff::civil::date(2026, 11, 21);
-        let nobody = Meta { author: NOBODY, ..meta };
-        assert_eq!(Meta::from_bytes(&nobody.to_bytes()), nobody);
+        let unsigned = Meta { author: NO_AUTHOR, ..meta };
+        assert_eq!(Meta::from_bytes(&unsigned.to_bytes()), unsigned);
         for (time, about) in [
             (-5, About::default()),
             (1 << 38, About::of("yesterday", said)),

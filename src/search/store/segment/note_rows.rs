@@ -1,4 +1,4 @@
-//! Computes the ranking's data of a note's blocks, while a segment is written.
+//! Computes the data that ranking needs about a note's blocks, while a segment is written.
 //!
 //! A note's blocks come in. Rows go out, with shape, speaker and vector of each block, and postings of its terms.
 
@@ -15,7 +15,7 @@ use crate::search::analyze::{About, Shape, Terms, embedded, fold, names_of, with
 use crate::search::read::{Block, Kind};
 use crate::search::store::segment::block_meta::{ROLE_BITS, role_code};
 use crate::search::store::segment::rows::count;
-use crate::search::store::{Code, Meta, NEVER, NOBODY, NewRows, NoteRow, Postings, hash};
+use crate::search::store::{Code, Meta, NEVER, NO_AUTHOR, NewRows, NoteRow, Postings, hash};
 
 /// Of a longer section so many blocks count as one, for ranking.
 const LONGEST_SECTION: usize = 32;
@@ -82,7 +82,7 @@ impl Gathered {
             has_notes: !metas.iter().all(is_said),
             has_turns: metas.iter().any(is_said),
             terms: metas.iter().map(|meta| u32::from(meta.length)).sum(),
-            authors: authors.into_iter().filter(|author| *author != NOBODY).collect(),
+            authors: authors.into_iter().filter(|author| *author != NO_AUTHOR).collect(),
             packed: count(self.rows.packed.len()),
         });
     }
@@ -110,7 +110,7 @@ impl Gathered {
         let meta = Meta {
             file: count(rows.notes.len()),
             line: block.line,
-            author: author.map_or(NOBODY, |name| rows.authors.of(name)),
+            author: author.map_or(NO_AUTHOR, |name| rows.authors.of(name)),
             time: block.time.unwrap_or(NEVER),
             about: about.unwrap_or_default(),
             length: u16::try_from(length).unwrap_or(u16::MAX),

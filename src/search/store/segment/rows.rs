@@ -1,6 +1,6 @@
-//! Stores what ranking needs to know about the blocks of a segment in one file: a record of each block, vectors,
-//! terms, packed blocks, notes and speakers. The file is written once with the segment and mapped into memory. All of
-//! it is read in place, except the notes and speakers, which are decoded when the segment is opened.
+//! Stores in one file what ranking needs to know about the blocks of a segment: the blocks' records and vectors, the
+//! terms, the packed blocks, the notes and the speakers. The file is written once with the segment and mapped into
+//! memory. All of it is read in place, except the notes and speakers, which are decoded when the segment is opened.
 //!
 //! A block's record has a fixed size. Vectors are stored as codes ([`crate::search::store::vector_code`]). The first
 //! 64 signs of a code are stored for each block; the rest of the code, with the text's hash, is stored once for each
@@ -16,7 +16,7 @@ use vector_loops::SignRows;
 
 use crate::search::analyze::{Authors, signature};
 use crate::search::store::segment::block_meta::META;
-use crate::search::store::{Code, Hash, Meta, NO_ROW, NOBODY, Rest, Signs};
+use crate::search::store::{Code, Hash, Meta, NO_AUTHOR, NO_ROW, Rest, Signs};
 
 /// The length of each part.
 const HEAD: usize = PARTS * 4;
@@ -235,7 +235,7 @@ impl NewRows {
     /// Adds the notes of another segment that live, in their order.
     pub fn copy(&mut self, from: &Rows, lives: impl Fn(u32) -> bool) {
         let authors: Vec<u32> = from.authors().iter().map(|name| self.authors.of_key(name)).collect();
-        let author = |id: u32| authors.get(id as usize).copied().unwrap_or(NOBODY);
+        let author = |id: u32| authors.get(id as usize).copied().unwrap_or(NO_AUTHOR);
         for (at, note) in from.notes().iter().enumerate().filter(|(_, note)| lives(note.start)) {
             let (file, start) = (count(self.notes.len()), count(self.metas.len()));
             for doc in note.start as usize..(note.start + note.count) as usize {
