@@ -1,4 +1,4 @@
-//! Computes the new bytes of the inbox's note for each change: a question added, answered, or declined for good. Pure.
+//! Computes the new bytes of the inbox's note when questions are added, moved up, kept or declined. Pure.
 //!
 //! Questions stand in a list. Their records stand below it, in one Obsidian comment that this program maintains. A
 //! speaker's words are escaped, so that they stay plain text. A person may change the list at will; if the comment is

@@ -1,4 +1,5 @@
-//! Defines the errors of the history, in words for people. There is one kind for each way in which a caller reacts.
+//! Defines the errors of the history, in words for people. Callers choose by the kind how they react, for example
+//! with which hint or HTTP status.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Decides whether this machine answers a message, if several share the vault: the voice does, once it has claimed
-//! the turn. A turn is claimed before a brain is asked.
+//! Decides, if several machines share the vault, whether this one answers a message. Only the voice answers, and it
+//! claims the turn before it asks a brain.
 //!
 //! A turn that another machine left unfinished is taken over once that machine's lease has ended. The channel's history
 //! is read first: if a reply of the bot stands there, the turn is answered.

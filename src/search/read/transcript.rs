@@ -1,4 +1,6 @@
-//! Splits a log's bytes into blocks: its events as turns, and everything else as the blocks of a note.
+//! Splits a log's bytes into blocks: its messages and tool calls as turns, and the text between events as the blocks
+//! of a note. Leaves out recalled memories, events about the conversation itself, and the tool calls of a coding
+//! agent's session.
 
 use std::sync::Arc;
 
