@@ -14,7 +14,7 @@ const YEARS_AHEAD: u32 = 2;
 pub(super) fn check(workspace: &Workspace) -> Check {
     let (zone, now) = (&workspace.zone, workspace.clock.now());
     let (ours, other) = (schedule::database_version(), schedule::other_database_version());
-    let versions = format!("{}, rules {ours} (second opinion {other})", zone.name());
+    let versions = format!("{}, rules {ours} (compared with {other})", zone.name());
     let text = std::fs::read_to_string(workspace.vault.root().join(FILE_NAME)).unwrap_or_default();
     let is_set = text.lines().any(|line| line.trim_start().starts_with("timezone"));
     let here = TimeZone::system();
