@@ -58,6 +58,16 @@ impl Workspace {
         DeliveryOrder { primary, fallback: console, others }
     }
 
+    /// Why the console stands in `order` in the place of the notifier that counts, if it does.
+    pub fn console_reason(&self, order: &DeliveryOrder) -> Option<String> {
+        let kind = self.primary_kind();
+        if kind == NotifyKind::Console || order.primary.name() != order.fallback.name() {
+            return None;
+        }
+        let error = self.notifier(kind, &order.fallback).err()?;
+        Some(format!("`{kind}` can't be used, so the console gets its messages: {error}"))
+    }
+
     /// The kind of the notifier that counts.
     pub fn primary_kind(&self) -> NotifyKind {
         self.settings.notify.all().into_iter().next().unwrap_or_default()

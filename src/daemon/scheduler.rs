@@ -205,8 +205,9 @@ impl Scheduler {
         for failure in report.failures() {
             tracing::warn!("{failure}");
         }
-        let error =
-            report.problems.first().cloned().or_else(|| report.failed.first().map(|f| f.error.clone()));
+        let failed = || report.failed.first().map(|f| f.error.clone());
+        let console = || self.workspace.console_reason(&self.delivery_order);
+        let error = report.problems.first().cloned().or_else(failed).or_else(console);
         self.board.update(|status| {
             status.last_pass = Some(now);
             status.took_ms = report.took_ms;
@@ -224,7 +225,7 @@ impl Scheduler {
         let asked = self.next_pass.into_iter().chain(self.workspace.editor.next_follow_up()).map(until).min();
         let changed = self.changed.map(|at| at.saturating_duration_since(Instant::now()));
         let soonest = asked.into_iter().chain(changed).min().map(|wait| wait.max(Duration::from_millis(1)));
-        let minute = clock.sleep(Ticker::sleep(now));
+        let minute = clock.sleep(self.ticker.sleep(now));
         soonest.map_or(minute, |soonest| soonest.min(minute))
     }
 

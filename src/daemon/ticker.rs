@@ -24,8 +24,12 @@ impl Ticker {
         self.minute.replace(minute) != Some(minute)
     }
 
-    /// How long to sleep at `now`: to the next minute's boundary, or as long as is allowed.
-    pub fn sleep(now: Timestamp) -> Duration {
+    /// How long to sleep at `now`: to the next minute's boundary, or as long as is allowed; not at all if a minute began
+    /// while a pass went on.
+    pub fn sleep(&self, now: Timestamp) -> Duration {
+        if self.minute.is_some_and(|minute| minute != now.as_second().div_euclid(60)) {
+            return Duration::ZERO;
+        }
         let since = now.as_millisecond().rem_euclid(60_000).unsigned_abs();
         Duration::from_millis(60_000 - since).min(LONGEST_SLEEP)
     }
@@ -52,8 +56,12 @@ mod tests {
 
     #[test]
     fn sleep_ends_on_the_boundary_and_is_never_long() {
-        assert_eq!(Ticker::sleep(at("2026-12-01T09:00:59.250Z")), Duration::from_millis(750));
-        assert_eq!(Ticker::sleep(at("2026-12-01T09:00:20Z")), LONGEST_SLEEP);
-        assert_eq!(Ticker::sleep(at("2026-12-01T09:00:00Z")), LONGEST_SLEEP);
+        let mut ticker = Ticker::default();
+        ticker.is_due(at("2026-12-01T09:00:00Z"));
+        assert_eq!(ticker.sleep(at("2026-12-01T09:00:59.250Z")), Duration::from_millis(750));
+        assert_eq!(ticker.sleep(at("2026-12-01T09:00:20Z")), LONGEST_SLEEP);
+        assert_eq!(ticker.sleep(at("2026-12-01T09:00:00Z")), LONGEST_SLEEP);
+        // A long pass ended in the next minute.
+        assert_eq!(ticker.sleep(at("2026-12-01T09:01:08Z")), Duration::ZERO);
     }
 }

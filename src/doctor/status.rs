@@ -150,13 +150,17 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
     let settings = workspace.pass_settings();
     problems.extend(super::notes::moved(workspace));
     let running = DaemonLock::holder(&workspace.dirs.state).is_some();
-    // A daemon reports its own.
-    problems.extend(workspace.settings_problem().filter(|_| !running));
+    let daemon = DaemonStatus::read(&workspace.dirs.state);
+    problems.extend(if running {
+        daemon.as_ref().and_then(|daemon| daemon.settings_error.clone())
+    } else {
+        workspace.settings_problem()
+    });
     let journal = workspace.journal().ok();
     let journal = journal.as_ref();
     Ok(StatusReport {
         running,
-        daemon: DaemonStatus::read(&workspace.dirs.state),
+        daemon,
         tick: LastTick::read(&workspace.dirs.state).filter(|_| !running),
         late,
         next: upcoming_items(workspace, count, scanner).unwrap_or_default(),

@@ -11,6 +11,7 @@
 use std::path::Path;
 
 use super::{ImportBatch, ImportItem, Result, bounded_read, chunks};
+use crate::config;
 use crate::format::daily;
 use crate::template::SKILLS;
 use crate::vault::NotePath;
@@ -81,7 +82,9 @@ pub(super) fn is_one(root: &Path) -> bool {
             .take(1000)
             .any(|entry| entry.file_name().to_str().is_some_and(|name| daily::date_of(name).is_some()))
     };
-    has("MEMORY.md") || has("memory.md") || (has("AGENTS.md") && has("SOUL.md")) || has_days()
+    // A vault of this program has most of these names, too.
+    !has(config::FILE_NAME)
+        && (has("MEMORY.md") || has("memory.md") || (has("AGENTS.md") && has("SOUL.md")) || has_days())
 }
 
 /// Whether a note stands in the folder of a skill.

@@ -82,6 +82,11 @@ fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
     crate::support::until("the status", || {
         vault.run(&["status"]).stdout.contains("vault     watching; all files compared")
     });
+    vault.write("vault-agent.toml", "bogus = 1\n");
+    let problems = || vault.run(&["--json", "status"]).json()["problems"].to_string();
+    crate::support::until("the wrong settings", || problems().contains("unknown key `bogus`"));
+    let status = vault.run(&["status"]);
+    assert_eq!(status.exits(1).stdout.matches("unknown key `bogus`").count(), 1, "{status:?}");
     daemon.kill();
 }
 

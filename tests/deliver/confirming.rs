@@ -123,3 +123,15 @@ fn a_confirmation_that_is_not_sent_waits_and_stays_out_of_the_json() {
         assert!(!vault.read("Reminders.md").contains("Take the pill"));
     }
 }
+
+/// Cron throws away what the console says.
+#[test]
+fn a_notifier_without_its_secret_is_a_problem_of_the_pass() {
+    let web = server();
+    let vault = hooked(&web, &due(&["Take the pill"]));
+    let mut command = vault.command(&["--json", "tick"]);
+    command.env_remove(SECRET);
+    let tick = Run::of(&mut command);
+    let problems = tick.exits(1).json()["problems"].to_string();
+    assert!(problems.contains("`webhook` can't be used, so the console gets its messages"), "{problems}");
+}

@@ -130,6 +130,14 @@ fn a_basic_memory_project_comes_in() {
 }
 
 #[test]
+fn another_vault_of_this_program_is_no_openclaw_workspace() {
+    let files =
+        [("vault-agent.toml", "timezone = \"UTC\"\n"), ("MEMORY.md", "# Memory\n"), ("Tea.md", "Green.\n")];
+    let (vault, _, root) = set_up("", &files);
+    let _ = vault.run(&["import", &root]).ok().warns_not("OpenClaw").says("Tea.md");
+}
+
+#[test]
 fn what_openclaw_is_and_does_has_a_place_or_is_named() {
     let files = [
         ("MEMORY.md", "- about #project/x and `#agent/y`\n"),

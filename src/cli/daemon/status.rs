@@ -160,9 +160,7 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
             for (part, words) in &daemon.parts {
                 out.push(format!("{part:9} {}", format_instants_in(words, now, workspace.zone.tz())));
             }
-            for wrong in daemon.settings_error.iter().chain(&daemon.last_error) {
-                out.push(format!("problem   {wrong}"));
-            }
+            out.extend(daemon.last_error.iter().map(|wrong| format!("problem   {wrong}")));
         }
         (_, true) => out.push("daemon    starting".to_owned()),
         (_, false) => out.push(match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {

@@ -96,8 +96,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         (workspace, ran)
     };
     print_report(context.ui, &workspace, &report);
-    // People read it when the vault was opened.
+    // People read the first when the vault was opened, and the second in the log.
     report.problems.extend(workspace.settings_problem());
+    report.problems.extend(workspace.console_reason(&workspace.delivery_order(true)));
     context.ui.json(&TickReport {
         pass: &report,
         inbox: &inbox,

@@ -135,6 +135,9 @@ pub struct Price {
 
 /// The problem of a server's address. Never holds more of it than the server.
 pub fn address_problem(url: &str) -> Option<String> {
+    let is_secret_name = |name: &str| {
+        ["key", "token", "secret", "password"].iter().any(|word| name.to_lowercase().contains(word))
+    };
     match reqwest::Url::parse(url) {
         _ if !super::is_web(url) => {
             Some("its address is no web address: it begins with `http://` or `https://`".to_owned())
@@ -143,8 +146,9 @@ pub fn address_problem(url: &str) -> Option<String> {
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {
             Some("its address holds a password, which every log would show".to_owned())
         }
-        Ok(url) if url.query().is_some() || url.fragment().is_some() => {
-            Some("its address has more than a server and a path".to_owned())
+        Ok(url) if url.fragment().is_some() => Some("its address has a part behind `#`".to_owned()),
+        Ok(url) if url.query_pairs().any(|(name, _)| is_secret_name(&name)) => {
+            Some("its address holds a key, which every log would show: name it with `key_env`".to_owned())
         }
         Ok(_) => None,
     }
@@ -156,12 +160,18 @@ mod tests {
 
     #[test]
     fn addresses_are_sane_or_told() {
-        for url in ["https://api.openai.com", "http://127.0.0.1:8080/v1", "http://[::1]:11434"] {
+        let query = "https://host/openai/v1?api-version=preview";
+        for url in ["https://api.openai.com", "http://127.0.0.1:8080/v1", "http://[::1]:11434", query] {
             assert_eq!(address_problem(url), None, "{url}");
         }
-        for url in
-            ["https://", "https://a b", "https://me:pw@host", "https://host/v1?key=pw", "http://host:99999"]
-        {
+        for url in [
+            "https://",
+            "https://a b",
+            "https://me:pw@host",
+            "https://host/v1?api_key=pw",
+            "https://host/v1#pw",
+            "http://host:99999",
+        ] {
             assert!(address_problem(url).is_some_and(|told| !told.contains("pw")), "{url}");
         }
     }

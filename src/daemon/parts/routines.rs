@@ -66,7 +66,7 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
                 }
             }
             Some(ended) = service.runs.join_next() => service.ended(ended),
-            () = tokio::time::sleep(clock.sleep(Ticker::sleep(clock.now()))) => {}
+            () = tokio::time::sleep(clock.sleep(ticker.sleep(clock.now()))) => {}
         }
     }
 }
