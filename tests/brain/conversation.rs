@@ -174,7 +174,8 @@ async fn thoughts_in_the_content_are_no_part_of_the_answer() {
     let chat = brain(WireFormat::Chat, &server.url(), PATIENT);
     for (content, answer) in [
         ("<think>\nNothing is due.\n</think>\n\nNONE", "NONE"),
-        ("Nothing is due.</think>NONE", "NONE"),
+        ("Nothing is due.\n</think>\n\nNONE", "NONE"),
+        ("Its thoughts end with `</think>`; cut there.", "Its thoughts end with `</think>`; cut there."),
         ("Close it: `<think>` ends with `</think>`.", "Close it: `<think>` ends with `</think>`."),
         ("<think>cut", "<think>cut"),
     ] {

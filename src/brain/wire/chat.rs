@@ -326,12 +326,13 @@ impl Decoder for ChatDecoder {
     }
 }
 
-/// The content without the thoughts that servers of local models may leave before it: up to `</think>`, whose `<think>` a
-/// model's template may have put into the request.
+/// The content without the thoughts that servers of local models may leave before it: up to `</think>`. A model's
+/// template may have put its `<think>` into the request; then the tag is a line of its own, since an answer about such
+/// tags has it among its words.
 fn without_thoughts(content: &str) -> &str {
-    let thoughts = content.split_once("</think>").filter(|(thoughts, _)| {
-        let thoughts = thoughts.trim_start();
-        thoughts.starts_with("<think>") || !thoughts.contains("<think>")
+    let thoughts = content.split_once("</think>").filter(|(thoughts, said)| {
+        let is_line = || thoughts.ends_with('\n') && said.trim_start_matches([' ', '\r']).starts_with('\n');
+        thoughts.trim_start().starts_with("<think>") || (is_line() && !thoughts.contains("<think>"))
     });
     thoughts.map_or(content, |(_, said)| said.trim_start())
 }
