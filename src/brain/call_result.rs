@@ -99,14 +99,14 @@ impl Reply {
             self.tool_calls.clear();
         }
         let mut ids = HashSet::new();
-        for call in &mut self.tool_calls {
+        for (at, call) in self.tool_calls.iter_mut().enumerate() {
             // The raw answer holds the whole name, and the id twice.
             if let Some((end, _)) = call.name.char_indices().nth(MAX_CALL_NAME) {
                 call.name.truncate(end);
                 self.raw = None;
             }
             while !ids.insert(call.id.clone()) {
-                call.id.push('_');
+                call.id = format!("{}_{at}", call.id);
                 self.raw = None;
             }
         }
@@ -210,8 +210,11 @@ mod tests {
         reply.tool_calls.extend([call("a"), call("a")]);
         reply.sanitize_calls();
         let ids: Vec<&str> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
-        assert_eq!(ids, ["a", "b", "a_", "a__"]);
+        assert_eq!(ids, ["a", "b", "a_2", "a_3"]);
         assert!(reply.raw.is_none(), "it has the provider's ids");
+        reply.tool_calls = vec![call("a"); 3_000];
+        reply.sanitize_calls();
+        assert!(reply.tool_calls.iter().all(|call| call.id.len() < 8), "they don't grow with their number");
     }
 
     #[test]
