@@ -240,8 +240,11 @@ impl<'a> LoggedTurn<'a> {
     fn request_at(&self, point: &Commit, tools: &ToolSource<'_>) -> Option<Request> {
         let history = self.workspace.history().ok()??;
         let read = |path: &str| history.read_at(point, path).ok().flatten().unwrap_or_default();
-        let then =
-            self.workspace.with_settings(&String::from_utf8_lossy(&read(FILE_NAME))).ok().map(Arc::new);
+        // A history may leave the settings out.
+        let settings = history.read_at(point, FILE_NAME).ok().flatten();
+        let then = settings
+            .and_then(|bytes| self.workspace.with_settings(&String::from_utf8_lossy(&bytes)).ok())
+            .map(Arc::new);
         self.request(then.as_ref().unwrap_or(self.workspace), tools, &read)
     }
 
