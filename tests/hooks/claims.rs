@@ -153,6 +153,14 @@ fn what_was_written_since_the_prompt_counts_in_any_words() {
     let _ = vault.run(&["remind", "add", "2026-12-02 09:00", "Hafermilch kaufen"]).ok();
     let lines = asked("I've added that to your reminders.");
     assert_ne!(stop(&vault, &lines, json!({}))["decision"], "block");
+    // However much others wrote after it.
+    for number in 0..51 {
+        vault.write("Notes.md", format!("{number}\n"));
+        let _ = vault.run(&["tick"]).ok();
+    }
+    assert!(vault.json(&["history"]).as_array().unwrap().len() > 51);
+    vault.set_now("2026-12-01T09:50:00Z");
+    assert_ne!(stop(&vault, &lines, json!({ "session_id": "later" }))["decision"], "block");
     // An hour later, the same words about something new are not backed by it.
     vault.set_now("2026-12-01T10:30:00Z");
     let later = [
@@ -160,6 +168,16 @@ fn what_was_written_since_the_prompt_counts_in_any_words() {
         said("I'll remember that."),
     ];
     assert_eq!(stop(&vault, &later, json!({}))["decision"], "block");
+}
+
+#[test]
+fn without_a_history_a_call_of_our_tools_is_believed() {
+    let vault = TestVault::new(&format!("{NOTES}//- vault-agent.toml\n[history]\nenabled = false\n"));
+    let _ = vault.run(&["memory", "save", "Hafermilch"]).ok();
+    let mut lines = asked("I've saved that to your memory.");
+    assert_eq!(stop(&vault, &lines, json!({}))["decision"], "block");
+    lines.insert(1, used("t1", "mcp__vault-agent__memory_save", json!({ "text": "Hafermilch" })));
+    assert_ne!(stop(&vault, &lines, json!({ "session_id": "other" }))["decision"], "block");
 }
 
 #[test]

@@ -6,8 +6,6 @@
 
 use std::path::{Component, Path};
 
-use jiff::Timestamp;
-
 use super::save_claims::AnswerSubject;
 use crate::capture::sentences::{in_order, normalize_words};
 use crate::hooks::host::{TranscriptCall, TranscriptTurn};
@@ -75,14 +73,15 @@ fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
 }
 
 /// Whether one of our tools or commands wrote to the vault since the prompt. Transcripts of other conversations don't
-/// count.
-pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
+/// count. Without a history a call of one of our tools counts, since nothing shows that it failed.
+pub(in crate::hooks) fn was_written(workspace: &Workspace, turn: &TranscriptTurn) -> bool {
     use std::ops::ControlFlow;
-    let Some(since) = since else { return false };
-    let Ok(Some(history)) = workspace.history() else { return false };
-    let filter = crate::history::LogFilter { limit: Some(50), ..crate::history::LogFilter::default() };
+    let Ok(Some(history)) = workspace.history() else {
+        return turn.calls.iter().any(|call| !call.failed && is_ours(call));
+    };
+    let Some(since) = turn.time else { return false };
     let mut found = false;
-    let read = history.log(&filter, |record| {
+    let read = history.log(&crate::history::LogFilter::default(), |record| {
         if record.commit.time.as_second() < since.as_second() {
             return Ok(ControlFlow::Break(()));
         }

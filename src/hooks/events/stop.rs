@@ -51,7 +51,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     let lost = claims
         .iter()
         .find(|claim| !is_saved(claim, &turn, texts()))
-        .filter(|_| !wrote_a_note() && !was_written(workspace, turn.time));
+        .filter(|_| !wrote_a_note() && !was_written(workspace, &turn));
     let mut answer = HookAnswer::nothing();
     if let Some(claim) = lost
         && record_once(&mut session.asked, &format!("{claim}\n{}", turn.prompt))
