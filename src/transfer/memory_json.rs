@@ -85,6 +85,8 @@ pub fn parse(bytes: &[u8]) -> Result<ImportBatch, String> {
         return Ok(graph(bytes));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // `lenient_json` would put other signs in the place of those bytes.
+    let bytes = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text")?.as_bytes();
     let store: Value = lenient_json::from_slice(bytes).map_err(|error| format!("it is no JSON: {error}"))?;
     let entries = store.as_array().or_else(|| store["memories"].as_array());
     let entries = entries.ok_or("it is no JSON array of entries, and no line of it is an entity")?;
@@ -200,6 +202,7 @@ mod tests {
         assert_eq!(batch.found.len(), 1);
         let cut = parse(b"[{\"key\":\"a\",\"content\":\"b\"},\n{\"key\":\"c\",\"con").unwrap_err();
         assert_eq!(cut, "it is no JSON: EOF while parsing a string at line 2 column 15");
+        assert_eq!(parse(b"[{\"key\":\"caf\xe9\",\"content\":\"b\"}]").unwrap_err(), "it is not UTF-8 text");
         assert!(parse("[".repeat(100_000).as_bytes()).is_err(), "nested too deep");
         assert!(parse(b"hello").is_err() && parse(b"{\"a\":1}").is_err() && parse(b"").is_err());
     }
