@@ -106,6 +106,10 @@ impl History {
     /// # Errors
     /// It can't be written; why, in words.
     pub fn check_writable(&self) -> Result<()> {
+        // A snapshot that is being taken can be taken, and may take long: each visit of the page asks this.
+        if self.is_busy() {
+            return Ok(());
+        }
         let store = self.store();
         let lock = store.lock()?;
         store.check_writable(&lock)

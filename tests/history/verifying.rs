@@ -300,6 +300,15 @@ fn what_a_snapshot_could_not_write_doctor_can_not_either() {
     assert!(is_root || said[0].contains("no snapshot can be taken"), "{said:?}");
 }
 
+/// The page looks at the history at each visit.
+#[test]
+fn a_quick_look_waits_for_no_snapshot() {
+    let room = Room::of(&[("a.md", "one\n")]);
+    let lock = std::fs::File::open(room.history.dir().join("vault-agent.lock")).unwrap();
+    lock.lock().unwrap();
+    room.history.check_writable().unwrap();
+}
+
 /// As a file system's error, and rights that are taken away for a moment.
 #[test]
 fn a_history_that_can_not_be_read_is_left_alone() {

@@ -22,7 +22,7 @@ pub(super) use commit::{
 };
 pub use commit::{ASKED_TURN_PREFIX, Commit, NOTE, turn_of};
 pub(super) use ledger::{LedgerLine, LineKind};
-pub(super) use reconcile::{age, operation_lock};
+pub(super) use reconcile::{age, is_locked, operation_lock};
 pub(super) use repository::{
     BRANCH, BranchLock, HistoryStore, ObjectWriter, empty_tree, failpoint, loose_path, sync_dir, sync_files,
 };

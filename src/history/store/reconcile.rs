@@ -162,6 +162,11 @@ impl HistoryStore {
     }
 }
 
+/// Whether a process holds the lock of the repository `dir` now.
+pub(in crate::history) fn is_locked(dir: &Path) -> bool {
+    File::open(dir.join(OWN)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 /// Takes the lock of a file, which a child that is just being started may hold for a moment longer than its parent.
 /// False where it has been waited for long enough.
 fn locked(file: &File, path: &Path, waiting: &mut LockBackoff) -> Result<bool> {

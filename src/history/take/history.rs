@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use git2::Oid;
 
@@ -15,7 +15,7 @@ use super::select::{PathTreatment, Selection};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
-use crate::history::store::HistoryStore;
+use crate::history::store::{HistoryStore, is_locked};
 use crate::schedule::Zone;
 use crate::vault::{ChangeObserver, NotePath, ObservedChange, Vault};
 
@@ -102,6 +102,11 @@ impl History {
             }
         }
         store
+    }
+
+    /// Whether a thread or a process uses the repository now, such as for a snapshot.
+    pub(in crate::history) fn is_busy(&self) -> bool {
+        matches!(self.store.try_lock(), Err(TryLockError::WouldBlock)) || is_locked(&self.dir)
     }
 
     /// A message for the person about the repository, returned once: that it was gone, or changed by another program.
