@@ -121,7 +121,7 @@ fn rebuild_damaged_index(workspace: &Workspace) -> Option<Check> {
     }
     let never = std::sync::atomic::AtomicBool::new(false);
     Some(match index.reindex(&|_| {}, &never) {
-        Ok(made) => fixed("index", &format!("made anew from {} files", made.files)),
+        Ok(made) => fixed("index", &format!("rebuilt from {} files", made.files)),
         Err(error) => Check::fail("index", error.to_string(), "run `vault-agent reindex`"),
     })
 }

@@ -16,6 +16,7 @@ use crate::config::{
 use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
 use crate::deliver::{Console, Desktop, Notifier};
+use crate::format::quote;
 use crate::hooks::install::{caller, installed, user_settings};
 use crate::instance::{DaemonLock, DaemonStatus, ONE_STATE};
 use crate::machines::identity::{self, Identity};
@@ -98,7 +99,7 @@ fn deliveries(workspace: &Workspace) -> Checked {
         let error = open.error.as_deref().unwrap_or("not attempted yet");
         checks.push(Check::warn(
             "deliveries",
-            format!("`{}` waits: {error}", open.fact.id),
+            format!("{} (`{}`) waits: {error}", quote(&open.fact.msg), open.fact.id),
             "it is retried automatically",
         ));
     }

@@ -239,7 +239,7 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
     assert_eq!(world.say("b").await, "Two.");
     let said = world.say("c").await;
     assert!(said.contains("two did not answer ("), "{said}");
-    let skipped = "one (today's budget of 300 tokens for one is used up) is paused";
+    let skipped = "one (today's budget of 300 tokens for one is used up) was skipped";
     assert!(said.contains(skipped), "{said}");
     assert!(world.person.asked.lock().unwrap().is_empty(), "somebody else may be asked");
     // Asked for by its name there is nobody else: a person is asked.

@@ -86,10 +86,10 @@ pub fn bounded(text: &str) -> String {
 
 /// Why no brain answered, in one sentence: the first one's error, and how many others failed.
 pub fn memory_reason(failed: &[(String, String)], resting: &[String]) -> String {
-    let verb = if resting.len() == 1 { "is" } else { "are" };
+    let verb = if resting.len() == 1 { "was" } else { "were" };
     let resting = match resting {
         [] => String::new(),
-        names => format!("{} {verb} paused", names.join(", ")),
+        names => format!("{} {verb} skipped", names.join(", ")),
     };
     match failed {
         [] if resting.is_empty() => "No brain is available.".to_owned(),
@@ -175,8 +175,8 @@ mod tests {
         assert_eq!(memory_reason(&again, &[]), "a did not answer (the key is refused), nor did b.");
         assert_eq!(
             memory_reason(&failed, &["c".to_owned()]),
-            "a did not answer (the key is refused), nor did b; c is paused."
+            "a did not answer (the key is refused), nor did b; c was skipped."
         );
-        assert_eq!(memory_reason(&[], &["c".to_owned()]), "No brain is available: c is paused.");
+        assert_eq!(memory_reason(&[], &["c".to_owned()]), "No brain is available: c was skipped.");
     }
 }

@@ -317,8 +317,8 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
                 let reindex = move || reindex(&workspace).map_err(|error| error.to_string());
                 let made = tokio::task::spawn_blocking(reindex).await;
                 match made.map_err(|error| error.to_string()).flatten() {
-                    Ok(files) => tracing::info!(files, "the index was made anew"),
-                    Err(error) => tracing::error!("the index could not be made anew: {error}"),
+                    Ok(files) => tracing::info!(files, "the index was rebuilt"),
+                    Err(error) => tracing::error!("the index could not be rebuilt: {error}"),
                 }
             });
             "The index is being rebuilt; searches use the old one until then.".to_owned()
