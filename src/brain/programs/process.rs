@@ -380,7 +380,11 @@ async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<StderrTail>>) {
 fn keep_end(kept: &mut Vec<u8>, more: &[u8]) {
     kept.extend_from_slice(more);
     let over = kept.len().saturating_sub(MOST_WORDS);
-    kept.drain(..over);
+    if over > 0 {
+        // The rest of a word that was cut may be that of a key, which nothing would find.
+        let rest = kept[over..].iter().position(u8::is_ascii_whitespace).unwrap_or(MOST_WORDS);
+        kept.drain(..over + rest);
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,17 @@ async fn lines_are_read_however_long_they_are() {
 }
 
 #[test]
+fn of_a_key_no_rest_is_kept() {
+    let key = "0123456789abcdef0123456789abcdef";
+    let mut kept = Vec::new();
+    keep_end(&mut kept, format!("KEY={key} {}", "end ".repeat(MOST_WORDS / 4 - 2)).as_bytes());
+    let text = String::from_utf8(kept.clone()).unwrap();
+    assert!(text.starts_with(" end end") && text.ends_with("end "), "{text}");
+    keep_end(&mut kept, "x".repeat(2 * MOST_WORDS).as_bytes());
+    assert!(kept.is_empty());
+}
+
+#[test]
 fn the_environment_of_a_child_holds_what_it_needs_and_no_secret() {
     let ours = [
         "PATH",
