@@ -130,6 +130,9 @@ fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
     vault.write("vault-agent.toml", LISTEN);
     assert!(!visitor.get("/").is(200).text().contains("stay in use"), "mended, it is told no more");
     assert!(!problems().contains("gone or empty"), "{}", problems());
+    std::fs::remove_file(vault.path("Reminders.md")).unwrap();
+    std::fs::create_dir(vault.path("Reminders.md")).unwrap();
+    assert_eq!(problems().matches("is a folder, where").count(), 1, "{}", problems());
 }
 
 #[test]

@@ -64,7 +64,8 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     late.truncate(MOST);
     let open = Inbox::new(visit.workspace.memory()).list()?;
     let mut problems = current_faults(visit);
-    problems.extend(agenda.problems);
+    let found = problems.join("\n");
+    problems.extend(agenda.problems.into_iter().filter(|problem| !found.contains(problem.as_str())));
     let today = TodayView {
         next,
         late,
