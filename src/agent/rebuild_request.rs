@@ -193,7 +193,7 @@ impl<'a> LoggedTurn<'a> {
         let request = if equal(&now) {
             now
         } else {
-            let mut then = self.points().into_iter().map(|point| self.request_at(&point, tools));
+            let mut then = self.points().into_iter().flat_map(|point| self.requests_at(&point, tools));
             then.find(equal).unwrap_or(now)
         };
         let equal = equal(&request);
@@ -236,16 +236,16 @@ impl<'a> LoggedTurn<'a> {
         history.point(&at.to_string()).into_iter().chain(before_turn).chain(after).collect()
     }
 
-    /// The request of the notes and the settings as a snapshot has them.
-    fn request_at(&self, point: &Commit, tools: &ToolSource<'_>) -> Option<Request> {
-        let history = self.workspace.history().ok()??;
-        let read = |path: &str| history.read_at(point, path).ok().flatten().unwrap_or_default();
-        // A history may leave the settings out.
-        let settings = history.read_at(point, FILE_NAME).ok().flatten();
-        let then = settings
+    /// The requests of the notes as a snapshot has them: with its settings, and with the present ones, since a history
+    /// may leave the settings out.
+    fn requests_at(&self, point: &Commit, tools: &ToolSource<'_>) -> Vec<Option<Request>> {
+        let Ok(Some(history)) = self.workspace.history() else { return Vec::new() };
+        let read_at = |path: &str| history.read_at(point, path).ok().flatten();
+        let then = read_at(FILE_NAME)
             .and_then(|bytes| self.workspace.with_settings(&String::from_utf8_lossy(&bytes)).ok())
             .map(Arc::new);
-        self.request(then.as_ref().unwrap_or(self.workspace), tools, &read)
+        let read = |path: &str| read_at(path).unwrap_or_default();
+        then.iter().chain([self.workspace]).map(|workspace| self.request(workspace, tools, &read)).collect()
     }
 
     fn request(

@@ -96,7 +96,7 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
 #[test]
 fn a_request_is_made_again_though_its_turn_changed_a_note_of_every_request_in_the_same_second() {
     // Also where the history has no settings.
-    for more in ["", "[history]\nexclude = [\"vault-agent.toml\"]\n"] {
+    for more in ["", "timezone = \"Asia/Tokyo\"\n[history]\nexclude = [\"vault-agent.toml\"]\n"] {
         let it = served("2026-12-01T07:00:00Z", &format!("{more}[assistant]\ntools = [\"vault\"]\n"));
         drop(it.vault.run(&["memory", "pin", "there before"]).ok());
         for pin in ["pin me", "me, too"] {
