@@ -7,7 +7,7 @@ use crate::format::{commitment, reminder};
 use crate::reminders::{PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
 use crate::transfer::follow;
-use crate::vault::{NotePath, SkipReason, WalkOptions, conflict};
+use crate::vault::{EditRefusal, NotePath, SkipReason, WalkOptions, conflict};
 use crate::workspace::Workspace;
 
 /// At most so many findings of one kind are shown one by one.
@@ -103,6 +103,17 @@ pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
     };
     let sentence = |path| Some(format!("`{path}` is missing, so nothing of `{}` is delivered", other(path)?));
     missing.iter().filter_map(sentence).collect()
+}
+
+/// Why the lines of reminders and follow-ups can't be rewritten: a conflict copy beside their note.
+pub(super) fn with_copies(workspace: &Workspace) -> Vec<String> {
+    let paths = &workspace.settings.paths;
+    let notes = [&paths.reminders, &paths.commitments].map(|name| workspace.note(name)).into_iter();
+    let refusal = |path: NotePath| {
+        let copy = workspace.editor.conflict_copy(&path)?;
+        Some(EditRefusal::ConflictCopy { path, copy }.to_string())
+    };
+    notes.filter(|path| workspace.vault.exists(path)).filter_map(refusal).collect()
 }
 
 /// The other notes and folders of `[paths]`, and the followed folders: whether they can be used.

@@ -182,6 +182,9 @@ async fn thoughts_in_the_content_are_no_part_of_the_answer() {
         server.script(vec![Reply::text(content)]);
         assert_eq!(ask(&chat, &with_tool("?")).await.0.unwrap().text, answer);
     }
+    server.script(vec![Reply::text("<think>It is lo").stop("length")]);
+    let cut = ask(&chat, &with_tool("?")).await.0;
+    assert!(cut.is_ok_and(|reply| reply.text.is_empty() && reply.stop == StopReason::Length));
 }
 
 #[tokio::test]

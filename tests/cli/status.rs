@@ -124,6 +124,15 @@ fn wrong_settings_are_a_problem_of_a_tick_and_of_status() {
 }
 
 #[test]
+fn a_conflict_copy_that_stops_all_writes_is_a_problem() {
+    let vault = TestVault::new(&format!("{FIXTURE}//- /Reminders 2.md\n- mine\n"));
+    let problem = "problem   `Reminders 2.md` is a conflicting copy of `Reminders.md`";
+    assert_eq!(vault.run(&["status"]).exits(1).stdout.matches(problem).count(), 1);
+    let tick = vault.run(&["tick"]);
+    assert_eq!(tick.exits(1).stderr.matches("is a conflicting copy").count(), 1, "{tick:?}");
+}
+
+#[test]
 fn json_is_one_document() {
     let vault = TestVault::new(FIXTURE);
     let status = vault.json(&["status", "--count", "1"]);

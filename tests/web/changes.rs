@@ -17,6 +17,25 @@ fn a_plan_fetched_anew_holds_the_same_form() {
     assert_eq!(vault.read("Reminders.md").matches("Call Mum").count(), 1);
 }
 
+/// DESIGN 6.6: all but a person's editor is confirmed on the notifier.
+#[test]
+fn a_reminder_of_the_page_is_confirmed_once() {
+    let vault = listening("//- /Reminders.md\n# Reminders\n");
+    let settings = vault.read("vault-agent.toml");
+    vault.write("vault-agent.toml", format!("{settings}[notify]\nkind = \"desktop\"\n"));
+    let (_served, visitor) = Served::visited(&vault);
+    let form = visitor.form("/?write=tomorrow+9am%3A+Call+Mum", "add", "Call Mum");
+    visitor.submit(&form).is(303);
+    visitor.submit(&form).is(303);
+    // The console shows what waits.
+    vault.write("vault-agent.toml", settings);
+    let line = vault.read("Reminders.md").lines().last().unwrap().to_owned();
+    let confirmed = vault.run(&["tick"]).ok().stdout.clone();
+    assert_eq!(confirmed.matches("added or changed on the page").count(), 1, "{confirmed}");
+    assert!(confirmed.contains(&line), "{confirmed}");
+    assert!(!vault.run(&["tick"]).ok().stdout.contains("Call Mum"));
+}
+
 #[test]
 fn a_note_behind_a_link_that_leads_out_is_refused_in_a_sentence() {
     let vault = listening("//- /Reminders.md\n# Reminders\n");

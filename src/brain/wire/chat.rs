@@ -310,7 +310,8 @@ impl Decoder for ChatDecoder {
             tool_calls.push(ToolCall { id, name, arguments: slot.arguments });
         }
         let field = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut text = without_thoughts(&field("content")).to_owned();
+        let is_cut = self.stop == Some(StopReason::Length);
+        let mut text = without_thoughts(&field("content"), is_cut).to_owned();
         if self.declined && text.is_empty() {
             text = field("refusal");
         }
@@ -328,8 +329,11 @@ impl Decoder for ChatDecoder {
 
 /// The content without the thoughts that servers of local models may leave before it: up to `</think>`. A model's
 /// template may have put its `<think>` into the request; then the tag is a line of its own, since an answer about such
-/// tags has it among its words.
-fn without_thoughts(content: &str) -> &str {
+/// tags has it among its words. An answer that reached its length limit within its thoughts has nothing else.
+fn without_thoughts(content: &str, is_cut: bool) -> &str {
+    if is_cut && content.trim_start().starts_with("<think>") && !content.contains("</think>") {
+        return "";
+    }
     let thoughts = content.split_once("</think>").filter(|(thoughts, said)| {
         let is_line = || thoughts.ends_with('\n') && said.trim_start_matches([' ', '\r']).starts_with('\n');
         thoughts.trim_start().starts_with("<think>") || (is_line() && !thoughts.contains("<think>"))

@@ -156,7 +156,11 @@ impl LineRewriter<'_> {
                 None
             }
             Err(error) => {
-                self.report.problems.push(error.to_string());
+                // Several edits of one note fail for one reason.
+                let problem = error.to_string();
+                if !self.report.problems.contains(&problem) {
+                    self.report.problems.push(problem);
+                }
                 None
             }
         }
