@@ -165,18 +165,21 @@ pub(in crate::vault) fn other_case(path: &NotePath, dir: &OwnedFd) -> Option<Not
 }
 
 fn beside(path: &NotePath, dir: &OwnedFd, is_it: impl Fn(&str) -> bool) -> Option<NotePath> {
+    names(dir).find(|name| is_it(name)).map(|name| path.beside(&name).unwrap_or_else(|| path.clone()))
+}
+
+/// The names in an open folder, in no order.
+fn names(dir: &OwnedFd) -> impl Iterator<Item = String> + use<> {
     let items = Dir::read_from(dir).into_iter().flatten().flatten();
-    let mut names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
-    names.find(|name| is_it(name)).map(|name| path.beside(&name).unwrap_or_else(|| path.clone()))
+    items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned))
 }
 
 impl Vault {
     /// The files in the folder of a note whose names alone show that they are conflict copies.
     pub fn conflict_copies_beside(&self, path: &NotePath) -> Vec<NotePath> {
         let Ok(place) = self.locate(path) else { return Vec::new() };
-        let items = Dir::read_from(&place.dir).into_iter().flatten().flatten();
-        let names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
-        names.filter(|name| conflict::is_conflict_copy(name)).filter_map(|name| path.beside(&name)).collect()
+        let copies = names(&place.dir).filter(|name| conflict::is_conflict_copy(name));
+        copies.filter_map(|name| path.beside(&name)).collect()
     }
 }
 
