@@ -1,7 +1,7 @@
 //! Makes the two sides' lines of one reminder equal where a merge by lines would keep both: if only one line has an
 //! id, or if one side changed the time (as the scheduler does after a notification) and the other the words. Pure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::format::ReminderId;
 use crate::format::changes::{body, lines};
@@ -33,16 +33,26 @@ fn moved(old: &ReminderLine, moved: &ReminderLine, reworded: &ReminderLine) -> O
     is_it.then(|| at(reworded, time(moved)))
 }
 
-/// A text, with those of its reminders without an id that have one in `other`, named so.
+/// A text, with those of its reminders without an id that have one in `other` alone, named so.
 fn with_ids_of(text: &[u8], other: &[u8]) -> Vec<u8> {
-    let named =
-        lines(other).into_iter().filter_map(|line| Some((split_id(body(line))?.0, body(line).to_vec())));
-    replaced(text, &named.collect())
+    let own: HashSet<_> =
+        reminder::parse(text).reminders.iter().filter_map(|line| line.reminder.id).collect();
+    let named = by_id(other).into_iter().filter(|(id, _)| !own.contains(id));
+    replaced(text, &named.filter_map(|(_, line)| Some((split_id(&line.text)?.0, line.text))).collect())
 }
 
+/// The reminders of a text by their ids. An id that differing lines have, as of a line that a person copied and
+/// reworded, says of none of them which line of another text it is.
 fn by_id(text: &[u8]) -> HashMap<ReminderId, ReminderLine> {
-    let lines = reminder::parse(text).reminders.into_iter();
-    lines.filter_map(|line| Some((line.reminder.id?, line))).collect()
+    let mut all: HashMap<ReminderId, Option<ReminderLine>> = HashMap::new();
+    for line in reminder::parse(text).reminders {
+        let Some(id) = line.reminder.id else { continue };
+        let known = all.entry(id).or_insert_with(|| Some(line.clone()));
+        if known.as_ref().is_some_and(|known| known.text != line.text) {
+            *known = None;
+        }
+    }
+    all.into_iter().filter_map(|(id, line)| Some((id, line?))).collect()
 }
 
 /// A text with other lines in the place of these.
@@ -82,6 +92,21 @@ mod tests {
         let words = words.replace('\n', "\r\n");
         let expected = both.replace('\n', "\r\n").into_bytes();
         assert_eq!(aligned(Some(old.as_bytes()), words.as_bytes(), told.as_bytes())[0], expected);
+    }
+
+    #[test]
+    fn lines_with_one_id_stay_as_they_are() {
+        let (old, copied) = (line(1, "pills", 'A'), line(1, "water", 'A'));
+        let both = format!("{old}{copied}");
+        for (base, ours, theirs) in
+            [(&old, &old, &both), (&both, &both, &format!("{both}{}", line(1, "tea", 'A')))]
+        {
+            let aligned = aligned(Some(base.as_bytes()), ours.as_bytes(), theirs.as_bytes());
+            assert_eq!(aligned.map(|text| String::from_utf8(text).unwrap()), [ours.clone(), theirs.clone()]);
+        }
+        // A copy whose id a person took out is to get one of its own.
+        let note = format!("{old}{}", line(1, "pills", '-'));
+        assert_eq!(aligned(None, note.as_bytes(), old.as_bytes())[0], note.into_bytes());
     }
 
     #[test]
