@@ -150,18 +150,20 @@ struct NoteState {
 }
 
 /// The states of a note that history keeps, newest first, without the one that stands there now. The oldest is empty if
-/// the note was made here: the other machine may have made its own.
+/// the note was made here: the other machine may have made its own. An older state that stands there again counts if
+/// this program didn't bring it back: a sync tool may have, since the other machine has it still.
 fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<Vec<NoteState>, ConflictError> {
     let filter = LogFilter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..LogFilter::default() };
     let mut states: Vec<NoteState> = Vec::new();
-    let mut made = None;
+    let (mut made, mut is_written_here) = (None, None);
     history.log(&filter, |CommitRecord { commit, changes }| {
         let is_new = changes.iter().any(|change| change.path == note.as_str() && change.old.is_none());
         made = (is_new && commit.parent().is_some()).then_some(commit.time);
+        let message = &commit.message;
+        let is_written_here = *is_written_here.get_or_insert(message.actor() != Actor::Human.as_str());
         if let Some(bytes) = history.read_at(&commit, note.as_str())?
-            && bytes != now
+            && (bytes != now || !is_written_here && !states.is_empty())
         {
-            let message = &commit.message;
             let is_shared = [Actor::Scheduler, Actor::Restore].map(Actor::as_str).contains(&message.actor());
             let is_own = !is_shared && message.trailer(MERGES).is_none();
             states.push(NoteState { time: commit.time, bytes, is_own });

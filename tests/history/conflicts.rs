@@ -193,19 +193,22 @@ fn reworded_reminders_are_known_by_their_ids() {
 }
 
 /// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.
-/// The tool kept the other machine's version as the note, and the copy is what was written here, line by line.
+/// The tool kept the other machine's version as the note, which may be unchanged, and the copy is what was written here,
+/// line by line.
 #[test]
 fn what_was_written_here_stays_where_it_became_the_copy() {
-    let vault = diverged("one\ntwo\n", "one\nmine\ntwo\n", "");
-    for mine in ["one\nmine\ntwo\nmine too\n", "one\nmine\n2\nmine too\n"] {
+    for theirs in ["theirs\n", ""] {
+        let vault = diverged("one\ntwo\n", "one\nmine\ntwo\n", "");
+        for mine in ["one\nmine\ntwo\nmine too\n", "one\nmine\n2\nmine too\n"] {
+            let _ = vault.run(&["history"]).ok();
+            vault.write("a.md", mine);
+        }
         let _ = vault.run(&["history"]).ok();
-        vault.write("a.md", mine);
+        vault.write(COPY, vault.read("a.md") + "not in history yet\n");
+        vault.write("a.md", format!("{theirs}one\ntwo\n"));
+        let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
+        assert_eq!(vault.read("a.md"), format!("{theirs}one\nmine\n2\nmine too\nnot in history yet\n"));
     }
-    let _ = vault.run(&["history"]).ok();
-    vault.write(COPY, vault.read("a.md") + "not in history yet\n");
-    vault.write("a.md", "theirs\none\ntwo\n");
-    let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
-    assert_eq!(vault.read("a.md"), "theirs\none\nmine\n2\nmine too\nnot in history yet\n");
 }
 
 #[test]
