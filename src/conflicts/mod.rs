@@ -17,11 +17,12 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use crate::format::changes::{self, body, differences, with_line_ends_of};
+use crate::format::commitment;
 use crate::format::reminder::split_id;
 use crate::history::{CommitRecord, History, HistoryError, LogFilter};
 use crate::vault::{
     Actor, EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault,
-    VaultError, conflict, plan::keep_whole, three_way_merge,
+    VaultError, conflict, three_way_merge,
 };
 
 pub use self::finder::Finder;
@@ -261,6 +262,17 @@ fn known_to(states: &[NoteState], other: &[u8]) -> Vec<u8> {
     let mut had: Vec<bool> = base.iter().map(|line| is_known(body(line))).collect();
     keep_whole(&states[0].bytes, &mut had);
     base.into_iter().zip(had).filter(|(_, had)| *had).map(|(line, _)| line).collect::<Vec<_>>().concat()
+}
+
+/// Of the lines of a text that count as old, takes those of each follow-up that isn't old as a whole: its lines are like
+/// another follow-up's by chance.
+fn keep_whole(text: &[u8], is_old: &mut [bool]) {
+    for block in commitment::parse(text).blocks {
+        let lines = &mut is_old[block.line - 1..block.end_line];
+        if lines.contains(&false) {
+            lines.fill(false);
+        }
+    }
 }
 
 /// The lines of a text: reminders without their ids, and the ids by themselves.

@@ -18,5 +18,5 @@ pub(super) use image::{FileImages, ImageState};
 pub use operations::{Operation, apply};
 pub use splices::{DropReason, OpOutcome};
 pub(super) use three_way::carry_over;
+pub(crate) use three_way::without;
 pub use three_way::{Overlap, three_way_merge};
-pub(crate) use three_way::{keep_whole, without};

@@ -5,6 +5,7 @@
 //! displaced: it merges the changes that another program made to that file after the swap. If that program and our
 //! write changed the same line, the program's line stays.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -34,24 +35,46 @@ pub struct Overlap {
 }
 
 /// Merges the changes from `base` to `first` and to `second`. Without a base only lines that both have count as old, so
-/// nothing counts as removed.
+/// nothing counts as removed. Lines of two follow-ups are never mixed.
 pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> ThreeWayMerge {
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
     let end = terminator_of(first).as_bytes();
-    let lines = |bytes| lines(bytes, end);
-    let (text, first, second) = (first, lines(first), lines(second));
-    let base = base.map_or_else(
-        || {
-            let mut is_old = vec![false; first.len()];
-            let same = changes(&first, &second).into_iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
-            same.for_each(|op| is_old[op.old_range()].fill(true));
-            keep_whole(text, &mut is_old);
-            first.iter().zip(is_old).filter(|(_, is_old)| *is_old).map(|(line, _)| line.clone()).collect()
-        },
-        lines,
-    );
+    let (mut first, in_first) = units(first, end);
+    let (mut second, in_second) = units(second, end);
     let mut overlaps = Vec::new();
-    let bytes = by_regions(&base, &first, &second, ends, |region, sides| match sides {
+    let base = match base.map(|base| units(base, end)) {
+        Some((base, in_base)) => {
+            for (id, at) in in_base {
+                let (Some(&one), Some(&other)) = (in_first.get(&id), in_second.get(&id)) else { continue };
+                if first[one] != base[at] && second[other] != base[at] {
+                    let merged = {
+                        let [old, one, other] =
+                            [&base[at], &first[one], &second[other]].map(|block| lines(block, end));
+                        merge(&old, &one, &other, true, &mut overlaps)
+                    };
+                    second[other] = Cow::Owned(merged.clone());
+                    first[one] = Cow::Owned(merged);
+                }
+            }
+            base
+        }
+        None => {
+            let same = changes(&first, &second).into_iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
+            same.flat_map(|op| op.old_range()).map(|at| first[at].clone()).collect()
+        }
+    };
+    let bytes = merge(&base, &first, &second, ends, &mut overlaps);
+    ThreeWayMerge { bytes, overlaps }
+}
+
+fn merge<'a>(
+    base: &'a [Cow<'a, [u8]>],
+    first: &'a [Cow<'a, [u8]>],
+    second: &'a [Cow<'a, [u8]>],
+    ends: bool,
+    overlaps: &mut Vec<Overlap>,
+) -> Vec<u8> {
+    by_regions(base, first, second, ends, |region, sides| match sides {
         [None, one] | [one, None] => one.map_or_else(Vec::new, |one| one.lines(region, |_| true)),
         [Some(one), Some(other)] => {
             let [first, second] = joined(one.lines(region, |line| other.keeps(line)), other.added());
@@ -60,8 +83,27 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Thre
             }
             [first, second].concat()
         }
-    });
-    ThreeWayMerge { bytes, overlaps }
+    })
+}
+
+/// The lines of a text, but each follow-up as one, without the blank lines behind it; and the places of the follow-ups
+/// whose ids stand once.
+fn units<'t>(text: &'t [u8], end: &[u8]) -> (Vec<Cow<'t, [u8]>>, BTreeMap<String, usize>) {
+    let (all, blocks) = (lines(text, end), commitment::parse(text).blocks);
+    let (mut units, mut places) = (Vec::with_capacity(all.len()), BTreeMap::new());
+    let mut at = 0;
+    for block in blocks {
+        let is_blank = |line: &Cow<'_, [u8]>| line.trim_ascii().is_empty();
+        let whole = &all[block.line - 1..block.end_line];
+        let blank = whole.iter().rev().take_while(|line| is_blank(line)).count();
+        units.extend_from_slice(&all[at..block.line - 1]);
+        let place = units.len();
+        places.entry(block.commitment.id).and_modify(|place| *place = None).or_insert(Some(place));
+        at = block.end_line - blank;
+        units.push(Cow::Owned(all[block.line - 1..at].concat()));
+    }
+    units.extend_from_slice(&all[at..]);
+    (units, places.into_iter().filter_map(|(id, place)| Some((id, place?))).collect())
 }
 
 /// Two passages for the same place, without what is the same in both: a passage that stands in the other as it is, or
@@ -81,17 +123,6 @@ fn joined<'a>(first: Vec<&'a [u8]>, second: Vec<&'a [u8]>) -> [Vec<&'a [u8]>; 2]
         [first, more]
     } else {
         [first, second]
-    }
-}
-
-/// Of the lines of a text that count as old, takes those of each follow-up that isn't old as a whole: its lines are like
-/// another follow-up's by chance.
-pub(crate) fn keep_whole(text: &[u8], is_old: &mut [bool]) {
-    for block in commitment::parse(text).blocks {
-        let lines = &mut is_old[block.line - 1..block.end_line];
-        if lines.contains(&false) {
-            lines.fill(false);
-        }
     }
 }
 
@@ -202,6 +233,45 @@ mod tests {
             format!("# C\n{one}{other}")
         );
         assert_eq!(merged(None, &format!("{one}{other}"), &one).0, format!("{one}{other}"));
+    }
+
+    #[test]
+    fn lines_of_two_follow_ups_are_never_mixed() {
+        let block = |id: u8, status: &str, text: &str| {
+            format!("\n---\nid: c-2026-12-01-00{id}\nstatus: {status}\n---\n{text}\n")
+        };
+        let text = |blocks: &[String]| format!("# C\n{}", blocks.concat());
+        let (one, two) = (block(1, "pending", "Anna"), block(2, "pending", "Bob\nat noon"));
+        let told = block(1, "delivered", "Anna");
+        let both = block(2, "delivered", "Bob\nat noon\nor one");
+        for (first, second, expected) in [
+            // Removed here and changed there: it stays, as it is there.
+            (vec![two.clone()], vec![told.clone(), two.clone()], vec![told.clone(), two.clone()]),
+            (vec![block(1, "pending", "Bea"), two.clone()], vec![], vec![block(1, "pending", "Bea")]),
+            // Each changed another line of one.
+            (
+                vec![one.clone(), block(2, "delivered", "Bob\nat noon")],
+                vec![one.clone(), block(2, "pending", "Bob\nat noon\nor one")],
+                vec![one.clone(), both.clone()],
+            ),
+            (
+                vec![block(1, "pending", "Bea"), both.clone()],
+                vec![two.clone()],
+                vec![block(1, "pending", "Bea"), both],
+            ),
+            // The last one was removed, and one was added.
+            (
+                vec![one.clone(), two.clone(), block(3, "pending", "Cy")],
+                vec![one.clone()],
+                vec![one.clone(), block(3, "pending", "Cy")],
+            ),
+        ] {
+            let base = text(&[one.clone(), two.clone()]);
+            let merged = merged(Some(&base), &text(&first), &text(&second)).0;
+            // A blank line behind one may go with it.
+            let [merged, expected] = [merged, text(&expected)].map(|text| text.replace("\n\n", "\n"));
+            assert_eq!(merged, expected, "{first:?} {second:?}");
+        }
     }
 
     #[test]
