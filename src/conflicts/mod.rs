@@ -3,7 +3,7 @@
 //!
 //! A copy is recognised by its name. It is merged line by line (`three_way_merge`), with a base from history
 //! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the
-//! merge runs again, and no line comes twice. History keeps the copy.
+//! merge runs again, and the copy alone is removed. History keeps the copy.
 //!
 //! - [`Finder`]: searches for copies; [`reminder_lines`]: the lines of one reminder on both sides;
 //! - this file: recognising copies, the plan, carrying it out.
@@ -122,6 +122,10 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
         Ok(bytes)
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
+    if is_merged(history, &copy, &note_before, &copy_before)? {
+        let (note_after, overlaps) = (note_before.clone(), Vec::new());
+        return Ok(MergePlan { copy, base: None, note_before, note_after, copy_before, overlaps });
+    }
     let states = states(history, &copy.note, &note_before)?;
     let chosen = choose_base(&states.iter().map(|state| state.bytes.as_slice()), &note_before, &copy_before);
     let base = chosen.map(|(at, other)| known_to(&states[at..], other));
@@ -140,6 +144,23 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
         copy_before,
         overlaps: merged.overlaps,
     })
+}
+
+/// Whether the last write of the note merged this very copy: the program was killed before it removed it.
+fn is_merged(
+    history: &History,
+    copy: &ConflictCopy,
+    now: &[u8],
+    copied: &[u8],
+) -> Result<bool, HistoryError> {
+    let filter = LogFilter { path: Some(copy.note.to_string()), limit: Some(1), ..LogFilter::default() };
+    let Some(CommitRecord { commit, .. }) = history.records(&filter)?.pop() else { return Ok(false) };
+    let had = |path: &NotePath, bytes: &[u8]| -> Result<bool, HistoryError> {
+        Ok(history.read_at(&commit, path.as_str())?.as_deref() == Some(bytes))
+    };
+    Ok(commit.message.trailer(MERGES) == Some(copy.copy.as_str())
+        && had(&copy.note, now)?
+        && had(&copy.copy, copied)?)
 }
 
 /// A state of a note that history keeps.

@@ -192,7 +192,6 @@ fn reworded_reminders_are_known_by_their_ids() {
     assert!(merged.contains(&pills), "told here and reworded there: {merged}");
 }
 
-/// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.
 /// The tool kept the other machine's version as the note, which may be unchanged, and the copy is what was written here,
 /// line by line.
 #[test]
@@ -226,6 +225,7 @@ fn a_change_that_both_made_takes_no_line_for_removed() {
     }
 }
 
+/// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.
 #[test]
 fn follow_ups_that_both_added_stay_whole() {
     let block = |time: &str, text: &str| {
