@@ -122,7 +122,7 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
         Ok(bytes)
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
-    if is_merged(history, &copy, &note_before, &copy_before)? {
+    if is_merged(history, &copy, &copy_before)? {
         let (note_after, overlaps) = (note_before.clone(), Vec::new());
         return Ok(MergePlan { copy, base: None, note_before, note_after, copy_before, overlaps });
     }
@@ -147,20 +147,11 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
 }
 
 /// Whether the last write of the note merged this very copy: the program was killed before it removed it.
-fn is_merged(
-    history: &History,
-    copy: &ConflictCopy,
-    now: &[u8],
-    copied: &[u8],
-) -> Result<bool, HistoryError> {
+fn is_merged(history: &History, copy: &ConflictCopy, copied: &[u8]) -> Result<bool, HistoryError> {
     let filter = LogFilter { path: Some(copy.note.to_string()), limit: Some(1), ..LogFilter::default() };
     let Some(CommitRecord { commit, .. }) = history.records(&filter)?.pop() else { return Ok(false) };
-    let had = |path: &NotePath, bytes: &[u8]| -> Result<bool, HistoryError> {
-        Ok(history.read_at(&commit, path.as_str())?.as_deref() == Some(bytes))
-    };
-    Ok(commit.message.trailer(MERGES) == Some(copy.copy.as_str())
-        && had(&copy.note, now)?
-        && had(&copy.copy, copied)?)
+    let is_it = commit.message.trailer(MERGES) == Some(copy.copy.as_str());
+    Ok(is_it && history.read_at(&commit, copy.copy.as_str())?.as_deref() == Some(copied))
 }
 
 /// A state of a note that history keeps.

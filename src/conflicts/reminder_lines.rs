@@ -48,9 +48,7 @@ fn by_id(text: &[u8]) -> HashMap<ReminderId, ReminderLine> {
     for line in reminder::parse(text).reminders {
         let Some(id) = line.reminder.id else { continue };
         let known = all.entry(id).or_insert_with(|| Some(line.clone()));
-        if known.as_ref().is_some_and(|known| known.text != line.text) {
-            *known = None;
-        }
+        known.take_if(|known| known.text != line.text);
     }
     all.into_iter().filter_map(|(id, line)| Some((id, line?))).collect()
 }
