@@ -87,17 +87,17 @@ pub(super) fn quick_look(visit: &Visit<'_>) -> Vec<Check> {
 
 /// The copies that sync tools made beside notes.
 fn conflict_copies(visit: &Visit<'_>) -> Vec<Check> {
-    let paths = visit.workspace.settings.paths.all();
+    let paths = &visit.workspace.settings.paths;
     let copies =
         visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
     let said = |copy: &ConflictCopy| {
-        let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
-        let then = if is_own { "its reminders are not delivered" } else { "the two differ" };
+        let is_due = [&paths.reminders, &paths.commitments].iter().any(|path| **path == copy.note.as_str());
+        let then = if is_due { "its reminders are not delivered" } else { "the two differ" };
         format!("`{}` is a sync conflict copy of `{}`: {then}", copy.copy, copy.note)
     };
     let more = copies.len().saturating_sub(NAMED);
-    let more =
-        (more > 0).then(|| format!("{more} more sync conflict copies: `vault-agent conflicts` lists all"));
+    let more = (more > 0)
+        .then(|| format!("{more} more sync conflict copies: `vault-agent conflicts list` shows all"));
     let fix = "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`";
     copies.iter().take(NAMED).map(said).chain(more).map(|copy| Check::warn("vault", copy, fix)).collect()
 }
