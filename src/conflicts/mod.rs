@@ -126,8 +126,13 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
         let (note_after, overlaps) = (note_before.clone(), Vec::new());
         return Ok(MergePlan { copy, base: None, note_before, note_after, copy_before, overlaps });
     }
-    let states = states(history, &copy.note, &note_before)?;
-    let chosen = choose_base(&states.iter().map(|state| state.bytes.as_slice()), &note_before, &copy_before);
+    let (states, is_note_ours) = states(history, &copy.note, &note_before)?;
+    let texts = states.iter().map(|state| state.bytes.as_slice());
+    let chosen = if is_note_ours {
+        nearest(texts, &copy_before).map(|at| (at, copy_before.as_slice()))
+    } else {
+        choose_base(&texts, &note_before, &copy_before)
+    };
     let base = chosen.map(|(at, other)| known_to(&states[at..], other));
     let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
     let [ours, theirs] = reminder_lines::aligned(
@@ -164,17 +169,20 @@ struct NoteState {
 
 /// The states of a note that history keeps, newest first, without the one that stands there now. The oldest is empty if
 /// the note was made here: the other machine may have made its own. An older state that stands there again counts if
-/// this program didn't bring it back: a sync tool may have, since the other machine has it still.
-fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<Vec<NoteState>, ConflictError> {
+/// this program didn't bring it back: a sync tool may have, since the other machine has it still. Also returns whether
+/// this program wrote the note as it stands, so that the copy is the other machine's.
+fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<(Vec<NoteState>, bool), ConflictError> {
     let filter = LogFilter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..LogFilter::default() };
     let mut states: Vec<NoteState> = Vec::new();
-    let (mut made, mut is_written_here) = (None, None);
+    let (mut made, mut is_written_here, mut is_ours) = (None, None, None);
     history.log(&filter, |CommitRecord { commit, changes }| {
         let is_new = changes.iter().any(|change| change.path == note.as_str() && change.old.is_none());
         made = (is_new && commit.parent().is_some()).then_some(commit.time);
         let message = &commit.message;
         let is_written_here = *is_written_here.get_or_insert(message.actor() != Actor::Human.as_str());
-        if let Some(bytes) = history.read_at(&commit, note.as_str())?
+        let bytes = history.read_at(&commit, note.as_str())?;
+        is_ours.get_or_insert(is_written_here && bytes.as_deref() == Some(now));
+        if let Some(bytes) = bytes
             && (bytes != now || !is_written_here && !states.is_empty())
         {
             let is_shared = [Actor::Scheduler, Actor::Restore].map(Actor::as_str).contains(&message.actor());
@@ -184,7 +192,7 @@ fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<Vec<NoteStat
         Ok(ControlFlow::Continue(()))
     })?;
     states.extend(made.map(|time| NoteState { time, bytes: Vec::new(), is_own: false }));
-    Ok(states)
+    Ok((states, is_ours == Some(true)))
 }
 
 /// Writes the note and removes the copy, as one operation of history; `operation` is its id.
@@ -235,7 +243,7 @@ fn choose_base<'a>(
 }
 
 /// The index of the state from which `text` differs in the fewest lines, of several such the oldest; none if none shares
-/// a line with it. A reminder with another time or other words differs by half: it has its id.
+/// a line with it. A reminder with another time or other words differs less than one that is missing: it has its id.
 fn nearest<'a>(states: impl Iterator<Item = &'a [u8]>, text: &'a [u8]) -> Option<usize> {
     let named = |line: &&'a [u8]| split_id(line).map_or(*line, |(_, id)| id);
     let both = |text: &'a [u8]| [lines(text), lines(text).iter().map(named).collect()];
@@ -243,9 +251,12 @@ fn nearest<'a>(states: impl Iterator<Item = &'a [u8]>, text: &'a [u8]) -> Option
     let mut best: Option<(usize, usize)> = None;
     for (at, state) in states.enumerate() {
         let state = both(state);
-        let differ = state.iter().zip(&text).flat_map(|(state, text)| differences(state, text));
-        let distance: usize = differ.map(|op| op.old_range().len() + op.new_range().len()).sum();
-        let has_common = distance < 2 * (state[0].len() + text[0].len());
+        let of = |at: usize| -> usize {
+            let differ = differences(&state[at], &text[at]);
+            differ.map(|op| op.old_range().len() + op.new_range().len()).sum()
+        };
+        let distance = of(0) + 2 * of(1);
+        let has_common = distance < 3 * (state[0].len() + text[0].len());
         if has_common && best.is_none_or(|(least, _)| distance <= least) {
             best = Some((distance, at));
         }
@@ -339,6 +350,12 @@ mod tests {
         // Both sides changed a line alike, or in two ways.
         assert_eq!(chosen(&["A\nb\nc\nd\n", "a\nb\n"], "A\nb\nc\nd\ne\n", "A\nb\nx\n"), Some((1, copy)));
         assert_eq!(chosen(&["a\nB\nc\n", "a\nb\nc\nd\n"], "a\nB\nc\nx\n", "a\nbb\nc\nd\n"), Some((1, copy)));
+        // A reminder in other words is nearer than one that is missing.
+        let line =
+            |words: &str, id: &str| format!("- [ ] date=2027-01-01 time=10:00 msg=\"{words}\" id=rid_{id}\n");
+        let (a, [b, c]) = (line("a", "AAAAAAAAAAAA"), ["b", "c"].map(|words| line(words, "BBBBBBBBBBBB")));
+        let note = format!("{a}{b}x\n");
+        assert_eq!(chosen(&[&format!("{a}{b}"), &a], &note, &format!("{a}{c}y\n")), Some((0, copy)));
         assert_eq!(chosen(&["x\n"], "a\n", "a\n"), None);
         assert_eq!(chosen(&[], "a\n", "a\n"), None);
     }

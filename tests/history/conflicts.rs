@@ -392,3 +392,23 @@ fn nothing_is_undone_beside_a_copy_but_a_merge() {
     vault.run(&["undo"]).exits(0);
     assert_eq!(vault.tree(), before);
 }
+
+/// The daemon or a command wrote the note last, so the copy is the phone's, also if the note became shorter than older
+/// states.
+#[test]
+fn a_note_that_a_command_shortened_is_no_other_machines() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    for (when, what) in
+        [("daily 10:00", "pills"), ("2026-12-05 10:00", "dentist"), ("2026-12-24 10:00", "xmas")]
+    {
+        let _ = vault.run(&["remind", "add", when, what]).ok();
+    }
+    let phone = vault.read("Reminders.md").replace("\"dentist\"", "\"dentist, bring card\"");
+    let _ = vault.run(&["remind", "rm", "xmas"]).ok();
+    let copy = "Reminders.sync-conflict-20261201-101010-ABCDEFG.md";
+    vault.write(copy, phone);
+    let _ = vault.run(&["conflicts", "merge", "--yes", copy]).ok();
+    let merged = vault.read("Reminders.md");
+    let counts = ["pills", "dentist", "bring card", "xmas"].map(|word| merged.matches(word).count());
+    assert_eq!(counts, [1, 1, 1, 0], "{merged}");
+}
