@@ -68,7 +68,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("confine", 1750),
     // A line counts as removed only where the copy surely had it.
     // A reminder that one side moved and the other reworded is one line.
-    ("conflicts", 350),
+    // A merge that was killed isn't made again, and a follow-up is merged as one.
+    ("conflicts", 400),
     // A running turn outlives changed settings.
     ("daemon", 2000),
     // What a place gets in two messages is told there once.
@@ -152,7 +153,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.
     // A journal asks for room on its disk.
-    ("src", 1250),
+    // A notifier whose place the console took is named.
+    ("src", 1300),
     // What a summary was made from stands in its head as a hash, and a note that a person edited is left.
     ("summary", 1600),
     // Lines of a note with the same words are told apart, and a time is left out with all dates of its line.
