@@ -214,7 +214,7 @@ fn a_machine_answers_from_a_file() {
         #[cfg(feature = "assistant")]
         (
             "vault = \"v\"\n[brain]\nkind = \"server\"\nurl = \"http://127.0.0.1:1/?key=sk-0\"\nmodel = \"m\"",
-            "`brain.url`: its address has more than a server and a path",
+            "`brain.url`: its address holds a key",
         ),
         #[cfg(feature = "assistant")]
         (
