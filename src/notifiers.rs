@@ -46,26 +46,22 @@ impl Workspace {
         let first = all.next().unwrap_or_default();
         let is_alone = self.settings.machines.is_none();
         let usable = |kind: NotifyKind| match self.notifier(kind, &console) {
-            Ok(notifier) => Some(notifier),
-            Err(error) => {
+            Err(error) if !is_alone => {
                 tracing::error!("{error}");
-                let unusable = || Arc::new(Unusable { name: kind.as_str(), why: not_sending(kind, &error) });
-                (!is_alone).then(|| unusable() as Arc<dyn Notifier>)
+                let unusable = Unusable { name: kind.as_str(), why: not_sending(kind, &error) };
+                Ok(Arc::new(unusable) as Arc<dyn Notifier>)
+            }
+            made => made.inspect_err(|error| tracing::error!("{error}")),
+        };
+        let (primary, console_reason) = match usable(first) {
+            Ok(primary) => (primary, None),
+            Err(error) => {
+                let why = format!("`{first}` can't be used, so the console gets its messages: {error}");
+                (Arc::clone(&console), Some(why))
             }
         };
-        let primary = usable(first).unwrap_or_else(|| Arc::clone(&console));
-        let others = all.filter_map(usable).collect();
-        DeliveryOrder { primary, fallback: console, others }
-    }
-
-    /// Why the console stands in `order` in the place of the notifier that counts, if it does.
-    pub fn console_reason(&self, order: &DeliveryOrder) -> Option<String> {
-        let kind = self.primary_kind();
-        if kind == NotifyKind::Console || order.primary.name() != order.fallback.name() {
-            return None;
-        }
-        let error = self.notifier(kind, &order.fallback).err()?;
-        Some(format!("`{kind}` can't be used, so the console gets its messages: {error}"))
+        let others = all.filter_map(|kind| usable(kind).ok()).collect();
+        DeliveryOrder { primary, fallback: console, others, console_reason }
     }
 
     /// The kind of the notifier that counts.

@@ -206,7 +206,7 @@ impl Scheduler {
             tracing::warn!("{failure}");
         }
         let failed = || report.failed.first().map(|f| f.error.clone());
-        let console = || self.workspace.console_reason(&self.delivery_order);
+        let console = || self.delivery_order.console_reason.clone();
         let error = report.problems.first().cloned().or_else(failed).or_else(console);
         self.board.update(|status| {
             status.last_pass = Some(now);

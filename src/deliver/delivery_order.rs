@@ -14,6 +14,8 @@ pub struct DeliveryOrder {
     pub fallback: Arc<dyn Notifier>,
     /// Further notifiers, for copies and for tagged items.
     pub others: Vec<Arc<dyn Notifier>>,
+    /// Why the console stands in the place of the configured primary notifier, if it does.
+    pub console_reason: Option<String>,
 }
 
 /// One place: a notifier, and a scope in it.
@@ -36,12 +38,12 @@ impl Destination<'_> {
 impl DeliveryOrder {
     /// One notifier without a fallback.
     pub fn only(primary: Arc<dyn Notifier>) -> Self {
-        Self { fallback: Arc::clone(&primary), primary, others: Vec::new() }
+        Self { fallback: Arc::clone(&primary), primary, others: Vec::new(), console_reason: None }
     }
 
     /// One notifier, with a fallback after a permanent refusal.
     pub fn with_fallback(primary: Arc<dyn Notifier>, fallback: Arc<dyn Notifier>) -> Self {
-        Self { primary, fallback, others: Vec::new() }
+        Self { primary, fallback, others: Vec::new(), console_reason: None }
     }
 
     /// The notifier with this name, if it is there.

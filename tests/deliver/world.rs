@@ -240,6 +240,7 @@ impl World {
             fallback: self.fallback.clone().map_or_else(|| Arc::clone(&primary), |place| place as _),
             primary,
             others: self.others.iter().map(|place| Arc::clone(place) as _).collect(),
+            console_reason: None,
         };
         let context = PassContext {
             vault: &vault,

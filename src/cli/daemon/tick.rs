@@ -69,7 +69,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Ok(Status::Fine);
     }
     let mode = if args.dry_run { PassMode::DryRun } else { PassMode::Tick };
-    let mut report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
+    let (mut report, console_reason) = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
     if !args.dry_run {
         record_tick(&workspace, &report);
     }
@@ -98,7 +98,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     print_report(context.ui, &workspace, &report);
     // People read the first when the vault was opened, and the second in the log.
     report.problems.extend(workspace.settings_problem());
-    report.problems.extend(workspace.console_reason(&workspace.delivery_order(true)));
+    report.problems.extend(console_reason);
     context.ui.json(&TickReport {
         pass: &report,
         inbox: &inbox,
@@ -140,7 +140,8 @@ fn record_tick(workspace: &Workspace, report: &PassReport) {
     }
 }
 
-async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {
+/// Makes a pass. Also returns why the console stands in the place of the notifier, if it does.
+async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<(PassReport, Option<String>)> {
     let (journal, delivery_order, settings) =
         (workspace.journal()?, workspace.delivery_order_off_stdout(ui.json), workspace.pass_settings());
     let context = workspace.pass_context(&journal, &delivery_order, &settings);
@@ -148,7 +149,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassR
     workspace.machines.catch_up().await;
     let mut report = pass(&context, &mut memory, mode).await?;
     if workspace.machines.name().is_none() {
-        return Ok(report);
+        return Ok((report, delivery_order.console_reason));
     }
     // The first pass requested claims; the second delivers what was claimed, and the third writes down what was marked.
     for _ in 0..2 {
@@ -159,7 +160,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassR
     }
     workspace.machines.catch_up().await;
     report.problems.extend(workspace.machines.problem());
-    Ok(report)
+    Ok((report, delivery_order.console_reason))
 }
 
 /// Marks expired approvals and, where a routine `ran`, sends what it queued.
