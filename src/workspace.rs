@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
 use crate::deliver::pass::PassContext;
 use crate::deliver::{
-    self, DeliveryOrder, Journal, NoteLinks, NotifyRules, PassSettings, RestoredItem, Restoring,
+    self, DeliveryOrder, Journal, NoteLinks, NotifyRules, PassSettings, RestoredItem, Restoring, compose,
 };
 use crate::format::commitment::CommitmentStatus;
 use crate::machines::Machines;
@@ -177,6 +177,19 @@ impl Workspace {
         let done = write();
         let lines = before.zip(read()).map(|(before, after)| written_lines(&before, &after));
         (done, lines.unwrap_or_default())
+    }
+
+    /// Runs `write`, and queues a confirmation of the lines of reminders that it added or changed; `by` says how
+    /// (`by undo`, `on the page`). A confirmation that can't be queued doesn't undo the change.
+    pub fn with_confirmation<T>(&self, by: &str, write: impl FnOnce() -> T) -> T {
+        let (done, lines) = self.with_written_reminders(write);
+        if !lines.is_empty() {
+            let (what, lines) = (format!("added or changed {by}"), compose::confirmed_lines(&lines));
+            let now = self.clock.now();
+            let queued = self.journal().and_then(|journal| deliver::confirm(&journal, &what, &lines, now));
+            queued.unwrap_or_else(|error| tracing::warn!("{what}, but not confirmed: {error}"));
+        }
+        done
     }
 
     /// The delivery journal.

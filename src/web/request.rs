@@ -20,7 +20,6 @@ use super::places::{self, PagePlace};
 use super::store::{FormIdState, PageSession};
 use super::visit::{FormData, PageShared, Visit};
 use crate::config::NotifyKind;
-use crate::deliver::{self, compose::confirmed_lines};
 use crate::listen::secret;
 
 /// A body may have so many bytes.
@@ -185,20 +184,6 @@ fn change(place: &PagePlace, mut visit: Visit<'_>, form: FormData) -> Response {
     see(place, &visit, status)
 }
 
-/// Queues a confirmation of the lines that were written; the page itself takes the console's place.
-fn confirm(visit: &Visit<'_>, lines: &[String]) {
-    if lines.is_empty() || visit.workspace.primary_kind() == NotifyKind::Console {
-        return;
-    }
-    let queued = visit.workspace.journal().map_err(|error| error.to_string()).and_then(|journal| {
-        let (what, lines) = ("added or changed on the page", confirmed_lines(lines));
-        deliver::confirm(&journal, what, &lines, visit.now).map_err(|error| error.to_string())
-    });
-    if let Err(error) = queued {
-        tracing::warn!("a change of the page is not confirmed: {error}");
-    }
-}
-
 /// Makes a change once, even if its form is sent again.
 fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let (id, store) = (form.get("form"), &visit.shared.store);
@@ -221,8 +206,12 @@ fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<Made
         }
     }
     fail::fail_point!("web::claimed");
-    let (made, lines) = visit.workspace.with_written_reminders(|| (place.act)(visit, form));
-    confirm(visit, &lines);
+    let act = || (place.act)(visit, form);
+    // The page itself takes the console's place.
+    let made = match visit.workspace.primary_kind() {
+        NotifyKind::Console => act(),
+        _ => visit.workspace.with_confirmation("on the page", act),
+    };
     let Ok(done) = &made else {
         // A form that can't be released may not be sent again, and says so then.
         let _ = store.release(id);

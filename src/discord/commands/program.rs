@@ -3,7 +3,6 @@
 use anyhow::{Context, bail};
 
 use crate::agenda::upcoming_items;
-use crate::deliver::{self, compose};
 use crate::history::{Deletions, Interrupted};
 use crate::instance::DaemonStatus;
 use crate::routines::{self, RunError, Runner};
@@ -47,16 +46,7 @@ pub(super) fn undo(workspace: &Workspace) -> anyhow::Result<String> {
     }
     let write = plan.writes.first().context("there is nothing to undo")?;
     let subject = write.commit.message.subject.clone();
-    let (report, lines) = workspace.with_written_reminders(|| history.undo(&workspace.editor, &plan));
-    if !lines.is_empty() {
-        let (what, lines) = ("added or changed by undo", compose::confirmed_lines(&lines));
-        let now = workspace.clock.now();
-        let queued = workspace.journal().and_then(|journal| deliver::confirm(&journal, what, &lines, now));
-        if let Err(error) = queued {
-            tracing::warn!("an undo could not be confirmed: {error}");
-        }
-    }
-    let report = report?;
+    let report = workspace.with_confirmation("by undo", || history.undo(&workspace.editor, &plan))?;
     if let Some(skip) = report.skipped.first() {
         bail!("`{}`: {}; nothing was undone, try again", skip.path, skip.reason);
     }
