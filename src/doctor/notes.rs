@@ -4,7 +4,7 @@
 use super::{Check, CheckExtent, Checked, all};
 use crate::conflicts::{ConflictCopy, Finder};
 use crate::format::{commitment, reminder};
-use crate::reminders::{PlacedFinding, findings};
+use crate::reminders::{PlacedFinding, findings, holds_items};
 use crate::tasks::{self, Scanner};
 use crate::transfer::follow;
 use crate::vault::{EditRefusal, NotePath, SkipReason, WalkOptions, conflict};
@@ -93,13 +93,10 @@ pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
             name.eq_ignore_ascii_case(path.file_name())
                 || conflict::original_of(name).as_deref() == Some(path.file_name())
         };
-        let holds_some = |note: &&NotePath| {
-            let bytes = workspace.vault.read(note).unwrap_or_default();
-            // Anybody's note may be called so.
-            !reminder::parse(&bytes).reminders.is_empty() || !commitment::parse(&bytes).blocks.is_empty()
-        };
+        // Anybody's note may be called so.
+        let holds_items = |note: &&NotePath| holds_items(&workspace.vault.read(note).unwrap_or_default());
         let mut named = notes.iter().map(|entry| &entry.path).filter(|note| is_it(note.file_name()));
-        named.find(holds_some)
+        named.find(holds_items)
     };
     let sentence = |path| Some(format!("`{path}` is missing, so nothing of `{}` is delivered", other(path)?));
     missing.iter().filter_map(sentence).collect()

@@ -22,8 +22,8 @@ use std::collections::HashSet;
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::format::ReminderId;
 use crate::format::reminder::{self, Reminder, ReminderLine, RemindersFile};
+use crate::format::{ReminderId, commitment};
 use crate::vault::NotePath;
 
 pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
@@ -34,6 +34,11 @@ pub use plan::{LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, che
 pub use vault_reminders::{
     ListedReminder, PreviewedReminder, SentRecord, VaultReminders, WrittenReminder, local_after,
 };
+
+/// Whether a text holds a reminder or a follow-up.
+pub fn holds_items(text: &[u8]) -> bool {
+    !reminder::parse(text).reminders.is_empty() || !commitment::parse(text).blocks.is_empty()
+}
 
 /// A new random id that no reminder of the file has.
 ///

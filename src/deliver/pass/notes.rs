@@ -147,12 +147,9 @@ impl PassNotes {
 /// again after some days: what stands there isn't delivered, and the person may see neither folder nor log of this machine.
 pub(super) fn tell_of_copies(pass: Pass<'_>) -> Result<()> {
     // Anybody's note may be called `commitments.md`.
-    let holds_some = |note: &NotePath| {
-        let bytes = pass.vault.read(note).unwrap_or_default();
-        !reminder::parse(&bytes).reminders.is_empty() || !commitment::parse(&bytes).blocks.is_empty()
-    };
+    let holds_items = |note: &NotePath| reminders::holds_items(&pass.vault.read(note).unwrap_or_default());
     for note in [&pass.settings.reminders, &pass.settings.commitments] {
-        let other_case = || pass.editor.other_case(note).filter(holds_some);
+        let other_case = || pass.editor.other_case(note).filter(holds_items);
         let found = pass.editor.conflict_copy(note).or_else(other_case);
         let Some(found) = found.filter(|_| pass.machines.is_voice()) else { continue };
         let text = if pass.vault.exists(note) {
