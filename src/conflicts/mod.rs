@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::format::changes::{self, body, differences, with_line_ends_of};
 use crate::format::commitment;
 use crate::format::reminder::split_id;
-use crate::history::{CommitRecord, History, HistoryError, LogFilter};
+use crate::history::{Commit, CommitRecord, History, HistoryError, LogFilter};
 use crate::vault::{
     Actor, EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault,
     VaultError, conflict, three_way_merge,
@@ -122,11 +122,19 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
         Ok(bytes)
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
-    if is_merged(history, &copy, &copy_before)? {
+    let filter = LogFilter { path: Some(copy.note.to_string()), limit: Some(1), ..LogFilter::default() };
+    let last = history.records(&filter)?.pop().map(|record| record.commit);
+    if let Some(last) = &last
+        && is_merged(history, last, &copy.copy, &copy_before)?
+    {
         let (note_after, overlaps) = (note_before.clone(), Vec::new());
         return Ok(MergePlan { copy, base: None, note_before, note_after, copy_before, overlaps });
     }
-    let (states, is_note_ours) = states(history, &copy.note, &note_before)?;
+    let ours = last.filter(|last| last.message.actor() != Actor::Human.as_str());
+    let states = states(history, &copy.note, &note_before, ours.is_some())?;
+    // This program wrote the note as it stands, so the copy is the other machine's.
+    let written = ours.map(|last| history.read_at(&last, copy.note.as_str())).transpose()?.flatten();
+    let is_note_ours = written.as_deref() == Some(&*note_before);
     let texts = states.iter().map(|state| state.bytes.as_slice());
     let chosen = if is_note_ours {
         nearest(texts, &copy_before).map(|at| (at, copy_before.as_slice()))
@@ -151,12 +159,10 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     })
 }
 
-/// Whether the last write of the note merged this very copy: the program was killed before it removed it.
-fn is_merged(history: &History, copy: &ConflictCopy, copied: &[u8]) -> Result<bool, HistoryError> {
-    let filter = LogFilter { path: Some(copy.note.to_string()), limit: Some(1), ..LogFilter::default() };
-    let Some(CommitRecord { commit, .. }) = history.records(&filter)?.pop() else { return Ok(false) };
-    let is_it = commit.message.trailer(MERGES) == Some(copy.copy.as_str());
-    Ok(is_it && history.read_at(&commit, copy.copy.as_str())?.as_deref() == Some(copied))
+/// Whether the note's last write merged this very copy: the program was killed before it removed it.
+fn is_merged(history: &History, last: &Commit, copy: &NotePath, copied: &[u8]) -> Result<bool, HistoryError> {
+    let is_it = last.message.trailer(MERGES) == Some(copy.as_str());
+    Ok(is_it && history.read_at(last, copy.as_str())?.as_deref() == Some(copied))
 }
 
 /// A state of a note that history keeps.
@@ -169,22 +175,24 @@ struct NoteState {
 
 /// The states of a note that history keeps, newest first, without the one that stands there now. The oldest is empty if
 /// the note was made here: the other machine may have made its own. An older state that stands there again counts if
-/// this program didn't bring it back: a sync tool may have, since the other machine has it still. Also returns whether
-/// this program wrote the note as it stands, so that the copy is the other machine's.
-fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<(Vec<NoteState>, bool), ConflictError> {
+/// this program didn't bring it back (`ours`: the note's last write is its own): a sync tool may have, since the other
+/// machine has it still.
+fn states(
+    history: &History,
+    note: &NotePath,
+    now: &[u8],
+    ours: bool,
+) -> Result<Vec<NoteState>, HistoryError> {
     let filter = LogFilter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..LogFilter::default() };
     let mut states: Vec<NoteState> = Vec::new();
-    let (mut made, mut is_written_here, mut is_ours) = (None, None, None);
+    let mut made = None;
     history.log(&filter, |CommitRecord { commit, changes }| {
         let is_new = changes.iter().any(|change| change.path == note.as_str() && change.old.is_none());
         made = (is_new && commit.parent().is_some()).then_some(commit.time);
-        let message = &commit.message;
-        let is_written_here = *is_written_here.get_or_insert(message.actor() != Actor::Human.as_str());
-        let bytes = history.read_at(&commit, note.as_str())?;
-        is_ours.get_or_insert(is_written_here && bytes.as_deref() == Some(now));
-        if let Some(bytes) = bytes
-            && (bytes != now || !is_written_here && !states.is_empty())
+        if let Some(bytes) = history.read_at(&commit, note.as_str())?
+            && (bytes != now || !ours && !states.is_empty())
         {
+            let message = &commit.message;
             let is_shared = [Actor::Scheduler, Actor::Restore].map(Actor::as_str).contains(&message.actor());
             let is_own = !is_shared && message.trailer(MERGES).is_none();
             states.push(NoteState { time: commit.time, bytes, is_own });
@@ -192,7 +200,7 @@ fn states(history: &History, note: &NotePath, now: &[u8]) -> Result<(Vec<NoteSta
         Ok(ControlFlow::Continue(()))
     })?;
     states.extend(made.map(|time| NoteState { time, bytes: Vec::new(), is_own: false }));
-    Ok((states, is_ours == Some(true)))
+    Ok(states)
 }
 
 /// Writes the note and removes the copy, as one operation of history; `operation` is its id.
