@@ -71,7 +71,7 @@ pub fn with_literal_brackets(text: &str) -> String {
 }
 
 fn fold(text: &str) -> String {
-    text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect()
+    text.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -92,6 +92,9 @@ mod tests {
             ("[draft] *.md", &["a/[Draft] x.md", "d y.md"], &["draft y.md"]),
             ("a/**/{x}?.md", &["a/b/c/{x}y.md", "a/xy.md"], &["a/b/y.md"]),
             ("**", &["a", "b/c.md"], &[]),
+            // A full-width slash is a part of a name.
+            ("Private/*.md", &["Private/A／B.md"], &["A／B.md"]),
+            ("AC", &["AC/x.md"], &["AC／DC.md"]),
         ] {
             let one = PathPatterns::of(&[pattern.to_owned()]);
             assert!(fits.iter().all(|path| one.matches(path)), "{pattern}");

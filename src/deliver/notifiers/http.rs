@@ -1,12 +1,12 @@
 //! Makes the HTTP client of a notifier, sends its requests, and classifies the outcome of each.
 //!
 //! A 2xx answer means that a message arrived. A refusal, or a connection that was never made, means that it didn't.
-//! After any other result it may have arrived. No redirect is followed, because it would carry the secret elsewhere. No
-//! address reaches an error's words, because the address may be a secret itself.
+//! After any other result it may have arrived. No redirect is followed, because it would carry the secret elsewhere. The
+//! address may be a secret itself, so errors leave it out, also where a server's answer repeats it.
 
 use std::time::Duration;
 
-use reqwest::{Certificate, Client, Response, StatusCode, header};
+use reqwest::{Certificate, Client, Response, StatusCode, Url, header};
 
 use crate::config::ConfigError;
 use crate::deliver::notifier::SendOutcome;
@@ -18,6 +18,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 /// The most characters that are shown of an error.
 const SHOWN: usize = 160;
+/// Shorter parts of an address are no secrets, in bytes.
+const SHORTEST_SECRET: usize = 8;
 
 /// The client; with `authority`, certificates in PEM that are trusted besides the public ones.
 pub(super) fn client(authority: Option<&[u8]>) -> Result<Client, ConfigError> {
@@ -49,8 +51,9 @@ pub(super) async fn accepted(who: &str, request: reqwest::RequestBuilder) -> Res
     if status.is_success() {
         return Ok(response);
     }
-    let after = retry_after(response.headers());
-    Err(refused(who, status, after, &read(response).await.unwrap_or_default()))
+    let (url, after) = (response.url().clone(), retry_after(response.headers()));
+    let body = read(response).await.unwrap_or_default();
+    Err(refused(who, status, after, &shown(&without_address(&String::from_utf8_lossy(&body), &url))))
 }
 
 /// The beginning of a body; the rest is left unread.
@@ -96,8 +99,7 @@ fn broken(who: &str, error: reqwest::Error) -> SendOutcome {
     SendOutcome::Unknown { reason: format!("{who} didn't answer: {cause}") }
 }
 
-fn refused(who: &str, status: StatusCode, after: Option<Duration>, body: &[u8]) -> SendOutcome {
-    let said = shown(body);
+fn refused(who: &str, status: StatusCode, after: Option<Duration>, said: &str) -> SendOutcome {
     let reason = format!("{who} answers {}{said}", status.as_u16());
     match status.as_u16() {
         429 => SendOutcome::Retry { after, reason: format!("{who} asks to wait (rate limit)") },
@@ -106,9 +108,15 @@ fn refused(who: &str, status: StatusCode, after: Option<Duration>, body: &[u8]) 
     }
 }
 
+/// A server's words without the parts of the request's address that they repeat, since these may be secrets.
+fn without_address(body: &str, url: &Url) -> String {
+    let parts = url.path().split('/').chain(url.query().unwrap_or_default().split(['&', '=']));
+    let secrets = parts.filter(|part| part.len() >= SHORTEST_SECRET);
+    secrets.fold(body.to_owned(), |body, secret| body.replace(secret, "…"))
+}
+
 /// The beginning of an error's words, on one line.
-fn shown(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
+fn shown(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
     let text = text.trim();
     if text.is_empty() { String::new() } else { format!(": {text}") }
