@@ -1,4 +1,4 @@
-//! What is due, what is folded in, what comes next, and the ends of the calendar.
+//! What is due, what is folded in, what comes next, a day that was left out, and the ends of the calendar.
 
 use super::*;
 use vault_agent::schedule::{DueInstant, due, next_occurrence, occurrences};
@@ -8,16 +8,8 @@ fn in_london(text: &str, now: &str) -> Option<String> {
 }
 
 #[test]
-fn nothing_is_due_before_its_minute() {
-    for recur in ["none", "daily", "weekly", "monthly"] {
-        let text = format!("2026-11-21 09:00 {recur}");
-        assert_eq!(in_london(&text, "2026-11-21T08:59:59.999999999Z"), None);
-        assert!(in_london(&text, "2026-11-21T09:00:00Z").is_some());
-    }
-}
-
-#[test]
 fn the_latest_missed_one_comes_and_the_phase_is_kept() {
+    assert_eq!(in_london("2026-11-21 09:00 daily", "2026-11-21T08:59:59.999999999Z"), None);
     for (text, now, expected) in [
         ("2026-11-18 09:00 daily", "2026-11-21T10:00:00Z", "2026-11-21, 3 missed, then 2026-11-22"),
         ("2026-11-18 23:00 daily", "2026-11-21T10:00:00Z", "2026-11-20, 2 missed, then 2026-11-21"),
@@ -64,6 +56,22 @@ fn a_line_from_year_one_costs_no_more_than_one_from_yesterday() {
     }
     let weekly = moment.due(&line("0001-01-01 09:00 weekly")).unwrap();
     assert_eq!((weekly.missed, weekly.occurrence.local.date().to_string()), (105_705, "2026-11-16".into()));
+}
+
+#[test]
+fn a_day_that_a_zone_left_out_costs_one_time() {
+    let apia = zone("Pacific/Apia");
+    let (daily, end) = (line("2011-12-29 00:00 daily"), instant("2011-12-30T10:00:00Z"));
+    let skipped = due(&apia, &line("2011-12-30 00:00 daily"), end).map(shown);
+    let expected = "2011-12-31, 0 missed, then 2012-01-01";
+    assert_eq!(skipped.as_deref(), Some(expected), "a line that stands on the skipped day misses nothing");
+    assert_eq!(due(&apia, &daily, end).unwrap().occurrence.local.to_string(), "2011-12-31T00:00:00");
+    let once = due(&apia, &line("2011-12-30 15:00 none"), end).unwrap();
+    assert_eq!((once.occurrence.at, once.next), (end, None), "a one-off in the skipped day still comes");
+    let sent = "2011-12-29T00:00".parse().unwrap();
+    assert_eq!(DueInstant::new(&apia, end).due_after(&daily, sent).unwrap().missed, 0);
+    let next = next_occurrence(&apia, &daily, instant("2011-12-29T10:00:00Z")).unwrap();
+    assert_eq!(next.local.to_string(), "2011-12-31T00:00:00");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The schedule against tables, another library, and properties.
 
-mod daybreaks;
 mod due;
 mod oracle;
 mod properties;

@@ -11,11 +11,8 @@ const TABLE: &str = include_str!("../../tools/oracle/schedule.csv");
 fn every_row_of_the_table() {
     let (heading, rows) = TABLE.split_once('\n').unwrap();
     let version = heading.trim_start_matches("# IANA ").split(' ').next().unwrap();
-    assert_eq!(
-        version,
-        database_version(),
-        "jiff bundles another release than the oracle's: make the table anew (tools/oracle/README.md)"
-    );
+    // Where jiff bundles another release, the table is made anew: tools/oracle/README.md.
+    assert_eq!(version, database_version());
 
     let mut zone = Zone::get("UTC").unwrap();
     let mut counts = BTreeMap::new();
@@ -39,32 +36,6 @@ fn every_row_of_the_table() {
     for (kind, at_least) in [("at", 3000), ("every", 3000), ("due", 4000)] {
         assert!(counts[kind] > at_least, "{counts:?}");
     }
-}
-
-/// The table holds rows for each change of clocks that our database knows.
-#[test]
-fn no_clock_change_is_left_out() {
-    let mut sections = TABLE.split("\nzone,").skip(1);
-    let mut changes = 0;
-    for section in &mut sections {
-        let (name, rows) = section.split_once('\n').unwrap();
-        let zone = Zone::get(name).unwrap();
-        let begin = "2000-01-01T00:00:00Z".parse().unwrap();
-        let end: Timestamp = "2051-01-01T00:00:00Z".parse().unwrap();
-        let mut offset = zone.tz().to_offset(begin);
-        for change in zone.tz().following(begin).take_while(|change| change.timestamp() < end) {
-            if change.offset() == offset {
-                continue;
-            }
-            // The first minute after the gap, or of the time that comes twice.
-            let low = offset.min(change.offset()).to_datetime(change.timestamp());
-            let row = format!("\nat,{},", low.strftime("%Y%m%dT%H%M"));
-            assert!(rows.contains(&row), "{name}: no row for {}", change.timestamp());
-            offset = change.offset();
-            changes += 1;
-        }
-    }
-    assert!(changes > 400, "{changes}");
 }
 
 fn every(zone: &Zone, columns: &[&str]) -> String {

@@ -44,17 +44,6 @@ fn instant_near(reminder: &Reminder, days: i64, seconds: i64) -> Timestamp {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Later on the calendar is never earlier in time. (From 1900 on: a few zones changed twice
-    /// within a day before.)
-    #[test]
-    fn time_keeps_the_calendars_order(
-        zone in any_zone(), date in date_in(1901..=2100), time in any_time(), minutes in 0..3000_i64,
-    ) {
-        let local = date.to_datetime(time);
-        let later = local + SignedDuration::from_mins(minutes);
-        prop_assert!(resolve(&zone, local) <= resolve(&zone, later), "{zone} {local} {later}");
-    }
-
     /// A resolved time reads back as itself, or lies in a gap and becomes its end.
     #[test]
     fn what_exists_reads_back(zone in any_zone(), date in date_in(1..=9998), time in any_time()) {
@@ -129,18 +118,6 @@ proptest! {
         }
     }
 
-    #[test]
-    fn nothing_panics(
-        zone in any_zone(), reminder in any_reminder(-9999..=9999), at in any::<i64>(),
-    ) {
-        let range = Timestamp::MIN.as_second()..=Timestamp::MAX.as_second();
-        let span = range.end() - range.start();
-        let now = Timestamp::from_second(range.start() + at.rem_euclid(span)).unwrap();
-        let found = due(&zone, &reminder, now);
-        prop_assert!(found.is_none_or(|due| due.occurrence.at <= now));
-        prop_assert!(found.and_then(|due| due.next).is_none_or(|next| next.at > now));
-        prop_assert!(next_occurrence(&zone, &reminder, now).is_none_or(|next| next.at > now));
-    }
 }
 
 fn check_due(
@@ -176,6 +153,7 @@ fn where_the_databases_agree_there_is_nothing_to_say() {
     for name in ["Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "UTC"] {
         assert_eq!(differences(name, "2026-11-21T00:00:00Z", 2), [], "{name}");
     }
+    assert_eq!(differences("UTC", "9999-12-01T00:00:00Z", 2), []);
 }
 
 #[test]
@@ -186,19 +164,9 @@ fn vancouver_keeps_summer_time_in_our_data_alone() {
     let [winter] = found[..] else { panic!("{found:?}") };
     assert_eq!(winter.from, instant("2026-11-01T09:00:00Z"));
     assert_eq!(winter.until, Some(instant("2027-03-14T10:00:00Z")));
-    assert_eq!(winter.ours.to_string(), "-07");
-    assert_eq!(winter.theirs.unwrap().to_string(), "-08");
-}
-
-#[test]
-fn a_span_that_reaches_over_the_ends_is_cut_there() {
+    assert_eq!((winter.ours.to_string(), winter.theirs.unwrap().to_string()), ("-07".into(), "-08".into()));
+    // A span that reaches over the ends is cut there.
     let found = differences("America/Vancouver", "2027-01-01T00:00:00Z", 1);
-    assert_eq!(found[0].from, instant("2027-01-01T00:00:00Z"));
-    assert_eq!(found.last().unwrap().until, None);
+    assert_eq!((found[0].from, found.last().unwrap().until), (instant("2027-01-01T00:00:00Z"), None));
     assert_eq!(differences("America/Vancouver", "2027-01-01T00:00:00Z", 0), []);
-}
-
-#[test]
-fn it_ends_with_time_itself() {
-    assert_eq!(differences("UTC", "9999-12-01T00:00:00Z", 2), []);
 }
