@@ -11,6 +11,13 @@ pub fn change(key: &str, expected: Option<&str>, value: Option<&str>) -> EntryCh
     }
 }
 
+/// Insists that an engine refused, and said why.
+#[track_caller]
+pub fn refused<T: std::fmt::Debug>(answer: Result<T, EngineError>, why: &str) {
+    let error = answer.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(said) if said.contains(why)), "{error}");
+}
+
 /// Two machines with connections to one empty store: what one changes the other sees, and who was wrong changes nothing.
 pub async fn keeps_its_promises(one: &dyn StoreEngine, other: &dyn StoreEngine) {
     assert!(one.read().await.unwrap().is_empty());

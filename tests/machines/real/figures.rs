@@ -56,23 +56,13 @@ impl Run {
 
     pub(super) fn figures(&self) -> String {
         let (lines, questions) = self.told();
-        let of =
-            |counts: &[usize], count: fn(usize) -> bool| counts.iter().filter(|told| count(**told)).count();
-        let odd = self.lines.iter().zip(&lines).filter(|(_, count)| **count != 1);
-        let odd: Vec<String> =
-            odd.map(|((token, due), count)| format!("{token} due {due}: {count}")).collect();
-        let [daemons, network, nodes, discord] = self.kills;
+        let odd: Vec<_> = self.lines.iter().zip(&lines).filter(|(_, told)| **told != 1).collect();
         format!(
-            "{} lines, {} twice, {} not; {} questions, {} answered twice, {} not; {} conflicts {:?}; kills: {daemons} of \
-             daemons, {nodes} of nodes, {network} of the network, {discord} of Discord; {odd:?}",
+            "{} lines, not told once {odd:?}; questions, each answered so often {questions:?}; conflicts {:?}; kills of \
+             daemons, of the network, of nodes, of Discord {:?}",
             lines.len(),
-            of(&lines, |told| told > 1),
-            of(&lines, |told| told == 0),
-            questions.len(),
-            of(&questions, |told| told > 1),
-            of(&questions, |told| told == 0),
-            self.cloud.conflicts.len(),
             self.cloud.conflicts,
+            self.kills,
         )
     }
 }
