@@ -1,10 +1,7 @@
 //! What a run may use, and what it has to ask for.
 
-use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory, Waiter};
-use vault_agent::deliver::DeliveryOrder;
-use vault_agent::format::routine::Routine;
-use vault_agent::routines::{RunProgress, Runner, RunnerParts, claim_due_runs};
-use vault_agent::turn::TurnJournal;
+use vault_agent::agent::{VaultApprovals, Waiter};
+use vault_agent::routines::{RunProgress, claim_due_runs};
 
 use crate::routines::by_hand::{Served, served};
 use crate::routines::rig::*;
@@ -20,29 +17,20 @@ fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked)
 #[test]
 fn a_run_waits_for_the_word_and_says_what_became_of_it() {
     for ticked in [true, false] {
-        let rig = Rig::new("2026-12-01T08:00:00Z");
+        let mut rig = Rig::new("2026-12-01T08:00:00Z");
+        rig.tools = Arc::<Outside>::default();
         rig.routine("news", "schedule: daily 08:00", "What is new?");
         rig.respond(calls("fetch", json!({})));
         let workspace = rig.workspace();
         let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
-        let runner = Runner::new(RunnerParts {
-            workspace: Arc::clone(&workspace),
-            turns: Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap()),
-            tools: Arc::new(|_: &str, _: &Routine| Arc::<Outside>::default() as Arc<dyn Toolbox>),
-            approvals: Arc::clone(&approvals) as _,
-            memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
-            permits: Arc::default(),
-            delivery_order: DeliveryOrder::only(Arc::clone(&rig.place) as _),
-        })
-        .unwrap();
+        let runner = rig.runner_with(Arc::clone(&approvals) as _);
         let open = claim_due_runs(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
-        let note = workspace.settings.paths.approvals.clone();
         let driven = runtime().block_on(async {
             let stop = CancellationToken::new();
             let word = async {
-                when("the question", || rig.text(&note).contains("- [ ] ap_")).await;
+                when("the question", || rig.text("Approvals.md").contains("- [ ] ap_")).await;
                 if ticked {
-                    rig.write(&note, &rig.text(&note).replace("- [ ] ap_", "- [x] ap_"));
+                    rig.write("Approvals.md", &rig.text("Approvals.md").replace("- [ ] ap_", "- [x] ap_"));
                 } else {
                     rig.later(SignedDuration::from_mins(31));
                 }
@@ -59,59 +47,27 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
     }
 }
 
-/// Settings of a server that other routines may use.
-fn server(pids: &Path, more: &str) -> String {
-    let more = format!("tools = [\"look\"]\nfor = [\"routine:other\"]\n{more}");
-    scripted_server("web", "good", pids, &more)
-}
-
-/// A routine that has to ask before it may use its server.
-fn asks_for_news(pids: &Path) -> Served {
-    let it = served("2026-12-01T08:00:00Z", &server(pids, "ask = [\"look\"]"));
-    it.routine("news", "schedule: daily 08:00\nenabled: true\nmcp: [web]");
-    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
-    it
-}
-
-#[test]
-fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_time() {
-    if !python() {
-        return;
-    }
-    let temp = tempfile::tempdir().unwrap();
-    let pids = temp.path().join("pids");
-    let it = asks_for_news(&pids);
-    drop(it.vault.run(&["routine", "run", "news"]).ok());
-    let asked = it.server.requests();
-    assert!(asked[1].results()[0].contains("waits for a person's approval"), "{:?}", asked[1].results());
-    assert!(!pids.exists(), "nothing was started");
-    let note = it.vault.read("Approvals.md");
-    assert!(note.contains("mcp web.look"), "{note}");
-    it.vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
-    let ran = it.vault.run(&["routine", "run", "news"]).ok();
-    assert!(ran.stdout.contains("look {\"q\": \"tea\"}"), "{}", ran.stdout);
-}
-
 #[test]
 fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
     if !python() {
         return;
     }
-    let temp = tempfile::tempdir().unwrap();
-    let it = asks_for_news(&temp.path().join("pids"));
+    let may = "tools = [\"look\"]\nfor = [\"routine:other\"]\nask = [\"look\"]";
+    let server = scripted_server("web", "good", Path::new("/dev/null"), may);
+    let it = served("2026-12-01T08:00:00Z", &server);
+    it.routine("news", "schedule: daily 08:00\nenabled: true\nmcp: [web]");
+    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
     let tick = it.vault.run(&["tick"]).ok();
     let note = it.vault.read("Approvals.md");
     let id = &note[note.find("ap_").unwrap()..][..15];
     tick.says(format!("asks for approval: tick `{id}` in `Approvals.md`"));
     tick.warns(format!("goes on in a later tick: it waits for the approval `{id}`"));
     // Nobody said anything yet: nothing is asked, told or put twice.
-    let again = it.vault.run(&["tick"]).ok();
-    assert!(!again.stdout.contains("approval"), "{again:?}");
+    it.vault.run(&["tick"]).ok().lacks("approval");
     assert_eq!((it.server.requests().len(), it.vault.read("Approvals.md")), (1, note.clone()));
     it.vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
-    let done = it.vault.json(&["tick"]);
-    assert_eq!(done["routines"]["ran"][0]["run"], "news@2026-12-01T08:00", "{done}");
-    assert_eq!(done["routines"]["ran"][0]["outcome"], "sent", "{done}");
+    let ran = it.vault.json(&["tick"])["routines"]["ran"][0].clone();
+    assert_eq!(pick(&ran, "run outcome"), json!(["news@2026-12-01T08:00", "sent"]));
     let asked = it.server.requests();
     assert_eq!(asked.len(), 2);
     assert!(asked[1].results()[0].contains("look {\"q\": \"tea\"}"), "{:?}", asked[1].results());
@@ -125,7 +81,13 @@ fn skill(it: &Served, name: &str) {
 
 #[test]
 fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
-    let it = served("2026-12-01T08:00:00Z", &server(Path::new("none"), ""));
+    let server = |name: &str, whose: &str| {
+        let tools = "command = [\"true\"]\ntools = [\"look\"]";
+        format!("[[mcp]]\nname = \"{name}\"\n{tools}\nfor = [\"{whose}\"]\n")
+    };
+    let servers =
+        server("own", "routine:narrow") + &server("web", "routine:else") + &server("mine", "assistant");
+    let it = served("2026-12-01T08:00:00Z", &servers);
     skill(&it, "tea");
     skill(&it, "milk");
     let head = "schedule: daily 08:00\nenabled: true";
@@ -137,17 +99,19 @@ fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
     drop(it.vault.run(&["routine", "run", "wide"]).ok());
     let asked = it.server.requests();
     let tells = |asked: &Asked, what: &str| String::from_utf8_lossy(&asked.bytes).contains(what);
-    let told = |at: usize| ["How tea", "How milk", "mcp_call"].map(|what| tells(&asked[at], what));
-    assert_eq!((told(0), told(2)), ([true, false, true], [true, true, false]));
+    let what = ["How tea", "How milk", "own (look); web (look)", "mcp_call", "mine (look)"];
+    let told = |at: usize| what.map(|what| tells(&asked[at], what));
+    assert_eq!(told(0), [true, false, true, true, false]);
+    assert_eq!(told(2), [true, true, false, false, false]);
     it.is_made_again(2);
 }
 
 #[test]
-fn a_run_asks_another_brain() {
+fn a_run_begins_with_the_brain_of_its_head_and_asks_another() {
     let it = served("2026-12-01T08:00:00Z", "");
-    let sage =
-        it.vault.read("vault-agent.toml").replace("\"local\"", "\"sage\"").replace("\"m\"", "\"wise\"");
-    it.vault.write("vault-agent.toml", it.vault.read("vault-agent.toml") + &sage);
+    let local = it.vault.read("vault-agent.toml");
+    let sage = local.replace("\"local\"", "\"sage\"").replace("\"m\"", "\"wise\"");
+    it.vault.write("vault-agent.toml", sage + &local);
     it.routine("tea", "schedule: daily 08:00\nenabled: true\nbrain: local");
     let mut ask = calls("ask_brain", json!({"name": "sage", "question": "Which tea?"}));
     it.server.respond(

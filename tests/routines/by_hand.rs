@@ -52,9 +52,8 @@ fn a_conflict_copy_of_a_routine_never_runs_and_is_said() {
     }
     it.vault.write("routines/evening 2.md", &enabled);
     let coming = it.vault.json(&["routine", "preview", "--count", "1"]);
-    let names: Vec<&str> =
-        coming.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["evening 2", "morning"], "a number at the end of a name without a namesake is a name");
+    // A number at the end of a name without a namesake is a part of it.
+    assert_eq!(pick(&coming, "0/name 1/name 2/name"), json!(["evening 2", "morning", null]));
     let said = "is named as a conflict copy of another one";
     it.vault.run(&["routine", "list"]).exits(1).warns(format!("morning 2: line 1: the note {said}"));
     it.vault.run(&["check"]).exits(1).says(said);
@@ -64,21 +63,17 @@ fn a_conflict_copy_of_a_routine_never_runs_and_is_said() {
 #[test]
 fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     let it = served("2026-12-01T07:00:00Z", "");
-    let list = |it: &Served| it.vault.json(&["routine", "list"]);
-    let before = list(&it);
-    assert_eq!(
-        pick(&before, "0/name 0/schedule 0/enabled 0/next 0/last 0/brain"),
-        json!(["morning", "weekdays 08:00", false, null, null, "local"])
-    );
+    let list = |fields| pick(&it.vault.json(&["routine", "list"])[0], fields);
+    let morning = json!(["morning", "weekdays 08:00", false, null, null, "local"]);
+    assert_eq!(list("name schedule enabled next last brain"), morning);
     let enabled = it.vault.run(&["routine", "enable", "Morning"]).ok();
     enabled.says("`morning` is now enabled; next run 08:00");
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
-    assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
+    assert_eq!(list("next"), json!(["2026-12-01T08:00:00+00:00"]));
     it.vault.run(&["routine", "preview", "--count", "10001"]).exits(2).warns("1..=10000");
-    let preview = it.vault.json(&["routine", "preview", "--count", "4"]);
-    let days: Vec<&str> =
-        preview[0]["at"].as_array().unwrap().iter().map(|at| &at.as_str().unwrap()[8..10]).collect();
-    assert_eq!(days, ["01", "02", "03", "04"]);
+    let preview = it.vault.json(&["routine", "preview", "--count", "5"]);
+    let ends = json!(["2026-12-01T08:00:00+00:00", "2026-12-07T08:00:00+00:00", null]);
+    assert_eq!(pick(&preview, "0/at/0 0/at/4 0/at/5"), ends);
     it.vault.run(&["status"]).says("routine   morning: next 08:00");
     drop(it.vault.run(&["routine", "disable", "morning"]).ok());
     assert_eq!(it.vault.read("routines/morning.md"), MORNING);
@@ -127,16 +122,15 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     assert_eq!(ran.stdout, "The rent.\n");
     // By its schedule it comes all the same, once.
     it.vault.set_now("2026-12-01T08:00:00Z");
-    let tick = it.vault.json(&["tick"]);
-    assert_eq!(tick["routines"]["ran"][0]["run"], "morning@2026-12-01T08:00");
-    assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
+    let ran = it.vault.json(&["tick"])["routines"]["ran"][0].clone();
+    assert_eq!(pick(&ran, "run outcome"), json!(["morning@2026-12-01T08:00", "sent"]));
     assert_eq!(it.vault.json(&["tick"])["routines"], Value::Null);
     assert_eq!(it.server.requests().len(), 2);
     // It is a channel of its own to those who count.
     let usage = it.vault.json(&["usage", "--by", "channel"]);
     assert_eq!(pick(&usage, "by/0/key by/0/calls by/0/input"), json!(["routine:morning", 2, 240]));
     let turns = it.vault.json(&["turns"]);
-    assert_eq!((&turns[0]["channel"], &turns[0]["state"]), (&"routine:morning".into(), &"done".into()));
+    assert_eq!(pick(&turns, "0/channel 0/state"), json!(["routine:morning", "done"]));
     it.is_made_again(2);
     // While the settings are wrong, the last good ones count, for its tools too.
     it.vault.write("vault-agent.toml", "half = [");
@@ -181,30 +175,13 @@ fn an_answer_that_cannot_be_written_is_shown_and_no_further_run_begins() {
     it.vault.run(&["routine", "list"]).warns(format!("t: {why}"));
     assert!(it.vault.doctor("routines")[0]["detail"].as_str().unwrap().starts_with(&format!("t: {why}")));
     let ran = it.vault.json(&["agenda", "--days", "1"])["entries"].to_string();
-    assert!(ran.contains("is a conflicting copy"), "{ran}");
+    contains_all(ran, &["is a conflicting copy"]);
     std::fs::remove_file(it.vault.path(copy)).unwrap();
     drop(it.vault.run(&["tick"]).ok());
     assert_eq!(it.vault.read("Journal.md").matches("An entry.").count(), 1);
     it.vault.run(&["status"]).lacks("not delivered");
     drop(it.vault.run(&["tick"]).ok());
     assert_eq!(it.server.requests().len(), 2, "those that came meanwhile are one");
-}
-
-#[test]
-fn a_run_s_request_is_made_again_with_the_servers_of_its_routine() {
-    let server = |name: &str, more: &str| {
-        format!("[[mcp]]\nname = \"{name}\"\ncommand = [\"true\"]\ntools = [\"look\"]\n{more}")
-    };
-    let servers = server("own", "for = [\"routine:morning\"]\n")
-        + &server("named", "for = [\"routine:else\"]\n")
-        + &server("other", "for = [\"assistant\"]\n");
-    let it = served("2026-12-01T07:00:00Z", &servers);
-    it.vault.write("routines/morning.md", MORNING.replace("only_if: due", "mcp: [named]"));
-    it.server.respond(|_| Reply::text("The rent."));
-    drop(it.vault.run(&["routine", "run", "morning"]).ok());
-    let asked = String::from_utf8_lossy(&it.server.requests()[0].bytes).into_owned();
-    assert!(asked.contains("own (look); named (look)") && !asked.contains("other (look)"), "{asked}");
-    it.is_made_again(1);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn below_an_open_block_an_answer_waits_until_it_is_closed() {
         rig.write("Ideas.md", open);
         rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Ideas", "Ideas?");
         let waits = rig.step().outcomes().remove(0);
-        assert!(waits.contains("a code block or a comment is left open in `Ideas.md`"), "{waits}");
+        contains_all(waits, &["a code block or a comment is left open in `Ideas.md`"]);
         assert_eq!(rig.text("Ideas.md"), open);
         rig.write("Ideas.md", &format!("{open}\n{close}"));
         assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: appended to Ideas.md"]);
@@ -75,6 +75,13 @@ fn a_secret_in_an_answer_reaches_neither_the_note_nor_the_log() {
     assert_eq!(rig.answers("a"), [masked]);
 }
 
+/// A routine that would append to this note; whether it was asked for anything.
+fn appends(rig: &Rig, target: &str) -> bool {
+    rig.respond(|_| Reply::text("written"));
+    rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: {target}"), "Write.");
+    !rig.step().driven.is_empty() || !rig.server.requests().is_empty()
+}
+
 #[test]
 fn no_routine_writes_where_the_agent_goes_by() {
     for target in [
@@ -91,11 +98,7 @@ fn no_routine_writes_where_the_agent_goes_by() {
         ".obsidian/app.md",
         "/etc/passwd",
     ] {
-        let rig = Rig::answering("2026-12-01T08:00:00Z", "written");
-        rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: {target}"), "Write.");
-        let step = rig.step();
-        assert!(step.driven.is_empty(), "{target}: {step:?}");
-        assert_eq!(rig.server.requests().len(), 0, "{target}");
+        assert!(!appends(&Rig::new("2026-12-01T08:00:00Z"), target), "{target}");
     }
 }
 
@@ -105,23 +108,17 @@ fn the_notes_that_the_agent_goes_by_are_those_of_the_settings_whatever_leads_the
     let links = [("Link.md", "Reminders.md"), ("Own", "Tools"), ("Out.md", "../state/note.md")];
     for target in ["Tools/x/SKILL.md", "Asked", "maybe.md", "Link", "Own/x/SKILL.md", "Own/new/a.md", "Out"] {
         let rig = Rig::with("2026-12-01T08:00:00Z", paths);
-        rig.respond(|_| Reply::text("written"));
-        for note in ["Reminders.md", "Tools/x/SKILL.md"] {
+        for note in ["Reminders.md", "Tools/x/SKILL.md", "../state/note.md"] {
             rig.write(note, "mine\n");
         }
-        std::fs::write(rig.state().join("note.md"), "mine\n").unwrap();
         for (name, to) in links {
             std::os::unix::fs::symlink(to, rig.path(name)).unwrap();
         }
-        rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: {target}"), "Write.");
-        let step = rig.step();
-        assert!(step.driven.is_empty() && rig.server.requests().is_empty(), "{target}: {step:?}");
+        assert!(!appends(&rig, target), "{target}");
     }
     // The standard names are free then.
     let rig = Rig::with("2026-12-01T08:00:00Z", paths);
-    rig.respond(|_| Reply::text("written"));
-    rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: skills/notes", "Write.");
-    assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: appended to skills/notes.md"]);
+    assert!(appends(&rig, "skills/notes") && rig.text("skills/notes.md").contains("written"));
 }
 
 #[test]

@@ -115,13 +115,17 @@ impl Rig {
     }
 
     pub fn runner(&self) -> Runner {
-        let workspace = self.workspace();
-        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
-        let approvals: Arc<dyn Approvals> = if self.leaves {
-            Arc::new(VaultApprovals::new(&workspace, Waiter::Turn))
+        self.runner_with(if self.leaves {
+            Arc::new(VaultApprovals::new(&self.workspace(), Waiter::Turn))
         } else {
             Arc::new(NoApprovals)
-        };
+        })
+    }
+
+    /// The same, where a person's word is asked for so.
+    pub fn runner_with(&self, approvals: Arc<dyn Approvals>) -> Runner {
+        let workspace = self.workspace();
+        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
         Runner::new(RunnerParts {
             workspace,
             turns,
