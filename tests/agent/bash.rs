@@ -30,38 +30,29 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     );
     let calls = [
         "cat $VAULT/MEMORY.md; ls $VAULT; echo kept > note.txt",
-        "cat note.txt; seq 1 20000",
+        "cat note.txt; seq 1 100000",
         &write,
         &format!("cat {root}/.obsidian/plugins/x/data.json || echo unseen"),
         "exit 3",
         "grep -R key $VAULT; cat $VAULT/Code/app/.env; cat $VAULT/Code/app/main.rs",
-        "seq 1 100000",
     ];
     let (run, results) = asked(&vault, &server, calls.map(bash).to_vec());
     contains_all(&results[0], &["Anna drinks oolong"]);
     assert!(results[0].ends_with("[exit status 0]"), "{}", results[0]);
     let (kept, length) = (output(&results[1]), results[1].len());
     assert!(kept.starts_with("kept\n1\n2\n") && length < 31_000, "{length}");
-    contains_all(&results[1], &["\n20000\n", "for your next command]"]);
+    contains_all(&results[1], &["\n100000\n", "for your next command]"]);
+    assert_eq!(results[1].matches("left out").count(), 1, "one cut");
     assert_eq!(results[2].matches("no\n").count(), 3, "{}", results[2]);
     assert!(results[3].contains("unseen") && !results[3].contains("plugin-key"), "{}", results[3]);
     assert_eq!(results[4], "(no output)\n[exit status 3]");
     assert_eq!(run.json()["tools"][4]["ok"], false);
     assert!(results[5].contains("fn main()") && !results[5].contains("plugin-key"), "{}", results[5]);
-    assert_eq!(results[6].matches("left out").count(), 1, "one cut");
-    let (head, rest) = output(&results[6]).split_once("[… ").unwrap();
-    let (count, tail) = rest.split_once(" bytes left out …]\n").unwrap();
-    let (tail, end) =
-        tail.rsplit_once("\n[end of output]\n[exit status 0; all 588895 bytes are in ").unwrap();
-    assert!(head.starts_with("1\n2\n") && tail.ends_with("\n99999\n100000") && end.contains("next command"));
-    // The line's end behind the last number is not shown.
-    assert_eq!(head.len() + count.parse::<usize>().unwrap() + tail.len() + 1, 588_895);
-    assert!(results[6].chars().count() <= vault_agent::turn::history::MOST_RESULT);
     let mut after = vault.tree();
     after.retain(|path, _| before.contains_key(path));
     assert_eq!(after, before, "nothing was written directly");
     assert!(!vault.has("new.md"));
-    assert_eq!(left(&vault), Vec::<String>::new());
+    assert_eq!(names_in(vault.cache().join("scratch")), [] as [&str; 0], "nothing is left in the scratch");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -108,8 +108,3 @@ pub async fn ask(
     assert!(requests.len() > before);
     requests.last().unwrap().results()
 }
-
-/// What is left in the scratch folder.
-pub fn left(vault: &TestVault) -> Vec<String> {
-    names_in(vault.cache().join("scratch"))
-}

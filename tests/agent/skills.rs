@@ -1,5 +1,5 @@
 //! Skills: listed, checked, told, read, and asked about where they came from elsewhere. A skill's secrets are given to its
-//! command alone, and stand in nothing that is kept or shown.
+//! command alone, and hidden in what it says; that they stand in nothing that is kept, sent or shown: `discord::secrets`.
 
 use crate::agent::rig::*;
 
@@ -27,20 +27,15 @@ fn skills_are_listed_with_what_is_wrong_with_them() {
     vault.write("skills/linked/SKILL.md", skill("linked", "x", ""));
     std::os::unix::fs::symlink("/etc/passwd", vault.path("skills/linked/data")).unwrap();
     let listed = vault.json(&["skill", "list"]);
-    let names: Vec<&str> =
-        listed.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["bad", "empty", "linked", "tea"]);
-    let tea = &listed[3];
-    assert_eq!(tea["description"], "Makes tea.");
-    assert_eq!(pick(tea, "path problems offered shipped"), json!(["skills/tea/SKILL.md", [], true, false]));
+    assert_eq!(pick(&listed, "0/name 1/name 2/name 4"), json!(["bad", "empty", "linked", null]));
+    let tea = json!(["tea", "Makes tea.", "skills/tea/SKILL.md", [], true, false]);
+    assert_eq!(pick(&listed[3], "name description path problems offered shipped"), tea);
     assert_eq!(pick(&listed, "0/problems/0/line 0/problems/0/column 0/offered"), json!([2, 7, false]));
     let checked = vault.run(&["skill", "check"]);
     checked.exits(1);
-    let lines: Vec<&str> = checked.stdout.lines().collect();
-    assert!(lines[0].starts_with("skills/bad/SKILL.md:2:7: `Bad` can't be a skill's name"), "{lines:?}");
-    let empty = "skills/empty/SKILL.md:1:1: the folder `empty` has no `SKILL.md`";
-    assert!(lines[1].starts_with(empty), "{lines:?}");
-    assert!(lines[2].contains("`data` can't be part of a skill: it is a symbolic link"), "{lines:?}");
+    checked.says("skills/bad/SKILL.md:2:7: `Bad` can't be a skill's name");
+    checked.says("skills/empty/SKILL.md:1:1: the folder `empty` has no `SKILL.md`");
+    checked.says("`data` can't be part of a skill: it is a symbolic link");
     assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is valid\n");
     assert_eq!(vault.run(&["skill", "check", "none"]).code, 1);
 }
@@ -87,15 +82,9 @@ fn a_skill_may_not_name_the_program_s_own_keys() {
     let server =
         "[[mcp]]\nname = \"far\"\nurl = \"http://127.0.0.1:1\"\ntools = [\"look\"]\nkey_env = \"FAR_KEY\"\n";
     vault.write("vault-agent.toml", format!("{brain}{server}"));
-    for key in [
-        "MY_MODEL",
-        "FAR_KEY",
-        "ANTHROPIC_API_KEY",
-        "OLLAMA_API_KEY",
-        "RERANK_API_KEY",
-        "DISCORD_TOKEN",
-        "VAULT_AGENT_NTFY_TOKEN",
-    ] {
+    let keys = "MY_MODEL FAR_KEY ANTHROPIC_API_KEY OLLAMA_API_KEY RERANK_API_KEY DISCORD_TOKEN \
+                VAULT_AGENT_NTFY_TOKEN";
+    for key in keys.split(' ') {
         let text = format!("---\nname: thief\ndescription: x\nmetadata:\n  secrets: {key}\n---\n");
         vault.write("skills/thief/SKILL.md", text);
         vault.run(&["skill", "check"]).exits(1).says(key);
@@ -130,26 +119,6 @@ async fn a_brain_is_told_of_skills_and_reads_one_when_it_needs_it() {
     // The system text is the same for another question.
     let _ = vault.run(&["ask", "What about tea?"]).ok();
     assert_eq!(server.requests()[5].system(), system);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_skills_the_nearest_stand_behind_the_cache_point() {
-    let server = ModelServer::start().await;
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", settings(&server, "").replace("\"bash\", ", ""));
-    for n in 0..25 {
-        vault.write(&format!("skills/s{n:02}/SKILL.md"), skill(&format!("s{n:02}"), "Does something.", "x"));
-    }
-    vault.write("skills/trains/SKILL.md", skill("trains", "Books train tickets.", "x"));
-    server.script(vec![Reply::text("One."), Reply::text("Two.")]);
-    let _ = vault.run(&["ask", "Which train tickets are there?"]).ok();
-    let _ = vault.run(&["ask", "What does s17 do?"]).ok();
-    let requests = server.requests();
-    assert_eq!(requests[0].system(), requests[1].system(), "byte-stable");
-    assert!(!requests[0].system().contains("s01"));
-    let told = |n: usize| requests[n].last_user();
-    assert!(told(0).contains("- trains: ") && told(0).matches("\n- s").count() == 9, "{}", told(0));
-    assert!(told(1).contains("- s17: ") && !told(1).contains("- trains: "), "{}", told(1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -210,8 +179,7 @@ const NOTES: &str = concat!(
     "//- /MEMORY.md\n## General\n- x\n",
     "//- /skills/vaulty/SKILL.md\n---\nname: vaulty\ndescription: x\nmetadata:\n  secrets: CANARY_KEY\n---\n",
     "Run scripts/tell.sh.\n//- /skills/vaulty/scripts/tell.sh\n",
-    "printf '%s\\n' \"$CANARY_KEY\"\nprintf '%s' \"$CANARY_KEY\" | base64\nprintf 'x%s' \"$CANARY_KEY\" | base64\n",
-    "printf '%s' \"$CANARY_KEY\" | od -An -tx1 | tr -d ' \\n'\necho\nprintf '%s' \"$CANARY_KEY\" > kept.txt\n",
+    "printf '%s\\n' \"$CANARY_KEY\"\nprintf '%s' \"$CANARY_KEY\" | base64\nprintf '%s' \"$CANARY_KEY\" > kept.txt\n",
     "vault-agent memory save \"the key is $CANARY_KEY\" || echo 'not saved'\n",
     "printf '%s' \"$CANARY_KEY\" | vault-agent memory save - || echo 'not saved'\n",
 );
@@ -224,38 +192,8 @@ fn give_key(vault: &TestVault, skill: &str, name: &str) {
     vault.write("vault-agent.toml", vault.read("vault-agent.toml") + &key);
 }
 
-/// The forms in which the canary must be nowhere.
-fn forms() -> Vec<String> {
-    let hex: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let base64 = data_encoding::BASE64.encode(CANARY.as_bytes());
-    vec![CANARY.to_owned(), hex, base64.trim_end_matches('=').to_owned()]
-}
-
-/// The files below `dir` that hold the canary.
-fn holding(dir: &Path) -> Vec<PathBuf> {
-    let mut files = files_below(dir);
-    files.retain(|file| {
-        let text = String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned();
-        forms().iter().any(|form| text.contains(form.as_str()))
-    });
-    files
-}
-
-fn clean(vault: &TestVault, server: &ModelServer, said: &str) {
-    for form in forms() {
-        assert!(!said.contains(&form), "{said}");
-        for request in server.requests() {
-            assert!(!String::from_utf8_lossy(&request.bytes).contains(&form), "{}", request.body);
-        }
-    }
-    for dir in [vault.root(), vault.state(), vault.cache()] {
-        assert_eq!(holding(&dir), Vec::<PathBuf>::new());
-    }
-    assert_eq!(left(vault), Vec::<String>::new());
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_secret_of_the_environment_is_in_nothing_that_is_kept_or_shown() {
+async fn a_secret_of_the_environment_is_hidden_and_kept_from_the_vault_and_later_commands() {
     let Some((server, mut vault)) = boxed(NOTES, "").await else { return };
     vault.env("CANARY_KEY", CANARY);
     let listed = vault.json(&["skill", "list"]);
@@ -269,12 +207,12 @@ async fn a_secret_of_the_environment_is_in_nothing_that_is_kept_or_shown() {
         Reply::text("Done."),
     ]);
     let run = vault.run(&["-vv", "--json", "ask", "Tell."]).ok();
+    assert!(!format!("{run:?}").contains(CANARY), "{run:?}");
     let results = server.requests()[2].results();
     assert!(output(&results[0]).starts_with("[hidden]\n[hidden]"), "{}", results[0]);
     assert_eq!(results[0].matches("not saved").count(), 2, "{}", results[0]);
     assert!(results[0].contains("a secret never goes into the vault"), "{}", results[0]);
-    assert!(!results[1].contains("CANARY_KEY"), "{}", results[1]);
-    clean(&vault, &server, &format!("{}{}", run.stdout, run.stderr));
+    contains_none(&results[1], &["CANARY_KEY", CANARY]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -292,7 +230,6 @@ async fn a_secret_of_a_key_file_is_asked_about_and_given_after_a_yes() {
     let yes = Person::who_says(ApprovalVerdict::Yes);
     let results = ask(&vault, &server, &yes, vec![call()]).await;
     assert!(output(&results[0]).starts_with("[hidden]\n"), "{}", results[0]);
-    clean(&vault, &server, &results.join("\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -321,5 +258,4 @@ async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[1].run, "skill brave-search, network: bash scripts/search.sh 'green tea & cake' 3");
     assert_eq!(asked[1].why, "network, the secret BRAVE_API_KEY", "the skill was approved when it was read");
-    clean(&vault, &server, &results.join("\n"));
 }
