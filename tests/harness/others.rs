@@ -16,10 +16,11 @@ fn call(tool: &str) -> Reply {
     Reply::tool(format!("mcp__web__{tool}"), json!({"q": "tea"}))
 }
 
-async fn claude(more: &str, verdict: ApprovalVerdict) -> Rig {
+/// None where there is no Python.
+async fn claude(more: &str, verdict: ApprovalVerdict) -> Option<Rig> {
     let mut rig = Rig::new(|rig| rig.brain("claude-code", "cc") + &server("children", rig.dir(), more)).await;
     rig.person = Person::who_says(verdict);
-    rig
+    python().then_some(rig)
 }
 
 /// The server ran, and it is gone with what it started.
@@ -32,11 +33,8 @@ fn is_gone(rig: &Rig) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_free_tool_is_called_one_is_asked_about_and_no_other_is_there() {
-    if !python() {
-        return;
-    }
     for (verdict, ran) in [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false)] {
-        let rig = claude("ask = [\"walk\"]\nask_after_reading = false", verdict).await;
+        let Some(rig) = claude("ask = [\"walk\"]\nask_after_reading = false", verdict).await else { return };
         rig.server.script(vec![call("look"), call("walk"), call("other_0"), Reply::text("Done.")]);
         assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
         let rows = rig.tools(1);
@@ -55,10 +53,7 @@ async fn a_free_tool_is_called_one_is_asked_about_and_no_other_is_there() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_it_says_taints_the_turn() {
-    if !python() {
-        return;
-    }
-    let rig = claude("", ApprovalVerdict::No).await;
+    let Some(rig) = claude("", ApprovalVerdict::No).await else { return };
     rig.server.script(vec![call("look"), call("look"), Reply::text("Done.")]);
     assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
     let ends: Vec<bool> = rig.tools(1).into_iter().map(|row| row.result.unwrap().is_error).collect();
@@ -72,9 +67,6 @@ async fn what_it_says_taints_the_turn() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_cannot_be_given_is_left_out() {
-    if !python() {
-        return;
-    }
     let rig = Rig::new(|rig| {
         let of = server("good", rig.dir(), "").replace("CARGO_MANIFEST_DIR\"", "VAULT_AGENT_NO_SUCH\"");
         rig.brain("claude-code", "cc") + &of

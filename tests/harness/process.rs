@@ -26,30 +26,6 @@ fn gone(word: &str) {
 }
 
 #[tokio::test]
-async fn words_go_both_ways_and_the_environment_is_bare() {
-    let temp = tempfile::tempdir().unwrap();
-    let script = r#"read line; echo "$line"; env | grep -c '^CARGO' ; printf '{"end":true}'; exit 3"#;
-    let mut child = shell(temp.path(), script);
-    child.send(&json!({"hello": "there"}));
-    assert_eq!(child.next().await.unwrap(), Some(json!({"hello": "there"})));
-    assert_eq!(child.next().await.unwrap(), Some(json!(0)), "nothing of this test's environment");
-    assert_eq!(child.next().await.unwrap(), Some(json!({"end": true})), "the last line needs no end");
-    assert_eq!(child.next().await.unwrap(), None);
-    assert!(child.crashed().await.message.contains("ended with status 3"));
-}
-
-#[tokio::test]
-#[cfg(target_os = "linux")]
-async fn whatever_went_into_the_background_ends_with_the_child() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut child = shell(temp.path(), "(sleep 31415 &) ; setsid sleep 31416 & echo 1; wait");
-    assert_eq!(child.next().await.unwrap(), Some(json!(1)));
-    drop(child);
-    gone("31415");
-    gone("31416");
-}
-
-#[tokio::test]
 #[cfg(target_os = "linux")]
 async fn what_a_killed_supervisor_leaves_is_found_by_its_mark() {
     let temp = tempfile::tempdir().unwrap();

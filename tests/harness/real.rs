@@ -134,12 +134,7 @@ async fn failures_of_its_provider_are_classed() {
     };
     let table = [
         (Reply::status(401).body(error("authentication_error", "invalid x-api-key")), FailureClass::Auth),
-        (Reply::status(429).body(error("rate_limit_error", "slow down")), FailureClass::RateLimit),
         (Reply::status(529).body(error("overloaded_error", "Overloaded")), FailureClass::RateLimit),
-        (
-            Reply::status(400).body(error("invalid_request_error", "Your credit balance is too low")),
-            FailureClass::Billing,
-        ),
         (Reply::status(404).body(error("not_found_error", "model: x")), FailureClass::UnknownModel),
     ];
     for (reply, class) in table {

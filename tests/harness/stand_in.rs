@@ -2,7 +2,7 @@
 //!
 //! It asks the model server at `ANTHROPIC_BASE_URL`, starts the MCP servers of `--mcp-config` and calls their tools,
 //! asks for permission over its pipe before each, keeps sessions in its folder, and reports failures of its provider
-//! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
+//! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+die-after-tool`.
 
 use crate::harness::rig::*;
 use crate::mcp::client::Client;
@@ -193,9 +193,6 @@ impl Program {
                 results.push(ToolResult { call_id: call.id.clone(), text, is_error });
                 if self.is("die-after-tool") {
                     die();
-                }
-                if self.is("exit-after-tool") {
-                    return 1;
                 }
                 if self.is("hang-after-tool") {
                     hang();
