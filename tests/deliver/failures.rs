@@ -2,13 +2,11 @@
 
 use crate::deliver::world::*;
 
-use vault_agent::deliver;
-
 const NOW: &str = "2026-12-01T09:30:00Z";
 
-/// So many lines that are due: `r00`, `r01` and so on.
+/// So many lines that are due: `r00`, `r01` and so on; their ids go down.
 fn numbered(count: u8) -> String {
-    let id = |n: u8| format!("AAAAAAAAAA{}{}", (b'A' + n / 26) as char, (b'A' + n % 26) as char);
+    let id = |n: u8| format!("AAAAAAAAAA{}{}", (b'Z' - n / 26) as char, (b'Z' - n % 26) as char);
     (0..count).map(|n| line("2026-12-01", "09:30", "none", &format!("r{n:02}"), &id(n))).collect()
 }
 
@@ -101,33 +99,6 @@ fn an_unreachable_place_is_tried_less_and_less_often() {
 }
 
 #[test]
-fn what_waits_for_a_place_goes_out_with_the_first_that_it_takes() {
-    let mut world = World::due("Call");
-    for minute in 0..3_u32 {
-        if minute > 0 {
-            let c = char::from(b'A' + u8::try_from(minute).unwrap());
-            let more = line("2026-12-01", &format!("09:3{minute}"), "none", &c.to_string(), &id(c));
-            world.write(world.read() + &more);
-        }
-        // Whatever is tried in this minute fails, and its pause grows.
-        for _ in 0..4 {
-            world.place.fault(Fault::Unreachable(None));
-        }
-        world.at(&format!("2026-12-01T09:3{minute}:00Z")).tick();
-        world.place.faults.lock().unwrap().clear();
-    }
-    let waiting = world.journal().open_deliveries().unwrap();
-    assert_eq!(waiting.len(), 3);
-    let first = waiting.iter().filter_map(|one| one.retry).min().unwrap();
-    let last = waiting.iter().filter_map(|one| one.retry).max().unwrap();
-    assert!(last > first, "each has a pause of its own: {waiting:?}");
-    world.clock.set(first);
-    assert_eq!(world.tick().fired.len(), 3);
-    assert_eq!(world.place.texts().len(), 3);
-    assert_eq!(world.read(), "");
-}
-
-#[test]
 fn a_new_message_that_arrives_lets_go_what_waits() {
     let mut world = World::due("Call");
     for _ in 0..6 {
@@ -148,23 +119,6 @@ fn a_failure_that_the_same_pass_mends_is_none() {
     world.place.fault(Fault::Unreachable(None));
     let report = world.tick();
     assert_eq!((report.fired.len(), report.failed.len()), (2, 0), "{:?}", report.failed);
-}
-
-#[test]
-fn a_place_that_asks_for_a_pause_gets_it_for_all() {
-    let mut world = World::new(NOW, &due_at("09:30", "ABC"));
-    world.place.fault(Fault::Unreachable(Some(Duration::from_secs(40))));
-    let report = world.tick();
-    assert_eq!(*world.place.attempts.lock().unwrap(), 1);
-    let again = report.next_pass.unwrap();
-    assert!(again >= world.clock.now() + secs(40));
-    // What comes after the refused one waits for it, also in other passes and what is due by then.
-    world.write(world.read() + &line("2026-12-01", "09:30", "none", "D", &id('D')));
-    let report = world.later(secs(10)).tick();
-    assert_eq!((report.fired.len(), *world.place.attempts.lock().unwrap()), (0, 1));
-    assert_eq!(report.next_pass, Some(again));
-    assert_eq!(world.later(secs(35)).tick().fired.len(), 4);
-    assert_eq!(world.place.texts(), ["Reminder: A", "Reminder: B", "Reminder: C", "Reminder: D"]);
 }
 
 #[test]
@@ -261,17 +215,6 @@ fn a_recurring_one_that_was_sent_but_not_moved_is_not_counted_as_missed() {
     world.write(&text);
     let report = world.at("2026-12-04T10:00:00Z").tick();
     assert_eq!((report.fired[0].missed, report.fired[0].due.as_str()), (2, "2026-12-04T09:30:00+00:00"));
-}
-
-#[test]
-fn a_confirmation_is_sent_once_with_the_exact_line() {
-    let mut world = World::new(NOW, "");
-    let exact = line("2026-12-09", "09:30", "none", "Call", &id('A'));
-    deliver::confirm(&world.journal(), "added", exact.trim_end(), world.clock.now()).unwrap();
-    world.place.fault(Fault::LostAnswer);
-    world.tick();
-    world.later(secs(20)).tick();
-    assert_eq!(world.later(secs(20)).told(), [format!("added:\n```\n{exact}```")]);
 }
 
 #[test]

@@ -97,7 +97,8 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
                 _ => {}
             }
             if random.u8(..12) == 0 {
-                let fault = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable][random.usize(..3)];
+                let faults = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable, Cut::Refused];
+                let fault = faults[random.usize(..4)];
                 several.engines[at].next([fault]);
             }
             if random.u8(..12) == 0 {

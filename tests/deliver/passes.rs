@@ -59,14 +59,6 @@ fn what_was_missed_comes_once_or_as_a_digest() {
 }
 
 #[test]
-fn the_same_minute_comes_in_file_order() {
-    let mut world = World::new(NOW, &due_at("09:30", "CAB"));
-    let report = world.tick();
-    assert_eq!(world.place.texts(), ["Reminder: C", "Reminder: A", "Reminder: B"]);
-    assert_eq!(report.fired.iter().map(|fired| fired.text.as_str()).collect::<Vec<_>>(), ["C", "A", "B"]);
-}
-
-#[test]
 fn a_commitment_is_marked_and_no_other_byte_changes() {
     let mut world = World::new(NOW, "");
     let text = "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus:  pending   # yes\ndue: 2026-12-01T09:30:00Z\nscope: thread:42\nx: y\n---\nRemind Kyle.\nTwice.\n\n---\nid: c-2026-12-01-002\nstatus: pending\ndue: 2026-12-01T09:31:00Z\n---\nLater.\n";
@@ -81,18 +73,6 @@ fn a_commitment_is_marked_and_no_other_byte_changes() {
     assert_eq!(arrived.scope.unwrap().to_string(), "thread:42");
     drop(arrived);
     assert!(world.tick().fired.is_empty());
-}
-
-#[test]
-fn ids_are_given_to_whole_lines_only() {
-    let text = line("2026-12-09", "09:30", "none", "Later", "")
-        + line("2026-12-10", "09:30", "none", "Typing", "").trim_end();
-    let mut world = World::new(NOW, &text);
-    assert_eq!(world.tick().ids_added.len(), 1);
-    assert_eq!(without_random(&world.read()), text.replacen("\"\n", "\" id=rid_[ID]\n", 1));
-    let before = world.read();
-    assert!(world.tick().ids_added.is_empty());
-    assert_eq!(world.read(), before);
 }
 
 #[test]
@@ -118,35 +98,6 @@ fn a_due_line_without_an_id_fires_at_once_and_gets_one_as_it_moves() {
     let rewritten = merged.lines().next().unwrap().to_owned() + "\n";
     assert!(world.tick().fired.is_empty());
     assert_eq!(world.read(), rewritten);
-}
-
-#[test]
-fn a_line_that_comes_back_goes_again_without_firing() {
-    let (text, mut world) = (due(&["Call"]), World::due("Call"));
-    assert_eq!(world.tick().fired.len(), 1);
-    world.later(SignedDuration::from_mins(2)).write(&text);
-    let report = world.tick();
-    assert!(report.fired.is_empty());
-    assert_eq!(report.removed_again, ["rid_AAAAAAAAAAAA"]);
-    assert_eq!(world.read(), "");
-    // With another date it is a new occurrence.
-    world.write(line("2026-12-01", "09:31", "none", "Call", &id('A')));
-    assert_eq!(world.tick().fired.len(), 1);
-    assert_eq!(world.place.texts().len(), 2);
-}
-
-#[test]
-fn words_that_changed_after_firing_stay_and_are_told_once() {
-    let mut world = World::due("Call");
-    world.tick();
-    let changed = due(&["Call her"]);
-    world.write(&changed);
-    let report = world.tick();
-    assert!(report.fired.is_empty());
-    assert_eq!(report.near_misses.len(), 1);
-    insta::assert_snapshot!(report.near_misses[0].reason, @"this reminder was delivered already (`rid_AAAAAAAAAAAA@2026-12-01T09:30`), before its text was changed; it does not fire again");
-    assert_eq!(world.read(), changed);
-    assert!(world.tick().near_misses.is_empty());
 }
 
 #[test]
@@ -181,9 +132,11 @@ fn identical_copies_fire_once_and_differing_ones_both() {
     world.write(&same);
     assert!(world.tick().fired.is_empty());
 
+    // Without ids they get none, also where they differ by blanks alone.
     let nameless = line("2026-12-01", "09:30", "none", "Call", "");
-    let mut world = World::new(NOW, &(nameless.clone() + &nameless));
-    assert_eq!(world.tick().fired.len(), 1);
+    let mut world = World::new("2026-11-30T09:30:00Z", &format!("{nameless}{} \n", nameless.trim_end()));
+    assert_eq!(world.tick().ids_added, [] as [&str; 0]);
+    assert_eq!(world.at(NOW).tick().fired.len(), 1);
     assert_eq!(world.read(), "");
 }
 
@@ -224,36 +177,13 @@ fn near_misses_are_told_once_and_again_when_made_again() {
 }
 
 #[test]
-fn a_clock_that_goes_back_fires_nothing_again() {
-    let mut world = World::new(NOW, &line("2026-12-01", "09:30", "daily", "Pills", &id('A')));
-    assert_eq!(world.tick().fired.len(), 1);
-    for back in ["2026-12-01T09:29:00Z", "2026-12-01T09:31:00Z", "2026-11-01T09:31:00Z"] {
-        assert!(world.at(back).tick().fired.is_empty(), "{back}");
-    }
-    assert_eq!(world.at("2026-12-02T09:30:00Z").tick().fired.len(), 1);
-}
-
-#[test]
-fn a_dry_run_says_what_would_fire_and_leaves_no_trace() {
-    let text = line("2026-12-01", "09:30", "none", "Call", "") + "- [ ] date=x time=y recur=none msg=\"z\"\n";
-    let mut world = World::new(NOW, &text);
-    let report = world.pass(PassMode::DryRun);
-    assert_eq!((report.fired.len(), report.near_misses.len(), report.dry_run), (1, 1, true));
-    assert_eq!(world.read(), text);
-    assert!(world.place.texts().is_empty());
-    let report = world.tick();
-    assert_eq!((report.fired.len(), report.near_misses.len()), (1, 1));
-}
-
-#[test]
 fn another_machine_fires() {
     let text = line("2026-12-01", "09:30", "none", "Call", "") + "- [ ] date=x time=y recur=none msg=\"z\"\n";
     let mut world = World::new(NOW, &text);
     world.settings.read_only = vault_agent::deliver::pass::read_only(Some("tower"), "laptop");
     let report = world.tick();
-    insta::assert_snapshot!(report.read_only.unwrap(), @"`tower` fires the reminders of this vault (`[schedule] host`), and this machine is `laptop`");
-    assert!(report.fired.is_empty() && report.ids_added.is_empty());
-    assert_eq!(report.near_misses.len(), 1);
+    contains_all(report.read_only.unwrap(), &["`tower` fires the reminders of this vault"]);
+    assert_eq!((report.fired.len(), report.ids_added.len(), report.near_misses.len()), (0, 0, 1));
     assert_eq!(world.read(), text);
     assert_eq!(vault_agent::deliver::pass::read_only(Some("Laptop"), "laptop"), None);
 }
@@ -262,6 +192,7 @@ fn another_machine_fires() {
 fn the_daemon_waits_until_the_note_is_still() {
     let soon = line("2026-12-01", "09:30", "none", "Call", &id('A'));
     let later = line("2026-12-09", "09:30", "none", "Later", "");
+    let half = "- [ ] date=2026-12-10 time=09:30 recur=none msg=\"Typing\"";
     let mut world = World::new(NOW, &(soon.clone() + &later));
     let report = world.pass(PassMode::Daemon);
     assert_eq!(report.fired.len(), 1, "firing waits for nothing");
@@ -269,15 +200,15 @@ fn the_daemon_waits_until_the_note_is_still() {
     let again = report.next_pass.expect("it has more to do");
     assert_eq!(world.clock.now().duration_until(again), SignedDuration::from_secs(5));
     // The person types on.
-    world.later(SignedDuration::from_secs(4)).write(soon.clone() + &later + "typing\n");
+    world.later(SignedDuration::from_secs(4)).write(soon.clone() + &later + half);
     assert!(world.pass(PassMode::Daemon).fired.is_empty());
     world.later(SignedDuration::from_secs(4));
     assert!(world.pass(PassMode::Daemon).fired.is_empty());
     assert!(world.read().starts_with(&soon));
     world.later(SignedDuration::from_secs(1));
     assert_eq!(world.pass(PassMode::Daemon).ids_added.len(), 1);
-    let later = line("2026-12-09", "09:30", "none", "Later", "[ID]");
-    assert_eq!(without_random(&world.read()), later + "typing\n");
+    let named = line("2026-12-09", "09:30", "none", "Later", "[ID]");
+    assert_eq!(without_random(&world.read()), named + half, "a line without its end gets no id");
 }
 
 #[test]
@@ -304,15 +235,6 @@ fn what_cannot_be_read_is_told_and_the_rest_goes_on() {
     assert_eq!((report.fired.len(), report.problems.len()), (1, 1));
     assert!(report.has_problem());
     insta::assert_snapshot!(report.problems[0], @"`Reminders.md` is a folder, where a file should be; move it out of the way");
-}
-
-#[test]
-fn a_line_in_code_or_a_comment_never_fires() {
-    let due = line("2026-12-01", "09:30", "none", "Example", "");
-    let text = format!("```\n{due}```\n%%\n{due}%%\n<!--\n{due}-->\n- [x] {}", &due[6..]);
-    let mut world = World::new(NOW, &text);
-    assert!(world.tick().fired.is_empty());
-    assert_eq!(world.read(), text);
 }
 
 #[test]
@@ -381,14 +303,4 @@ fn an_old_copy_of_one_of_two_lines_with_one_id_is_not_told_again() {
     world.write(world.read() + &weekly("Bins"));
     world.at("2026-12-15T09:30:00Z").tick();
     assert_eq!(world.place.texts().len(), 6, "{:?}", world.place.texts());
-}
-
-#[test]
-fn lines_of_one_meaning_get_no_ids_and_are_told_as_one() {
-    let weekly = "- [ ] date=2026-12-01 time=09:30 recur=weekly msg=\"Bins\"";
-    let mut world = World::new("2026-11-30T09:30:00Z", &format!("{weekly}\n{weekly} \n"));
-    world.tick();
-    assert!(!world.read().contains("id="), "{}", world.read());
-    world.at("2026-12-01T09:30:00Z").tick();
-    assert_eq!(world.place.texts().len(), 1);
 }

@@ -36,24 +36,6 @@ fn what_is_due_waits_for_the_morning_and_says_so() {
 }
 
 #[test]
-fn what_is_taken_out_at_night_never_comes() {
-    let mut world = quiet(&night("Call", 'A'));
-    world.tick();
-    world.write("");
-    assert!(world.at("2026-12-02T07:00:00Z").told().is_empty());
-}
-
-#[test]
-fn many_that_waited_come_together() {
-    let all: String = "ABCDE".chars().map(|letter| night(&letter.to_string(), letter)).collect();
-    let mut world = quiet(&all);
-    world.tick();
-    world.at("2026-12-02T07:00:00Z").tick();
-    let texts = world.place.texts();
-    assert!(texts.len() == 1 && texts[0].starts_with("5 were missed:"), "{texts:?}");
-}
-
-#[test]
 fn an_attempt_that_failed_in_the_evening_is_not_repeated_at_night() {
     let mut world = quiet(&line("2026-12-01", "21:59", "none", "Call", &id('A'))).with_other();
     world.at("2026-12-01T21:59:00Z");

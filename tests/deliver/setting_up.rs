@@ -40,13 +40,8 @@ pub fn begin(vault: &TestVault, told: &str) -> Pty {
     at
 }
 
-/// From the questions that aren't about who is told to the end: what stood on the terminal since. A vault that is there
-/// may be on another machine, too.
-fn end(at: Pty, is_there: bool) -> String {
-    finish(at, is_there).0
-}
-
-/// The same, and all that stood on the terminal.
+/// From the questions that aren't about who is told to the end: what stood on the terminal since, and all that stood
+/// there. A vault that is there may be on another machine, too.
 pub fn finish(mut at: Pty, is_there: bool) -> (String, String) {
     if cfg!(feature = "assistant") {
         at.answer("Which brain answers?", "none");
@@ -108,7 +103,7 @@ fn ntfy_is_asked_for_tried_and_told() {
     at.answer("Which topic? [t]", "");
     at.answer("Access token", "");
     at.see("ok a test message is in the topic");
-    let shown = end(at, false);
+    let shown = finish(at, false).0;
     contains_all(&shown, &["kind = \"ntfy\"", "ntfy-token: a secret, for you alone"]);
     assert!(!shown.contains("tk_secret"), "{shown}");
     let token = "token_file = \"~/.config/vault-agent/ntfy-token\"";
@@ -153,7 +148,7 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     at.answer("Sender address? [me@example.org]", "");
     at.answer("Recipient address? [me@example.org, Zoë <you@example.org>]", "");
     at.see("ok the mail server accepted a test message");
-    let shown = end(at, false);
+    let shown = finish(at, false).0;
     assert!(!shown.contains("passw0rd") && shown.contains("mail-password: a secret"), "{shown}");
     let to = "to = [\"me@example.org\", \"Zoë <you@example.org>\"]";
     has_lines(&vault, &["kind = \"email\"", "server = \"localhost\"", "security = \"none\""]);
@@ -171,18 +166,10 @@ fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
     at.answer("The address, or a file that contains it", "example.org/hook");
     let said = at.answer("The address", &web.url);
     assert!(said.contains("that is no web address") && !said.contains("example.org/hook"), "{said}");
-    at.answer("Signing secret", "short");
-    assert!(at.answer("The address", "").contains("has only 5 bytes"));
     web.fault(Fault::Status(401, ""));
-    contains_all(at.answer("Signing secret", "skip"), &["Enter keeps the one from before"]);
-    drop(at);
-
-    let vault = machine();
-    let mut at = begin(&vault, "webhook");
-    at.answer("The address", &web.url);
     assert!(at.answer("Signing secret", "").contains("Enter makes a new one"));
     assert!(at.answer("The address", "anyway").contains("the webhook answers 401"));
-    let shown = end(at, false);
+    let shown = finish(at, false).0;
     assert!(!shown.contains(&web.url) && shown.contains("webhook-url: a secret"), "{shown}");
     assert_eq!(secret(&vault, "webhook-url"), web.url);
     assert!(secret(&vault, "webhook-secret").starts_with("whsec_"));
@@ -196,16 +183,14 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     let server = NtfyServer::start(true, true);
     let vault = machine();
     let mut at = begin(&vault, "pigeon, ntfy");
-    assert!(
-        at.answer("How should reminders reach you", "ntfy, email, console")
-            .contains("`pigeon` is none of them")
-    );
+    let said = at.answer("How should reminders reach you", "ntfy, email, console");
+    contains_all(said, &["`pigeon` is none of them"]);
     at.answer("Which ntfy server?", &server.web.url);
     at.answer("Which topic?", "t");
     at.answer("Access token", "");
     at.see("ok a test message is in the topic");
     at.answer("Which mail server?", "skip");
-    contains_all(end(at, false), &["notify.kinds = [\"ntfy\", \"console\"]"]);
+    contains_all(finish(at, false).0, &["notify.kinds = [\"ntfy\", \"console\"]"]);
     let before = settings(&vault);
     has_lines(&vault, &["kinds = [\"ntfy\", \"console\"]"]);
     contains_none(&before, &["kind = \"console\""]);
@@ -214,12 +199,12 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     at.answer(&format!("Which ntfy server? [{}]", server.web.url), "");
     at.answer("Which topic? [t]", "");
     at.answer("Access token", "");
-    end(at, true);
+    finish(at, true);
     assert_eq!(settings(&vault), before);
     // Leaving the question out keeps it too; naming another one changes it.
-    end(begin(&vault, "skip"), true);
+    finish(begin(&vault, "skip"), true);
     assert_eq!(settings(&vault), before);
-    end(begin(&vault, "console"), true);
+    finish(begin(&vault, "console"), true);
     assert!(settings(&vault).contains("\nkind = \"console\"\n"));
 }
 

@@ -107,14 +107,9 @@ impl Season {
         let local: civil::DateTime = local.datetime().date().at(local.hour(), local.minute(), 0, 0);
         let at = vault_agent::schedule::resolve(&self.world.settings.zone, local);
         let recurs = ["none", "daily", "weekly", "monthly"][recur];
-        let id = if with_id {
-            format!("AAAAAAAAA{:03}", self.count).replace(['0', '1', '8', '9'], "Z")
-        } else {
-            String::new()
-        };
-        let taken = !id.is_empty() && self.world.read().contains(&id);
-        let id = if taken { "" } else { &id };
-        let text = line(&local.date().to_string(), &local.strftime("%H:%M").to_string(), recurs, &name, id);
+        let id = || format!("AAAAAAAAA{:03}", self.count).replace(['0', '1', '8', '9'], "Z");
+        let id = with_id.then(id).filter(|id| !self.world.read().contains(id)).unwrap_or_default();
+        let text = line(&local.date().to_string(), &local.strftime("%H:%M").to_string(), recurs, &name, &id);
         self.world.write(self.world.read() + &text);
         self.written.insert(name, Written { at, recurring: recur > 0, deleted: false });
     }

@@ -20,6 +20,18 @@ pub fn world(on: &[TaskFormat]) -> World {
     world
 }
 
+fn tasks(world: &mut World) -> &mut TaskSettings {
+    world.settings.tasks.as_mut().unwrap()
+}
+
+/// The same after a first pass over a note.
+fn began(on: &[TaskFormat], note: &str, text: impl AsRef<[u8]>) -> World {
+    let mut world = world(on);
+    world.folder.write(note, text);
+    world.tick();
+    world
+}
+
 /// What arrived, without what is said once when forms are turned on.
 pub fn told(world: &World) -> Vec<String> {
     world.place.texts().into_iter().filter(|text| !text.starts_with("Tasks in your notes")).collect()
@@ -28,6 +40,12 @@ pub fn told(world: &World) -> Vec<String> {
 /// What was told after a pass at this time.
 fn told_at(world: &mut World, now: &str) -> Vec<String> {
     world.at(now).tick();
+    told(world)
+}
+
+/// What was told after a pass a minute later.
+fn told_later(world: &mut World) -> Vec<String> {
+    world.later(SignedDuration::from_mins(1)).tick();
     told(world)
 }
 
@@ -44,18 +62,10 @@ fn each_form_is_told_once_and_its_line_stays() {
         // Each pass is a process of its own here.
         world.memory = PassState::default();
     }
-    assert_eq!(
-        told(&world),
-        [
-            "Task: Pay rent · Home.md",
-            "Task: Call Bob · Home.md",
-            "Task: Card · Home.md",
-            "Task: Mail · Home.md",
-            "Task: Meet · Home.md (next 09:35)",
-            "Task: Meet · Home.md",
-            "Task: Cake · Cake.md",
-        ]
-    );
+    let came = told(&world).join("\n").replace("Task: ", "");
+    let meet = "Meet · Home.md (next 09:35)\nMeet · Home.md";
+    let home = ["Pay rent", "Call Bob", "Card", "Mail"].map(|words| format!("{words} · Home.md\n")).concat();
+    assert_eq!(came, format!("{home}{meet}\nCake · Cake.md"));
     assert_eq!(world.folder.read("Home.md"), lines);
 }
 
@@ -76,7 +86,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
         ]
     );
     // Another form begins when it is turned on, and says so.
-    world.settings.tasks.as_mut().unwrap().on = vec![TaskFormat::Tasks, TaskFormat::Reminder];
+    tasks(&mut world).on = vec![TaskFormat::Tasks, TaskFormat::Reminder];
     world.folder.write("Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-03T10:00:00Z")[1..], ["Task: Call · Home.md"]);
@@ -84,9 +94,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
 
 #[test]
 fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
-    let mut world = world(&[TaskFormat::Tasks]);
-    world.folder.write("Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
-    world.tick();
+    let mut world = began(&[TaskFormat::Tasks], "Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
     assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z").len(), 1);
     let moves = [
         ("Home.md", "# New\n\n- [ ] Other\n\t- [/] Pay ⏫ 📅 2026-12-01 08:30 ^b\n"),
@@ -98,30 +106,28 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
         world.remove(before);
         world.folder.write(path, words);
         before = path;
-        world.later(SignedDuration::from_mins(1)).tick();
-        assert_eq!(told(&world).len(), 1, "{path}");
+        assert_eq!(told_later(&mut world).len(), 1, "{path}");
     }
     // A copy is a task of its own, also where the earlier one is ticked.
     world.folder.write("Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
-    world.later(SignedDuration::from_mins(1)).tick();
-    assert_eq!(told(&world).len(), 2);
+    assert_eq!(told_later(&mut world).len(), 2);
     world.folder.write("Copy.md", "- [x] Pay 📅 2026-12-01 08:30 ✅ 2026-12-01\n");
     world.folder.write("Elsewhere.md", "- [x] Pay 📅 2026-12-01 08:30 ✅ 2026-12-01\n");
     world.folder.write("New.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
-    world.later(SignedDuration::from_mins(1)).tick();
-    assert_eq!(told(&world).len(), 3);
+    assert_eq!(told_later(&mut world).len(), 3);
     world.folder.write("Elsewhere.md", "- [ ] Pay 📅 2026-12-01 09:15\n");
     world.at("2026-12-01T09:15:00Z").tick();
-    world.later(SignedDuration::from_mins(1)).tick();
-    assert_eq!(told(&world)[3..], ["Task: Pay · Elsewhere.md"]);
+    assert_eq!(told_later(&mut world)[3..], ["Task: Pay · Elsewhere.md"]);
 }
 
 #[test]
 fn what_is_told_only_before_its_time_has_no_next() {
-    let mut world = world(&[TaskFormat::TaskNotes]);
     let reminder = "reminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n";
-    world.folder.write("Cake.md", format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"));
-    world.tick();
+    let mut world = began(
+        &[TaskFormat::TaskNotes],
+        "Cake.md",
+        format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"),
+    );
     assert_eq!(told_at(&mut world, "2026-12-01T09:45:00Z"), ["Task: Cake · Cake.md"]);
     assert_eq!(told_at(&mut world, "2026-12-01T10:00:00Z").len(), 1);
 }
@@ -153,11 +159,8 @@ fn each_relative_reminder_of_a_task_note_is_told_once() {
 #[test]
 fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
     for older in [false, true] {
-        let mut world = world(&[TaskFormat::Tasks, TaskFormat::Reminder]);
-        world
-            .folder
-            .write("Home.md", "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call @remind(2026-12-02) @before(1h)\n");
-        world.tick();
+        let text = "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call @remind(2026-12-02) @before(1h)\n";
+        let mut world = began(&[TaskFormat::Tasks, TaskFormat::Reminder], "Home.md", text);
         world.at("2026-12-01T09:00:00Z").tick();
         if older {
             // Journals that were written before the day was kept hold no more than the words.
@@ -166,38 +169,30 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
             world.later(SignedDuration::from_mins(1)).tick();
         }
         let at = |world: &mut World, hour: i8, now: &str| {
-            world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::time(hour, 0, 0, 0);
+            tasks(world).default_time = jiff::civil::time(hour, 0, 0, 0);
             world.at(now).tick();
-            world.later(SignedDuration::from_mins(1)).tick();
+            told_later(world)
         };
-        at(&mut world, 8, "2026-12-01T20:00:00Z");
-        assert_eq!(told(&world), ["Task: Pay rent · Home.md"], "older: {older}");
-        at(&mut world, 10, "2026-12-02T09:00:00Z");
-        assert_eq!(told(&world)[1..], ["Task: Call · Home.md (next 10:00)"]);
-        at(&mut world, 11, "2026-12-02T10:30:00Z");
-        assert_eq!(told(&world).len(), 2, "{:?}", told(&world));
-        world.at("2026-12-02T11:00:00Z").tick();
+        assert_eq!(at(&mut world, 8, "2026-12-01T20:00:00Z"), ["Task: Pay rent · Home.md"], "older: {older}");
+        assert_eq!(at(&mut world, 10, "2026-12-02T09:00:00Z")[1..], ["Task: Call · Home.md (next 10:00)"]);
+        assert_eq!(at(&mut world, 11, "2026-12-02T10:30:00Z").len(), 2, "{:?}", told(&world));
         // What was told before the time isn't the time itself.
-        assert_eq!(told(&world)[2..], ["Task: Call · Home.md"]);
+        assert_eq!(told_at(&mut world, "2026-12-02T11:00:00Z")[2..], ["Task: Call · Home.md"]);
         // A person's own time is a new one.
         world.folder.write("Home.md", "- [ ] Pay rent 📅 2026-12-02 11:30\n");
         world.at("2026-12-02T11:30:00Z").tick();
         world.folder.write("Home.md", "- [ ] Pay rent 📅 2026-12-02\n");
-        at(&mut world, 12, "2026-12-02T12:00:00Z");
-        assert_eq!(told(&world).len(), 5, "{:?}", told(&world));
+        assert_eq!(at(&mut world, 12, "2026-12-02T12:00:00Z").len(), 5, "{:?}", told(&world));
     }
 }
 
 #[test]
 fn a_tag_is_no_new_task_and_other_words_are() {
-    let mut world = world(&[TaskFormat::Tasks]);
-    world.folder.write("Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
-    world.tick();
+    let mut world = began(&[TaskFormat::Tasks], "Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
     for line in ["Pay rent #home #waiting", "Pay #waiting rent", "Pay rent", "Pay rent #later"] {
         world.folder.write("Home.md", format!("- [ ] {line} 📅 2026-12-01\n"));
-        world.later(SignedDuration::from_mins(1)).tick();
-        assert_eq!(told(&world).len(), 1, "{line}");
+        assert_eq!(told_later(&mut world).len(), 1, "{line}");
     }
     let told_of = |world: &mut World, lines: &str, expected: &str| {
         world.folder.write("Home.md", lines);
@@ -216,25 +211,23 @@ fn a_tag_is_no_new_task_and_other_words_are() {
 
 #[test]
 fn a_line_of_the_same_words_at_another_time_is_another_one() {
-    let mut world = world(&[TaskFormat::Tasks]);
     let others = "- [x] Pills ⏰ 2026-11-30 09:00 ✅ 2026-11-30\n- [ ] Pills ⏰ 2026-12-01 21:00\n";
-    world.folder.write("Home.md", format!("{others}- [ ] Pills ⏰ 2026-12-01 09:00\n"));
-    world.tick();
+    let mut world =
+        began(&[TaskFormat::Tasks], "Home.md", format!("{others}- [ ] Pills ⏰ 2026-12-01 09:00\n"));
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
     for (home, other) in
         [("- [ ] Pills #health ⏰ 2026-12-01 09:00\n", ""), ("", "- [ ] Pills #health ⏰ 2026-12-01 09:00\n")]
     {
         world.folder.write("Home.md", format!("{others}{home}"));
         world.folder.write("Other.md", other);
-        world.later(SignedDuration::from_mins(1)).tick();
-        assert_eq!(told(&world).len(), 1, "{:?}", told(&world));
+        assert_eq!(told_later(&mut world).len(), 1, "{:?}", told(&world));
     }
 }
 
 #[test]
 fn the_global_filter_and_the_folders_are_kept_to() {
     let mut world = world(&[TaskFormat::Tasks]);
-    world.settings.tasks.as_mut().unwrap().from = vec!["Work/**".to_owned()];
+    tasks(&mut world).from = vec!["Work/**".to_owned()];
     let plugin = ".obsidian/plugins/obsidian-tasks-plugin/data.json";
     world.folder.write(plugin, r##"{"globalFilter": "#task"}"##);
     world.folder.write("Work/A.md", "- [ ] In #task 📅 2026-12-01\n- [ ] Out 📅 2026-12-01\n");
@@ -247,23 +240,19 @@ fn the_global_filter_and_the_folders_are_kept_to() {
     let report = world.at("2026-12-01T10:00:00Z").tick();
     assert_eq!(report.problems.len(), 1, "{report:?}");
     world.folder.write(plugin, r##"{"globalFilter": "#task"}"##);
-    world.later(SignedDuration::from_mins(1)).tick();
-    assert_eq!(told(&world)[1..], ["Task: Next #task · Work/A.md"]);
+    assert_eq!(told_later(&mut world)[1..], ["Task: Next #task · Work/A.md"]);
 }
 
 #[test]
 fn what_is_held_or_missed_is_told_after_a_change_of_the_folders_or_the_filter() {
     let mut world = world(&[TaskFormat::Tasks]);
-    let from = |world: &mut World, pattern: &str| {
-        world.settings.tasks.as_mut().unwrap().from = vec![pattern.to_owned()];
-    };
     let hour = |hour| jiff::civil::time(hour, 0, 0, 0);
     world.settings.notify_rules.quiet = Some((hour(22), hour(7)));
     world.folder.write("P/A.md", "- [ ] Night #task ⏰ 2026-12-01 23:00\n");
     world.folder.write("Q/A.md", "- [ ] Old ⏰ 2026-11-01 10:00\n- [ ] Elsewhere ⏰ 2026-12-01 23:00\n");
     world.tick();
     assert!(told_at(&mut world, "2026-12-01T23:00:00Z").is_empty());
-    from(&mut world, "P/**");
+    tasks(&mut world).from = vec!["P/**".to_owned()];
     // While Tasks' settings are away there is another filter.
     let plugin = ".obsidian/plugins/obsidian-tasks-plugin/data.json";
     let filter = Some(r##"{"globalFilter": "#task"}"##);
@@ -275,7 +264,7 @@ fn what_is_held_or_missed_is_told_after_a_change_of_the_folders_or_the_filter() 
     assert_eq!(told_at(&mut world, "2026-12-02T07:00:00Z"), [night]);
     // A folder that was not among them of late tells nothing old.
     world.at("2026-12-03T07:00:00Z").tick();
-    from(&mut world, "Q/**");
+    tasks(&mut world).from = vec!["Q/**".to_owned()];
     world
         .folder
         .write("Q/A.md", "- [ ] Old #task ⏰ 2026-11-01 10:00\n- [ ] New #task ⏰ 2026-12-03 08:00\n");
@@ -297,30 +286,22 @@ fn what_falls_due_while_all_forms_are_off_is_not_told_when_they_are_on_again() {
 #[test]
 fn a_sign_between_the_parts_of_a_scope_may_stand_in_a_pattern() {
     let mut world = world(&[TaskFormat::Tasks]);
-    let set = |world: &mut World, from: &str| {
-        world.settings.tasks.as_mut().unwrap().from = vec![from.to_owned()];
-    };
-    for (before, after) in [("{Work|Home}/**", "{Work,Home}/**"), ("a|/", "a"), ("x|y/**", "x/**")] {
-        set(&mut world, before);
-        world.tick();
-        set(&mut world, after);
+    for from in ["{Work|Home}/**", "{Work,Home}/**", "a|/", "a", "x|y/**", "x/**"] {
+        tasks(&mut world).from = vec![from.to_owned()];
         world.tick();
     }
 }
 
 #[test]
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
-    let mut world = world(&[TaskFormat::Tasks]);
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();
-    world.folder.write("Many.md", &many);
-    world.tick();
+    let mut world = began(&[TaskFormat::Tasks], "Many.md", &many);
     assert_eq!(world.at("2026-12-01T09:00:00Z").tick().fired.len(), 1000);
     let all = told(&world).join("");
     assert!(all.starts_with("1000 tasks are due:\n- Task 0 · Many.md"), "{}", &all[..100]);
     assert!(all.ends_with("- and 900 more tasks"));
     let count = told(&world).len();
-    world.later(SignedDuration::from_mins(1)).tick();
-    assert_eq!(told(&world).len(), count);
+    assert_eq!(told_later(&mut world).len(), count);
     assert_eq!(world.folder.read("Many.md"), many);
     // An absence.
     world.folder.write("Few.md", "- [ ] a 📅 2026-12-02 10:00\n- [ ] b 📅 2026-12-02 11:00\n");
@@ -335,7 +316,7 @@ fn a_line_that_is_being_typed_waits_until_it_is_still() {
     world.pass(PassMode::Daemon);
     world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01 07:00\n");
     world.at("2026-12-01T08:59:58Z");
-    world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::Time::constant(8, 30, 0, 0);
+    tasks(&mut world).default_time = jiff::civil::Time::constant(8, 30, 0, 0);
     world.pass(PassMode::Daemon);
     world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01\n");
     world.later(SignedDuration::from_secs(1)).pass(PassMode::Daemon);
@@ -388,23 +369,24 @@ fn forms_that_were_turned_on_while_the_clock_was_wrong_tell_from_when_it_is_righ
 
 #[test]
 fn an_instant_is_told_once_also_where_the_zone_changes() {
-    let mut world = world(&[TaskFormat::TaskNotes]);
     let reminder = "{id: a, type: absolute, absoluteTime: \"2026-12-01T08:30:00Z\"}";
-    world.folder.write("Cake.md", format!("---\ntags: [task]\nreminders:\n  - {reminder}\n---\n"));
-    world.tick();
+    let mut world = began(
+        &[TaskFormat::TaskNotes],
+        "Cake.md",
+        format!("---\ntags: [task]\nreminders:\n  - {reminder}\n---\n"),
+    );
     assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z"), ["Task: Cake · Cake.md"]);
     for zone in ["America/New_York", "Asia/Tokyo"] {
         world.settings.zone = Zone::get(zone).unwrap();
-        world.settings.tasks.as_mut().unwrap().zone = world.settings.zone.tz().clone();
+        tasks(&mut world).zone = world.settings.zone.tz().clone();
         assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1, "{zone}");
     }
 }
 
 #[test]
 fn a_time_before_a_missed_one_names_no_next() {
-    let mut world = world(&[TaskFormat::Reminder]);
-    world.folder.write("Home.md", "- [ ] Dentist @remind(2026-12-01 09:00) @before(30m)\n");
-    world.tick();
+    let mut world =
+        began(&[TaskFormat::Reminder], "Home.md", "- [ ] Dentist @remind(2026-12-01 09:00) @before(30m)\n");
     let told = told_at(&mut world, "2026-12-02T09:00:00Z");
     assert!(!told.is_empty() && told.iter().all(|text| !text.contains("next")), "{told:?}");
 }

@@ -1,6 +1,7 @@
 //! A vault, a clock, a notifier that behaves as Discord does, and passes over them.
 
 pub use crate::support::prelude::*;
+use std::sync::OnceLock;
 use vault_agent::deliver::notifier::nonce;
 use vault_agent::deliver::{
     DeliveryOrder, IsFree, Journal, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier,
@@ -45,6 +46,8 @@ pub struct Place {
     pub faults: Mutex<VecDeque<Fault>>,
     pub refuses: Mutex<Vec<Option<MessageScope>>>,
     pub attempts: Mutex<usize>,
+    /// Why it can't be used on this machine.
+    pub obstacle: OnceLock<&'static str>,
 }
 
 impl Place {
@@ -56,6 +59,7 @@ impl Place {
             faults: Mutex::default(),
             refuses: Mutex::default(),
             attempts: Mutex::default(),
+            obstacle: OnceLock::new(),
         })
     }
 
@@ -97,6 +101,10 @@ impl Place {
 impl Notifier for Place {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn obstacle(&self) -> Option<&str> {
+        self.obstacle.get().copied()
     }
 
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
