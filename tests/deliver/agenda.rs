@@ -119,22 +119,6 @@ fn copies_are_listed_once_as_they_are_told_once() {
 }
 
 #[test]
-fn follow_ups_and_routines_are_in_it() {
-    let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n");
-    drop(vault.run(&["commitment", "add", "2026-12-01 12:00", "Ask Ann"]).ok());
-    vault.write("routines/often.md", "---\nschedule: every 15m\nenabled: true\n---\nGo.\n");
-    vault.write("routines/off.md", "---\nschedule: daily 09:00\n---\nGo.\n");
-    let day = vault.json(&["agenda", "--from", "2026-12-02", "--days", "1"]);
-    if cfg!(feature = "assistant") {
-        assert_eq!(shown(&day), ["2026-12-02 00:00 often coming"]);
-        assert_eq!(day["entries"][0]["times"], 96);
-    }
-    let today = vault.json(&["agenda", "--days", "1"]);
-    assert!(shown(&today).contains(&"2026-12-01 12:00 Ask Ann coming".to_owned()), "{today}");
-    assert_eq!(today["entries"].as_array().unwrap().last().unwrap()["kind"], "follow-up");
-}
-
-#[test]
 fn one_time_is_moved_or_left_out_and_the_others_stay() {
     let vault = TestVault::new(NOTES);
     let moved = vault.run(&["remind", "move", "Bins", "2026-12-04"]).ok();

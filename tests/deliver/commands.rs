@@ -154,11 +154,9 @@ fn a_note_that_is_half_saved_is_said_to_be_open() {
         half
     });
     for args in [
-        &["remind", "rm", "rid_AAAAAAAAAAAA"][..],
-        &["remind", "edit", "rid_AAAAAAAAAAAA", "--message", "Two"],
+        &["remind", "edit", "rid_AAAAAAAAAAAA", "--message", "Two"][..],
         &["remind", "add", "tomorrow", "x"],
         &["commitment", "done", "c-2026-12-01-001"],
-        &["commitment", "add", "tomorrow", "Ask Bea"],
     ] {
         contains_all(vault.run(args).shown(), &["was open in another program"]);
     }

@@ -43,9 +43,9 @@ impl Sync {
                 }
             }
         }
-        let (arrived, later) = self.underway.drain(..).partition(|(when, ..)| *when <= now);
+        let (mut arrived, later): (Vec<_>, Vec<_>) =
+            self.underway.drain(..).partition(|(when, ..)| *when <= now);
         self.underway = later;
-        let mut arrived: Vec<(Timestamp, usize, u64, String)> = arrived;
         arrived.sort_by_key(|(_, _, version, _)| *version);
         for (_, at, version, text) in arrived {
             let here = &self.versions[at];

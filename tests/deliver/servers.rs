@@ -176,17 +176,8 @@ fn converse(
             _ if wants("AUTH") => drop(say("235 2.7.0 welcome")),
             _ if wants("DATA") => {
                 let _ = say("354 go on");
-                let mut mail = String::new();
-                loop {
-                    let mut line = String::new();
-                    if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                        return;
-                    }
-                    if line == ".\r\n" {
-                        break;
-                    }
-                    mail.push_str(&line);
-                }
+                let lines = reader.by_ref().lines().map_while(Result::ok).take_while(|line| line != ".");
+                let mail = lines.map(|line| line + "\r\n").collect();
                 if let Some(MailFault::Says("TEXT", text)) = fault {
                     let _ = say(text);
                 } else {

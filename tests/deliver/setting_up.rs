@@ -125,8 +125,6 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     at.answer("Encryption of the connection? [starttls]", "none");
     let said = at.answer("Encryption of the connection?", "skip");
     assert!(said.contains("mail would travel to `mail.example.org` in the clear"), "{said}");
-    let said = at.see(if cfg!(feature = "assistant") { "Which brain answers?" } else { "Install it" });
-    assert!(!said.contains("User name"), "left out, nothing more is asked: {said}");
     drop(at);
 
     let vault = machine();

@@ -287,12 +287,8 @@ pub async fn asks_first<H: Harness>(script: &str, own: &str, harness: impl Fn(&S
 
 /// The history of a vault in this folder, as its command shows it.
 pub fn history(root: &Path) -> String {
-    let shown = std::process::Command::new(PROGRAM)
-        .args(["--vault", root.join("vault").to_str().unwrap(), "--json", "history"])
-        .env("VAULT_AGENT_STATE_DIR", root.join("state"))
-        .env("VAULT_AGENT_CACHE_DIR", root.join("cache"))
-        .output();
-    String::from_utf8_lossy(&shown.unwrap().stdout).into_owned()
+    let mut command = support::program(&Folder::Others(root.to_owned()), &["--json", "history"]);
+    Run::of(command.env("VAULT_AGENT_VAULT", root.join("vault"))).stdout
 }
 
 /// Goes on with a session that lacks the last message.
