@@ -132,6 +132,18 @@ async fn rounds_and_tokens_have_an_end() {
         assert!(words(&rig.server.requests()[0]).contains("again and again"));
         assert_eq!(rig.left(), Vec::<String>::new());
     }
+    // A whole answer is given, whatever it took.
+    let rig = Rig::new(|rig| format!("[assistant]\nturn_tokens = 5000\n{}", rig.brain("claude-code", "cc")));
+    let rig = rig.await;
+    rig.server.script(vec![Reply::text("Oolong.").usage(6000, 0, 10)]);
+    assert_eq!(rig.ask(1, "What tea?").await.unwrap().text, "Oolong.");
+    if python() {
+        let rig =
+            Rig::new(|rig| format!("[assistant]\nmax_rounds = 1\n{}", rig.brain("acp", "a+costs"))).await;
+        rig.server.respond(|_| remind("acp"));
+        assert!(rig.ask(1, "again and again").await.unwrap().text.starts_with("I stopped here"));
+        assert_eq!(rig.journal.costs(1).unwrap(), [("a".to_owned(), 0.25)], "what it said before counts");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

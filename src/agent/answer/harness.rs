@@ -74,16 +74,16 @@ impl TurnRun<'_> {
         let used = answered.as_ref().map_or(seen.used, |reply| reply.usage);
         let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
         let mut row = call_row(brain, &answered, ms, used);
-        if let Some(over) = seen.over {
-            (row.class, row.error) = (None, None);
-            self.journal().called(message, &row, None, self.now())?;
-            return Ok(Ok((self.stop_text(message, over), brain.model.clone())));
-        }
         // Before the answer is fixed: a session without its answer would not be resumed anyway.
         let resumed = session.filter(|before| Some(&before.id) == seen.session.as_ref());
         if let Some(usd) = seen.usd {
             let spent = (usd - resumed.and_then(|before| before.usd).unwrap_or_default()).max(0.0);
             self.log_failure(self.journal().cost(message, &brain.name, spent, self.now()));
+        }
+        if let Some(over) = seen.over {
+            (row.class, row.error) = (None, None);
+            self.journal().called(message, &row, None, self.now())?;
+            return Ok(Ok((self.stop_text(message, over), brain.model.clone())));
         }
         self.record_failed_call(&row, answered.as_ref().is_err_and(|error| error.cancelled))?;
         let reply = match answered {
@@ -198,6 +198,16 @@ impl<'a> HarnessWatcher<'a> {
         self.end.cancel();
     }
 
+    /// Stops the run where its tokens are used up; says whether it did.
+    fn is_over_tokens(&self) -> bool {
+        let (used, most) = (self.seen().used, self.run.turn_tokens());
+        let is_over = self.before + used.input + used.output >= most;
+        if is_over {
+            self.over(fixed_texts::tokens_used_up(most));
+        }
+        is_over
+    }
+
     /// Stops the run where a step can't be recorded.
     fn check<T>(&self, kept: Result<T, impl Into<Halt>>) -> Option<T> {
         kept.map_err(|error| {
@@ -217,6 +227,9 @@ impl HarnessHost for HarnessWatcher<'_> {
         let most = self.run.settings().max_rounds;
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));
+        }
+        if self.is_over_tokens() {
+            return;
         }
         self.run.show_progress("using", call);
         let (message, now) = (self.run.turn.question.message, self.run.now());
@@ -247,9 +260,9 @@ impl HarnessHost for HarnessWatcher<'_> {
 
     fn used(&self, usage: &Usage) {
         self.seen().used = *usage;
-        let most = self.run.turn_tokens();
-        if self.before + usage.input + usage.output >= most {
-            self.over(fixed_texts::tokens_used_up(most));
+        // Without an open call this may be its whole answer, which is paid for.
+        if !self.seen().began.is_empty() {
+            self.is_over_tokens();
         }
     }
 

@@ -1,7 +1,7 @@
 """A stand-in for an agent of the Agent Client Protocol, as `claude-agent-acp` 0.49 and `codex-acp` 0.16 spoke.
 
     acp.py SCRIPT [no-resume] [login]
-    acp.py model URL [die-after-tool]
+    acp.py model URL [die-after-tool] [costs]
 
 SCRIPT is a JSON file: a list of turns, each a list of steps, taken in order over all runs; with `model` the model
 server at URL is asked. What came in is kept in
@@ -95,6 +95,8 @@ def run(session, steps):
         content = [{"type": "content", "content": {"type": "text", "text": text}}]
         update("tool_call_update", toolCallId=call, status="failed" if bad else "completed", content=content)
 
+    if "costs" in ways:
+        update("usage_update", cost={"currency": "USD", "amount": 0.25})
     number, became = -1, [None]
     while True:
         # A list has its steps; whoever makes them while the turn runs is told what became of the last.
