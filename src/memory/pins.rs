@@ -81,7 +81,7 @@ impl MemoryNotes<'_> {
             is_read.then(|| (EditPlan::Operations(append.to_vec()), false)).ok_or_else(unreadable)
         })?;
         let there = self.pins()?.into_iter().find(same);
-        let pin = there.ok_or_else(|| MemoryError::vanished(&path, bullet.trim_start_matches("- ")))?;
+        let pin = there.ok_or_else(|| MemoryError::vanished(&path))?;
         Ok(SavedMemory {
             path,
             line: pin.line,
@@ -189,7 +189,9 @@ impl MemoryNotes<'_> {
         self.editor.edit_with(&self.pinned_path(), why, |now| {
             let Ok(mut text) = String::from_utf8(now.to_vec()) else { return EditPlan::NOTHING };
             for (name, end) in [(&*old, "]]"), (&*old, "|"), (short, "]]"), (short, "|")] {
-                text = text.replace(&format!("[[{name}#^{id}{end}"), &format!("[[{new}#^{id}{end}"));
+                for md in ["", ".md"] {
+                    text = text.replace(&format!("[[{name}{md}#^{id}{end}"), &format!("[[{new}#^{id}{end}"));
+                }
             }
             if text.as_bytes() == now { EditPlan::NOTHING } else { EditPlan::Bytes(text.into_bytes()) }
         })?;

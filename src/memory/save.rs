@@ -6,7 +6,8 @@
 //! [`OPERATION`], and `undo` takes them back together. A crash between them leaves the text in both notes, never in
 //! none; promoting again finds the fact (same words, link to the same day) and only removes the bullet. If a person
 //! changes the bullet meanwhile, it stays, and the answer says so. A bullet that is named by its words is found in
-//! any place of the note. Promoting a bullet that was promoted already returns the fact.
+//! any place of the note, and in `MEMORY.md` if it was promoted already; a line alone means the bullet that stands
+//! there now.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
@@ -192,7 +193,7 @@ impl MemoryNotes<'_> {
         let items = item::parse(&bytes, self.date_of(path).is_some());
         let exact = items.iter().find(|item| wanted.is_same_item(item) && is_known(item, wanted));
         let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
-        let item = found.ok_or_else(|| MemoryError::vanished(path, &wanted.text))?;
+        let item = found.ok_or_else(|| MemoryError::vanished(path))?;
         Ok(saved(path, item, &bytes, existing))
     }
 }
@@ -279,9 +280,8 @@ impl MemoryNotes<'_> {
             .why(format!("promoted: {}", wording::summary(&text)))
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
-        let is_known = |known: &MemoryItem, wanted: &MemoryItem| {
-            known.is_in(section.as_deref()) && wanted.is_same_item(known)
-        };
+        // In any section: a call that was killed may have named another one.
+        let is_known = |known: &MemoryItem, wanted: &MemoryItem| wanted.is_same_item(known);
         let place = Some(section.as_deref().unwrap_or(DEFAULT_SECTION));
         // A bullet that can't be removed would be doubled.
         self.editor.check_writable(&from)?;

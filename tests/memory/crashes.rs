@@ -89,6 +89,9 @@ fn a_promotion_neither_loses_nor_doubles() {
             assert_eq!(rig.text("MEMORY.md"), format!("{MEMORY}{promoted}"));
         }
     }
+    let rig = crashed("promote", "memory::promote::between", 1);
+    let again = rig.memory().promote(date(2026, 12, 1), 3, None, Some("People"), &origin()).unwrap();
+    assert!(again.saved.existing && again.removed, "with another section it is the same fact: {again:?}");
 }
 
 #[test]

@@ -91,11 +91,11 @@ fn follow_ups_that_two_machines_add_apart_have_two_ids() {
 #[test]
 fn a_pin_goes_with_its_memory() {
     let vault = TestVault::new(
-        "//- now: 2026-12-01T09:30:00Z\n//- daily/2026-11-30.md\n- 10:00 Met Anna ^a1\n//- Pinned.md\n- [[daily/2026-11-30#^a1]]\n- [[2026-11-30#^a1|Anna]]\n",
+        "//- now: 2026-12-01T09:30:00Z\n//- daily/2026-11-30.md\n- 10:00 Met Anna ^a1\n//- Pinned.md\n- [[daily/2026-11-30.md#^a1]]\n- [[2026-11-30#^a1|Anna]]\n",
     );
     for (command, pin, short) in [
         (&["memory", "promote", "2026-11-30", "1"][..], "MEMORY", "MEMORY"),
-        (&["undo"], "daily/2026-11-30", "2026-11-30"),
+        (&["undo"], "daily/2026-11-30.md", "2026-11-30"),
     ] {
         let _ = vault.run(command).ok();
         assert_eq!(vault.read("Pinned.md"), format!("- [[{pin}#^a1]]\n- [[{short}#^a1|Anna]]\n"));
