@@ -10,8 +10,9 @@
 //! Working memory is written when a conversation's window ends (`/new`), after a summary, and after a coding agent's
 //! host has compacted a session. The prompt is `data/working_memory.txt`. The new text replaces the previous one,
 //! expires after some days and has a budget ([`crate::memory::working`]). It isn't written while the setting
-//! `memory.user_namespace` is absent. Every later turn gets the text. If the conversation holds untrusted text, the
-//! working memory is marked as untrusted, and a turn that gets it counts as having read untrusted text.
+//! `memory.user_namespace` is absent. Every later turn gets the text. If the conversation holds untrusted text, or an
+//! answer of it was given untrusted working memory, the working memory is marked as untrusted, and a turn that gets it
+//! counts as having read untrusted text.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -25,7 +26,8 @@ use crate::agent::brain_chain::CallPermits;
 use crate::agent::tools::Toolbox;
 use crate::agent::untrusted_text::UntrustedText;
 use crate::brain::Request;
-use crate::format::log::{self, EventKind, LogBlock};
+use crate::format::invisible;
+use crate::format::log::{self, EventKind, LogBlock, LogEvent};
 use crate::memory::Origin;
 use crate::memory::working::{self, WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
@@ -214,7 +216,7 @@ impl WorkingMemoryWriter {
         let newest = blocks.last().map(|block| block.event.at);
         let is_recent = newest.is_some_and(|at| self.workspace.clock.now().duration_since(at) <= CURRENT);
         let zone = self.workspace.zone.tz();
-        let is_untrusted = self.has_untrusted(&blocks);
+        let is_untrusted = self.has_untrusted(&blocks) || self.was_given_untrusted(&blocks);
         let sources = summaries.material(&path, blocks, zone, MOST_TOKENS)?.into_sources(MOST_TOKENS);
         // An old conversation that is summarised late is no current work.
         if sources.is_empty() || !is_recent {
@@ -228,8 +230,19 @@ impl WorkingMemoryWriter {
         }
         let origin = Origin::new(Actor::Assistant).client(&client).conversation(name);
         let now = self.workspace.clock.now();
+        let text = settings.hooks.redactor().apply(&text).into_owned();
         let text = if is_untrusted { working::untrusted(&text) } else { text };
         Ok(Some(write_working(&self.workspace.editor, settings, &text, now, &origin)?))
+    }
+
+    /// Whether answers were given the present working memory, and it is marked as untrusted: they may repeat it.
+    fn was_given_untrusted(&self, blocks: &[LogBlock]) -> bool {
+        let Workspace { vault, settings, clock, .. } = &*self.workspace;
+        let given = working::read_working(settings, clock.now(), &working::reader(vault));
+        let is_answer = |event: &LogEvent, since| event.kind == EventKind::Agent && event.at >= since;
+        given
+            .filter(|given| working::is_untrusted(&given.text))
+            .is_some_and(|given| blocks.iter().any(|block| is_answer(&block.event, given.updated)))
     }
 
     /// Whether a conversation holds text that isn't of its agents and of the one person whom they answered: a page, a
@@ -259,6 +272,6 @@ impl WorkingMemoryWriter {
         let system = format!("{SYSTEM}\n\nWrite {most} tokens at most. {rule}");
         let request = Request::single(system, labels.join("\n\n"), Some(most.saturating_mul(2)));
         let reply = caller.ask(&names, &request, TIME, stop).await?;
-        (!reply.text.trim().is_empty()).then_some((reply.text, reply.brain))
+        (!invisible::strip(&reply.text).trim().is_empty()).then_some((reply.text, reply.brain))
     }
 }

@@ -121,7 +121,7 @@ impl MemoryNotes<'_> {
         let items = item::parse(&bytes, self.is_day(&path));
         let same = |item: &&MemoryItem| item.text == wanted.text && item.section == wanted.section;
         let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
-        let item = there.ok_or_else(|| MemoryError::vanished(&path, &wanted.text))?;
+        let item = there.ok_or_else(|| MemoryError::vanished(&path))?;
         let existing = item.shown(&bytes) == was;
         let notes = wording::notes(given, &item.text);
         Ok(EditedMemory { saved: SavedMemory { notes, ..saved(&path, item, &bytes, existing) }, was })

@@ -5,9 +5,8 @@
 use jiff::civil::Date;
 
 use super::scope::ScopeError;
-use super::wording::{self, WordsError};
+use super::wording::WordsError;
 use crate::format::commitment::CommitmentStatus;
-use crate::format::quote;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// The result of a memory operation.
@@ -161,9 +160,10 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// The text was written into the note at `path` and was not there when it was read back.
-    pub(super) fn vanished(path: &NotePath, text: &str) -> Self {
-        Self::Vanished(format!("{} in `{path}`", quote(&wording::summary(text))))
+    /// A text was written into the note at `path` and was not there when it was read back. Hooks log errors, and no
+    /// memories: its words stand in none.
+    pub(super) fn vanished(path: &NotePath) -> Self {
+        Self::Vanished(format!("the memory in `{path}`"))
     }
 
     /// The text for the note at `path` would stand in code or a comment.

@@ -72,7 +72,7 @@ impl MemoryNotes<'_> {
         let bytes = self.bytes(&path)?;
         let items = item::parse(&bytes, false);
         let kept = items.iter().find(|item| stands(item));
-        Ok(saved(&path, kept.ok_or_else(|| MemoryError::vanished(&path, &text))?, &bytes, existing))
+        Ok(saved(&path, kept.ok_or_else(|| MemoryError::vanished(&path))?, &bytes, existing))
     }
 
     /// Whether this fact is in the note with this link and isn't struck through.

@@ -96,9 +96,7 @@ pub fn write_working(
     let bytes = working_memory::render(&written).into_bytes();
     editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;
-    working_memory::read(&read)
-        .filter(|read| *read == written)
-        .ok_or_else(|| MemoryError::vanished(&path, &written.text))
+    working_memory::read(&read).filter(|read| *read == written).ok_or_else(|| MemoryError::vanished(&path))
 }
 
 /// A text of a conversation that holds untrusted text, with the line that says so.

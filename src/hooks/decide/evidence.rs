@@ -60,15 +60,26 @@ fn is_note(root: &Path, cwd: Option<&Path>, path: &str) -> bool {
 /// Whether a shell's command line writes to a note of the vault.
 fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
     // A comment ends with its line.
-    let command = command.replace(">>", ">").replace('>', " > ").replace('\n', "\n ; ");
+    let mut command = command.replace("2>", ">").replace('\n', "\n;");
+    for sign in ['>', ';', '|', '&'] {
+        command = command.replace(sign, &format!(" {sign} "));
+    }
     let words =
         shlex::split(&command).unwrap_or_else(|| command.split_whitespace().map(str::to_owned).collect());
-    let changes = ["tee", "cp", "mv", "ed", "perl", "sed"];
-    words.iter().enumerate().any(|(at, word)| {
-        let before = words[..at].last().map(String::as_str);
-        let is_target =
-            before == Some(">") || words[..at].iter().any(|word| changes.contains(&word.as_str()));
-        is_target && is_note(root, cwd, word.trim_end_matches([';', ')']))
+    let is_in_place = |word: &String| {
+        word.starts_with("--in-place")
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains('i'))
+    };
+    words.split(|word| [";", "|", "&"].contains(&word.as_str())).any(|words| {
+        words.iter().enumerate().any(|(at, word)| {
+            let (before, next) = (&words[..at], words.get(at + 1));
+            let is_after = |programs: &[&str]| before.iter().any(|word| programs.contains(&word.as_str()));
+            let is_target = before.last().is_some_and(|word| word == ">")
+                || is_after(&["tee", "ed"])
+                || (is_after(&["cp", "mv"]) && next.is_none_or(|next| next == ">"))
+                || (is_after(&["perl", "sed"]) && before.iter().any(is_in_place));
+            is_target && is_note(root, cwd, word.trim_end_matches(')'))
+        })
     })
 }
 
@@ -113,7 +124,11 @@ mod tests {
         }
         assert!(writes_note(&root, None, &format!("echo x >> '{root_text}/a b.md'")));
         assert!(writes_note(&root, Some(&root), "sed -i s/x/y/ 'a b.md'; ls"));
-        assert!(!writes_note(&root, Some(&root), "cat 'a b.md'"));
+        assert!(writes_note(&root, Some(&root), "ls -i; cp x.txt 'a b.md' 2>/dev/null"));
+        for looking in ["cat", "sed -n '1,20p'", "perl -ne print", "cp x.txt y; cat"] {
+            assert!(!writes_note(&root, Some(&root), &format!("{looking} 'a b.md' | head")), "{looking}");
+        }
+        assert!(!writes_note(&root, Some(&root), "cp 'a b.md' x.txt"));
         assert!(!writes_note(&root, Some(temp.path()), "echo x > README.md"));
     }
 
