@@ -7,7 +7,8 @@
 //! With `bash = "ask"` in the settings, every command needs an approval.
 //!
 //! The output is untrusted text. A command with secrets has a scratch folder of its own, which is removed when the
-//! command ends, so that no other command finds the secrets there. The secrets are removed from its output.
+//! command ends, at the latest with its turn, so that no other command finds the secrets there. The secrets are removed
+//! from its output.
 
 mod scratch;
 pub mod vault_proxy;

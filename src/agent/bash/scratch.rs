@@ -37,15 +37,15 @@ impl Scratch {
         Self { base, own: Mutex::default() }
     }
 
-    /// The folder of a turn; with `once`, a folder for the command with this number alone.
+    /// The folder of a turn; with `once`, a folder in it for the command with this number alone.
     pub fn turn(&self, turn: &str, once: Option<u32>) -> io::Result<TurnFolder> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_none() {
             *own = Some(LockedFolder::begin(&self.base)?);
         }
-        let folder = own.as_ref().map(|own| own.folder.clone()).unwrap_or_default();
-        let suffix = once.map(|number| format!("-{number}")).unwrap_or_default();
-        let folder = TurnFolder(folder.join(format!("{}{suffix}", name(turn))));
+        let mut folder = own.as_ref().map(|own| own.folder.join(name(turn))).unwrap_or_default();
+        folder.extend(once.map(|number| number.to_string()));
+        let folder = TurnFolder(folder);
         private(&folder.0)?;
         private(&folder.work())?;
         Ok(folder)
@@ -207,8 +207,10 @@ mod tests {
         let other = scratch.turn("B", None).unwrap();
         // A process that starts meanwhile leaves the folders alone.
         drop(Scratch::in_cache(cache.path()));
+        // A command that the turn's end broke off.
+        let broken_off = scratch.turn("A", Some(3)).unwrap();
         scratch.turn_ended("A");
-        assert!(!folder.0.exists() && other.0.exists() && outside.exists());
+        assert!(!folder.0.exists() && !broken_off.0.exists() && other.0.exists() && outside.exists());
         drop(scratch);
         assert_eq!(fs::read_dir(cache.path().join("scratch")).unwrap().count(), 0);
     }
