@@ -11,6 +11,7 @@ use super::budget::{self, Budget};
 use crate::brain::FailureClass;
 use crate::brain::failover::{self, Availability};
 use crate::brain::health::{BrainHealth, HealthStore};
+use crate::config::address_problem;
 use crate::deliver::instants::ShownInstant;
 use crate::workspace::Workspace;
 
@@ -75,7 +76,7 @@ impl ListedBrain {
             name: brain.name().to_owned(),
             kind: brain.settings.kind.as_str(),
             model: brain.settings.model.clone(),
-            url: without_password(&brain.url),
+            url: without_secrets(&brain.url),
             ok: class.is_none(),
             cooldown_until: until.map(|until| ShownInstant::new(until, zone)),
             class,
@@ -118,11 +119,13 @@ impl ListedBrain {
     }
 }
 
-/// An address without the name and password that `doctor` warns of.
-fn without_password(url: &str) -> String {
+/// An address without what `doctor` warns of: a name and password, or a key.
+fn without_secrets(url: &str) -> String {
     match reqwest::Url::parse(url) {
-        Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+        Ok(mut parsed) if address_problem(url).is_some() => {
             let _ = parsed.set_username("").and_then(|()| parsed.set_password(None));
+            parsed.set_query(None);
+            parsed.set_fragment(None);
             parsed.into()
         }
         _ => url.to_owned(),

@@ -40,9 +40,11 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let server = ModelServer::by(|_| Reply::text("Done.")).await;
     let log = "logs/discord-channel/2000/20261110T090000Z_0001";
     let mut fixture = format!(
-        "//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{}//- /{log}.md\n",
+        "//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{}",
         server.brain("small", "chat", "context_tokens = 6000")
     );
+    fixture += "//- /Pinned.md\n* no nuts\n  and no sesame\n%%\n- an old pin\n%%\n";
+    fixture += &format!("//- /{log}.md\n");
     let id = |nth: usize| format!("01JGXYZ000{nth:05}00000000000");
     for nth in 0..300 {
         let text = format!("Number {nth} of the peppers is sown behind the shed, where it is warm and dry.");
@@ -59,6 +61,7 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     journal.accept(&turn, workspace.clock.now()).unwrap();
     engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();
     let asked = String::from_utf8_lossy(&server.requests()[0].bytes).into_owned();
+    assert!(asked.contains("* no nuts\\n  and no sesame") && !asked.contains("old pin"), "{asked}");
     let without = ears.0.lock().unwrap().clone();
     let told = (0..300).filter(|nth| asked.contains(&format!("Number {nth} of"))).count();
     let left_out = |nth: &usize| without.contains(&format!("{log}#^{}", id(*nth)));

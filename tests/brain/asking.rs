@@ -201,6 +201,11 @@ async fn a_picture_is_shown_and_other_files_are_refused() {
     std::fs::write(&picture, b"\x89PNG dot").unwrap();
     let _ = ask(&vault, &["--image", picture.to_str().unwrap(), "What is it?"]).ok();
     assert!(server.requests()[0].body.to_string().contains("iVBORyBkb3Q="), "the bytes in base64");
+    // A brain that sees no pictures isn't asked about one.
+    vault.write("vault-agent.toml", vault.read("vault-agent.toml").replace("vision = true", ""));
+    let blind = ask(&vault, &["--image", picture.to_str().unwrap(), "What is it?"]);
+    blind.exits(2).warns("`b` takes no pictures");
+    assert_eq!(server.requests().len(), 1);
     for name in ["notes.txt", "notes.png"] {
         let text = vault.home().join(name);
         std::fs::write(&text, "x").unwrap();

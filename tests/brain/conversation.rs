@@ -170,21 +170,23 @@ async fn a_refusal_has_no_calls_and_a_call_no_long_name() {
 
 #[tokio::test]
 async fn thoughts_in_the_content_are_no_part_of_the_answer() {
-    let server = ModelServer::start().await;
-    let chat = brain(WireFormat::Chat, &server.url(), PATIENT);
-    for (content, answer) in [
-        ("<think>\nNothing is due.\n</think>\n\nNONE", "NONE"),
-        ("Nothing is due.\n</think>\n\nNONE", "NONE"),
-        ("Its thoughts end with `</think>`; cut there.", "Its thoughts end with `</think>`; cut there."),
-        ("Close it: `<think>` ends with `</think>`.", "Close it: `<think>` ends with `</think>`."),
-        ("<think>cut", "<think>cut"),
-    ] {
-        server.script(vec![Reply::text(content)]);
-        assert_eq!(ask(&chat, &with_tool("?")).await.0.unwrap().text, answer);
+    for wire in WireFormat::ALL {
+        let server = ModelServer::start().await;
+        let brain = brain(wire, &server.url(), PATIENT);
+        for (content, answer) in [
+            ("<think>\nNothing is due.\n</think>\n\nNONE", "NONE"),
+            ("Nothing is due.\n</think>\n\nNONE", "NONE"),
+            ("Its thoughts end with `</think>`; cut there.", "Its thoughts end with `</think>`; cut there."),
+            ("Close it: `<think>` ends with `</think>`.", "Close it: `<think>` ends with `</think>`."),
+            ("<think>cut", "<think>cut"),
+        ] {
+            server.script(vec![Reply::text(content)]);
+            assert_eq!(ask(&brain, &with_tool("?")).await.0.unwrap().text, answer, "{wire:?}");
+        }
+        server.script(vec![Reply::text("<think>It is lo").stop("length")]);
+        let cut = ask(&brain, &with_tool("?")).await.0;
+        assert!(cut.is_ok_and(|reply| reply.text.is_empty() && reply.stop == StopReason::Length));
     }
-    server.script(vec![Reply::text("<think>It is lo").stop("length")]);
-    let cut = ask(&chat, &with_tool("?")).await.0;
-    assert!(cut.is_ok_and(|reply| reply.text.is_empty() && reply.stop == StopReason::Length));
 }
 
 #[tokio::test]

@@ -208,14 +208,19 @@ fn a_program_that_is_not_there_is_said() {
 }
 
 #[test]
-fn a_password_in_an_address_is_warned_of_and_shown_nowhere() {
-    let vault = vault("http://bob:hunter2@127.0.0.1:9/v1");
-    let doctor = vault.run(&["doctor"]);
-    doctor.says("its address holds a password");
-    let list = vault.run(&["brain", "list"]).ok();
-    let json = vault.run(&["--json", "brain", "list"]).ok();
-    assert_eq!(json.json()[1]["url"], "http://127.0.0.1:9/v1");
-    for shown in [&doctor.stdout, &list.stdout, &json.stdout] {
-        assert!(!shown.contains("hunter2") && !shown.contains("bob"), "{shown}");
+fn a_secret_in_an_address_is_warned_of_and_shown_nowhere() {
+    for (url, problem) in [
+        ("http://bob:hunter2@127.0.0.1:9/v1", "its address holds a password"),
+        ("http://127.0.0.1:9/v1?api_key=hunter2", "its address holds a key"),
+    ] {
+        let vault = vault(url);
+        let doctor = vault.run(&["doctor"]);
+        doctor.says(problem);
+        let list = vault.run(&["brain", "list"]).ok();
+        let json = vault.run(&["--json", "brain", "list"]).ok();
+        assert_eq!(json.json()[1]["url"], "http://127.0.0.1:9/v1");
+        for shown in [&doctor.stdout, &list.stdout, &json.stdout] {
+            assert!(!shown.contains("hunter2") && !shown.contains("bob"), "{shown}");
+        }
     }
 }

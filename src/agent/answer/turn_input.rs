@@ -12,6 +12,7 @@ use super::engine::{AnswerEngine, TurnRun};
 use crate::agent::brain_chain::ChainBrain;
 use crate::brain::{MessagePart, ToolSpec};
 use crate::format::log::{self, LogBlock};
+use crate::memory::pins::{self, Pin};
 use crate::memory::working::turn_notes;
 use crate::memory::{read_profile, read_working};
 use crate::summary::Summaries;
@@ -180,12 +181,11 @@ pub fn notes(workspace: &Workspace, at: Timestamp, read: &dyn Fn(&str) -> Vec<u8
     let settings = &workspace.settings;
     let text = |path: &str| String::from_utf8_lossy(&read(path)).into_owned();
     let by_path = |path: &NotePath| read(path.as_str());
-    let pinned = text(&settings.paths.pinned);
-    let bullets: Vec<&str> = pinned.lines().filter(|line| line.starts_with("- ")).collect();
+    let pins: Vec<String> = pins::parse(&read(&settings.paths.pinned)).iter().map(Pin::shown).collect();
     RequestNotes {
         persona: history::shorten(&text(&settings.assistant.persona), MOST_CHARS),
         profile: history::shorten(&read_profile(settings, &by_path).unwrap_or_default(), MOST_CHARS),
-        pinned: history::shorten(&bullets.join("\n"), MOST_CHARS),
+        pinned: history::shorten(&pins.join("\n"), MOST_CHARS),
         working: read_working(settings, at, &by_path).map(|working| working.text).unwrap_or_default(),
     }
 }

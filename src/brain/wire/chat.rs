@@ -310,8 +310,7 @@ impl Decoder for ChatDecoder {
             tool_calls.push(ToolCall { id, name, arguments: slot.arguments });
         }
         let field = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_cut = self.stop == Some(StopReason::Length);
-        let mut text = without_thoughts(&field("content"), is_cut).to_owned();
+        let mut text = field("content");
         if self.declined && text.is_empty() {
             text = field("refusal");
         }
@@ -325,18 +324,4 @@ impl Decoder for ChatDecoder {
         let raw = raw(NAME, &self.endpoint, vec![Value::Object(message)]);
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
     }
-}
-
-/// The content without the thoughts that servers of local models may leave before it: up to `</think>`. A model's
-/// template may have put its `<think>` into the request; then the tag is a line of its own, since an answer about such
-/// tags has it among its words. An answer that reached its length limit within its thoughts has nothing else.
-fn without_thoughts(content: &str, is_cut: bool) -> &str {
-    if is_cut && content.trim_start().starts_with("<think>") && !content.contains("</think>") {
-        return "";
-    }
-    let thoughts = content.split_once("</think>").filter(|(thoughts, said)| {
-        let is_line = || thoughts.ends_with('\n') && said.trim_start_matches([' ', '\r']).starts_with('\n');
-        thoughts.trim_start().starts_with("<think>") || (is_line() && !thoughts.contains("<think>"))
-    });
-    thoughts.map_or(content, |(_, said)| said.trim_start())
 }

@@ -13,10 +13,10 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::{Decoder, WireFormat, unreadable};
+use super::{Decoder, WireFormat, unreadable, without_thoughts};
 use crate::brain::classify;
 use crate::brain::scrub::{scrub, scrub_reply};
-use crate::brain::{BrainError, CallProgress, FailureClass, Reply, Request};
+use crate::brain::{BrainError, CallProgress, FailureClass, Reply, Request, StopReason};
 use crate::clock::Clock;
 use crate::defaults::defaults;
 use crate::format::lenient_json;
@@ -194,6 +194,7 @@ impl WireBrain {
         let mut reply =
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
         scrub_reply(&mut reply, self.key());
+        reply.text = without_thoughts(&reply.text, reply.stop == StopReason::Length).to_owned();
         reply.sanitize_calls();
         Ok(reply)
     }

@@ -179,6 +179,20 @@ pub fn append(map: &mut Map<String, Value>, key: &str, more: &str) {
     }
 }
 
+/// The content without the thoughts that servers of local models may leave before it: up to `</think>`. A model's
+/// template may have put its `<think>` into the request; then the tag is a line of its own, since an answer about such
+/// tags has it among its words. An answer that reached its length limit within its thoughts has nothing else.
+fn without_thoughts(content: &str, is_cut: bool) -> &str {
+    if is_cut && content.trim_start().starts_with("<think>") && !content.contains("</think>") {
+        return "";
+    }
+    let thoughts = content.split_once("</think>").filter(|(thoughts, said)| {
+        let is_line = || thoughts.ends_with('\n') && said.trim_start_matches([' ', '\r']).starts_with('\n');
+        thoughts.trim_start().starts_with("<think>") || (is_line() && !thoughts.contains("<think>"))
+    });
+    thoughts.map_or(content, |(_, said)| said.trim_start())
+}
+
 /// Why an answer ended, corrected by its calls: some servers say `stop` for an answer with calls.
 pub fn stop(reason: StopReason, calls: &[ToolCall]) -> StopReason {
     match reason {

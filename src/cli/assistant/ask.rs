@@ -20,7 +20,7 @@ use crate::brain::failover::{self, Availability, BrainId};
 use crate::brain::health::HealthStore;
 use crate::cli::context::stdin_text;
 use crate::cli::prelude::*;
-use crate::config::MEMORY;
+use crate::config::{AttachmentKind, MEMORY};
 use crate::daemon;
 use crate::reminders::rfc3339;
 use crate::routines::message_of;
@@ -62,16 +62,15 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Err(CommandError::usage("the question is empty")
             .hint("put it behind `ask`, or give `-` and standard input"));
     }
-    let sees = |brain: &crate::config::BrainSettings| {
-        brain.vision && args.brain.as_ref().is_none_or(|name| *name == brain.name)
-    };
-    if !args.image.is_empty() && !workspace.settings.brains.iter().any(sees) {
-        context.ui.note("no brain accepts pictures; set `vision = true` for one that does");
-    }
     let files = args.image.iter().map(|path| picture(path)).collect::<Result<Vec<_>, _>>()?;
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
-    if let Some(name) = &args.brain {
-        route(&workspace.settings, &route::QuestionProperties::default(), Some(name))?;
+    let kinds = vec![AttachmentKind::Image; files.len()];
+    let asked = route::QuestionProperties { text: &question, attachments: &kinds, ..Default::default() };
+    let chain = route(&workspace.settings, &asked, args.brain.as_deref())?.chain;
+    let sees = |brain: &crate::config::BrainSettings| brain.vision && chain.contains(&brain.name);
+    if !files.is_empty() && !chain.is_empty() && !workspace.settings.brains.iter().any(sees) {
+        let error = CommandError::usage(format!("`{}` takes no pictures", chain.join("`, `")));
+        return Err(error.hint("set `vision = true` for a brain that does"));
     }
     on_workers(Session { context, args, workspace, files, schema }.ask(question))
 }
