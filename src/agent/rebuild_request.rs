@@ -293,9 +293,7 @@ impl<'a> LoggedTurn<'a> {
     ) -> Vec<ToolSpec> {
         let asked = self.blocks.iter().find(|block| block.event.id.as_deref() == Some(&self.question));
         let author = asked.map_or("", |block| block.event.author.as_str());
-        let Some(name) = author.strip_prefix("routine:") else {
-            return tools(workspace, ASSISTANT, &[]);
-        };
+        let Some(name) = author.strip_prefix("routine:") else { return tools(workspace, ASSISTANT, &[]) };
         let folder = workspace.settings.paths.routines.trim_end_matches('/');
         let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
         tools(workspace, author, &servers.unwrap_or_default())
@@ -303,9 +301,10 @@ impl<'a> LoggedTurn<'a> {
 
     /// The message parts of the files of a question, as far as the vault keeps them.
     fn files(&self, question: &str, vision: bool) -> Vec<MessagePart> {
-        let part = |file: &AttachedFile| match &file.place {
-            FilePlace::Kept(path) => file.to_part(read_vault_file(self.workspace, path).ok().as_deref()),
-            FilePlace::Link(_) => file.name_part(),
+        let mask = self.workspace.settings.hooks.redactor();
+        let part = |file: &AttachedFile| {
+            let FilePlace::Kept(path) = &file.place else { return file.name_part() };
+            file.to_part(read_vault_file(self.workspace, path).ok().as_deref(), &mask)
         };
         let files = files::of(&self.blocks, question);
         files.iter().map(|file| super::part_for_brain(part(file), vision)).collect()

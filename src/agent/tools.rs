@@ -169,7 +169,6 @@ pub struct Caller {
     pub brain: String,
     /// Whether the turn has read untrusted text: a page, a tool's output, others' messages. A call that leaves
     /// the box then needs an approval, whatever the settings allow.
-    #[serde(skip)]
     pub tainted: bool,
 }
 

@@ -81,8 +81,19 @@ pub struct Reply {
     pub model: String,
 }
 
-/// The most characters of a call's name: more than any tool's name has.
-const MAX_CALL_NAME: usize = 128;
+/// The most bytes of a call's arguments: more than any tool takes.
+const MAX_ARGUMENTS: usize = 64 << 10;
+/// The most calls that are kept; of fewer a turn says that they are too many.
+const MAX_CALLS: usize = 64;
+/// The most characters of a model's name.
+const MAX_MODEL_NAME: usize = 128;
+
+/// A tool's name as all providers take it, in whichever request it stands.
+pub fn portable_tool_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(plain).take(64).collect();
+    if name.is_empty() { "unknown".to_owned() } else { name }
+}
 
 impl Reply {
     /// One of words alone.
@@ -92,23 +103,28 @@ impl Reply {
         Self { text: text.to_owned(), tool_calls, raw, usage, stop, model }
     }
 
-    /// Removes the calls of a refusal, which was broken off; cuts the names of other calls, which stand in titles and
-    /// errors; and gives each call an id of its own, as providers demand of the next request.
-    pub fn sanitize_calls(&mut self) {
+    /// Bounds what a server may send at any length, removes the calls of a refusal, which was broken off, and gives each
+    /// other call a name and an id as providers demand them of the next request. The raw answer holds the old ones, so it
+    /// is emptied.
+    pub fn sanitize(&mut self) {
+        self.model = self.model.chars().take(MAX_MODEL_NAME).collect();
         if self.stop == StopReason::Refusal {
             self.tool_calls.clear();
         }
+        let before = self.tool_calls.clone();
+        self.tool_calls.truncate(MAX_CALLS);
         let mut ids = HashSet::new();
         for (at, call) in self.tool_calls.iter_mut().enumerate() {
-            // The raw answer holds the whole name, and the id twice.
-            if let Some((end, _)) = call.name.char_indices().nth(MAX_CALL_NAME) {
-                call.name.truncate(end);
-                self.raw = None;
+            call.name = portable_tool_name(&call.name);
+            if call.arguments.len() > MAX_ARGUMENTS {
+                call.arguments = format!("({} bytes, which are too many)", call.arguments.len());
             }
             while !ids.insert(call.id.clone()) {
                 call.id = format!("{}_{at}", call.id);
-                self.raw = None;
             }
+        }
+        if let Some(raw) = self.raw.as_mut().filter(|_| self.tool_calls != before) {
+            raw.items.clear();
         }
     }
 
@@ -205,16 +221,17 @@ mod tests {
         let raw = RawTurn { wire: "chat".into(), endpoint: "http://h".into(), items: vec![true.into()] };
         let mut reply = Reply::said("", StopReason::ToolUse);
         (reply.tool_calls, reply.raw) = (vec![call("a"), call("b")], Some(raw));
-        reply.sanitize_calls();
+        reply.sanitize();
         assert!(reply.raw.is_some());
         reply.tool_calls.extend([call("a"), call("a")]);
-        reply.sanitize_calls();
+        reply.sanitize();
         let ids: Vec<&str> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
         assert_eq!(ids, ["a", "b", "a_2", "a_3"]);
-        assert!(reply.raw.is_none(), "it has the provider's ids");
+        assert!(reply.raw.as_ref().unwrap().items.is_empty(), "it has the provider's ids");
         reply.tool_calls = vec![call("a"); 3_000];
-        reply.sanitize_calls();
+        reply.sanitize();
         assert!(reply.tool_calls.iter().all(|call| call.id.len() < 8), "they don't grow with their number");
+        assert_eq!(reply.tool_calls.len(), MAX_CALLS);
     }
 
     #[test]

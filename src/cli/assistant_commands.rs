@@ -24,11 +24,11 @@ const PERMITTED: [(&str, &[&str], &[&str]); 12] = [
     ("lcm", &["grep", "describe", "expand", "verify"], &[]),
 ];
 
-/// Checks that the assistant may call the command of these arguments.
+/// Checks that the assistant may call the command of these arguments, in a turn that has read untrusted text or not.
 ///
 /// # Errors
 /// It may not; the hint lists the commands that it may call.
-pub(super) fn check(matches: &ArgMatches) -> Result<(), CommandError> {
+pub(super) fn check(matches: &ArgMatches, tainted: bool) -> Result<(), CommandError> {
     let refused = |what: String| {
         let known: Vec<&str> = PERMITTED.iter().map(|(name, ..)| *name).collect();
         Err(CommandError::usage(format!("{what} isn't for the assistant"))
@@ -54,6 +54,9 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), CommandError> {
     {
         return refused(format!("`{name} {action}`"));
     }
+    if tainted && (name, inner.subcommand_name()) == ("memory", Some("pin")) {
+        return refused("`memory pin` after untrusted text".to_owned());
+    }
     for argument in *arguments {
         if inner.value_source(argument) == Some(ValueSource::CommandLine) {
             return refused(format!("a file for `{name}`"));
@@ -68,7 +71,7 @@ mod tests {
 
     fn permits(args: &[&str]) -> bool {
         let args = std::iter::once("vault-agent").chain(args.iter().copied());
-        super::check(&crate::cli::Cli::command().try_get_matches_from(args).unwrap()).is_ok()
+        super::check(&crate::cli::Cli::command().try_get_matches_from(args).unwrap(), false).is_ok()
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Context {
     /// Checks that the assistant may call this command from its shell; a person may call all.
     #[cfg(all(unix, feature = "assistant"))]
     pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<()> {
-        self.caller.as_ref().map_or(Ok(()), |_| assistant_commands::check(matches))
+        self.caller.as_ref().map_or(Ok(()), |caller| assistant_commands::check(matches, caller.tainted))
     }
 
     /// The vault that `--vault`, the environment or the current folder names. Nothing is written for a

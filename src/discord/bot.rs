@@ -7,7 +7,7 @@
 //! or earlier with a problem that a person has to fix.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use serenity::http::Route;
@@ -50,6 +50,7 @@ pub async fn run(
         identity: RwLock::default(),
         parts,
         names: Mutex::default(),
+        knows_names: AtomicBool::new(false),
         lanes: Mutex::default(),
     });
     let bot = Bot {

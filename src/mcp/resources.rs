@@ -2,13 +2,12 @@
 //!
 //! In a URI, everything in the note's path but letters, digits and `-._~/` is percent-encoded. Lists come in pages
 //! whose cursor is the last path of the page before, so they stay correct while notes are added or removed. Only notes
-//! are resources: no hidden file, nothing but Markdown. Also completes the argument of a resource template or a prompt.
+//! are resources: no hidden file, nothing but Markdown.
 
 use data_encoding::{BASE64, BASE64URL_NOPAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourcesResult,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
 use super::untrusted;
@@ -132,40 +131,6 @@ pub fn unavailable(error: VaultError) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-/// The values that the argument may become, best first: those that begin with the text, then those that hold it.
-///
-/// # Errors
-/// The vault can't be listed.
-pub fn complete(workspace: &Workspace, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
-    let walk = workspace.vault.walk(&WalkOptions::default()).map_err(unavailable)?;
-    let daily = format!("{}/", workspace.settings.paths.daily.trim_end_matches('/'));
-    let paths = walk.entries.iter().map(|entry| entry.path.as_str());
-    let candidates: Vec<String> = match request.argument.name.as_str() {
-        "path" => paths.map(str::to_owned).collect(),
-        "date" => {
-            let days = paths.filter_map(|path| path.strip_prefix(&daily)?.strip_suffix(".md"));
-            let days = days.filter(|day| day.parse::<jiff::civil::Date>().is_ok());
-            let mut days: Vec<String> = days.map(str::to_owned).collect();
-            days.sort_unstable_by(|a, b| b.cmp(a));
-            days
-        }
-        _ => Vec::new(),
-    };
-    Ok(CompleteResult::new(best(candidates, &request.argument.value)))
-}
-
-fn best(candidates: Vec<String>, typed: &str) -> CompletionInfo {
-    let typed = typed.to_lowercase();
-    let (begin, rest): (Vec<String>, Vec<String>) =
-        candidates.into_iter().partition(|one| one.to_lowercase().starts_with(&typed));
-    let mut values = begin;
-    values.extend(rest.into_iter().filter(|one| one.to_lowercase().contains(&typed)));
-    let total = values.len();
-    values.truncate(CompletionInfo::MAX_VALUES);
-    let has_more = values.len() < total;
-    CompletionInfo::with_pagination(values, u32::try_from(total).ok(), has_more).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,13 +169,5 @@ mod tests {
         ] {
             assert!(path_of(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn what_begins_so_comes_first_and_no_more_than_a_hundred() {
-        let all = vec!["notes/mum.md".to_owned(), "Mum.md".to_owned(), "dad.md".to_owned()];
-        assert_eq!(best(all, "mum").values, ["Mum.md", "notes/mum.md"]);
-        let info = best((0..150).map(|n| format!("{n}.md")).collect(), "");
-        assert_eq!((info.values.len(), info.total, info.has_more), (100, Some(150), Some(true)));
     }
 }

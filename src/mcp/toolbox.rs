@@ -13,7 +13,7 @@ use super::failure::ToolFailure;
 use super::shared_state::{ServerScopes, SharedState, ToolSet};
 use super::tools::brains::{AMONG_BRAINS, ASK};
 use super::tools::{Effect, McpCall, ToolAnswer, ToolEntry};
-use crate::agent::tools::Caller;
+use crate::agent::tools::{ApprovalSubject, Caller, Precondition};
 use crate::agent::{OtherBrains, Toolbox, other_brains};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::memory::Scope;
@@ -110,6 +110,25 @@ impl Toolbox for VaultTools {
             schema: Value::Object(arguments::schema(tool.arguments)),
         };
         self.tools.tools().map(spec).collect()
+    }
+
+    /// What is pinned stands in each later request: after untrusted text a person is asked about it.
+    fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+        let changes_pins = || {
+            let given: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+            let workspace = self.shared.workspace();
+            let notes = workspace.memory();
+            let path = given["path"].as_str().map(|path| notes.note_named(path));
+            path.is_some_and(|path| path.is_ok_and(|path| path == notes.pinned_path()))
+        };
+        if !caller.tainted || !(call.name == "memory_pin" || (call.name == "memory_edit" && changes_pins())) {
+            return Precondition::Free;
+        }
+        Precondition::Ask(ApprovalSubject {
+            run: format!("{} {}", call.name, call.arguments),
+            why: "a pin stands in each later request, and the turn has read untrusted text".to_owned(),
+            ..ApprovalSubject::default()
+        })
     }
 
     /// Another brain may have read what it liked; logs hold what others said, and these tools don't always name them.

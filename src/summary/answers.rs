@@ -164,7 +164,7 @@ impl Summaries<'_> {
     /// Searches logs and summaries. A log that can't be read is passed over.
     ///
     /// # Errors
-    /// A summary can't be read, or a folder can't be listed.
+    /// A summary can't be read, a folder can't be listed, or the search takes too long.
     pub fn grep(&self, query: &GrepQuery) -> Result<Hits> {
         let mut hits = Vec::new();
         if query.scope != GrepScope::Summaries {
@@ -179,7 +179,7 @@ impl Summaries<'_> {
             let notes = logs.values().flat_map(|summaries| &summaries.notes);
             hits.extend(notes.filter_map(|note| query.in_summary(note)));
         }
-        Ok(query.best(hits))
+        if query.is_over() { Err(SummaryError::Slow) } else { Ok(query.best(hits)) }
     }
 
     /// Proves all summaries against the logs that they cover.

@@ -1,8 +1,10 @@
 //! Searches messages and summaries, by a regular expression or by words that must all occur.
 //!
-//! Pure, except for the reader that the caller passes. Deleted messages and injected memory aren't found; edited
-//! messages are found by their new words. Hits come newest first, each with a snippet of at most [`SNIPPET`] characters
-//! and a citation: `[msg#^id]` or `[sum_…]`.
+//! Pure, except for the reader that the caller passes and the time that a search may take. Deleted messages and injected
+//! memory aren't found; edited messages are found by their new words. Hits come newest first, each with a snippet of at
+//! most [`SNIPPET`] characters and a citation: `[msg#^id]` or `[sum_…]`.
+
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use regex_lite::{Regex, RegexBuilder};
@@ -25,8 +27,10 @@ pub const MOST: usize = 200;
 pub const SNIPPET: usize = 200;
 /// The most tokens of all hits together.
 pub const MOST_TOKENS: u64 = 10_000;
-/// The most bytes that a compiled pattern may have.
-const PATTERN_BYTES: usize = 1 << 20;
+/// The most bytes that a compiled pattern may have: the time of a search grows with them.
+const PATTERN_BYTES: usize = 64 << 10;
+/// The longest time of a search for a regular expression.
+const MOST_TIME: Duration = Duration::from_secs(10);
 
 words! {
     /// Which texts are searched.
@@ -47,6 +51,8 @@ words! {
 pub struct GrepQuery {
     /// All of them must match.
     patterns: Vec<Regex>,
+    /// From when on a regular expression finds nothing more.
+    end: Option<Instant>,
     /// The texts that are searched.
     pub scope: GrepScope,
     /// Nothing before this instant.
@@ -104,11 +110,20 @@ impl GrepQuery {
             let all = words.iter().map(|word| compile(&regex_lite::escape(word), true));
             all.collect::<Result<_, _>>()?
         };
-        Ok(Self { patterns, scope: GrepScope::Both, since: None, before: None, limit: LIMIT })
+        let end = is_regex.then(|| Instant::now() + MOST_TIME);
+        Ok(Self { patterns, end, scope: GrepScope::Both, since: None, before: None, limit: LIMIT })
+    }
+
+    /// Whether its time is over, so that it left texts out.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() > end)
     }
 
     /// The first match in a text that matches.
     fn find(&self, text: &str) -> Option<usize> {
+        if self.is_over() {
+            return None;
+        }
         let found = self.patterns.iter().map(|pattern| Some(pattern.find(text)?.start()));
         found.collect::<Option<Vec<usize>>>()?.into_iter().min()
     }
@@ -226,7 +241,14 @@ mod tests {
         let mut late = GrepQuery::new("mast", false).unwrap();
         late.since = Some("2026-11-22T09:00:01Z".parse().unwrap());
         assert_eq!(found(&late), [""; 0]);
-        assert!(GrepQuery::new("(", true).unwrap_err().to_string().contains("is no regular expression"));
+        let slow = GrepQuery::new("mast", true).unwrap();
+        assert_eq!((found(&slow).len(), slow.is_over()), (1, false));
+        let slow = GrepQuery { end: Instant::now().checked_sub(MOST_TIME), ..slow };
+        assert_eq!((found(&slow).len(), slow.is_over()), (0, true));
+        for wrong in ["(", "(.|a){0,2000}Q"] {
+            let error = GrepQuery::new(wrong, true).unwrap_err().to_string();
+            assert!(error.contains("is no regular expression"), "{error}");
+        }
         for empty in ["", " ", " \"\" "] {
             assert_eq!(
                 GrepQuery::new(empty, false).unwrap_err().to_string(),

@@ -48,6 +48,9 @@ pub enum SummaryError {
     /// The pattern of a search is none.
     #[error("`{0}` is no regular expression: {1}")]
     Pattern(String, String),
+    /// The search for a pattern takes too long.
+    #[error("the search takes too long; give a simpler pattern, or words")]
+    Slow,
     /// Somebody changed the note meanwhile, and it stays as it is.
     #[error("`{0}` was changed while its summary was made, and stays as it is")]
     Changed(NotePath),

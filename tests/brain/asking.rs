@@ -253,6 +253,19 @@ async fn what_a_turns_tools_said_fits_the_brain_and_is_halved_where_it_is_too_lo
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_a_tool_found_is_masked_before_the_brain_gets_it() {
+    let server = ModelServer::start().await;
+    let vault =
+        TestVault::new("//- /Keys.md\nThe build needs ghp_0123456789abcdefghijABCDEFGHIJ012345, says Ann.\n");
+    let brain = server.brain("b", "chat", "");
+    vault.write("vault-agent.toml", format!("[assistant]\ntools = [\"vault\"]\n{brain}"));
+    server.script(vec![Reply::tool("memory_get", json!({"path": "Keys.md"})), Reply::text("A token.")]);
+    let _ = ask(&vault, &["What does it take?"]).ok();
+    let result = server.requests()[1].results().remove(0);
+    assert!(result.contains("The build needs [masked: github token], says Ann."), "{result}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
     let server =
         ModelServer::by(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())))

@@ -156,15 +156,26 @@ async fn answers_end_for_different_reasons() {
 }
 
 #[tokio::test]
-async fn a_refusal_has_no_calls_and_a_call_no_long_name() {
+async fn a_refusal_has_no_calls_and_a_call_what_every_provider_takes() {
     for wire in WireFormat::ALL {
         let refused = Reply::tool("look", json!({})).stop("content_filter");
-        let server = ModelServer::of(vec![refused, Reply::tool("é".repeat(100_000), json!({}))]).await;
-        let brain = brain(wire, &server.url(), PATIENT);
+        let server = ModelServer::of(vec![refused]).await;
+        let mut brain = brain(wire, &server.url(), PATIENT);
         let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
         assert_eq!((answer.stop, answer.tool_calls), (StopReason::Refusal, vec![]), "{wire:?}");
-        let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
-        assert_eq!((&*answer.tool_calls[0].name, &answer.raw), (&*"é".repeat(128), &None), "{wire:?}");
+        let (long, plain) = ("é".repeat(100_000), "_".repeat(64));
+        for (said, name) in [(&*long, &*plain), ("functions.look", "functions_look"), ("", "unknown")] {
+            server.script(vec![Reply::tool(said, json!({}))]);
+            let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
+            let echoed = answer.raw.unwrap().items.len();
+            assert_eq!((&*answer.tool_calls[0].name, echoed), (name, 0), "{wire:?}");
+        }
+        server.script(vec![Reply::tool("look", json!({"q": "x".repeat(100_000)}))]);
+        let call = ask(&brain, &with_tool("?")).await.0.unwrap().tool_calls.remove(0);
+        assert!(call.arguments.len() < 100, "{wire:?}: {} bytes", call.arguments.len());
+        brain.model = "m".repeat(3_000);
+        server.script(vec![Reply::text("Well")]);
+        assert_eq!(ask(&brain, &question("?")).await.0.unwrap().model, brain.model[..128], "{wire:?}");
     }
 }
 

@@ -104,6 +104,43 @@ data: {"choices":[{"delta":{"content":"\ude00 done \ud83d."},"finish_reason":"st
 }
 
 #[tokio::test]
+async fn a_chat_that_a_proxy_cut_is_no_answer() {
+    let half = |reason: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":\"The first half\"}}{reason}}}]}}\n\ndata: [DONE]\n\n"
+        )
+    };
+    // One that names no reason at all ends with `[DONE]` alone.
+    for (reason, class) in [(",\"finish_reason\":null", Some(FailureClass::Crash)), ("", None)] {
+        let server = ModelServer::of(vec![Reply::raw("text/event-stream", half(reason))]).await;
+        let (answer, _) = ask(&brain(WireFormat::Chat, &server.url(), PATIENT), &question("?")).await;
+        assert_eq!(answer.err().map(|error| error.class), class);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_at_which_this_program_fails_is_a_crash() {
+    let here = std::thread::current().id();
+    let point = "brain::before-stream";
+    fail::cfg_callback(point, move || assert_ne!(std::thread::current().id(), here, "a fault of ours"))
+        .unwrap();
+    let error = fails(WireFormat::Chat, Reply::text("Well"), PATIENT).await;
+    fail::remove(point);
+    assert_eq!(error.class, FailureClass::Crash);
+}
+
+#[test]
+fn a_call_whose_function_is_no_object_is_a_call_of_no_tool() {
+    for function in [json!("memory_save"), json!(1), json!(true), json!([])] {
+        let mut decoder = WireFormat::Chat.decoder(&with_tool("?"), "http://h", "m");
+        let call = json!({"index": 0, "id": "c", "function": function});
+        let piece = json!({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]});
+        decoder.event("", &piece, &mut CallProgress::default()).unwrap();
+        assert_eq!(decoder.finish().unwrap().tool_calls[0].name, "");
+    }
+}
+
+#[tokio::test]
 async fn errors_within_a_stream_are_classed() {
     for wire in WireFormat::ALL {
         for (kind, class) in

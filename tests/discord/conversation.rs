@@ -33,6 +33,18 @@ async fn nobody_else_stands_in_a_log_under_an_owner_s_name_or_the_bot_s() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_the_owners_names_cannot_be_asked_for_others_stand_there_with_their_ids() {
+    let rig = Rig::new().await;
+    rig.fake.world().users.insert(MALLORY, "Alice".to_owned());
+    rig.fake.fault("GET", "/members/42", Fault::Status(500, json!({})), 1_000);
+    let _running = rig.start();
+    rig.fake.connected().await;
+    rig.fake.say(CHANNEL, MALLORY, "I live in Graz.");
+    rig.wait_said(CHANNEL, 1).await;
+    assert_eq!(rig.events(CHANNEL)[0].event.author, "Alice (66)");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     let (rig, _running) = Rig::running().await;
     rig.fake.say(CHANNEL, MALLORY, "<@500> tell me the dentist");

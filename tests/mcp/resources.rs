@@ -1,4 +1,4 @@
-//! Notes as resources, prompts, completion.
+//! Notes as resources, and prompts.
 
 use crate::mcp::client::*;
 
@@ -143,19 +143,4 @@ Ask about the dentist.
     client.fails("prompts/get", json!({"name": "evening"}), -32602);
     let bad = client.request("prompts/get", json!({"name": "weekly_review", "arguments": {"date": "soon"}}));
     assert_eq!(bad["error"]["code"], -32602);
-}
-
-#[test]
-fn paths_and_days_are_completed() {
-    let vault =
-        TestVault::new("//- /daily/2026-11-30.md\nx\n//- /daily/2026-11-26.md\nx\n//- /notes/Mum.md\nx\n");
-    let mut client = Client::new(&vault);
-    let mut complete = |uri: &str, name: &str, value: &str| {
-        let params =
-            json!({"ref": {"type": "ref/resource", "uri": uri}, "argument": {"name": name, "value": value}});
-        client.result("completion/complete", params)["completion"]["values"].clone()
-    };
-    assert_eq!(complete("vault://{+path}", "path", "mum"), json!(["notes/Mum.md"]));
-    assert_eq!(complete("vault://daily/{date}.md", "date", "2026"), json!(["2026-11-30", "2026-11-26"]));
-    assert_eq!(complete("vault://daily/{date}.md", "other", ""), json!([]));
 }

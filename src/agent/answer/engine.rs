@@ -23,6 +23,7 @@ use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, MessagePart, ToolCall};
 use crate::config::AttachmentKind;
 use crate::format::log::LogBlock;
+use crate::redact::Redactor;
 use crate::sqlite::DatabaseError;
 use crate::turn::assemble::RequestQuestion;
 use crate::turn::past_context::PastSummary;
@@ -184,8 +185,7 @@ impl TurnRun<'_> {
             tokio::time::timeout(RECALL_TIME, self.parts.memory.context_for(&text, &without)).await;
         if let Ok(Ok(given)) = &mut looked {
             // As the log has it, so that the request can be made again.
-            given.injection =
-                self.parts.workspace.settings.hooks.redactor().apply(&given.injection).into_owned();
+            given.injection = self.mask().apply(&given.injection).into_owned();
         }
         if let Ok(Ok(given)) = &mut looked
             && !given.injection.is_empty()
@@ -268,6 +268,11 @@ impl AnswerEngine {
 
     pub(in crate::agent) fn settings(&self) -> &crate::config::AssistantSettings {
         &self.parts.workspace.settings.assistant
+    }
+
+    /// Masks secrets in what is sent and kept.
+    pub(super) fn mask(&self) -> Redactor {
+        self.parts.workspace.settings.hooks.redactor()
     }
 
     pub(in crate::agent) fn now(&self) -> Timestamp {

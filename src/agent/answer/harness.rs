@@ -198,14 +198,12 @@ impl<'a> HarnessWatcher<'a> {
         self.end.cancel();
     }
 
-    /// Stops the run where its tokens are used up; says whether it did.
-    fn is_over_tokens(&self) -> bool {
+    /// Stops the run where its tokens are used up.
+    fn check_tokens(&self) {
         let (used, most) = (self.seen().used, self.run.turn_tokens());
-        let is_over = self.before + used.input + used.output >= most;
-        if is_over {
+        if self.before + used.input + used.output >= most {
             self.over(fixed_texts::tokens_used_up(most));
         }
-        is_over
     }
 
     /// Stops the run where a step can't be recorded.
@@ -221,15 +219,13 @@ impl<'a> HarnessWatcher<'a> {
 #[async_trait]
 impl HarnessHost for HarnessWatcher<'_> {
     async fn tool_started(&self, call: &ToolCall) {
+        self.check_tokens();
         if self.end.is_cancelled() {
             return;
         }
         let most = self.run.settings().max_rounds;
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));
-        }
-        if self.is_over_tokens() {
-            return;
         }
         self.run.show_progress("using", call);
         let (message, now) = (self.run.turn.question.message, self.run.now());
@@ -245,7 +241,7 @@ impl HarnessHost for HarnessWatcher<'_> {
     async fn tool_finished(&self, result: &ToolResult) {
         let began = self.seen().began.remove(&result.call_id);
         let ms = began.map_or(0, |began| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
-        let text = self.hidden.hide(&result.text);
+        let text = self.run.mask().apply(&self.hidden.hide(&result.text)).into_owned();
         let result = &ToolResult { text, ..result.clone() };
         let text = history::shorten(&result.text, history::MOST_RESULT);
         let end = ToolEnd { text, is_error: result.is_error, ms };
@@ -262,7 +258,7 @@ impl HarnessHost for HarnessWatcher<'_> {
         self.seen().used = *usage;
         // Without an open call this may be its whole answer, which is paid for.
         if !self.seen().began.is_empty() {
-            self.is_over_tokens();
+            self.check_tokens();
         }
     }
 
@@ -284,9 +280,7 @@ impl HarnessHost for HarnessWatcher<'_> {
                 None => return false,
             },
         };
-        let Some(tainted) = self.check(self.run.has_read_untrusted(number)) else {
-            return false;
-        };
+        let Some(tainted) = self.check(self.run.has_read_untrusted(number)) else { return false };
         let caller = Caller { turn: self.run.turn.name(), number, brain: self.brain.to_owned(), tainted };
         let subject = if self.ours.contains(&call.name) {
             match self.run.parts.tools.precondition(call, &caller) {

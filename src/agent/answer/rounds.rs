@@ -92,7 +92,10 @@ impl TurnRun<'_> {
                     fail::fail_point!("turn::after-tool-started");
                     let began = Instant::now();
                     let end = self.parts.tools.call(call, &caller, self.stop).await;
-                    ToolEnd { ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX), ..end }
+                    // As the log has it.
+                    let text = self.mask().apply(&end.text).into_owned();
+                    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    ToolEnd { text, ms, ..end }
                 }
                 Err(why) => {
                     self.journal().tool_started(message, number, call, self.now())?;

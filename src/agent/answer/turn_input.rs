@@ -94,7 +94,7 @@ impl AnswerEngine {
         let read = read.inspect_err(|problem| {
             tracing::info!(file = file.name, "a file is told by its name alone: {problem}");
         });
-        file.to_part(read.ok().as_deref())
+        file.to_part(read.ok().as_deref(), &self.mask())
     }
 
     /// The most tokens of a request to this brain.

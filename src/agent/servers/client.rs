@@ -77,15 +77,15 @@ impl ServerClient {
             let listed = link.service.list_tools(Some(page)).await;
             let listed =
                 listed.map_err(|error| link.why(&format!("it doesn't say what tools it has: {error}")))?;
-            // Only what is allowed is kept, however many it offers.
+            // Only what is allowed is kept, once, however many it offers.
             link.tools.extend(listed.tools.into_iter().filter(|tool| server.allows(&tool.name)));
+            link.tools.sort_by(|one, other| one.name.cmp(&other.name));
+            link.tools.dedup_by(|one, other| one.name == other.name);
             cursor = listed.next_cursor;
-            if cursor.is_none() {
+            if cursor.is_none() || link.tools.len() == server.tools.len() {
                 break;
             }
         }
-        link.tools.sort_by(|one, other| one.name.cmp(&other.name));
-        link.tools.dedup_by(|one, other| one.name == other.name);
         Ok(link)
     }
 

@@ -108,14 +108,11 @@ impl Servers {
         let (server, tool, arguments) = self.read(call)?;
         let slot = self.slot(turn, &server.name);
         let mut slot = slot.lock().await;
-        if slot.is_none() {
-            *slot = Some(self.start(server).await);
-        }
-        let link = match slot.as_mut() {
-            Some(Ok(link)) => link,
-            Some(Err(why)) => return Err(why.clone()),
-            None => return Err("it is not there".to_owned()),
+        let started = match slot.take() {
+            Some(started) => started,
+            None => self.start(server).await,
         };
+        let link = slot.insert(started).as_ref().map_err(String::clone)?;
         let Some(tool) = tool else {
             return Ok((server_output::tools(server, &link.tools, &link.hidden), false));
         };

@@ -18,14 +18,14 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use update::{AnswerText, output, status, usage};
 
-use super::harness::{
-    FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, portable_tool_name, variables,
-};
+use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
 use super::harness_text;
 use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::{Child, Program};
 use crate::brain::classify;
-use crate::brain::{BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, ToolResult};
+use crate::brain::{
+    BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, ToolResult, portable_tool_name,
+};
 use crate::config::{McpServer, mcp_hosts};
 
 /// The protocol's version.

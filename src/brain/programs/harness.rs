@@ -54,11 +54,6 @@ pub fn foreign(server: &str, tool: &str, arguments: &Value) -> Value {
     json!({"server": server, "tool": tool, "arguments": arguments})
 }
 
-/// A tool's name as other brains may be told it: their tool names allow few characters.
-pub(super) fn portable_tool_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(64).collect()
-}
-
 /// The variables that other MCP servers are given, for the environment of the program that starts them.
 pub(super) fn variables(servers: &[McpServer]) -> Vec<(String, SecretString)> {
     let mut names: Vec<&str> = servers.iter().flat_map(mcp_hosts::variables).collect();

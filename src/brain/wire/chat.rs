@@ -122,6 +122,8 @@ pub struct ChatDecoder {
     slots: Vec<PartialCall>,
     usage: Usage,
     stop: Option<StopReason>,
+    /// Whether the server says in each piece if it is the last one: one that leaves that out ends with `[DONE]` alone.
+    says_stop: bool,
     declined: bool,
     done: bool,
 }
@@ -205,6 +207,8 @@ impl ChatDecoder {
                         kept.extend(function);
                     }
                 }
+                // The call's name and arguments are written into an object.
+                ("function", _) => {}
                 (_, value) => merge(slot.value.entry(key.as_str()).or_insert(Value::Null), value),
             }
         }
@@ -243,6 +247,7 @@ impl Decoder for ChatDecoder {
             if let Some(delta) = grown.as_object() {
                 self.grow(delta, progress);
             }
+            self.says_stop |= choice.get("finish_reason").is_some_and(Value::is_null);
             self.stop = match choice["finish_reason"].as_str() {
                 None | Some("") => self.stop,
                 Some("tool_calls" | "function_call") => Some(StopReason::ToolUse),
@@ -271,7 +276,7 @@ impl Decoder for ChatDecoder {
         if body["choices"].as_array().is_none_or(Vec::is_empty) {
             return Err(unreadable("it has no `choices`"));
         }
-        self.done();
+        self.stop.get_or_insert(StopReason::End);
         Ok(())
     }
 
@@ -280,7 +285,7 @@ impl Decoder for ChatDecoder {
     }
 
     fn is_whole(&self) -> bool {
-        self.done || self.stop.is_some()
+        self.stop.is_some() || (self.done && !self.says_stop)
     }
 
     fn is_over(&self) -> bool {

@@ -3,11 +3,12 @@
 //! [`text`] prepares the bytes of an event stream: it refuses invalid UTF-8 and streams that are too long. A crate then
 //! splits the text into events.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use eventsource_stream::{EventStream, EventStreamError};
-use futures_util::{Stream, StreamExt};
+use futures_util::{FutureExt, Stream, StreamExt};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -107,6 +108,7 @@ impl WireBrain {
             *progress = told;
             return decoder.finish();
         }
+        fail::fail_point!("brain::before-stream");
         self.stream(response, decoder, progress).await
     }
 
@@ -184,18 +186,20 @@ impl WireBrain {
         progress: &mut CallProgress,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let asked = timeout(self.timeouts.overall, self.ask(request, progress));
+        // An answer that this program fails at takes no more with it than itself.
+        let asked =
+            AssertUnwindSafe(timeout(self.timeouts.overall, self.ask(request, progress))).catch_unwind();
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(BrainError::cancelled()),
-            answer = asked => answer,
+            answer = asked => answer.unwrap_or_else(|_| Ok(Err(unreadable("it made this program fail")))),
         };
         let answer = answer.unwrap_or_else(|_| Err(late("the answer wasn't whole", self.timeouts.overall)));
         let mut reply =
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
         scrub_reply(&mut reply, self.key());
         reply.text = without_thoughts(&reply.text, reply.stop == StopReason::Length).to_owned();
-        reply.sanitize_calls();
+        reply.sanitize();
         Ok(reply)
     }
 }

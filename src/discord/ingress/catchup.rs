@@ -7,6 +7,7 @@
 //! history tries again by itself.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -78,6 +79,7 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
                         let member = granted(shared.api.get(route).await)?;
                         learn_names(shared, user, &member.unwrap_or_default());
                     }
+                    shared.knows_names.store(true, Ordering::Relaxed);
                     places.extend(active_threads(shared, guild).await?);
                     archived_threads(shared, channel, &mut places, &mut quiet).await?;
                 }

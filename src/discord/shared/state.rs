@@ -104,6 +104,8 @@ pub(in crate::discord) struct BotState {
     pub(in crate::discord) blind: Arc<AtomicBool>,
     /// The names of the owners and the bot, without case and signs, with their ids.
     pub(in crate::discord) names: Mutex<HashMap<String, u64>>,
+    /// Whether the server was asked for all of them; until then anyone else may have one.
+    pub(in crate::discord) knows_names: AtomicBool,
     /// The lanes by their channels.
     pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<LaneItem>>>,
 }
@@ -170,9 +172,12 @@ impl BotState {
     }
 
     /// The name under which a person stands in the logs. Whose words a text is, is known by that name alone: a name
-    /// that an owner or the bot has is followed by the id of anyone else.
+    /// that an owner or the bot has, or may have, is followed by the id of anyone else.
     pub fn log_name(&self, user: u64, name: &str) -> String {
         let is_ours = self.is_owner(user) || user == self.identity().user;
+        if !is_ours && !self.knows_names.load(Ordering::Relaxed) {
+            return format!("{name} ({user})");
+        }
         let bare: String = name.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
         let bare = if bare.is_empty() { name.to_owned() } else { bare };
         let holder = match lock(&self.names).entry(bare) {

@@ -327,7 +327,7 @@ impl Worker {
         let entries = noted.unwrap_or_default().into_iter().map(|note| entry(message, note, at)).collect();
         let _ = lane.send(LaneItem::Write { entries, done: None });
         for (index, chunk) in sent.iter().enumerate() {
-            // A chunk that was found in history has no id here; catch-up logs it.
+            // A message that was deleted before its id was known stays out of the log.
             let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
             let reply_to = (index == 0 && turn.question.reply).then_some(message);
             let posted = IncomingMessage::own(

@@ -1,16 +1,15 @@
-//! Runs one MCP session ([`McpSession`]) and answers its requests: calls tools, reads resources, makes prompts,
-//! completes arguments, and adds or removes subscriptions to resources.
+//! Runs one MCP session ([`McpSession`]) and answers its requests: calls tools, reads resources, makes prompts, and adds
+//! or removes subscriptions to resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -27,7 +26,7 @@ use crate::vault::{Actor, Origin};
 
 /// The methods that take parameters. Wrong parameters are no reason to say that the method isn't there.
 const SERVED: &str = "tools/call tools/list prompts/get prompts/list resources/list resources/read resources/subscribe \
-resources/templates/list resources/unsubscribe completion/complete";
+resources/templates/list resources/unsubscribe";
 
 /// The key in `_meta` by which a client names the conversation of a call.
 const CONVERSATION_KEYS: [&str; 6] =
@@ -139,7 +138,6 @@ impl ServerHandler for McpSession {
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
-            .enable_completions()
             .build();
         let info = Implementation::new("vault-agent", env!("CARGO_PKG_VERSION"))
             .with_title("vault-agent")
@@ -263,10 +261,6 @@ impl ServerHandler for McpSession {
         self.blocking(move |shared| prompts::get(&shared.workspace(), &request.name, &arguments))
             .await
             .map(Into::into)
-    }
-
-    async fn complete(&self, request: CompleteRequestParams, _: Context) -> Answered<CompleteResult> {
-        self.blocking(move |shared| resources::complete(&shared.workspace(), &request)).await
     }
 
     /// Answers a message that is no request of the protocol.

@@ -22,7 +22,7 @@ impl From<SummaryError> for ToolFailure {
                 .of("id")
                 .hint("`lcm_grep` with `scope` `summaries` shows ids."),
             SummaryError::Lost { .. } => Self::new("log_changed", error.to_string()),
-            SummaryError::Pattern(..) | SummaryError::Empty => {
+            SummaryError::Pattern(..) | SummaryError::Empty | SummaryError::Slow => {
                 Self::new("invalid_pattern", error.to_string()).of("pattern")
             }
             _ => Self::new("unreadable", error.to_string()),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::files::{AttachedFile, message_of};
 pub use super::shorten::{MOST_RESULT, newest, shorten};
-use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
+use crate::brain::{Message, MessagePart, ToolCall, ToolResult, portable_tool_name};
 use crate::format::log::{EventKind, LogBlock, MessageChanges};
 use crate::format::plain_lines;
 pub use crate::format::strip_mentions;
@@ -20,6 +20,9 @@ use crate::turn::facts;
 /// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut
 /// again.
 const MARKS: usize = 1_000;
+
+/// The most characters of a call's arguments in a log; a call with more is no part of later requests.
+const MOST_ARGUMENTS: usize = 64 << 10;
 
 /// One earlier message, with the log event that it begins with.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +125,8 @@ fn tool(block: &LogBlock) -> Option<(ToolCall, ToolResult)> {
     let (arguments, result) = event.content.split_once('\n').unwrap_or((&event.content, ""));
     serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object)?;
     let id = format!("call_{}", event.id.as_deref()?);
-    let name = event.author.clone();
+    // Other programs' tools, and a log of before, may have names that a provider refuses.
+    let name = portable_tool_name(&event.author);
     let text = shorten(result.trim_start_matches('\n'), MOST_RESULT + MARKS);
     let is_error = text.starts_with("Error: ");
     let call = ToolCall { id: id.clone(), name, arguments: arguments.to_owned() };
@@ -131,8 +135,8 @@ fn tool(block: &LogBlock) -> Option<(ToolCall, ToolResult)> {
 
 /// A tool's call and result in the log's form; [`past`] reads it back.
 pub fn tool_block(call: &ToolCall, result: &str, is_error: bool) -> String {
-    let arguments = serde_json::from_str::<Value>(&call.arguments)
-        .map_or_else(|_| Value::String(call.arguments.clone()).to_string(), |value| value.to_string());
+    let arguments = shorten(&call.arguments, MOST_ARGUMENTS);
+    let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments)).to_string();
     format!("{arguments}\n\n{}{}", if is_error { "Error: " } else { "" }, plain_lines(result))
 }
 
@@ -170,6 +174,7 @@ pub fn tokens(message: &Message) -> u64 {
 mod tests {
     use super::*;
     use crate::format::log;
+    use serde_json::json;
 
     fn blocks(text: &str) -> Vec<LogBlock> {
         log::parse(text.as_bytes()).blocks
@@ -191,7 +196,7 @@ mod tests {
 
 ^A3
 
-> [!tool]- 2026-11-22T09:00:02Z memory_search
+> [!tool]- 2026-11-22T09:00:02Z memory.search
 > {\"query\":\"mast\"}
 >
 > 12 metres
@@ -274,6 +279,8 @@ mod tests {
         assert_eq!(tool_block(&call, "ok\r\rfine\0", false), "{\"a\":1}\n\nok\n\nfine");
         let broken = ToolCall { arguments: "{oops".into(), ..call };
         assert_eq!(tool_block(&broken, "no", true), "\"{oops\"\n\nError: no");
+        let long = ToolCall { arguments: json!({ "a": "x".repeat(1 << 20) }).to_string(), ..broken };
+        assert!(tool_block(&long, "no", true).len() < MOST_ARGUMENTS + 1_000);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::program::{PATCH, SHELL};
 use crate::brain::classify;
-use crate::brain::programs::harness::{FOREIGN, SERVER, foreign, portable_tool_name};
+use crate::brain::portable_tool_name;
+use crate::brain::programs::harness::{FOREIGN, SERVER, foreign};
 use crate::brain::{BrainError, ToolCall, ToolResult};
 
 /// An item as a call of a tool; none if it is no tool.
