@@ -3,11 +3,12 @@
 
 use crate::history::room::{self, *};
 
-const SNAPSHOT_STEPS: [&str; 5] = [
+const SNAPSHOT_STEPS: [&str; 6] = [
     "history::created",
     "history::scanned",
     "history::objects-written",
     "history::logged",
+    "history::branch-set",
     "history::branch-moved",
 ];
 const RESTORE_STEPS: [&str; 6] = [
@@ -23,20 +24,12 @@ fn vault() -> TestVault {
     TestVault::new("//- zone: Europe/London\n//- /a.md\none\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n")
 }
 
-/// Whether plain git reads the same files from the newest snapshot as lie in the vault.
+/// Plain git reads the same files from the newest snapshot as lie in the vault.
 fn snapshot_equals_vault(vault: &TestVault) {
-    let Some(listed) = room::git_at(&repository(vault), &["ls-tree", "-r", "-z", "--name-only", "main"])
-    else {
-        return;
-    };
-    let listed = String::from_utf8(listed.stdout).unwrap();
-    let snapshot: BTreeMap<String, String> = listed
-        .split_terminator('\0')
-        .map(|path| {
-            let mut show = room::git_command(&repository(vault));
-            (path.to_owned(), room::said(show.args(["cat-file", "blob", &format!("main:{path}")])))
-        })
-        .collect();
+    let git = |args: &[&str]| room::said(room::git_command(&repository(vault)).args(args));
+    let listed = git(&["ls-tree", "-r", "-z", "--name-only", "main"]);
+    let text = |path: &str| (path.to_owned(), git(&["cat-file", "blob", &format!("main:{path}")]));
+    let snapshot: BTreeMap<String, String> = listed.split_terminator('\0').map(text).collect();
     assert_eq!(snapshot, shown(vault));
 }
 
@@ -48,9 +41,11 @@ fn nothing_is_torn(vault: &TestVault, trees: [&BTreeMap<String, String>; 2], ste
     }
 }
 
-/// The next snapshot holds the vault as it is, and git finds nothing wrong.
+/// The next snapshot holds the vault as it is, and neither git nor `verify` finds anything wrong, before or after it.
 fn goes_on(vault: &TestVault) {
-    let _ = vault.run(&["history"]).ok();
+    for look in [&["history", "verify"][..], &["history"], &["history", "verify"]] {
+        let _ = vault.run(look).ok();
+    }
     room::fsck(&repository(vault));
     snapshot_equals_vault(vault);
 }
@@ -215,16 +210,11 @@ fn killed_at_no_step_in_particular() {
     goes_on(&vault);
 }
 
-const CHILD: &str = "VAULT_AGENT_TEST_PACKS";
-
 /// Run by the test below in a process of its own; nothing otherwise.
 #[test]
 fn a_child_that_packs() {
-    let Some(temp) = std::env::var_os(CHILD) else { return };
-    let scenario = fail::FailScenario::setup();
-    let room = Room::at(Path::new(&temp));
-    room.history.pack_from(1).unwrap();
-    scenario.teardown();
+    let Some((_, root)) = doomed() else { return };
+    Room::at(&root).history.pack_from(1).unwrap();
 }
 
 #[test]
@@ -237,12 +227,8 @@ fn packing_that_is_killed_loses_nothing() {
             room.history.pack_from(1).unwrap();
         }
     }
-    let status = again(&a_child_that_packs)
-        .env(CHILD, room.dir())
-        .env("FAILPOINTS", "history::packed=return")
-        .status()
-        .unwrap();
-    assert!(!status.success(), "packing was not reached");
+    let died = killed_at(&a_child_that_packs, "packs", "history::packed", 1, room.dir());
+    assert!(died, "packing was not reached");
     room.fsck();
     room.history.pack_from(1).unwrap();
     room.fsck();

@@ -77,26 +77,3 @@ pub fn now() -> Timestamp {
 pub fn origin() -> Origin {
     Origin::new(Actor::Mcp).client("test 1.0").conversation("c-1")
 }
-
-/// What a process of its own is told: what it does, in which folder, and at which pass of which failpoint it aborts.
-const DOOM: &str = "VAULT_AGENT_TEST_DOOM";
-
-/// The part and the folder, in a process that [`killed_at`] started; the failpoint is set.
-pub fn doomed() -> Option<(String, PathBuf)> {
-    let doom = std::env::var(DOOM).ok()?;
-    let [role, point, round, root] = doom.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{doom}") };
-    let (round, seen) = (round.parse::<usize>().unwrap(), AtomicUsize::new(0));
-    fail::cfg_callback(point, move || {
-        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
-            std::process::abort();
-        }
-    })
-    .unwrap();
-    Some((role.to_owned(), PathBuf::from(root)))
-}
-
-/// Whether the process died that ran `test`, with this part, up to a pass of a failpoint.
-pub fn killed_at<T: Fn()>(test: &T, role: &str, point: &str, round: usize, root: &Path) -> bool {
-    let doom = format!("{role} {point} {round} {}", root.display());
-    !again(test).env(DOOM, doom).status().unwrap().success()
-}

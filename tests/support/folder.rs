@@ -61,8 +61,8 @@ impl Folder {
         self.dir().join("cache")
     }
 
-    /// A file of the vault.
-    pub fn path(&self, note: &str) -> PathBuf {
+    /// A file of the vault; one elsewhere where the path begins at the root.
+    pub fn path(&self, note: impl AsRef<Path>) -> PathBuf {
         self.root().join(note)
     }
 
@@ -82,8 +82,8 @@ impl Folder {
         self.path(note).exists()
     }
 
-    /// Writes a note as a person's editor would.
-    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
+    /// Writes a note as a person's editor would, in a folder that may have to be made.
+    pub fn write(&self, note: impl AsRef<Path>, text: impl AsRef<[u8]>) {
         let path = self.path(note);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
         std::fs::write(path, text).expect("a note");

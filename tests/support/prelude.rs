@@ -25,7 +25,7 @@ pub use vault_agent::workspace::Workspace;
 pub(crate) use super::folder::holds_folder;
 pub use super::folder::{Folder, files_below, names_in};
 pub use super::processes::{
-    Killed, again, lives, named, python, python3, running, scripted_server, send_lines,
+    Killed, again, doomed, killed_at, lives, named, python, python3, running, scripted_server, send_lines,
 };
 pub use super::{
     LOG_HEAD, Run, TestVault, bare_repository, block_on, contains_all, contains_none, event, pick, runtime,
