@@ -38,6 +38,9 @@ fn saved_it_with_nothing_saved_is_sent_back_once() {
     // And the same claim is not asked about again.
     assert_ne!(stop(&vault, &lines, json!({ "stop_hook_active": false }))["decision"], "block");
     assert_eq!(log(&vault), "");
+    // The host's own last message counts where the transcript is behind.
+    let more = json!({ "stop_hook_active": false, "last_assistant_message": "I'll remember that." });
+    assert_eq!(stop(&TestVault::new(NOTES), &lines[..1], more)["decision"], "block");
 }
 
 #[test]
@@ -75,14 +78,6 @@ fn claims_in_other_languages_are_checked_too() {
 }
 
 #[test]
-fn the_hosts_own_last_message_counts_where_the_transcript_is_behind() {
-    let vault = TestVault::new(NOTES);
-    let lines = [prompt("Remember that I take oat milk.")];
-    let more = json!({ "stop_hook_active": false, "last_assistant_message": "I'll remember that." });
-    assert_eq!(stop(&vault, &lines, more)["decision"], "block");
-}
-
-#[test]
 fn a_tool_that_failed_saved_nothing() {
     let save = json!({ "scope": "long", "text": "Takes oat milk" });
     let mut lines = asked("I've saved that to your memory.");
@@ -102,8 +97,7 @@ fn only_the_history_and_the_vaults_notes_are_evidence() {
     };
     let elsewhere = |vault: &TestVault, path: &str| {
         let file = vault.home().join(path);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, "oat milk").unwrap();
+        vault.write(&file, "oat milk");
         file.to_str().unwrap().to_owned()
     };
     // A Markdown file elsewhere, and a call that changed nothing.
@@ -127,18 +121,7 @@ fn only_the_history_and_the_vaults_notes_are_evidence() {
 }
 
 #[test]
-fn talk_about_code_is_no_claim_and_short_ones_are() {
-    for text in [
-        "I'll remind you that this function is unsafe.",
-        "The reminder is set up in src/reminder.ts.",
-        "I've saved the file to `src/main.rs`.",
-    ] {
-        assert_ne!(decision(&asked(text)), "block", "{text}");
-    }
-    for text in ["Saved!", "Noted.", "I have stored this in long-term memory."] {
-        assert_eq!(decision(&asked(text)), "block", "{text}");
-    }
-    // After an edit it is the file that was saved.
+fn after_an_edit_it_is_the_file_that_was_saved() {
     let lines = [
         prompt("Rename the function."),
         used("t1", "Edit", json!({ "file_path": "/work/garden/x.rs" })),
@@ -188,10 +171,7 @@ fn what_looks_worth_saving_is_offered_once() {
     contains_all(first["systemMessage"].as_str().unwrap(), &["“My sister's birthday is 3 May.”"]);
     assert!(first.get("decision").is_none(), "{first}");
     assert_eq!(stop(&vault, &lines, json!({})), Value::Null);
-}
-
-#[test]
-fn what_is_kept_already_is_not_offered_nor_is_noise() {
+    // Neither what is kept already nor noise is.
     for text in [
         "I like short answers, I prefer short answers.",
         "My build is failing.",

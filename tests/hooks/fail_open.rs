@@ -2,16 +2,10 @@
 
 use crate::hooks::host::*;
 
-const EVENTS: [(&str, &str); 5] = [
-    ("session-start", "SessionStart"),
-    ("user-prompt-submit", "UserPromptSubmit"),
-    ("stop", "Stop"),
-    ("pre-compact", "PreCompact"),
-    ("session-end", "SessionEnd"),
-];
 const SECRET: &str = "the code word is xyzzy";
 
-fn silent(vault: &TestVault, event: &str, input: &str, cause: &str) {
+fn silent(vault: &TestVault, event: HostEvent, input: &str, cause: &str) {
+    let event = event.as_str();
     let run = vault.run_with(&["hook", event], input);
     assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{event}: {}", run.stderr);
     let log = log(vault);
@@ -20,10 +14,10 @@ fn silent(vault: &TestVault, event: &str, input: &str, cause: &str) {
     assert!(!log.contains("xyzzy"), "{log}");
 }
 
-fn sound(vault: &TestVault, host_name: &str) -> String {
+fn sound(vault: &TestVault, event: HostEvent) -> String {
     input(
         vault,
-        host_name,
+        event.host_name(),
         json!({ "prompt": format!("Do you remember that {SECRET}?"), "source": "startup", "reason": "other" }),
     )
 }
@@ -31,7 +25,7 @@ fn sound(vault: &TestVault, host_name: &str) -> String {
 #[test]
 fn input_that_is_no_message() {
     let vault = TestVault::new("");
-    for (event, _) in EVENTS {
+    for event in HostEvent::ALL {
         for text in ["", "{", "null", "[]", "\0\u{1}", "{\"stop_hook_active\": \"xyzzy\"}"] {
             silent(&vault, event, text, "no message of a host");
         }
@@ -54,17 +48,17 @@ fn whatever_goes_wrong_within_is_one_line_in_the_log() {
         let mut vault = TestVault::new("");
         vault.write("vault-agent.toml", settings);
         environment.iter().for_each(|(name, value)| vault.env(name, value));
-        for (event, host_name) in EVENTS {
-            silent(&vault, event, &sound(&vault, host_name), cause);
+        for event in HostEvent::ALL {
+            silent(&vault, event, &sound(&vault, event), cause);
         }
     }
 }
 
 #[test]
 fn a_vault_that_is_not_there() {
-    for (event, host_name) in EVENTS {
+    for event in HostEvent::ALL {
         let vault = TestVault::new("");
-        let input = sound(&vault, host_name);
+        let input = sound(&vault, event);
         std::fs::remove_dir_all(vault.path(".obsidian")).unwrap();
         silent(&vault, event, &input, "no vault at or above");
     }
@@ -90,26 +84,22 @@ fn a_host_that_never_finishes_its_message() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written() {
-    let mut vault = TestVault::new("");
-    vault.env("VAULT_AGENT_STATE_DIR", "/proc/nowhere");
-    let run = vault.run_with(&["hook", "stop"], "{");
-    assert_eq!((run.code, run.stdout.as_str()), (0, ""));
-}
-
-#[test]
 fn a_cache_that_cannot_be_written_still_gives_memories() {
     let vault = TestVault::new("//- MEMORY.md\n## People\n\n- Anna's birthday is on the third of May\n");
     std::fs::remove_dir_all(vault.cache()).unwrap();
     std::fs::write(vault.cache(), "a file in the folder's place").unwrap();
-    vault.run_with(&["hook", "user-prompt-submit"], &sound(&vault, "UserPromptSubmit")).exits(0);
+    vault.run_with(&["hook", "user-prompt-submit"], &sound(&vault, HostEvent::UserPromptSubmit)).exits(0);
 }
 
 #[test]
 fn wrong_usage_never_refuses_a_prompt() {
-    let vault = TestVault::new("");
+    let mut vault = TestVault::new("");
     for args in [&["hook", "stop", "--new-option"][..], &["hook", "unheard-of"], &["hook"]] {
         // To the host, 2 would mean: refuse.
         assert_eq!(vault.run(args).code, 1, "{args:?}");
     }
+    // Nor does a log that can't be written.
+    vault.env("VAULT_AGENT_STATE_DIR", "/proc/nowhere");
+    let run = vault.run_with(&["hook", "stop"], "{");
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""));
 }

@@ -58,11 +58,9 @@ pub fn log(vault: &TestVault) -> String {
 
 /// Writes the transcript, a line an entry, as Claude Code does.
 pub fn record(vault: &TestVault, entries: &[Value]) {
-    let path = transcript_path(vault);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let head = json!({ "type": "file-history-snapshot", "messageId": "m0", "snapshot": {} });
     let lines: String = std::iter::once(&head).chain(entries).map(|entry| format!("{entry}\n")).collect();
-    std::fs::write(path, lines).unwrap();
+    vault.write(transcript_path(vault), lines);
 }
 
 /// A prompt in a transcript.
@@ -94,7 +92,8 @@ fn assistant(content: Value) -> Value {
     entry("assistant", "a1", "2026-12-01T09:29:58.000Z", message)
 }
 
-fn entry(kind: &str, uuid: &str, time: &str, message: Value) -> Value {
+/// A line of a transcript.
+pub fn entry(kind: &str, uuid: &str, time: &str, message: Value) -> Value {
     json!({
         "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/work/garden", "sessionId": SESSION,
         "version": "2.1.300", "gitBranch": "main", "type": kind, "message": message, "uuid": uuid, "timestamp": time,

@@ -2,7 +2,6 @@
 //! and answered in the host's format.
 
 use crate::hooks::host::*;
-use vault_agent::hooks::messages::HookInput;
 
 fn recorded(event: HostEvent) -> &'static str {
     match event {
@@ -11,15 +10,6 @@ fn recorded(event: HostEvent) -> &'static str {
         HostEvent::Stop => include_str!("inputs/stop.json"),
         HostEvent::PreCompact => include_str!("inputs/pre-compact.json"),
         HostEvent::SessionEnd => include_str!("inputs/session-end.json"),
-    }
-}
-
-#[test]
-fn every_recorded_message_is_understood() {
-    for event in HostEvent::ALL {
-        let input = HookInput::parse(recorded(event).as_bytes()).unwrap();
-        assert_eq!(input.hook_event_name.as_deref(), Some(event.host_name()));
-        assert!(input.cwd.is_some() && input.transcript_path.is_some() && !input.session().is_empty());
     }
 }
 
