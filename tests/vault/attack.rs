@@ -11,7 +11,7 @@
 //! `VAULT_STRESS_ROUNDS=10000 cargo test --release --test rooms vault::attack -- --nocapture` is
 //! the long form; it prints, for each writer, rounds, edits, and lines that were put off, lost and doubled.
 
-use std::{fs::File, fs::OpenOptions, io, io::Seek};
+use std::{fs::OpenOptions, io::Seek};
 
 use crate::vault::help::*;
 use vault_agent::vault::EditPlan;
@@ -176,6 +176,13 @@ struct Tally {
     doubled: u64,
 }
 
+impl Tally {
+    fn print(&self, how: &str, kind: &str) {
+        let Self { rounds, edits, busy, lost, doubled } = self;
+        eprintln!("| {how} | {kind} | {rounds} | {edits} | {busy} | {lost} | {doubled} |");
+    }
+}
+
 /// Adds one to the counter of that name. `false` if the file was in use all the time.
 fn count(editor: &Editor, name: &str) -> bool {
     let mark = format!("- counter {name} ");
@@ -338,7 +345,7 @@ fn with_the_lease_nothing_is_lost_or_doubled() {
     let (rounds, is_long) = rounds();
     for kind in KINDS {
         let tally = attack_at_length("lease", kind, rounds, is_long);
-        report("lease", kind, &tally).unwrap();
+        tally.print("lease", kind);
         assert_eq!((tally.lost, tally.doubled), (0, 0), "{kind}: {tally:?}");
         assert!(tally.edits > 0, "{kind}: the editor never got its turn: {tally:?}");
     }
@@ -351,21 +358,11 @@ fn without_it_the_losses_are_measured() {
     for how in ["swap", "swap, not asking"] {
         for kind in KINDS {
             let tally = attack_at_length(how, kind, rounds, is_long);
-            report(how, kind, &tally).unwrap();
+            tally.print(how, kind);
             // That nothing is lost is no promise here: whoever opens the note between the last look and the exchange,
             // and saves an older buffer after it, is not seen. It is measured, and far below what temp + rename alone
             // would lose. That our own lines stand there once, whatever was saved late, is one: `attack` insists.
             assert!(tally.lost * 2 <= tally.rounds, "{how}, {kind}: {tally:?}");
         }
     }
-}
-
-fn report(how: &str, kind: &str, tally: &Tally) -> io::Result<()> {
-    let Tally { rounds, edits, busy, lost, doubled } = tally;
-    let line = format!("| {how} | {kind} | {rounds} | {edits} | {busy} | {lost} | {doubled} |\n");
-    io::stderr().write_all(line.as_bytes())?;
-    if let Ok(path) = std::env::var("VAULT_STRESS_REPORT") {
-        File::options().create(true).append(true).open(path)?.write_all(line.as_bytes())?;
-    }
-    Ok(())
 }

@@ -5,10 +5,8 @@
 //! kernel holds, or, on an ext4 image of its own, by the file system's shutdown call, after which
 //! only what had reached the disk is there.
 
-use crate::vault::help::*;
+use crate::vault::help::{self, *};
 use vault_agent::vault::RecoveryOutcome;
-
-use crate::vault::help::{self};
 
 const FILE: &str = "Reminders.md";
 
@@ -82,8 +80,7 @@ fn child_entry() {
         std::process::abort();
     }));
     let root = told("VAULT_TEST_ROOT");
-    let strategy =
-        if told("VAULT_TEST_STRATEGY") == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
+    let strategy = strategy(&told("VAULT_TEST_STRATEGY"));
     let editor = help::editor(Path::new(&root), Arc::new(SystemClock), strategy);
     let act = told("VAULT_TEST_ACT");
     if act == "recover" {
@@ -119,6 +116,10 @@ fn prepare(root: &Path, case: &Case) {
     }
 }
 
+fn strategy(name: &str) -> EditStrategy {
+    if name == "swap" { EditStrategy::Swap } else { EditStrategy::Lease }
+}
+
 fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) {
     let mut points = format!("{point}=panic");
     if point.ends_with("half-written") {
@@ -143,9 +144,14 @@ fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) 
 
 /// A root where the case's edit died at this point.
 fn crashed(case: &Case, strategy: &str, point: &str) -> tempfile::TempDir {
+    acted(case, "edit", strategy, point)
+}
+
+/// A root where a child did this with the case's files, up to this point.
+fn acted(case: &Case, act: &str, strategy: &str, point: &str) -> tempfile::TempDir {
     let temp = tempfile::tempdir().unwrap();
     prepare(temp.path(), case);
-    run(temp.path(), "edit", strategy, point, None);
+    run(temp.path(), act, strategy, point, None);
     temp
 }
 
@@ -156,9 +162,8 @@ fn text(root: &Path) -> Option<String> {
 /// After a crash: recovery leaves the file whole, says so, and has nothing more to do; the edit can be
 /// made or is made already; and nothing of ours stays behind.
 fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
-    let clock = Arc::new(vault_agent::clock::ManualClock::new(jiff::Timestamp::now()));
-    let kind = if strategy == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
-    let editor = help::editor(root, clock.clone(), kind);
+    let clock = Arc::new(ManualClock::new(Timestamp::now()));
+    let editor = help::editor(root, clock.clone(), self::strategy(strategy));
     let recovered = editor.recover().unwrap();
     let now = text(root);
     assert!(now == case.before || now == case.after, "{at}, {}: the file is neither old nor new", case.name);
@@ -170,8 +175,8 @@ fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
     }
     assert!(editor.recover().unwrap().is_empty(), "{at}, {}", case.name);
     assert_eq!(text(root), now);
-    clock.advance(jiff::SignedDuration::from_secs(61));
-    editor.follow_ups(jiff::Timestamp::now());
+    clock.advance(SignedDuration::from_secs(61));
+    editor.follow_ups(Timestamp::now());
     let mut left = names_in(root.join("vault"));
     left.retain(|name| name != FILE);
     assert!(left.is_empty(), "{at}, {}: {left:?}", case.name);
@@ -231,9 +236,7 @@ fn what_a_bad_disk_left_is_told_as_it_is() {
         ("fail", unsynced, &case.before),
         ("fail half", half.as_str(), &case.after),
     ] {
-        let temp = tempfile::tempdir().unwrap();
-        prepare(temp.path(), case);
-        run(temp.path(), act, "lease", points, None);
+        let temp = acted(case, act, "lease", points);
         assert_eq!(&text(temp.path()), expected, "{act}");
         check(temp.path(), case, "lease", act);
         assert_eq!(&text(temp.path()), expected, "{act}");
@@ -249,11 +252,8 @@ fn killed_at_each_step_of_an_exchange_by_renames() {
     }
     // The note gets its name back, at the latest by the next command.
     for (act, fails) in [("fail", 1), ("fail half", 2)] {
-        let temp = tempfile::tempdir().unwrap();
-        prepare(temp.path(), &cases()[1]);
         let points = format!("vault::swap::by-rename=return;vault::swap::rename-new={fails}*return;none");
-        run(temp.path(), act, "swap", &points, None);
-        check(temp.path(), &cases()[1], "swap", act);
+        check(acted(&cases()[1], act, "swap", &points).path(), &cases()[1], "swap", act);
     }
 }
 
@@ -321,13 +321,13 @@ fn a_person_who_writes_before_an_interrupted_swap_is_recovered_wins() {
                     file.set_len(len * part / 2).unwrap();
                 }
                 act(&vault.join(FILE));
-                let clock = Arc::new(vault_agent::clock::ManualClock::new(jiff::Timestamp::now()));
+                let clock = Arc::new(ManualClock::new(Timestamp::now()));
                 let editor = help::editor(temp.path(), clock.clone(), EditStrategy::Swap);
                 // A daemon may look for late writes before anything is recovered.
                 editor.follow_ups(clock.now());
                 let recovered = editor.recover().unwrap();
                 assert_eq!(recovered[0].outcome, RecoveryOutcome::PersonWins, "{point}, {part}");
-                clock.advance(jiff::SignedDuration::from_secs(61));
+                clock.advance(SignedDuration::from_secs(61));
                 editor.follow_ups(clock.now());
                 assert_eq!(text(temp.path()).as_ref(), expected, "{point}, {part}");
                 assert!(names_in(&vault).iter().all(|name| name == FILE), "{point}, {part}");

@@ -17,7 +17,7 @@ const GONE: OpOutcome = OpOutcome::Dropped(DropReason::Gone);
 const CHANGED: OpOutcome = OpOutcome::Dropped(DropReason::Changed);
 
 #[test]
-fn lines_are_deleted_with_their_terminator() {
+fn lines_are_deleted_with_their_terminator_and_replaced_without_it() {
     let delete = |text: &str| one(Operation::DeleteLine { line: line("b") }, text);
     assert_eq!(delete("a\nb\nc\n"), ("a\nc\n".into(), OpOutcome::Done));
     assert_eq!(delete("a\r\nb\r\nc"), ("a\r\nc".into(), OpOutcome::Done));
@@ -26,25 +26,20 @@ fn lines_are_deleted_with_their_terminator() {
     assert_eq!(delete("\u{feff}b\nc\n"), ("\u{feff}c\n".into(), OpOutcome::Done));
     assert_eq!(delete("a\nb \n"), ("a\nb \n".into(), GONE));
     assert_eq!(delete("a\nbb\nab\n"), ("a\nbb\nab\n".into(), GONE));
-    // Identical lines are one thing.
+    // Identical lines are one thing; examples and comments are nobody's reminders.
     assert_eq!(delete("b\na\nb\n"), ("a\n".into(), OpOutcome::Done));
-}
-
-#[test]
-fn examples_and_comments_are_nobody_s_reminders() {
-    let delete = |text: &str| one(Operation::DeleteLine { line: line("b") }, text);
     for dead in ["```\nb\n```\n", "<!--\nb\n-->\n", "%%\nb\n%%\n", "---\nb\n---\n"] {
         assert_eq!(delete(dead), (dead.into(), GONE), "{dead}");
         assert_eq!(delete(&format!("{dead}b\n")), (dead.into(), OpOutcome::Done), "{dead}");
     }
-}
-
-#[test]
-fn replacing_keeps_the_terminator() {
     let replace = |text: &str| one(Operation::ReplaceLine { line: line("b"), with: line("B id=1") }, text);
     assert_eq!(replace("a\r\nb\r\nc\n"), ("a\r\nB id=1\r\nc\n".into(), OpOutcome::Done));
     assert_eq!(replace("b"), ("B id=1".into(), OpOutcome::Done));
     assert_eq!(replace("x"), ("x".into(), GONE));
+    // Everything is replaced only if it is as expected.
+    let all = |text: &str| one(Operation::ReplaceAll { expect: Some(line("old")), with: line("new") }, text);
+    assert_eq!(all("old"), ("new".into(), OpOutcome::Done));
+    assert_eq!(all("older"), ("older".into(), CHANGED));
 }
 
 #[test]
@@ -72,26 +67,6 @@ fn sections_grow_after_their_last_line_and_are_made_at_the_end() {
     assert_eq!(add("# Memory\n\n- loose\n"), "# Memory\n\n- loose\n\n## People\n- new\n");
     assert_eq!(add(""), "## People\n- new\n");
     assert_eq!(add("### People\n"), "### People\n\n## People\n- new\n");
-}
-
-#[test]
-fn everything_is_replaced_only_if_it_is_as_expected() {
-    let op = |expect: &str| Operation::ReplaceAll { expect: Some(line(expect)), with: line("new") };
-    assert_eq!(one(op("old"), "old"), ("new".into(), OpOutcome::Done));
-    assert_eq!(one(op("old"), "older"), ("older".into(), CHANGED));
-}
-
-#[test]
-fn operations_see_what_those_before_them_left() {
-    let ops = [
-        Operation::ReplaceLine { line: line("a"), with: line("b") },
-        Operation::ReplaceLine { line: line("b"), with: line("c") },
-        Operation::DeleteLine { line: line("c") },
-        Operation::DeleteLine { line: line("c") },
-    ];
-    let (after, outcomes) = apply(&ops, b"a\nx\n");
-    assert_eq!(after, b"x\n");
-    assert_eq!(outcomes, [OpOutcome::Done, OpOutcome::Done, OpOutcome::Done, GONE]);
 }
 
 fn words() -> impl Strategy<Value = Vec<u8>> {
