@@ -22,21 +22,6 @@ fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {
 }
 
 #[test]
-fn creating_and_removing_are_writes_too() {
-    let room = Room::new();
-    room.snapshot();
-    room.editor
-        .create(&note("daily/2026-12-01.md"), b"- 09:30 hello\n", &why(Actor::Cli, "saved: hello"))
-        .unwrap();
-    let removal = Operation::RemoveFile { expect: b"- 09:30 hello\n".to_vec() };
-    room.tick();
-    room.editor.edit(&note("daily/2026-12-01.md"), &[removal], &why(Actor::Cli, "removed the day")).unwrap();
-    assert_eq!(room.subjects()[..2], ["cli: removed the day", "cli: saved: hello"]);
-    assert!(room.git_tree("main").is_empty());
-    room.fsck();
-}
-
-#[test]
 fn a_note_that_goes_with_others_is_the_agent_s_deletion() {
     let room = Room::of(&[("a.md", "a\n"), ("b.md", "b\n")]);
     room.tick();
@@ -119,58 +104,21 @@ fn a_snapshot_between_a_write_and_its_report_leaves_the_write_to_its_report() {
 }
 
 #[test]
-fn trailers_name_what_the_write_belongs_to() {
-    let room = Room::new();
-    room.snapshot();
-    let reason = ChangeReason {
-        actor: Actor::Scheduler,
-        subject: "fired: Call \"Mum\"".into(),
-        body: Some("3 minutes late".into()),
-        trailers: vec![
-            ("Reminder".into(), "rid_K5V4M2J9Q2ZP".into()),
-            ("Due".into(), "2026-12-01T09:30:00Z".into()),
-        ],
-    };
-    room.editor.edit(&note("Reminders.md"), &[Operation::Append { text: b"x".to_vec() }], &reason).unwrap();
-    let filter = LogFilter { id: Some("rid_K5V4M2J9Q2ZP".into()), ..LogFilter::default() };
-    let records = room.history.records(&filter).unwrap();
-    assert_eq!(records.len(), 1);
-    insta::assert_snapshot!(records[0].commit.message.render(), @r#"
-    fired: Call "Mum"
-
-    3 minutes late
-
-    Actor: scheduler
-    Reminder: rid_K5V4M2J9Q2ZP
-    Due: 2026-12-01T09:30:00Z
-    Note: Reminders.md
-    "#);
-}
-
-#[test]
 fn many_processes_may_snapshot_at_once() {
     let room = Room::of(&[("a.md", "0\n")]);
-    let handles: Vec<_> = (0..4)
-        .map(|thread| {
-            let vault = vault_agent::vault::Vault::open(&room.root()).unwrap();
-            let state = room.state();
-            let clock = std::sync::Arc::clone(&room.clock) as std::sync::Arc<dyn vault_agent::clock::Clock>;
-            let history = vault_agent::history::History::open(&vault, &room.settings, &state, clock).unwrap();
-            std::thread::spawn(move || {
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let other = Room::at(room.dir());
+            scope.spawn(move || {
                 for turn in 0..10 {
                     let name = format!("t{thread}-{turn}.md");
-                    std::fs::write(vault.root().join(&name), "x").unwrap();
-                    let paths = [note(&name)].into();
-                    history.snapshot_paths(&paths, vault_agent::history::Deletions::Hold).unwrap();
+                    other.write(&name, "x");
+                    other.snapshot_of(&[&name]);
                 }
-            })
-        })
-        .collect();
-    for handle in handles {
-        handle.join().unwrap();
-    }
-    assert_eq!(room.git_tree("main").len(), 41);
-    assert_eq!(room.log().len(), 41);
+            });
+        }
+    });
+    assert_eq!((room.git_tree("main").len(), room.log().len()), (41, 41));
     room.is_settled();
 }
 
@@ -207,14 +155,9 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
     let logged = |events| format!("discord: logged {events} of a conversation");
     let (one, two) = (logged("1 event"), logged("2 events"));
     assert_eq!(room.subjects()[..4], ["human: changed MEMORY.md", &one, &two, "mcp: saved: agent's"]);
-    insta::assert_snapshot!(room.log()[2].commit.message.render(), @r"
-    logged 2 events of a conversation
-
-    Actor: discord
-    Transcript: 2
-    Conversation: discord-channel/2000
-    Note: logs/discord-channel/2000/20261201T093000Z_0001.md
-    ");
+    let trailers =
+        format!("Actor: discord\nTranscript: 2\nConversation: discord-channel/2000\nNote: {LOG}\n");
+    assert!(room.log()[2].commit.message.render().ends_with(&trailers));
     assert_eq!(room.plan_undo(1).writes[0].commit.message.subject, "saved: agent's");
     assert!(room.snapshot().commits.is_empty());
     assert!(audit(&room.history, &room.settings.paths, &|_| None).unwrap().violations.is_empty());

@@ -15,16 +15,7 @@ fn history_diff_restore_and_undo_in_a_row() {
     assert_eq!(pick(&first, "0/subject 0/actor"), json!(["first snapshot: 3 files", "human"]));
     vault.write("a.md", "one\n2\n");
     std::fs::remove_file(vault.path("sub/b.md")).unwrap();
-    let run = vault.run(&["diff", "a.md"]);
-    insta::assert_snapshot!(run.stdout, @r"
-    diff --git a/a.md b/a.md
-    --- a/a.md
-    +++ b/a.md
-    @@ -1,2 +1,2 @@
-     one
-    -two
-    +2
-    ");
+    vault.run(&["diff", "a.md"]).says("--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     for path in ["HEAD~1", "nope.md"] {
         vault.run(&["diff", "HEAD", path]).exits(2).warns("joined by `..`, as in `diff HEAD~2..HEAD`");
     }
@@ -73,14 +64,11 @@ fn a_change_of_line_endings_alone_is_said() {
 }
 
 #[test]
-fn undo_passes_over_the_ids_that_lines_were_given() {
-    let two = |date: &str| {
-        let line = |msg: &str| format!("- [ ] date={date} time=09:00 recur=none msg=\"{msg}\"\n");
-        line("one") + &line("two")
-    };
+fn undo_passes_over_what_the_agent_writes_for_itself() {
+    let line = |msg: &str| format!("- [ ] date=2027-01-01 time=09:00 recur=none msg=\"{msg}\"\n");
     let vault = vault();
     let _ = vault.run(&["memory", "save", "Anna likes tea"]).ok();
-    vault.write("Reminders.md", two("2027-01-01"));
+    vault.write("Reminders.md", line("one") + &line("two"));
     let _ = vault.run(&["tick"]).ok();
     let newest = vault.json(&["history", "--actor", "scheduler"]);
     assert_eq!(newest[0]["subject"], "ids given to 2 reminders", "{newest}");
@@ -90,10 +78,7 @@ fn undo_passes_over_the_ids_that_lines_were_given() {
     vault.run(&["undo"]).ok().says("undid: saved: Anna likes tea");
     assert_eq!(vault.read("Reminders.md"), with_ids);
     vault.run(&["undo"]).ok().warns("the agent has written nothing that could be undone");
-}
-
-#[test]
-fn undo_passes_over_the_settings_that_a_first_run_wrote() {
+    // And over the settings that a first run wrote.
     let vault = TestVault::new("//- /a.md\none\n");
     let _ = vault.run(&["doctor", "--fix"]);
     assert!(vault.has("vault-agent.toml"));
@@ -191,36 +176,27 @@ fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     assert_eq!(tick["fired"].as_array().unwrap().len(), 1, "{tick}");
 }
 
-const FOLLOW_UP: &str = "//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
-                         due: 2026-12-01T10:00:00Z\n---\nAsk Ann\n";
-
 #[test]
 fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:00:00Z\n{FOLLOW_UP}"));
-    let _ = vault.run(&["history"]).ok();
-    let note = vault.read("COMMITMENTS.md");
-    vault.write("COMMITMENTS.md", "");
-    vault.set_now("2026-12-01T12:00:00Z");
-    let restored = vault.run(&["restore", "COMMITMENTS.md"]).ok();
-    restored.warns("1 restored follow-up is past its time and doesn't fire");
-    assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
-    assert_eq!(vault.read("COMMITMENTS.md"), note, "and it stays");
-    vault.write("COMMITMENTS.md", "");
-    let _ = vault.run(&["restore", "COMMITMENTS.md", "--fire-missed"]).ok();
-    let tick = vault.json(&["tick"]);
-    assert_eq!(tick["fired"][0]["id"], "c-2026-11-30-001", "{tick}");
-    assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
-}
-
-#[test]
-fn one_line_of_a_follow_up_that_comes_back_makes_nothing_fire() {
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T12:00:00Z\n{FOLLOW_UP}"));
-    let _ = vault.run(&["history"]).ok();
-    let note = vault.read("COMMITMENTS.md");
-    vault.write("COMMITMENTS.md", note.replace("due: 2026-12-01T10:00:00Z\n", ""));
-    vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok().warns("1 restored follow-up is past");
-    assert_eq!(vault.read("COMMITMENTS.md"), note);
-    assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
+    let note = "# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\ndue: 2026-12-01T10:00:00Z\n---\nAsk Ann\n";
+    let without_time = note.replace("due: 2026-12-01T10:00:00Z\n", "");
+    for (left, restore) in [
+        (without_time.as_str(), &["restore", "--line", "COMMITMENTS.md:6"][..]),
+        ("", &["restore", "COMMITMENTS.md"]),
+    ] {
+        let vault = TestVault::new(&format!("//- now: 2026-12-01T09:00:00Z\n//- /COMMITMENTS.md\n{note}"));
+        let _ = vault.run(&["history"]).ok();
+        vault.write("COMMITMENTS.md", left);
+        vault.set_now("2026-12-01T12:00:00Z");
+        vault.run(restore).ok().warns("1 restored follow-up is past its time and doesn't fire");
+        assert_eq!(vault.json(&["tick"])["fired"], json!([]));
+        assert_eq!(vault.read("COMMITMENTS.md"), note, "and it stays");
+        vault.write("COMMITMENTS.md", left);
+        let _ = vault.run(&[restore, &["--fire-missed"]].concat()).ok();
+        let tick = vault.json(&["tick"]);
+        assert_eq!(tick["fired"][0]["id"], "c-2026-11-30-001", "{tick}");
+        assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
+    }
 }
 
 #[test]
@@ -301,33 +277,8 @@ fn deletions_in_bulk_ask_for_a_word() {
 }
 
 #[test]
-fn a_read_only_state_directory_is_a_clear_error() {
-    let vault = vault();
-    set_mode(vault.state(), 0o500);
-    let writable = std::fs::write(vault.state().join("probe"), "").is_ok();
-    let run = vault.run(&["history"]);
-    set_mode(vault.state(), 0o700);
-    if writable {
-        eprintln!("the super-user writes everywhere, so this proves little here");
-    } else {
-        run.exits(1).warns("can't create");
-    }
-}
-
-/// An empty repository to push to; `None` where there is no git.
-fn remote(room: &Room) -> Option<PathBuf> {
-    let path = room.dir().join("remote.git");
-    let made = Command::new("git").args(["init", "--quiet", "--bare", "-b", "main"]).arg(&path).status();
-    if made.is_err() {
-        eprintln!("no git is installed, so nothing was pushed");
-    }
-    made.is_ok_and(|status| status.success()).then_some(path)
-}
-
-#[test]
 fn a_new_machine_gets_the_vault_back() {
-    let room = Room::new();
-    let Some(remote) = remote(&room) else { return };
+    let (room, (_temp, remote)) = (Room::new(), bare_repository());
     room.write("a.md", "one\n");
     room.save("sub/b.md", "two\n");
     room.agent_appends("a.md", "agent");
@@ -344,8 +295,7 @@ fn a_new_machine_gets_the_vault_back() {
 
 #[test]
 fn a_machine_with_a_past_of_its_own_joins_it() {
-    let room = Room::new();
-    let Some(remote) = remote(&room) else { return };
+    let (room, (_temp, remote)) = (Room::new(), bare_repository());
     room.save("a.md", "theirs\n");
     let url = remote.to_str().unwrap();
     push(room.history.dir(), url, None).unwrap();

@@ -69,13 +69,17 @@ proptest! {
         let room = Room::new();
         let mut points = vec![];
         let mut dirty: Vec<String> = vec![];
+        // Where nothing stands any more.
+        let free = |name: usize| {
+            let path = room.root().join(&names[name]);
+            let _ = std::fs::create_dir_all(path.parent().unwrap());
+            let _ = std::fs::remove_file(&path);
+            path
+        };
         for act in &acts {
             match act {
                 Act::Write(name, bytes) => {
-                    let path = room.root().join(&names[*name]);
-                    let _ = std::fs::create_dir_all(path.parent().unwrap());
-                    let _ = std::fs::remove_file(&path);
-                    std::fs::write(&path, bytes).unwrap();
+                    std::fs::write(free(*name), bytes).unwrap();
                     dirty.push(names[*name].clone());
                 }
                 Act::Agent(name, text) => {
@@ -106,10 +110,7 @@ proptest! {
                     }
                 }
                 Act::Link(name) => {
-                    let path = room.root().join(&names[*name]);
-                    let _ = std::fs::create_dir_all(path.parent().unwrap());
-                    let _ = std::fs::remove_file(&path);
-                    symlink("plain.md", &path).unwrap();
+                    symlink("plain.md", free(*name)).unwrap();
                     dirty.push(names[*name].clone());
                 }
                 Act::Snapshot | Act::Dirty => {
