@@ -29,27 +29,23 @@ async fn a_client_asks_a_brain() {
     ])
     .await;
     let vault = vault(&server, "");
-    let run = tokio::task::spawn_blocking(move || {
-        let mut client = Client::new(&vault);
-        let answer = client.call("ask_brain", to("b", "What does Ann drink?")).ok();
-        assert_eq!(answer.structured()["answer"], "Green tea.");
-        assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted");
-        assert!(vault.read("MEMORY.md").contains("asked about tea"));
-        client.refuses("ask_brain", to("b", "And Bob?"), "no_answer").says("b did not answer");
-        client.refuses("ask_brain", to("c", "hi"), "no_such_brain").says("`a`, `b`");
-        client.refuses("ask_brain", to("memory", "hi"), "no_such_brain");
-        let kind = client.call("classify_task", json!({"text": "fix this function"})).ok();
-        assert_eq!((kind.text(), &kind.structured()["category"]), ("code", &json!("code")));
-        assert_eq!(client.call("classify_task", json!({"text": "hm"})).ok().text(), "none");
-        let routed = client.does("route_task", json!({"text": "fix this function"}));
-        let shown = vault.json(&["brain", "route", "fix this function"]);
-        assert_eq!(routed["chain"], json!(["b", "a"]));
-        for key in ["brain", "chain", "rule", "why", "category"] {
-            assert_eq!(routed[key], shown[key], "{key}");
-        }
-        vault
-    });
-    let _vault = run.await.unwrap();
+    let mut client = Client::new(&vault);
+    let answer = client.call("ask_brain", to("b", "What does Ann drink?")).ok();
+    assert_eq!(answer.structured()["answer"], "Green tea.");
+    assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted");
+    assert!(vault.read("MEMORY.md").contains("asked about tea"));
+    client.refuses("ask_brain", to("b", "And Bob?"), "no_answer").says("b did not answer");
+    client.refuses("ask_brain", to("c", "hi"), "no_such_brain").says("`a`, `b`");
+    client.refuses("ask_brain", to("memory", "hi"), "no_such_brain");
+    let kind = client.call("classify_task", json!({"text": "fix this function"})).ok();
+    assert_eq!((kind.text(), &kind.structured()["category"]), ("code", &json!("code")));
+    assert_eq!(client.call("classify_task", json!({"text": "hm"})).ok().text(), "none");
+    let routed = client.does("route_task", json!({"text": "fix this function"}));
+    let shown = vault.json(&["brain", "route", "fix this function"]);
+    assert_eq!(routed["chain"], json!(["b", "a"]));
+    for key in ["brain", "chain", "rule", "why", "category"] {
+        assert_eq!(routed[key], shown[key], "{key}");
+    }
     let asked = &server.requests()[0];
     assert!(asked.last_user().contains("What does Ann drink?") && asked.body["model"] == "m-b");
     assert!(tools(asked).contains(&"memory_search".to_owned()));
@@ -67,10 +63,7 @@ async fn a_brain_asks_another_within_its_turn_and_budget() {
     ])
     .await;
     let vault = vault(&server, "");
-    let run = tokio::task::spawn_blocking(move || {
-        vault.run(&["--json", "ask", "--brain", "a", "is 91 prime?"]).ok()
-    });
-    let json = run.await.unwrap().json();
+    let json = vault.json(&["ask", "--brain", "a", "is 91 prime?"]);
     assert_eq!((&json["answer"], &json["brain"]), (&json!("It isn't."), &json!("a")));
     // What the other brain used counts, and is no attempt at the answer.
     assert_eq!((&json["usage"]["input"], &json["usage"]["output"]), (&json!(690), &json!(27)));
@@ -95,10 +88,7 @@ async fn a_question_to_another_brain_is_within_the_turns_tokens() {
     ])
     .await;
     let vault = vault(&server, "[assistant]\nturn_tokens = 5000\n");
-    let run = tokio::task::spawn_blocking(move || {
-        vault.run(&["--json", "ask", "--brain", "a", "is 91 prime?"]).ok()
-    });
-    assert_eq!(run.await.unwrap().json()["answer"], "I don't know.");
+    assert_eq!(vault.json(&["ask", "--brain", "a", "is 91 prime?"])["answer"], "I don't know.");
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
     assert!(requests[1].results()[0].contains("tokens are used up"), "{:?}", requests[1].results());
@@ -108,13 +98,10 @@ async fn a_question_to_another_brain_is_within_the_turns_tokens() {
 async fn what_a_client_asks_counts_towards_the_day() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(900, 0, 200)).await;
     let vault = vault(&server, "[assistant]\nday_tokens = 1000\n");
-    let run = tokio::task::spawn_blocking(move || {
-        let mut client = Client::new(&vault);
-        client.call("ask_brain", to("b", "first?")).ok();
-        client.call("ask_brain", to("b", "second?")).says("Today's budget of 1000 tokens is used up");
-        // In another process as well.
-        Client::new(&vault).refuses("ask_brain", to("a", "third?"), "no_answer");
-    });
-    run.await.unwrap();
+    let mut client = Client::new(&vault);
+    client.call("ask_brain", to("b", "first?")).ok();
+    client.call("ask_brain", to("b", "second?")).says("Today's budget of 1000 tokens is used up");
+    // In another process as well.
+    Client::new(&vault).refuses("ask_brain", to("a", "third?"), "no_answer");
     assert_eq!(server.requests().len(), 1);
 }

@@ -72,42 +72,29 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
 
 #[test]
 fn what_is_not_clear_is_refused_with_what_is_near() {
-    let vault = TestVault::new(VAULT);
-    vault.write("Approvals.md", "- likes green tea\n");
-    vault.write("routines/a.md", "- likes green tea\n");
-    vault.write("skills/x/SKILL.md", "- likes green tea\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over(VAULT);
     let before = vault.tree();
-    let arguments = |tool: &str, path: &str, text: &str| {
-        let mut arguments = json!({"path": path, "text": text});
-        if tool == "memory_edit" {
-            arguments["new_text"] = json!("x");
-        }
-        arguments
-    };
     for tool in ["memory_edit", "memory_forget"] {
-        let missing = client.refuses(tool, arguments(tool, "MEMORY.md", "likes tea"), "no_such_memory");
+        let arguments = |path: &str, text: &str| match tool {
+            "memory_edit" => json!({"path": path, "text": text, "new_text": "x"}),
+            _ => json!({"path": path, "text": text}),
+        };
+        let missing = client.refuses(tool, arguments("MEMORY.md", "likes tea"), "no_such_memory");
         missing.says("line 4: likes green tea").says("Untrusted context");
-        let several = client.refuses(tool, arguments(tool, "MEMORY.md", "moves to leeds"), "ambiguous");
+        let several = client.refuses(tool, arguments("MEMORY.md", "moves to leeds"), "ambiguous");
         several.says("line 5:").says("line 8:");
-        for path in ["Approvals.md", "routines/a.md", "skills/x/SKILL.md", "COMMITMENTS.md", "Reminders.md"] {
-            let refused = client.call(tool, arguments(tool, path, "likes green tea"));
-            assert!(["not_a_memory_note", "no_such_note"].contains(&refused.error()), "{path}");
-        }
         for (path, kind) in [
+            ("Reminders.md", "not_a_memory_note"),
             ("vault-agent.toml", "no_such_note"),
             ("../home/x.md", "bad_path"),
             (".obsidian/a.md", "not_a_note"),
         ] {
-            client.refuses(tool, arguments(tool, path, "x"), kind);
+            client.refuses(tool, arguments(path, "x"), kind);
         }
     }
     assert_eq!(vault.tree(), before);
-    let named =
-        client.does("memory_forget", json!({"path": "MEMORY.md", "text": "moves to Leeds", "line": 8}));
-    assert_eq!(named["text"], "* moves to Leeds");
-    let text = json!({"path": "MEMORY.md", "text": "moves to Leeds", "new_text": "a\u{202e}b"});
-    client.refuses("memory_edit", text, "invisible_character");
+    let named = json!({"path": "MEMORY.md", "text": "moves to Leeds", "line": 8});
+    assert_eq!(client.does("memory_forget", named)["text"], "* moves to Leeds");
 }
 
 #[test]
@@ -164,31 +151,22 @@ fn a_save_answers_with_what_is_near_to_it() {
 
 #[test]
 fn a_reminder_is_snoozed_as_on_discord() {
-    let vault = TestVault::new(
+    let (vault, mut client) = Client::over(
         "//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n\
-         - [ ] date=2026-12-01 time=09:00 recur=none msg=\"Pay the rent\" id=rid_AAAABBBBCCCC\n\
          - [ ] date=2026-11-24 time=09:30 recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD\n\
-         - [ ] date=2026-12-09 time=11:00 recur=none msg=\"Dentist\" id=rid_CCCCDDDDEEEE\n",
+         - [ ] date=2026-12-09 time=11:00 recur=none msg=\"Dentist\" id=rid_CCCCDDDDEEEE\n\
+         //- /COMMITMENTS.md\n---\nid: c-2026-11-30-001\nstatus: delivered\ndue: 2026-11-30T19:00:00Z\n---\nAsk Bo.\n",
     );
-    // One is told and gone from the note.
     let _ = vault.run(&["tick"]).ok();
-    let text = vault.read("Reminders.md");
-    let rest: String = text.split_inclusive('\n').filter(|line| !line.contains("rent")).collect();
-    vault.write("Reminders.md", rest);
-    let mut client = Client::new(&vault);
     let mut snooze = |arguments: Value| client.call("reminder_snooze", arguments);
-    let told = snooze(json!({"id": "rid_AAAABBBBCCCC", "minutes": 10})).ok();
-    let line = told.structured()["line_text"].as_str().unwrap().to_owned();
-    contains_all(&line, &["recur=none msg=\"Pay the rent\"", "date=2026-12-01 time=09:4"]);
-    assert!(vault.read("Reminders.md").contains(&line));
     // What comes again anyway stays as it is, and comes once more.
     let again = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
-    insta::assert_snapshot!(without_random(again.text()), @r#"
-    snoozed in Reminders.md:
-    - [ ] date=2026-12-02 time=09:00 recur=none msg="Water plants" id=rid_[ID]
-    It comes Wed 2 Dec 09:00, tomorrow.
-    "#);
-    assert!(vault.read("Reminders.md").contains("recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD"));
+    let line = again.structured()["line_text"].as_str().unwrap().to_owned();
+    contains_all(&line, &["date=2026-12-02 time=09:00 recur=none msg=\"Water plants\" id=rid_"]);
+    contains_all(
+        vault.read("Reminders.md"),
+        &[&line, "recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD"],
+    );
     let twice = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
     assert_eq!(twice.structured(), again.structured(), "once");
     // What is still to come is moved.
@@ -196,18 +174,9 @@ fn a_reminder_is_snoozed_as_on_discord() {
     assert_eq!(moved.structured()["id"], "rid_CCCCDDDDEEEE");
     assert_eq!(vault.read("Reminders.md").matches("Dentist").count(), 1);
     assert_eq!(snooze(json!({"id": "rid_ZZZZZZZZZZZZ", "minutes": 5})).error(), "no_such_id");
-    assert_eq!(snooze(json!({"id": "rid_AAAABBBBCCCC"})).error(), "missing_argument");
-    let both = json!({"id": "rid_AAAABBBBCCCC", "minutes": 5, "until": "17:00"});
+    assert_eq!(snooze(json!({"id": "rid_BBBBCCCCDDDD"})).error(), "missing_argument");
+    let both = json!({"id": "rid_BBBBCCCCDDDD", "minutes": 5, "until": "17:00"});
     assert_eq!(snooze(both).error(), "unexpected_argument");
-    vault.run(&["remind", "snooze", "rid_CCCCDDDDEEEE", "--minutes", "30"]).ok().says("Dentist");
-}
-
-#[test]
-fn a_follow_up_is_snoozed_too() {
-    let (_vault, mut client) = Client::over(
-        "//- now: 2026-12-01T09:30:00Z\n//- /COMMITMENTS.md\n---\nid: c-2026-11-30-001\nstatus: delivered\n\
-         due: 2026-11-30T19:00:00Z\n---\nAsk about the dentist.\n",
-    );
-    let again = client.does("reminder_snooze", json!({"id": "c-2026-11-30-001", "minutes": 60}));
-    assert!(again["line_text"].as_str().unwrap().contains("Ask about the dentist."), "{again}");
+    let follow_up = snooze(json!({"id": "c-2026-11-30-001", "minutes": 60})).ok();
+    contains_all(follow_up.structured()["line_text"].as_str().unwrap(), &["Ask Bo."]);
 }

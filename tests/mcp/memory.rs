@@ -2,14 +2,6 @@
 
 use crate::mcp::client::*;
 
-/// The same line without the stamp that stands before a lasting fact.
-fn without_stamp(text: &str) -> String {
-    match text.split_once("] ") {
-        Some((before, after)) if before.starts_with("- [") => format!("- {after}"),
-        _ => text.to_owned(),
-    }
-}
-
 fn fact(content: &str, key: &str) -> Value {
     json!({"scope": "long", "content": content, "key": key})
 }
@@ -17,34 +9,25 @@ fn fact(content: &str, key: &str) -> Value {
 #[test]
 fn what_is_saved_is_what_stands_in_the_note() {
     let (vault, mut client) = Client::over("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
-    let saved = client.call("memory_save", fact("prefers TypeScript", "Kyle")).ok();
-    let what = saved.structured();
-    assert_eq!(pick(what, "path section existing"), json!(["MEMORY.md", "Kyle", false]));
+    let what = client.does("memory_save", fact("prefers TypeScript", "Kyle"));
+    assert_eq!(pick(&what, "path section existing"), json!(["MEMORY.md", "Kyle", false]));
     let text = vault.read("MEMORY.md");
-    let line = usize::try_from(what["line"].as_u64().unwrap()).unwrap();
-    assert_eq!(text.lines().nth(line - 1).unwrap(), what["text"].as_str().unwrap());
-    assert_eq!(without_stamp(what["text"].as_str().unwrap()), "- prefers TypeScript");
-    assert!(text.contains("## Ann\n- likes tea\n") && text.contains("\n## Kyle\n"), "{text}");
-    let again = client.does("memory_save", fact("Prefers  typescript.", "kyle"));
-    let doubled = vault.read("MEMORY.md");
-    if again["existing"] == true {
-        assert_eq!(doubled, text, "what is there already is not written again");
-    }
-    let exact = client.does("memory_save", fact("prefers TypeScript", "Kyle"));
-    assert_eq!(pick(&exact, "existing line"), json!([true, what["line"]]));
-    assert_eq!(vault.read("MEMORY.md"), doubled);
+    assert!(text.ends_with(&format!("## Ann\n- likes tea\n\n## Kyle\n{}\n", what["text"].as_str().unwrap())));
+    let again = client.does("memory_save", fact("Prefers  TypeScript.", "kyle"));
+    assert_eq!(pick(&again, "existing line"), json!([true, what["line"]]));
+    assert_eq!(vault.read("MEMORY.md"), text, "what is there already is not written again");
 
     let noted = client.does("memory_save", json!({"scope": "daily", "content": "Ann moves to Leeds"}));
     assert_eq!(noted["path"], "daily/2026-12-01.md");
-    assert!(vault.read("daily/2026-12-01.md").ends_with("- 09:30 Ann moves to Leeds\n"));
+    assert_eq!(client.does("memory_list", json!({"scope": "daily"}))["days"][0]["date"], "2026-12-01");
 
     let promised = client.does(
-            "memory_save",
-            json!({
-                "scope": "commitment", "content": "Remind Kyle about the dentist at 3 PM.",
-                "due": "2026-12-08T19:00:00Z", "precision": "precise", "commitment_scope": "channel:1482815120000000000",
-            }),
-        );
+        "memory_save",
+        json!({
+            "scope": "commitment", "content": "Remind Kyle about the dentist at 3 PM.",
+            "due": "2026-12-08T19:00:00Z", "precision": "precise", "commitment_scope": "channel:1482815120000000000",
+        }),
+    );
     assert_eq!(promised["id"], "c-2026-12-01-001");
     contains_all(vault.read("COMMITMENTS.md"), &["due: 2026-12-08T19:00:00Z", "precision: precise"]);
     client.call("memory_commitment_due", json!({})).ok().says("Nothing is due");
@@ -64,39 +47,36 @@ fn what_is_saved_is_what_stands_in_the_note() {
     vault.write("daily/2026-07-01.md", "# Gnus\n\nthe gnu walks\n");
     let found = client.call("memory_search", json!({"query": "gnu"})).ok();
     found.says("daily/2026-07-01.md:3 (Gnus, 2026-07-01): the gnu walks");
-    std::fs::remove_file(vault.path("daily/2026-07-01.md")).unwrap();
-    let days = client.does("memory_list", json!({"scope": "daily"}));
-    assert_eq!(days["days"][0]["date"], "2026-12-01");
 }
 
 #[test]
 fn what_can_not_be_saved_says_why_and_writes_nothing() {
     let (vault, mut client) = Client::over("//- /MEMORY.md\n## Ann\n- likes tea\n");
     let before = vault.tree();
-    for (arguments, kind) in [
-        (json!({"scope": "forever", "content": "x"}), "unknown_scope"),
-        (json!({"scope": "long", "content": " \n\t "}), "empty_argument"),
-        (json!({"scope": "long", "content": "bell \u{7}"}), "control_character"),
-        (json!({"scope": "daily", "content": "nul \u{0}"}), "control_character"),
-        (fact("x", "two\nlines"), "control_character"),
-        (json!({"scope": "long", "content": "x", "key": "x".repeat(400)}), "bad_section"),
-        (json!({"scope": "long", "content": "ü".repeat(40_000)}), "too_long"),
-        (json!({"scope": "long", "content": "x", "due": "tomorrow"}), "unexpected_argument"),
-        (json!({"scope": "daily", "content": "x", "key": "Ann"}), "unexpected_argument"),
-        (json!({"scope": "commitment", "content": "x", "memory_scope": "global"}), "unexpected_argument"),
-        (json!({"scope": "commitment", "content": "x", "due": "2026-02-30"}), "bad_date"),
-        (json!({"scope": "commitment", "content": "x", "due": "whenever"}), "bad_date"),
-        (json!({"scope": "commitment", "content": "x"}), "missing_argument"),
-        (json!({"scope": "commitment", "content": "x", "precision": "vague"}), "unknown_choice"),
-        (
-            json!({"scope": "commitment", "content": "x", "due": "tomorrow", "commitment_scope": "everybody"}),
-            "bad_commitment_scope",
-        ),
-        (json!({"scope": "long", "content": "x", "memory_scope": "planet:earth"}), "unknown_scope"),
-        (json!({"scope": "long", "content": "x", "memory_scope": "project:"}), "unknown_scope"),
+    for (scope, argument, value, kind) in [
+        ("forever", "key", "Ann", "unknown_scope"),
+        ("long", "content", " \n\t ", "empty_argument"),
+        ("daily", "content", "nul \u{0}", "control_character"),
+        ("long", "key", "x".repeat(400).as_str(), "bad_section"),
+        ("long", "due", "tomorrow", "unexpected_argument"),
+        ("daily", "key", "Ann", "unexpected_argument"),
+        ("commitment", "memory_scope", "global", "unexpected_argument"),
+        ("commitment", "due", "whenever", "bad_date"),
+        ("commitment", "content", "x", "missing_argument"),
+        ("commitment", "precision", "vague", "unknown_choice"),
+        ("long", "memory_scope", "planet:earth", "unknown_scope"),
+        ("long", "memory_scope", "project:", "unknown_scope"),
     ] {
-        assert!(client.refuses("memory_save", arguments, kind).text().len() < 2_000);
+        let mut arguments = json!({"scope": scope, "content": "x"});
+        arguments[argument] = json!(value);
+        client.refuses("memory_save", arguments, kind);
     }
+    let place = json!({"scope": "commitment", "content": "x", "due": "tomorrow", "commitment_scope": "all"});
+    client.refuses("memory_save", place, "bad_commitment_scope");
+    for link in ["a\u{200b}b", "a\u{202e}b", "`=1`"] {
+        client.refuses("memory_pin", json!({"content": "x", "link": link}), "bad_link");
+    }
+    client.refuses("memory_unpin", json!({"content": "Dad"}), "no_such_pin");
     assert_eq!(vault.tree(), before);
 }
 
@@ -146,29 +126,24 @@ fn a_memory_is_its_scopes_own() {
     let mut garden = Client::new(&vault);
     let saved = garden.does("memory_save", fact("the shed is green", "Colours"));
     assert_eq!(saved["memory_scope"], "project:garden");
-    assert!(vault.read("MEMORY.md").contains("the shed is green #project/garden"));
     vault.env("VAULT_AGENT_PROJECT", "boat");
     let mut boat = Client::new(&vault);
-    let query = json!({"query": "what colour is the shed?"});
-    let found =
-        |client: &mut Client, query: &Value| client.does("memory_search", query.clone())["hits"].to_string();
-    assert!(!found(&mut boat, &query).contains("shed"));
-    assert!(!boat.call("memory_recall", query.clone()).ok().text().contains("shed"));
-    assert!(!boat.call("memory_list", json!({"scope": "long"})).ok().text().contains("shed"));
-    assert!(found(&mut garden, &query).contains("shed"));
+    let shed = json!({"query": "what colour is the shed?"});
+    for (tool, arguments) in
+        [("memory_search", &shed), ("memory_recall", &shed), ("memory_list", &json!({"scope": "long"}))]
+    {
+        assert!(!boat.call(tool, arguments.clone()).ok().text().contains("shed"), "{tool}");
+        garden.call(tool, arguments.clone()).ok().says("shed");
+    }
     // Who asks for more gets more; what is global is everybody's.
     let wide = json!({"query": "what colour is the shed?", "memory_scope": "global, project:garden"});
-    assert!(found(&mut boat, &wide).contains("shed"));
-    assert!(found(&mut boat, &json!({"query": "red kettle"})).contains("kettle"));
+    boat.call("memory_search", wide).ok().says("shed");
+    boat.call("memory_search", json!({"query": "red kettle"})).ok().says("kettle");
     let only = json!({"query": "red kettle", "memory_scope": "project:garden"});
-    assert!(!found(&mut garden, &only).contains("kettle"));
-    let global =
-        json!({"scope": "long", "content": "the bell is brass", "key": "Colours", "memory_scope": "global"});
-    assert_eq!(boat.does("memory_save", global)["memory_scope"], "global");
+    assert!(!garden.call("memory_search", only).ok().text().contains("kettle is"));
     // The client's own.
-    let own =
-        json!({"scope": "long", "content": "call me Bot", "key": "Me", "memory_scope": "agent:test-client"});
-    boat.call("memory_save", own).ok();
+    let own = json!({"scope": "long", "content": "call me Bot", "memory_scope": "agent:test-client"});
+    assert_eq!(boat.does("memory_save", own)["memory_scope"], "agent:test-client");
     garden.call("memory_list", json!({"scope": "long"})).ok().says("call me Bot");
 }
 
@@ -184,16 +159,6 @@ fn a_second_promotion_of_a_line_says_what_stands_there_now() {
     client.refuses("memory_promote", promote("2020-01-01", 1), "no_such_day");
     let section = json!({"date": "2026-11-30", "line": 1, "section": "two\nlines"});
     client.refuses("memory_promote", section, "control_character");
-}
-
-#[test]
-fn what_is_no_link_is_not_pinned() {
-    let (vault, mut client) = Client::over("");
-    for link in ["a\u{200b}b", "a\u{202e}b", "`=1`"] {
-        client.refuses("memory_pin", json!({"content": "x", "link": link}), "bad_link");
-    }
-    client.refuses("memory_unpin", json!({"content": "Dad"}), "no_such_pin");
-    assert!(!vault.has("Pinned.md"));
 }
 
 #[test]

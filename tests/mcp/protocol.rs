@@ -14,12 +14,11 @@ fn the_handshake_says_what_the_server_is() {
     assert_eq!(client.result("ping", json!({})), json!({}));
     let (code, left, _) = client.close();
     assert_eq!((code, left.len()), (0, 0));
-}
-
-#[test]
-fn a_client_that_leaves_at_once_is_no_error() {
-    let (code, left, said) = Client::silent(TestVault::new("").command(&["mcp"])).close();
+    // A client that leaves at once is no error; wrong settings are said before anything else.
+    let (code, left, said) = Client::silent(vault.command(&["mcp"])).close();
     assert_eq!((code, left.len(), said.as_str()), (0, 0, ""));
+    vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
+    assert_eq!(vault.run(&["mcp"]).exits(2).warns("timezone").stdout, "");
 }
 
 #[test]
@@ -35,42 +34,18 @@ fn starting_opens_no_cache_and_no_history() {
 }
 
 #[test]
-fn wrong_settings_are_said_before_anything_else() {
-    let vault = TestVault::new("//- /vault-agent.toml\ntimezon = \"UTC\"\n");
-    let run = vault.run(&["mcp"]);
-    assert_eq!(run.exits(2).warns("timezone").stdout, "");
-}
-
-#[test]
 fn lines_that_are_no_requests_are_answered_and_survived() {
-    let (_vault, mut client) = Client::over("");
-    for line in [
-        "{",
-        "[1,2",
-        "null",
-        "\u{1}\u{2}",
-        "{\"jsonrpc\":\"2.0\"}",
-        "{\"jsonrpc\":\"1.0\",\"id\":9,\"method\":\"ping\"}",
-    ] {
+    let (vault, mut client) = Client::over("");
+    let nested = "[".repeat(100_000);
+    for line in ["[1,2", "null", "\u{1}\u{2}", "{\"jsonrpc\":\"2.0\"}", &nested, ""] {
         client.write(line);
     }
-    client.write(&"[".repeat(100_000));
-    client.write("");
+    client.write("{\"jsonrpc\":\"1.0\",\"id\":9,\"method\":\"ping\"}");
+    client.write("{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":5,\"method\":3}");
     assert_eq!(client.result("ping", json!({})), json!({}));
     client.fails("no/such/method", json!({}), -32601);
     let malformed = client.request("tools/call", json!({"name": 5}));
     assert!(malformed["error"]["code"].as_i64().unwrap() <= -32600, "{malformed}");
-    assert_eq!(client.result("ping", json!({})), json!({}));
-}
-
-#[test]
-fn a_line_that_is_no_json_is_a_parse_error() {
-    let (vault, mut client) = Client::over("");
-    client.write("{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": ");
-    let refused = client.wait_for("a parse error", |message| message.get("error").is_some());
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32700)));
-    assert!(refused.as_object().unwrap().contains_key("id"), "{refused}");
-    client.write("{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":5,\"method\":3}");
     // Half of a character, as a client cuts it, is no reason.
     client.write(
         r#"{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"memory_save","arguments":{"scope":"long","content":"tea \ud83d"}}}"#,
@@ -78,12 +53,12 @@ fn a_line_that_is_no_json_is_a_parse_error() {
     let saved = client.wait_for("an answer", |message| message["id"] == 99);
     assert!(saved["result"]["isError"] != true, "{saved}");
     assert!(vault.read("MEMORY.md").contains("tea \u{fffd}"));
-    assert_eq!(client.result("ping", json!({})), json!({}));
-    // Nothing said to this server before the handshake ends it either.
+    // Nothing said to a server before the handshake ends it either.
     let mut silent = Client::silent(vault.command(&["mcp"]));
-    silent.write("hello");
+    silent.write("{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": ");
     let refused = silent.wait_for("a parse error", |message| message.get("error").is_some());
-    assert_eq!(refused["error"]["code"], -32700);
+    assert_eq!(pick(&refused, "id error/code"), json!([null, -32700]));
+    assert!(refused.as_object().unwrap().contains_key("id"), "{refused}");
     assert_eq!(silent.initialize("someone")["serverInfo"]["name"], "vault-agent");
 }
 
@@ -121,10 +96,8 @@ fn only_the_tools_of_the_set_are_there() {
     };
     let mut recall = Client::with(&vault, &["--tools", "recall"]);
     let tools = names(&mut recall);
-    assert!(
-        tools.contains(&"memory_search".to_owned()) && !tools.contains(&"memory_save".to_owned()),
-        "{tools:?}"
-    );
+    contains_all(tools.join(" "), &["memory_search"]);
+    contains_none(tools.join(" "), &["memory_save"]);
     assert!(recall.tools().iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
     let arguments = json!({"when": "tomorrow", "message": "x"});
     let refused = recall.request("tools/call", json!({"name": "reminder_add", "arguments": arguments}));
