@@ -2,7 +2,9 @@
 //! compared with the scheduler's own occurrences.
 
 use crate::support::prelude::*;
-use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty, ICalendarValue};
+use calcard::icalendar::{
+    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarProperty, ICalendarValue,
+};
 use chrono::NaiveDateTime;
 use jiff::civil::{Date, DateTime, Time};
 use proptest::prelude::*;
@@ -25,10 +27,14 @@ fn parsed(text: &str) -> ICalendar {
     ICalendar::parse(text).unwrap_or_else(|entry| panic!("{entry:?}\n{text}"))
 }
 
+fn events(calendar: &ICalendar) -> impl Iterator<Item = &ICalendarComponent> {
+    calendar.components.iter().filter(|one| one.component_type == ICalendarComponentType::VEvent)
+}
+
 /// The first local times of each event, by its summary, as the independent reader works them out.
 fn expanded(calendar: &ICalendar, limit: usize) -> HashMap<String, Vec<NaiveDateTime>> {
     let mut found: HashMap<String, Vec<NaiveDateTime>> = HashMap::new();
-    for event in calendar.components.iter().filter(|c| c.component_type == ICalendarComponentType::VEvent) {
+    for event in events(calendar) {
         // By itself, so that the limit is its own.
         let alone = ICalendar { components: vec![event.clone()] };
         let expanded = alone.expand_dates(calcard::common::timezone::Tz::Floating, limit);
@@ -39,7 +45,7 @@ fn expanded(calendar: &ICalendar, limit: usize) -> HashMap<String, Vec<NaiveDate
     found
 }
 
-fn text_of(event: &calcard::icalendar::ICalendarComponent, name: &ICalendarProperty) -> String {
+fn text_of(event: &ICalendarComponent, name: &ICalendarProperty) -> String {
     let entry = event.entries.iter().find(|entry| entry.name == *name).unwrap();
     match &entry.values[..] {
         [ICalendarValue::Text(text)] => text.clone(),
@@ -70,12 +76,7 @@ fn lines_that_share_an_id_are_told_apart() {
     let line = "- [ ] date=2026-12-31 time=09:30 recur=none msg=\"A\" id=rid_AAAAAAAAAAAA\n";
     let text = format!("{line}{line}{}", line.replace("\"A\"", "\"B\""));
     let calendar = parsed(&exported(&Zone::get("UTC").unwrap(), &text));
-    let uids: Vec<_> = calendar
-        .components
-        .iter()
-        .filter(|component| component.component_type == ICalendarComponentType::VEvent)
-        .map(|event| text_of(event, &ICalendarProperty::Uid))
-        .collect();
+    let uids: Vec<_> = events(&calendar).map(|event| text_of(event, &ICalendarProperty::Uid)).collect();
     assert_eq!(uids, ["rid_AAAAAAAAAAAA@vault-agent", "rid_AAAAAAAAAAAA-2@vault-agent"]);
 }
 
@@ -185,7 +186,7 @@ proptest! {
         let text = exported(&Zone::get("UTC").unwrap(), &format!("{}\n", reminder.to_line()));
         prop_assume!(text.contains("BEGIN:VEVENT"));
         let calendar = parsed(&text);
-        let event = calendar.components.iter().find(|c| c.component_type == ICalendarComponentType::VEvent).unwrap();
+        let event = events(&calendar).next().unwrap();
         prop_assert_eq!(text_of(event, &ICalendarProperty::Summary), reminder.msg);
     }
 }
