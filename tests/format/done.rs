@@ -187,18 +187,6 @@ fn what_is_not_understood_stays_as_it_is() {
     assert!(matches!(error, TaskError::NoSuchId(_)), "{error}");
 }
 
-/// What the page warns of: without a date there is nothing to tell and so nothing to be done here; a date that isn't
-/// there would lose the recurrence, so the line is nobody's task until it is mended.
-#[test]
-fn what_the_page_warns_of_is_not_told() {
-    for line in [
-        "- [ ] Do stuff 🔁 every day",
-        "- [ ] Do stuff 🔁 every year 🛫 2024-02-27 ⏳ 2024-02-28 📅 2024-02-30",
-    ] {
-        assert_eq!(task::scan(PATH, line.as_bytes(), &Rules::default()), [], "{line}");
-    }
-}
-
 #[test]
 fn of_two_with_the_same_words_the_one_that_was_told_is_meant() {
     let note = "- [ ] Call 📅 2026-12-01\n- [ ] Call 📅 2026-12-02\n- [ ] Call 📅 2026-12-02\n";

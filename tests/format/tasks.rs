@@ -1,10 +1,10 @@
 //! Task lines of other plugins: every vector, and what Done and Snooze change in a line.
 
 use crate::support::prelude::*;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use vault_agent::format::task::{self, FieldKind, Rules, Task, TaskFormat, TaskLine, TaskTime, edit};
+use vault_agent::format::task::{self, Rules, Task, TaskLine, edit};
 
 fn vectors(file: &str) -> Vec<Value> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
@@ -139,22 +139,6 @@ fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
         assert!(task.notification_times.iter().any(|time| time.at == at("2026-12-01T10:30")), "{written}");
         assert_eq!(task.words, task::read_line(&line, &rules).unwrap().words);
     }
-}
-
-#[test]
-fn a_tick_and_the_next_line_change_what_they_mean_and_no_more() {
-    let rules = Rules::default();
-    let line = "  * [ ] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ^mow ";
-    let read = TaskLine::read(line, &rules).unwrap();
-    let done: Date = "2021-10-29".parse().unwrap();
-    let ticked = line.replace("[ ]", "[x]").replace(" ^mow", " ✅ 2021-10-29 ^mow");
-    assert_eq!(edit::ticked(&read, TaskFormat::Tasks, Some(done)), ticked);
-    let when = |text: &str| Some(TaskTime { date: text.parse().unwrap(), time: None });
-    let dates = [(FieldKind::Scheduled, when("2021-11-11")), (FieldKind::Due, when("2021-11-13"))];
-    let next = |dates: &[_], made| edit::next(&read, TaskFormat::Tasks, dates, made);
-    assert_eq!(next(&dates, None), "  * [ ] Mow 🔁 every 2 weeks ⏳ 2021-11-11 📅 2021-11-13");
-    let unplanned = next(&[(FieldKind::Scheduled, None), dates[1]], Some(done));
-    assert_eq!(unplanned, "  * [ ] Mow 🔁 every 2 weeks ➕ 2021-10-29 📅 2021-11-13");
 }
 
 proptest! {

@@ -50,6 +50,10 @@ fn places(findings: &[Finding]) -> Value {
     findings.iter().map(|finding| json!([finding.line, finding.column])).collect()
 }
 
+fn places_if_any(findings: &[Finding]) -> Option<Value> {
+    (!findings.is_empty()).then(|| places(findings))
+}
+
 fn clock(time: Time) -> String {
     time.strftime("%H:%M").to_string()
 }
@@ -312,9 +316,7 @@ fn summaries() {
             assert_eq!(summary::parse(summary::render(&it).as_bytes()), (Some(it.clone()), vec![]));
             fields!(it => id, kind, depth, covers, sources, log, sha256, tokens, brain, by, at, text)
         });
-        let places = places(&findings);
-        let findings = if places == json!([]) { Value::Null } else { places };
-        (json!([vector["summary"], vector["findings"]]), json!([found, findings]))
+        (json!([vector["summary"], vector["findings"]]), json!([found, places_if_any(&findings)]))
     });
 }
 
@@ -322,7 +324,6 @@ fn summaries() {
 fn routines() {
     each("routines.json", |vector, input| {
         let (found, findings) = routine::parse(input);
-        let places: Vec<Value> = findings.iter().map(|it| json!([it.line, it.column])).collect();
         let found = found.map(|it| {
             fields!(
                 it => scope, enabled, brain, skills, mcp, budget, note, prompt;
@@ -331,8 +332,6 @@ fn routines() {
                 "quiet": if it.quiet { json!(true) } else { Value::Null }, "deliver": it.deliver.as_str()
             )
         });
-        let expected = (vector["routine"].clone(), vector["findings"].clone());
-        let found = (json!(found), if places.is_empty() { Value::Null } else { json!(places) });
-        (json!(expected), json!(found))
+        (json!([vector["routine"], vector["findings"]]), json!([found, places_if_any(&findings)]))
     });
 }
