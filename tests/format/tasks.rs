@@ -14,15 +14,27 @@ fn vectors(file: &str) -> Vec<Value> {
 /// The rules of a vector: the plugins' own settings where it says nothing else.
 fn rules(vector: &Value) -> Rules {
     let mut rules = Rules::default();
-    let put = |key: &str, place: &mut String| {
-        if let Some(text) = vector[key].as_str() {
+    let (kanban, notes) = (&mut rules.kanban, &mut rules.notes);
+    for (key, place) in [
+        ("filter", &mut rules.filter),
+        ("reminder_field", &mut rules.reminder_field),
+        ("reminder_date", &mut rules.reminder_date),
+        ("reminder_date_time", &mut rules.reminder_date_time),
+        ("kanban/date_trigger", &mut kanban.date_trigger),
+        ("kanban/time_trigger", &mut kanban.time_trigger),
+        ("kanban/date_format", &mut kanban.date_format),
+        ("kanban/time_format", &mut kanban.time_format),
+        ("names/tag", &mut notes.tag),
+        ("names/due", &mut notes.due),
+        ("names/status", &mut notes.status),
+    ] {
+        if let Some(text) = vector.pointer(&format!("/{key}")).and_then(Value::as_str) {
             text.clone_into(place);
         }
-    };
-    put("filter", &mut rules.filter);
-    put("reminder_field", &mut rules.reminder_field);
-    put("reminder_date", &mut rules.reminder_date);
-    put("reminder_date_time", &mut rules.reminder_date_time);
+    }
+    if let [property, value] = vector["property"].as_array().map_or(&[][..], Vec::as_slice) {
+        notes.property = Some((property.as_str().unwrap().into(), value.as_str().unwrap().into()));
+    }
     if let Some(on) = vector["on"].as_array() {
         rules.on = on.iter().map(|name| serde_json::from_value(name.clone()).unwrap()).collect();
     }
@@ -31,22 +43,6 @@ fn rules(vector: &Value) -> Rules {
     }
     if let Some(zone) = vector["zone"].as_str() {
         rules.zone = TimeZone::get(zone).unwrap();
-    }
-    if let Some(kanban) = vector["kanban"].as_object() {
-        let text = |key: &str| kanban[key].as_str().unwrap().to_owned();
-        rules.kanban.date_trigger = text("date_trigger");
-        rules.kanban.time_trigger = text("time_trigger");
-        rules.kanban.date_format = text("date_format");
-        rules.kanban.time_format = text("time_format");
-    }
-    if let [property, value] = vector["property"].as_array().map_or(&[][..], Vec::as_slice) {
-        rules.notes.property = Some((property.as_str().unwrap().into(), value.as_str().unwrap().into()));
-    }
-    if let Some(names) = vector["names"].as_object() {
-        let text = |key: &str| names[key].as_str().unwrap().to_owned();
-        rules.notes.tag = text("tag");
-        rules.notes.due = text("due");
-        rules.notes.status = text("status");
     }
     rules
 }

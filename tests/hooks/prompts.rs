@@ -113,13 +113,9 @@ fn decides(table: &str, decision: RecallDecision) {
 }
 
 #[test]
-fn greetings_and_confirmations_get_nothing_and_what_is_asked_gets_through_in_any_language() {
+fn small_talk_and_commands_get_nothing_and_what_is_asked_gets_through_in_any_language() {
     decides(SMALL_TALK, RecallDecision::Closed);
     decides(WORTH_A_LOOK, RecallDecision::Open);
-}
-
-#[test]
-fn commands_and_signs_get_nothing() {
     let commands = "host: /clear | /compact focus on tests\n\
                     shell: !ls -la | git status | cargo test --all | npm run build | cd .. | pwd | $ make";
     decides(commands, RecallDecision::Closed);
