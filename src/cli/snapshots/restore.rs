@@ -275,6 +275,11 @@ impl Restore<'_> {
     fn record_restored_items(&self, path: &str, now: &[u8], then: &[u8]) -> Result<()> {
         if let Some(held) = self.workspace.record_restored_items(path, now, then, self.args.fire_missed)? {
             self.context.ui.note(held.words());
+            if !held.fire && self.workspace.settings.machines.is_some() {
+                self.context
+                    .ui
+                    .note("another machine may deliver it, or remove its line: give it a new time");
+            }
         }
         Ok(())
     }

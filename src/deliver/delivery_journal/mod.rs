@@ -53,7 +53,7 @@ pub(crate) use crate::sqlite::Result;
 use crate::sqlite::{Database, DatabaseError, StateFileKind, instant, json, word};
 use crate::words::words;
 
-/// The value in the place of a failed delivery's settings, if its line was restored after its time and isn't to fire.
+/// The value in the place of a delivery's settings, if its line was restored after its time and isn't to fire.
 pub const RESTORED: &str = "restored";
 
 /// The file's name in the state directory.
@@ -233,10 +233,15 @@ impl Journal {
         self.db.execute_each(sql, [[id]])
     }
 
-    /// Deletes deliveries that are not on their way and whose line is deleted.
-    pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<()> {
-        let sql = "DELETE FROM deliveries WHERE key = ?1 AND state IN ('due', 'failed') AND message IS NULL";
-        self.db.execute_each(sql, keys.into_iter().map(|key| [key]))
+    /// Deletes deliveries that are not on their way and whose line is deleted; not those of a copy on its way, whose
+    /// claim has to be known. A restored one is done: its line may not be written yet, or come back.
+    pub fn forget_unsent<'k>(&self, keys: impl Iterator<Item = &'k str> + Clone) -> Result<()> {
+        let sql =
+            "UPDATE deliveries SET state = 'done' WHERE key = ?1 AND state = 'failed' AND settings = ?2";
+        self.db.execute_each(sql, keys.clone().map(|key| [key, RESTORED]))?;
+        let sql = "DELETE FROM deliveries WHERE key = ?1 AND state IN ('due', 'failed') AND message IS NULL
+                   AND NOT EXISTS (SELECT 1 FROM copies WHERE copies.key = ?1 AND copies.message IS NOT NULL)";
+        self.db.execute_each(sql, keys.map(|key| [key]))
     }
 
     /// Whether a message of the place was counted for a delivery already. A lookup by text may find

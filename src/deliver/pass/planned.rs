@@ -86,10 +86,13 @@ pub(super) enum Readiness {
 pub(super) fn readiness(pass: Pass<'_>, row: Option<DeliveryRow>) -> Readiness {
     let Some(row) = row else { return Readiness::Fire };
     let now = pass.now;
-    let is_refused = [delivery_journal::RESTORED, &pass.settings.notifiers]
-        .iter()
-        .any(|it| row.settings.as_deref() == Some(*it));
+    let is_restored = row.settings.as_deref() == Some(delivery_journal::RESTORED);
+    let is_refused = row.settings.as_ref() == Some(&pass.settings.notifiers);
     match row.state {
+        // A recurring one moves on.
+        DeliveryState::Done | DeliveryState::Failed if is_restored && !row.fact.recurring => {
+            Readiness::Wait(None)
+        }
         DeliveryState::Sent | DeliveryState::Done => Readiness::Sent(Box::new(row)),
         DeliveryState::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
         DeliveryState::Failed if is_refused => Readiness::Wait(None),
