@@ -56,12 +56,15 @@ impl Member {
     async fn drive(&self) {
         let mut failures = 0_u32;
         loop {
-            let done = self.take(self.next_step()).await;
+            let step = self.next_step();
+            // A store that can be read may refuse what is written.
+            let is_read = matches!(step, DriverStep::Read);
+            let done = self.take(step).await;
             let most = if self.state().protocol.has_unmarked() { PAUSE_UNMARKED } else { PAUSE_MOST };
             let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(most);
             match done {
                 Ok(()) => {
-                    failures = 0;
+                    failures = if is_read { failures } else { 0 };
                     continue;
                 }
                 // The outcome of the change is read at once, before rights run out.

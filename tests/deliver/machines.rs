@@ -467,19 +467,34 @@ fn further_notifiers_are_told_once_too() {
 
 #[test]
 fn a_copy_that_a_machine_left_behind_is_sent_by_another() {
-    let mut several = Several::with_other();
-    several.settle();
-    several.at("09:30:00");
-    several.all[0].others[0].fault(Fault::Nothing);
-    several.all[0].tick();
-    several.ask(0);
-    assert_eq!((several.told().len(), several.all[0].other().len()), (1, 0));
-    for now in ["09:31:00", "09:35:00", "09:35:01"] {
-        several.at(now).all[1].tick();
+    for (fault, is_line_gone) in
+        [(Fault::Nothing, false), (Fault::Unreachable(None), false), (Fault::Nothing, true)]
+    {
+        let mut several = Several::with_other();
+        several.settle();
+        several.at("09:30:00");
+        several.all[0].others[0].fault(fault);
+        several.all[0].tick();
+        several.ask(0);
+        assert_eq!((several.told().len(), several.all[0].other().len()), (1, 0));
+        // The other one can't send it at once.
+        several.all[0].others[0].fault(Fault::Unreachable(None));
+        for now in ["09:31:00", "09:35:00", "09:35:01", "09:36:00"] {
+            several.at(now).all[1].tick();
+            several.ask(1);
+            if is_line_gone && now == "09:35:01" {
+                several.all[1].write("");
+            }
+        }
+        several.look(1);
+        assert_eq!((several.told().len(), several.all[0].other().len()), (1, 1));
+        let is_sent = |value: &String| value.contains("\"sent\"");
         several.ask(1);
+        let claims = several.engines[0].entries();
+        let mut claims = claims.iter().filter(|(key, _)| key.starts_with("claim/"));
+        assert!(claims.all(|(_, value)| is_sent(value)), "{:?}", several.engines[0].entries());
+        assert_eq!((several.at("09:50:00").settle(), several.all[0].other().len()), (1, 1));
     }
-    several.all[1].tick();
-    assert_eq!((several.told().len(), several.all[0].other().len()), (1, 1));
 }
 
 #[test]
@@ -635,4 +650,18 @@ fn a_digest_of_which_another_machine_holds_a_part_is_told_without_that_part() {
     assert_eq!(tell(&mut several), [1, 1, 1, 0, 0, 0]);
     several.at("09:20:00");
     assert_eq!(tell(&mut several), [1, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn a_store_that_refuses_what_is_written_is_asked_less_and_less_often() {
+    let several = Several::new(1, "09:29:00", &tea());
+    // Reads and writes in turn.
+    several.engines[0].next([Cut::None, Cut::Refused].into_iter().cycle().take(2_000));
+    block_on(async {
+        tokio::time::pause();
+        let drive = several.all[0].machines.drive(CancellationToken::new());
+        let _ = tokio::time::timeout(Duration::from_secs(3_600), drive).await;
+    });
+    let asked = 2_000 - several.engines[0].left();
+    assert!((120..=160).contains(&asked), "{asked}");
 }

@@ -57,6 +57,11 @@ impl MemoryEngine {
         self.faults.lock().unwrap().extend(faults);
     }
 
+    /// How many of these outcomes are still to come.
+    pub fn left(&self) -> usize {
+        self.faults.lock().unwrap().len()
+    }
+
     /// Takes this connection away, or brings it back.
     pub fn cut(&self, is_cut: bool) {
         *self.cut.lock().unwrap() = is_cut;

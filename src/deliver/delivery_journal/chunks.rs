@@ -226,22 +226,24 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
         let sql = "UPDATE chunks SET state = 'sending', first_ms = ?2 WHERE message = ?1";
         tx.execute(sql, params![id, since.as_millisecond()])?;
     }
+    // Also for a copy: another machine may have sent the counting message.
+    let sql =
+        "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
+               ON CONFLICT DO NOTHING";
+    let rows = message.deliveries.iter().map(|(key, line, fact)| {
+        let (subject, local) = parts(key);
+        (key, subject, local, line.bytes(), to_json(fact))
+    });
+    each(tx, sql, rows)?;
     if let Recipient::Copy(name) = to {
         let keys = message.deliveries.iter().map(|(key, ..)| key.as_str());
         return recipients::claim(tx, id, name, keys);
     }
-    let sql =
-        "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
-               ON CONFLICT DO NOTHING";
-    let mut insert = tx.prepare_cached(sql)?;
     let sql = "UPDATE deliveries SET message = ?2, state = 'due', line = ?3, fact = ?4
                WHERE key = ?1 AND message IS NULL AND state IN ('due', 'failed')";
     let mut take = tx.prepare_cached(sql)?;
     for (key, line, fact) in &message.deliveries {
-        let fact_json = to_json(fact);
-        let (subject, local) = parts(key);
-        insert.execute(params![key, subject, local, line.bytes(), fact_json])?;
-        if take.execute(params![key, id, line.bytes(), fact_json])? == 0 {
+        if take.execute(params![key, id, line.bytes(), to_json(fact)])? == 0 {
             return Ok(false);
         }
     }

@@ -179,7 +179,7 @@ impl Protocol {
     /// The changes that mark claims as sent or as not to be sent.
     pub(super) fn settle_changes(&mut self, draft: &mut ChangeDraft<'_>) {
         let ChangeDraft { now, nonce, attempt } = draft;
-        let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
+        let mut settled = Vec::new();
         let (order, counted) = self.next_order();
         let went = self.went.iter().filter(|key| !self.told.contains_key(*key));
         let keys: Vec<(String, ClaimState, Option<String>)> = self
@@ -218,16 +218,13 @@ impl Protocol {
             self.went.remove(&key);
         }
         // A machine that has the line may take it over at once, and asks: it may have been on its way when it was dropped.
-        for key in self.back.keys().filter(|key| attempt.changes.len() < MOST && !attempt.has(key)) {
+        for key in self.back.keys() {
             let text = self.known.value(key);
             let Some(dropped) = text.and_then(Claim::read) else { continue };
-            if dropped.state == ClaimState::Dropped {
+            if dropped.state == ClaimState::Dropped && attempt.changes.len() < MOST && !attempt.has(key) {
                 let again = self.claim(*now, nonce(), dropped.epoch, 1, Some(dropped));
-                taken_back.push((key.clone(), text, again.write()));
+                attempt.push(key.clone(), text, Some(again.write()), ChangePurpose::Plain);
             }
-        }
-        for (key, text, again) in taken_back {
-            attempt.push(key, text, Some(again), ChangePurpose::Plain);
         }
     }
 

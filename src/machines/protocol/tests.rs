@@ -2,7 +2,7 @@
 
 use super::value::EntriesFormat;
 use super::*;
-use crate::machines::engine::apply;
+use crate::machines::engine::{apply, check_changes};
 
 fn machine(at: u32) -> Protocol {
     let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), rank: at };
@@ -27,6 +27,7 @@ fn turn_as(right: Eligibility, machine: &mut Protocol, entries: &mut Entries, se
     let Some(attempt) = machine.attempt(ClockReadings { clock, wall_ms: 0 }, &wanted, &mut nonce) else {
         return;
     };
+    check_changes(&attempt.changes).unwrap();
     let answer = apply(entries, &attempt.changes);
     machine.record_outcome(attempt, Ok(answer), clock);
 }
@@ -53,6 +54,21 @@ fn what_was_dropped_and_came_back_is_asked_about_before_it_is_sent() {
     turn(&mut two, &mut entries, 5, &[&key]);
     turn(&mut two, &mut entries, 6, &[&key]);
     assert!(matches!(two.send_right(&key, at(7)), SendRight::Yes { ask: true, .. }));
+}
+
+/// As of a renamed note, or one that a sync tool brought in an older state.
+#[test]
+fn many_lines_that_go_and_come_back_are_written_down_in_parts() {
+    let (mut one, mut entries) = (machine(0), Entries::new());
+    let keys: Vec<String> = (0..300).map(|at| format!("claim/{at}/discord")).collect();
+    let states =
+        |entries: &Entries, state: &str| entries.values().filter(|text| text.contains(state)).count();
+    keys.iter().for_each(|key| one.line_removed(key));
+    (0..6).for_each(|at| turn(&mut one, &mut entries, at, &[]));
+    assert_eq!(states(&entries, "dropped"), 300);
+    keys.iter().for_each(|key| one.line_restored(key, at_second(10)));
+    (10..16).for_each(|at| turn(&mut one, &mut entries, at, &[]));
+    assert_eq!(states(&entries, "dropped"), 0);
 }
 
 #[test]
