@@ -7,7 +7,8 @@
 //!
 //! - A routine has at most one open run, also while the run's text can't be delivered. Occurrences in the meantime are
 //!   merged into the next run.
-//! - A routine whose note was renamed is recognized by its schedule, and keeps its progress.
+//! - A routine whose note was renamed is recognized by its schedule, and keeps its progress. One whose note is away or
+//!   half typed for up to a day misses no occurrence.
 //! - Among several machines only the voice executes runs. It claims each run in the shared store before it asks a brain
 //!   ([`claim_from_machines`]). If a machine dies within a run, the next voice starts the run again, so a message may
 //!   come twice.
@@ -17,7 +18,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::RunError;
-use super::routine_notes::{self, RoutineNote};
+use super::routine_notes::{self, RoutineNote, SYNC_DELAY};
 use super::run_log;
 use super::run_material::{self, RunMaterial};
 use super::run_texts::{for_brain, target};
@@ -71,13 +72,12 @@ pub fn claim_due_runs(
         claimed.problems.extend((!enabled.is_empty()).then_some(problem));
         return Ok(claimed);
     }
-    let names: Vec<&str> = enabled.iter().map(|note| note.name.as_str()).collect();
     let mut gone = journal.gone_routines(&[])?;
     // A routine whose name has another schedule now may have another name.
     gone.retain(|gone| !notes.iter().any(|note| note.name == gone.name && note.has_schedule(&gone.schedule)));
     let checked = journal.last_routine_check()?.filter(|at| *at <= now);
     if !dry {
-        journal.reset_all_except(&names)?;
+        reset_disabled(journal, &notes, now)?;
         if checked.is_none_or(|at| at.duration_until(now) >= CHECK_RECORD) {
             journal.record_routine_check(now)?;
         }
@@ -97,7 +97,8 @@ pub fn claim_due_runs(
                 let renamed =
                     gone.iter().filter(|gone| gone.schedule == schedule).filter_map(|gone| gone.handled);
                 let answered = run_log::last_answered(workspace, &note.name);
-                let changed = if known.is_some() { Some(now) } else { note.appeared(checked) };
+                let away = journal.away_since(&note.name)?.filter(|at| at.duration_until(now) <= SYNC_DELAY);
+                let changed = if known.is_some() { Some(now) } else { away.or(note.appeared(checked)) };
                 let since = counted_from(changed, answered.max(renamed.max()), now);
                 if dry {
                     RoutineProgress::since(since)
@@ -131,6 +132,18 @@ pub fn claim_due_runs(
     }
     claimed.open = journal.open_runs()?.into_iter().map(|run| run.key).collect();
     Ok(claimed)
+}
+
+/// Resets the routines that their notes turn off, and notes which are away.
+///
+/// # Errors
+/// The journal can't be used.
+pub fn reset_disabled(journal: &Journal, notes: &[RoutineNote], now: Timestamp) -> Result<(), DatabaseError> {
+    let names = |is_meant: fn(&&RoutineNote) -> bool| -> Vec<&str> {
+        notes.iter().filter(is_meant).map(|note| note.name.as_str()).collect()
+    };
+    let enabled = names(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
+    journal.reset_all_except(&enabled, &names(|note| note.findings.is_empty()), now)
 }
 
 /// Whether a routine was handled at a time that is still far: the clock was ahead then. Smaller steps of a clock make

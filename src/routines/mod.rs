@@ -25,7 +25,7 @@ mod run_log;
 mod run_material;
 mod run_texts;
 
-pub use due_runs::{ClaimReport, Preview, claim_due_runs, claim_now, destination, preview};
+pub use due_runs::{ClaimReport, Preview, claim_due_runs, claim_now, destination, preview, reset_disabled};
 pub use routine_notes::{
     EnableError, ListedRoutine, RoutineNote, find, list, moment_in_words, names, read_all, set_enabled,
 };

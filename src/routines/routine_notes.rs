@@ -14,7 +14,7 @@ use crate::vault::{Actor, ChangeReason, EditError, EditPlan, NotePath, VaultErro
 use crate::workspace::{ReadError, Workspace};
 
 /// The longest delay with which a sync tool brings a note that was just written on another machine.
-const SYNC_DELAY: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const SYNC_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// A note of the folder of routines.
 #[derive(Debug, Clone)]

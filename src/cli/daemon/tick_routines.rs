@@ -37,7 +37,7 @@ pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bo
     // A vault without routines opens nothing for them.
     if rests || !is_on && journal.open_runs()?.is_empty() {
         if !rests && !dry {
-            journal.reset_all_except(&[])?;
+            routines::reset_disabled(&journal, &notes, workspace.clock.now())?;
         }
         return Ok(RoutineReport::default());
     }

@@ -16,6 +16,9 @@ use crate::deliver::notifier::{MessageKind, MessageScope};
 use crate::sqlite::{instant, unreadable, word};
 use crate::words::words;
 
+/// The schedule of a routine whose note is away or isn't understood: a sync tool may be replacing it, or a person typing.
+const AWAY: &str = "away";
+
 /// The number of finished runs that are kept.
 const KEEP: i64 = 2_000;
 
@@ -160,25 +163,39 @@ impl Journal {
         })
     }
 
-    /// The routines that are enabled no more, since they aren't among these.
+    /// Since when a routine's note has been away.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn away_since(&self, name: &str) -> Result<Option<Timestamp>> {
+        self.db.row("SELECT since_ms FROM routines WHERE name = ?1 AND schedule = ?2", [name, AWAY], |row| {
+            needed(row, 0)
+        })
+    }
+
+    /// The routines that are enabled no more, since they aren't among these; not those that were reset.
     ///
     /// # Errors
     /// The journal can't be read.
     pub fn gone_routines(&self, names: &[&str]) -> Result<Vec<GoneRoutine>> {
-        let sql = "SELECT name, schedule, handled_ms FROM routines WHERE schedule <> ''";
-        let mut gone: Vec<GoneRoutine> = self.db.rows(sql, [], |row| {
+        let sql = "SELECT name, schedule, handled_ms FROM routines WHERE schedule NOT IN ('', ?1)";
+        let mut gone: Vec<GoneRoutine> = self.db.rows(sql, [AWAY], |row| {
             Ok(GoneRoutine { name: row.get(0)?, schedule: row.get(1)?, handled: instant(row.get(2)?) })
         })?;
         gone.retain(|routine| !names.contains(&routine.name.as_str()));
         Ok(gone)
     }
 
-    /// Resets all routines but these: their occurrences count anew once they are enabled again.
+    /// Resets all routines but the `enabled` ones: their occurrences count anew once they are enabled again. Of one that
+    /// isn't among the `known` ones, whose notes are understood, `now` is kept ([`Journal::away_since`]).
     ///
     /// # Errors
     /// The journal can't be used.
-    pub fn reset_all_except(&self, names: &[&str]) -> Result<()> {
-        let names = self.gone_routines(names)?.into_iter().map(|routine| [routine.name]);
+    pub fn reset_all_except(&self, enabled: &[&str], known: &[&str], now: Timestamp) -> Result<()> {
+        let away = self.gone_routines(known)?.into_iter();
+        let away = away.map(|routine| (routine.name, AWAY, now.as_millisecond()));
+        self.db.execute_each("UPDATE routines SET schedule = ?2, since_ms = ?3 WHERE name = ?1", away)?;
+        let names = self.gone_routines(enabled)?.into_iter().map(|routine| [routine.name]);
         self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", names)
     }
 

@@ -87,7 +87,7 @@ fn another_schedule_counts_anew() {
         (gone[0].name.as_str(), gone[0].schedule.as_str(), gone[0].handled),
         ("a", "daily 09:00", eight)
     );
-    journal.reset_all_except(&["b"]).unwrap();
+    journal.reset_all_except(&["b"], &["a", "b"], later).unwrap();
     assert_eq!(journal.gone_routines(&["b"]).unwrap(), []);
     assert_eq!(journal.known("a", "daily 09:00").unwrap(), None);
     let next = at("2026-12-02T00:00:00Z");
