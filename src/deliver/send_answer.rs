@@ -75,7 +75,7 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerO
     if message.is_sent() {
         return sent();
     }
-    if let Some(at) = message.retry.filter(|at| *at > pass.now) {
+    if let Some(at) = message.waits_until(pass.now) {
         return Ok(AnswerOutcome::Later(at));
     }
     let mut report = PassReport::default();

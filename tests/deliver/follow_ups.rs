@@ -41,6 +41,16 @@ fn a_block_that_a_merge_brings_back_beside_itself_is_not_told_again() {
 }
 
 #[test]
+fn two_with_one_id_in_one_minute_are_both_told() {
+    let mut world = World::new("2026-12-01T09:31:00Z", "");
+    let other = block("pending", "Ask Ann").replace(":00Z", ":40Z");
+    write(&world, &(block("pending", "Ask Kyle") + &other));
+    assert_eq!(world.tick().fired.len(), 2);
+    assert!(!read(&world).contains("pending"), "{}", read(&world));
+    assert!(world.later(secs(60)).tick().near_misses.is_empty());
+}
+
+#[test]
 fn copies_that_wait_are_told_once_and_marked_all() {
     let both = |status| block(status, "Ask Kyle");
     for gap in ["", "\n", "\r\n \n"] {

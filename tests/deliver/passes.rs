@@ -1,6 +1,8 @@
 //! What a pass does when nothing goes wrong.
 
 use crate::deliver::world::*;
+use vault_agent::deliver;
+use vault_agent::schedule::Pause;
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 
@@ -186,6 +188,26 @@ fn another_machine_fires() {
     assert_eq!((report.fired.len(), report.ids_added.len(), report.near_misses.len()), (0, 0, 1));
     assert_eq!(world.read(), text);
     assert_eq!(vault_agent::deliver::pass::read_only(Some("Laptop"), "laptop"), None);
+}
+
+/// It is on its way, and perhaps arrived, when another machine's name is set or the reminders are paused.
+#[test]
+fn while_nothing_fires_here_no_attempt_is_made_again() {
+    for (is_paused, fault) in [(false, Fault::Nothing), (true, Fault::LostAnswer)] {
+        let mut world = World::due("Call");
+        world.place.fault(fault);
+        world.tick();
+        let pause = Pause { until: None, reminders: true };
+        world.settings.pause = is_paused.then_some(pause);
+        world.settings.read_only = (!is_paused).then(|| "another machine fires".to_owned());
+        deliver::confirm(&world.journal(), "added", "- [ ] x", world.clock.now()).unwrap();
+        let report = world.later(secs(900)).tick();
+        assert!(report.fired.is_empty() && world.place.texts().last().unwrap().starts_with("added"));
+        assert_eq!(*world.place.attempts.lock().unwrap(), 2);
+        (world.settings.pause, world.settings.read_only) = (None, None);
+        assert_eq!(world.later(secs(60)).tick().fired.len(), 1);
+        assert_eq!((world.place.texts().len(), world.read().as_str()), (2, ""));
+    }
 }
 
 #[test]

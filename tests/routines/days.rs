@@ -122,17 +122,44 @@ fn a_copied_note_of_an_old_time_counts_from_when_it_came() {
 
 #[test]
 fn a_clock_that_was_ahead_for_a_moment_stops_no_routine() {
-    let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
-    rig.routine("morning", "schedule: daily 08:00", "What is new?");
-    rig.step();
-    assert_eq!(rig.at("2030-01-05T08:00:30Z").step().driven.len(), 1);
-    for day in ["2026-12-01", "2026-12-02"] {
-        assert!(rig.at(&format!("{day}T07:30:00Z")).step().driven.is_empty());
-        let outcomes = rig.at(&format!("{day}T08:00:10Z")).step().outcomes();
-        assert_eq!(outcomes, [format!("morning@{day}T08:00: sent")]);
-        assert!(rig.at(&format!("{day}T08:10:00Z")).step().driven.is_empty());
+    // What couldn't be sent then goes out once the time is right.
+    for is_unsent in [false, true] {
+        let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
+        rig.routine("morning", "schedule: daily 08:00", "What is new?");
+        rig.step();
+        if is_unsent {
+            rig.place.fault(Fault::Unreachable(None));
+        }
+        assert_eq!(rig.at("2030-01-05T08:00:30Z").step().driven.len(), 1);
+        assert_eq!(rig.at("2026-12-01T07:20:00Z").step().driven.len(), usize::from(is_unsent));
+        for day in ["2026-12-01", "2026-12-02"] {
+            assert!(rig.at(&format!("{day}T07:30:00Z")).step().driven.is_empty());
+            let outcomes = rig.at(&format!("{day}T08:00:10Z")).step().outcomes();
+            assert_eq!(outcomes, [format!("morning@{day}T08:00: sent")]);
+            assert!(rig.at(&format!("{day}T08:10:00Z")).step().driven.is_empty());
+        }
+        assert_eq!(rig.told()[1..], ["Nothing much.", "Nothing much."]);
     }
-    assert_eq!(rig.told()[1..], ["Nothing much.", "Nothing much."]);
+}
+
+/// While a sync tool replaces it, or a person types.
+#[test]
+fn a_note_that_is_away_or_half_typed_in_its_minute_runs_late() {
+    for typed in [None, Some("schedule: daily 08:00\nquiet: tru"), Some("schedule: dai")] {
+        let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
+        rig.routine("a", "schedule: daily 08:00", "What is new?");
+        rig.step();
+        rig.at("2026-12-01T07:59:50Z");
+        match typed {
+            None => rig.remove("routines/a.md"),
+            Some(head) => rig.routine("a", head, "What is new?"),
+        }
+        rig.step();
+        rig.at("2026-12-01T08:00:00Z").step();
+        rig.at("2026-12-01T08:01:30Z").routine("a", "schedule: daily 08:00", "What is new?");
+        assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: sent"], "{typed:?}");
+        assert!(rig.later(SignedDuration::from_mins(1)).step().driven.is_empty());
+    }
 }
 
 /// As on a computer that has no clock of its own, until the network gives the time.

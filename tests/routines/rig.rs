@@ -15,7 +15,7 @@ use vault_agent::turn::TurnJournal;
 use vault_agent::turn::turn_journal::ToolEnd;
 
 use crate::brain::spending::Ears;
-use crate::deliver::world::Place;
+pub use crate::deliver::world::{Fault, Place};
 use crate::discord::traps::{APPROVAL, SENDING, TURN};
 use crate::support::processes::until_crash;
 

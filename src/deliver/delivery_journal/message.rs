@@ -137,6 +137,11 @@ impl JournalMessage {
         }
     }
 
+    /// Until when it waits for another attempt. A clock that was put back to before the last one ends the wait.
+    pub fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.retry.filter(|at| *at > now && self.attempted.is_none_or(|then| then <= now))
+    }
+
     /// Whether every chunk arrived.
     pub fn is_sent(&self) -> bool {
         self.chunks.iter().all(|chunk| chunk.state == ChunkState::Sent)

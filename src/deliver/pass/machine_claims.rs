@@ -196,6 +196,7 @@ async fn ask_for_digests(
         let outgoing = OutgoingMessage {
             nonce,
             scope: at.scope,
+            facts: deliveries.iter().map(|(_, _, fact)| fact.clone()).collect(),
             ..OutgoingMessage::whole(MessageKind::Digest, within.clone(), text)
         };
         let since = deliveries.iter().map(|(_, _, fact)| fact.due).min().unwrap_or(pass.now).min(pass.now);
@@ -252,7 +253,7 @@ pub(super) fn announce_sends(pass: Pass<'_>, notes: &PassNotes, plan: Option<&Pa
     }
     for message in pass.journal.messages()? {
         // A message that waits for another attempt is free until then: another machine may get through.
-        let is_ready = message.retry.is_none_or(|at| at <= pass.now);
+        let is_ready = message.waits_until(pass.now).is_none();
         if let Some(place) = pass.delivery_order.usable_name(&message.to).filter(|_| is_ready) {
             for (key, _, fact) in pass.journal.deliveries_in(&message.key)? {
                 push(claim_key(&key, place), fact.due, None);

@@ -211,10 +211,11 @@ pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
 /// # Errors
 /// The journal can't be used, or another process is in a pass.
 pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassMode) -> Result<PassReport> {
-    let started = Instant::now();
     let pass = Pass::new(context, mode);
     let mut report = pass.report();
     let lock = if pass.is_dry_run() { None } else { Some(lock(context.journal).await?) };
+    // The wait for another process's pass isn't this one's.
+    let started = Instant::now();
     let mut notes = PassNotes::read(pass, &mut report);
     if let Some(note) = notes.reminders.as_mut().filter(|_| mode == PassMode::Daemon) {
         let lines = note.without_id().map(|line| line.text.as_slice());

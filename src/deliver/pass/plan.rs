@@ -73,9 +73,11 @@ pub(crate) fn text_hash(commitment: &Commitment) -> LineHash {
 }
 
 fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Result<()> {
-    let mut namesakes: HashMap<(&str, Option<Timestamp>), HashSet<LineHash>> = HashMap::new();
+    // A key has no seconds.
+    let minute = |commitment: &Commitment| commitment.due.map(|due| due.as_second().div_euclid(60));
+    let mut namesakes: HashMap<(&str, Option<i64>), HashSet<LineHash>> = HashMap::new();
     for commitment in note.parsed.blocks.iter().map(|block| &block.commitment) {
-        namesakes.entry((&commitment.id, commitment.due)).or_default().insert(text_hash(commitment));
+        namesakes.entry((&commitment.id, minute(commitment))).or_default().insert(text_hash(commitment));
     }
     for block in &note.parsed.blocks {
         let commitment = &block.commitment;
@@ -86,7 +88,7 @@ fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Re
         let hashes = [hash, LineHash::of(&note.bytes[block.range.clone()])];
         let utc = due.to_zoned(TimeZone::UTC).datetime();
         // Copies are one, and another time has another key.
-        let disputed = namesakes[&(commitment.id.as_str(), commitment.due)].len() > 1;
+        let disputed = namesakes[&(commitment.id.as_str(), minute(commitment))].len() > 1;
         let marks = marks(pass.journal, &commitment.id, utc, &hashes, disputed)?;
         let key = delivery_journal::key(&commitment.id, utc, marks.as_ref());
         match readiness(pass, pass.journal.row(&key)?) {

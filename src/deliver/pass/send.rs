@@ -91,7 +91,7 @@ impl<'c> Sender<'c> {
     }
 
     /// Continues messages of the last pass, and confirmations. Items that aren't urgent wait for the end of the quiet
-    /// hours.
+    /// hours, and all items while nothing fires here.
     pub async fn resume(&mut self, which: MessageSelection) -> Result<()> {
         self.keep_pauses()?;
         self.selection = which;
@@ -109,6 +109,7 @@ impl<'c> Sender<'c> {
     fn ready(&mut self) -> Result<Vec<JournalMessage>> {
         let settings = self.pass.context.settings;
         let quiet = settings.notify_rules.quiet_until(&settings.zone, self.pass.now);
+        let is_silent = settings.reason_for_silence(self.pass.now).is_some();
         let mut ready = Vec::new();
         for message in self.pass.journal.messages()? {
             let is_due = match self.selection {
@@ -121,15 +122,11 @@ impl<'c> Sender<'c> {
             };
             let held = quiet
                 .filter(|_| !message.facts.is_empty() && !settings.notify_rules.is_urgent(&message.facts));
-            match message.retry {
-                _ if !is_due => {}
+            match message.waits_until(self.pass.now) {
+                _ if !is_due || is_silent && !message.facts.is_empty() => {}
                 _ if held.is_some() => held.into_iter().for_each(|until| self.report.request_pass(until)),
-                Some(at)
-                    if at > self.pass.now && message.attempted.is_none_or(|then| then <= self.pass.now) =>
-                {
-                    self.report.request_pass(at);
-                }
-                _ => ready.push(message),
+                Some(at) => self.report.request_pass(at),
+                None => ready.push(message),
             }
         }
         ready.sort_by_key(|message| message.to.is_copy());

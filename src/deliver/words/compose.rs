@@ -38,10 +38,14 @@ const MAX_TASKS: usize = 100;
 /// The subject of a message in a word or two, for places that show a title; with its number if it is one of several
 /// chunks.
 pub fn title(message: &OutgoingMessage) -> String {
+    let is_list = message.facts.iter().all(|fact| {
+        fact.kind == MessageKind::Task && !schedule::is_missed(SignedDuration::from_secs(fact.late_seconds))
+    });
     let title = match message.kind {
         MessageKind::Reminder => "Reminder",
         MessageKind::Commitment => "Follow-up",
         MessageKind::Task => "Task",
+        MessageKind::Digest if is_list => "Tasks",
         MessageKind::Digest => "While you were away",
         MessageKind::Confirmation => "Reminder changed",
         MessageKind::Notice | MessageKind::Answer | MessageKind::Approval | MessageKind::Routine => {
@@ -239,6 +243,15 @@ mod tests {
           about the dentist (due Mon 30 Nov 20:00, 13 h late)
         - Call "Mum" (due 08:00, 1 h 20 min late; 3 earlier ones folded in; next Wed 2 Dec 08:00)
         "#);
+    }
+
+    #[test]
+    fn tasks_of_one_minute_are_not_titled_as_missed() {
+        for (late, expected) in [(5, "Tasks"), (6, "While you were away")] {
+            let task = NotifiedItem { kind: MessageKind::Task, ..fact("2026-12-01T09:00", late, 0, None) };
+            let message = OutgoingMessage::whole(MessageKind::Digest, String::new(), String::new());
+            assert_eq!(title(&OutgoingMessage { facts: vec![task.clone(), task], ..message }), expected);
+        }
     }
 
     #[test]

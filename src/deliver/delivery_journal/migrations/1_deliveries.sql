@@ -58,12 +58,6 @@ CREATE TABLE reported (
     PRIMARY KEY (note, finding)
 ) STRICT;
 
--- Notes in which a pass found nothing to do or to say, and their stat at that time.
-CREATE TABLE clean (
-    note         TEXT PRIMARY KEY,
-    stat         TEXT NOT NULL
-) STRICT;
-
 -- Places that refused a message for good, newest last; shown by `status` and `doctor`.
 CREATE TABLE refusals (
     place        TEXT PRIMARY KEY,
