@@ -34,6 +34,7 @@ pub use crate::search::Severity;
 #[cfg(feature = "assistant")]
 pub use self::discord::checks as discord;
 pub use self::embeddings::checks as embeddings;
+pub use self::notes::moved;
 #[cfg(all(feature = "assistant", unix))]
 pub use self::status::McpServerStatus;
 pub use self::status::{StatusReport, ago, report};

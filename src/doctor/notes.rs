@@ -3,7 +3,7 @@
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::conflicts::{ConflictCopy, Finder};
-use crate::format::{commitment, reminder};
+use crate::format::{Finding, commitment, reminder};
 use crate::reminders::{PlacedFinding, findings, holds_items};
 use crate::tasks::{self, Scanner};
 use crate::transfer::follow;
@@ -17,8 +17,8 @@ pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = near_misses(workspace);
     checks.extend(other_notes(workspace));
     if look == CheckExtent::Whole {
-        let fix = "move it back, or name it in `[paths]`";
-        checks.extend(moved(workspace).into_iter().map(|found| Check::fail("notes", found, fix)));
+        let moved = moved(workspace).into_iter();
+        checks.extend(moved.map(|found| Check::fail("notes", found.reason, &found.suggestion)));
         checks.extend(all(copies(workspace)));
         checks.extend(tasks(workspace));
     }
@@ -82,7 +82,7 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
 
 /// The notes of reminders and follow-ups that are not there, while a note of that name, in letters of any case, is in
 /// another place, or a conflict copy: nothing of it is told.
-pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
+pub fn moved(workspace: &Workspace) -> Vec<PlacedFinding> {
     let paths = &workspace.settings.paths;
     let mut missing = [&paths.reminders, &paths.commitments].map(|name| workspace.note(name)).to_vec();
     missing.retain(|path| !workspace.vault.exists(path));
@@ -98,8 +98,12 @@ pub(super) fn moved(workspace: &Workspace) -> Vec<String> {
         let mut named = notes.iter().map(|entry| &entry.path).filter(|note| is_it(note.file_name()));
         named.find(holds_items)
     };
-    let sentence = |path| Some(format!("`{path}` is missing, so nothing of `{}` is delivered", other(path)?));
-    missing.iter().filter_map(sentence).collect()
+    let finding = |path| {
+        let reason = format!("`{path}` is missing, so nothing of `{}` is delivered", other(path)?);
+        let fix = "move it back, or name it in `[paths]`";
+        Some(PlacedFinding::new(path, &Finding::new(1, 1, reason, fix)))
+    };
+    missing.iter().filter_map(finding).collect()
 }
 
 /// Why the lines of reminders and follow-ups can't be rewritten: a conflict copy beside their note.

@@ -148,7 +148,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
     // A task that was due before its form was turned on is told by nobody.
     late.sort_by_key(|one| one.kind == EntryKind::Task);
     let settings = workspace.pass_settings();
-    problems.extend(super::notes::moved(workspace));
+    problems.extend(super::notes::moved(workspace).into_iter().map(|found| found.reason));
     problems.extend(super::notes::with_copies(workspace));
     let running = DaemonLock::holder(&workspace.dirs.state).is_some();
     let daemon = DaemonStatus::read(&workspace.dirs.state);

@@ -112,9 +112,10 @@ fn reminders(
     let Some(main) = main else { return Err("it has no time".to_owned()) };
     let day = task.repeat.as_ref().and_then(|_| line.snoozed_from(task.format));
     let day = day.map(|day| day.at(rules.default_time));
+    let own = day.unwrap_or(main.at).date();
     let recur = match &task.repeat {
         None => Recur::None,
-        Some(text) => recurrence(text, day.unwrap_or(main.at).date())?,
+        Some(text) => recurrence(text, own)?,
     };
     let msg = task.words.trim().to_owned();
     if msg.is_empty() {
@@ -130,6 +131,12 @@ fn reminders(
     let mut out: Vec<Reminder> = Vec::new();
     for (local, recur, is_extra) in told.chain(day.map(|day| (day, recur, false))) {
         let (date, time) = (local.date(), local.time());
+        // The day before the first is another one each month.
+        if recur == Recur::Monthly && date != own && (date.month() != own.month() || own.day() > 28) {
+            return Err(
+                "it is due days before a monthly date, which a reminder line can't count back".to_owned()
+            );
+        }
         let first = Reminder { date, time, recur, day: None, msg: msg.clone(), id: None, block_id: None };
         let at = schedule::resolve(zone, local);
         let is_over = at < now || day == Some(local);

@@ -315,6 +315,15 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
         installed["path"].as_str().unwrap().replace("[HOME]", vault.home().to_str().unwrap()),
     );
     assert!(unit.is_file());
+    if cfg!(target_os = "linux") {
+        write_program(tools.join("systemctl"), "#!/bin/sh\necho \"$@\" >> \"$HOME/said\"\n");
+        let _ = vault.run(&["service", "install"]).ok();
+        let said = std::fs::read_to_string(vault.home().join("said")).unwrap();
+        let unit = unit.file_name().unwrap().to_str().unwrap();
+        // One that runs has another program or vault now.
+        let expected = format!("--user daemon-reload\n--user enable {unit}\n--user restart {unit}\n");
+        assert_eq!(said, expected);
+    }
     // While it may still run, its unit is what stops it.
     for tool in ["systemctl", "launchctl"] {
         write_program(tools.join(tool), "#!/bin/sh\nexit 1\n");

@@ -265,7 +265,7 @@ fn a_service_that_can_not_be_started_is_not_said_to_run() {
     let answers = vault.home().join("answers.toml");
     std::fs::write(&answers, "vault = \"~/v\"\nservice = true\n").unwrap();
     let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]);
-    run.exits(1).warns("could not run `systemctl --user enable --now");
+    run.exits(1).warns("could not run `systemctl --user restart");
     run.lacks("It runs").says("Start it: vault-agent run");
     in_v(&vault, &["service", "install"]).exits(1);
 }

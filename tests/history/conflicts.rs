@@ -258,6 +258,7 @@ fn a_note_that_became_two_copies_is_missed() {
     vault.run(&["tick"]).says("`Reminders.md` is missing, so nothing of `Reminders.md..path");
     vault.run(&["status"]).exits(1).says("so nothing of `Reminders.md..path1` is");
     vault.run(&["doctor"]).exits(1).says("`Reminders.md..path2` is a sync tool's conflict copy");
+    vault.run(&["check"]).exits(1).says("Reminders.md:1:1: `Reminders.md` is missing, so nothing of");
     vault.run(&["remind", "add", "tomorrow 9am", "Tea"]).exits(1).warns("conflicting copy");
     // The person chooses one, and merges the other.
     std::fs::rename(vault.path("Reminders.md..path1"), vault.path("Reminders.md")).unwrap();

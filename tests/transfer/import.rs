@@ -241,12 +241,18 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
          - [ ] Water ⏰ 2026-12-10 17:45 🔁 every week 📅 2026-12-05\n\
          - [ ] Mow ⏰ 2026-12-01 09:00 🔁 every week 📅 2026-11-28\n\
          - [ ] Vet @remind(2026-12-03 15:30) @snooze(2026-12-02 09:10) @repeat(weekly)\n\
-         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon [due:: soon] 📅 2026-12-07\n",
+         - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon [due:: soon] 📅 2026-12-07\n\
+         - [ ] Rent @remind(2027-03-01 09:00) @before(1d) @repeat(monthly)\n\
+         - [ ] Last @remind(2027-01-31 09:00) @before(1d) @repeat(monthly)\n\
+         - [ ] Bins @remind(2027-03-05 09:00) @before(1d) @repeat(monthly)\n",
     );
     let run = take(&vault).ok();
-    run.warns("6 lines are in `Reminders.md` now").warns_not("meanwhile");
+    run.warns("7 lines are in `Reminders.md` now").warns_not("meanwhile");
     run.warns("N.md:3: left as it is: it comes again `every month on the 31st`");
     run.warns("N.md:7: left as it is: it has dates in the forms of two plugins");
+    for line in [9, 10] {
+        run.warns(format!("N.md:{line}: left as it is: it is due days before a monthly date"));
+    }
     let reminders = vault.read("Reminders.md");
     let mut lines: Vec<&str> = reminders.lines().filter_map(|line| line.strip_prefix("- [ ] ")).collect();
     lines.dedup();
@@ -260,10 +266,14 @@ fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
             "date=2026-12-02 time=09:10 recur=none msg=\"Vet\"",
             "date=2026-12-03 time=15:30 recur=weekly msg=\"Vet\"",
             "date=2026-12-07 time=09:00 recur=none msg=\"Soon\"",
+            "date=2027-03-04 time=09:00 recur=monthly msg=\"Bins\"",
+            "date=2027-03-05 time=09:00 recur=monthly msg=\"Bins\"",
         ]
     );
     let left = "- [ ] Cat\n- [ ] Cat\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n- [ ] Water\n- [ ] Mow\n- [ ] Vet\n\
-                - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon [due:: soon]\n";
+                - [ ] Two (@2026-12-03 09:30 🔁 every week) 📅 2026-12-05\n- [ ] Soon [due:: soon]\n\
+                - [ ] Rent @remind(2027-03-01 09:00) @before(1d) @repeat(monthly)\n\
+                - [ ] Last @remind(2027-01-31 09:00) @before(1d) @repeat(monthly)\n- [ ] Bins\n";
     assert_eq!(vault.read("N.md"), left);
 }
 

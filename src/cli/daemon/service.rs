@@ -12,7 +12,7 @@ use etcetera::BaseStrategy;
 /// Installs the daemon as a service of this user, or removes it.
 #[derive(Debug, clap::Subcommand)]
 pub enum Args {
-    /// Writes the unit for this vault and starts it now and at every login.
+    /// Writes the unit for this vault and starts it now, again if it runs, and at every login.
     Install {
         /// Only prints the unit.
         #[arg(long)]
@@ -114,7 +114,12 @@ fn install(context: &Context, unit: &Unit) -> Result<bool> {
     let commands: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["launchctl", "load", "-w", &path]]
     } else {
-        &[&["systemctl", "--user", "daemon-reload"], &["systemctl", "--user", "enable", "--now", &unit.name]]
+        // One that runs is started anew: its program or its vault may be another.
+        &[
+            &["systemctl", "--user", "daemon-reload"],
+            &["systemctl", "--user", "enable", &unit.name],
+            &["systemctl", "--user", "restart", &unit.name],
+        ]
     };
     Ok(commands.iter().filter(|command| !run_tool(context, command)).count() == 0)
 }

@@ -58,6 +58,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 found.extend(check_bytes(&workspace, &path, &bytes));
             }
         }
+        found.extend(crate::doctor::moved(&workspace));
         check_other_notes(&workspace, &delivered, &mut found, &mut foreign);
         #[cfg(feature = "assistant")]
         {
