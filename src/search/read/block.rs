@@ -1,14 +1,19 @@
 //! Defines the block, which is the unit of the index, and [`ParsedNote`], which holds the blocks of a file. Also finds
 //! the date in a note's name, and cuts a long block at the end of a sentence, at the end of a line, or between words.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
 
+use crate::memory::Scope;
 use crate::words::words;
 
 pub use crate::format::tags::tags;
+
+/// The pieces of a long text have all its tags, unless it has more than these.
+const MOST_TAGS: usize = 50;
 
 words! {
     /// The kind of a block in its note; `as_str` is its name in answers and in `kind:`.
@@ -128,6 +133,20 @@ impl ParsedNote {
         let names: Vec<&str> =
             std::iter::once(&self.title).chain(&self.aliases).map(String::as_str).collect();
         names.join("\n")
+    }
+}
+
+/// The tags of each piece of a text with the tags `whole`: all of them; of many, those of scopes and the piece's own.
+/// Without the former a piece would be global.
+pub fn tags_of_pieces(whole: Vec<String>) -> impl Fn(&str) -> Vec<String> {
+    let is_few = whole.len() <= MOST_TAGS;
+    let is_shared = |tag: &String| is_few || Scope::of_tag(tag).is_some();
+    let (mut shared, others): (Vec<_>, Vec<_>) = whole.into_iter().partition(is_shared);
+    let more = shared.split_off(shared.len().min(MOST_TAGS));
+    let others: HashSet<String> = others.into_iter().chain(more).collect();
+    move |piece| {
+        let own = tags(piece, &[]).into_iter().filter(|tag| others.contains(tag));
+        shared.iter().cloned().chain(own).collect()
     }
 }
 

@@ -5,7 +5,6 @@
 //! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A callout of injected memories
 //! (such as `[!recall]`) is left out, because recall would otherwise find its own results.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,8 +23,6 @@ pub const MOST: usize = 1500;
 const MOST_HEADING: usize = 500;
 /// The most bytes in which a callout's name is looked for. Each block quote is looked at, also one of 100,000 in others.
 const MOST_CALLOUT: usize = 500;
-/// The pieces of a long block have all its tags, unless it has more than these; then each has its own.
-const MOST_TAGS: usize = 50;
 /// Callouts with these names hold injected context.
 const INJECTED: [&str; 4] = ["recall", "context", "injected", "system"];
 
@@ -48,9 +45,10 @@ fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, bl
         let above = blocks[first..shown].partition_point(|block| (block.start as usize) < range.start);
         let section = blocks[first..first + above].last().and_then(|block| block.section.clone());
         let words = markup::words(text, range);
+        let tags = block::tags_of_pieces(tags(&text[words.clone()], &[]));
         for mut block in lines.cut(Kind::Comment, text, words, MOST) {
             block.section.clone_from(&section);
-            block.tags = tags(&block.text, &[]);
+            block.tags = tags(&block.text);
             blocks.push(block);
         }
     }
@@ -85,12 +83,20 @@ struct Leaf {
     extra: String,
     links: Vec<String>,
     code: Vec<Range<usize>>,
+    /// Where each stretch of `text` begins, there and in the note.
+    places: Vec<(usize, usize)>,
 }
 
 impl Leaf {
     fn new(kind: Kind, start: usize) -> Self {
-        let (text, extra, links, code) = Default::default();
-        Self { kind, start, text, extra, links, code }
+        let (text, extra, links, code, places) = Default::default();
+        Self { kind, start, text, extra, links, code, places }
+    }
+
+    /// Where the byte at `at` of its text stands in the note.
+    fn place(&self, at: usize) -> usize {
+        let before = self.places.partition_point(|(start, _)| *start <= at);
+        self.places[..before].last().map_or(self.start, |(start, place)| place + at - start)
     }
 }
 
@@ -118,8 +124,11 @@ impl Walk<'_> {
         if !matches!(event, Event::Html(_)) && !self.html.is_empty() {
             let html = std::mem::take(&mut self.html);
             if let Some(leaf) = self.leaves.last_mut() {
-                strip_html(&html, &mut leaf.text);
+                strip_html(&html, range.start, &mut leaf.text, &mut leaf.places);
             }
+        }
+        if let Some(leaf) = self.leaves.last_mut().filter(|_| !matches!(event, Event::Html(_))) {
+            leaf.places.push((leaf.text.len(), range.start));
         }
         match event {
             Event::Start(tag) => {
@@ -206,8 +215,7 @@ impl Walk<'_> {
                     if *depth == 0 {
                         let skip = *skip;
                         self.callout = None;
-                        if let Some(mut leaf) = self.leaves.pop().filter(|_| !skip) {
-                            leaf.text = callout_text(&leaf.text);
+                        if let Some(leaf) = self.leaves.pop().filter(|_| !skip) {
                             self.close(leaf, range.end);
                         }
                         self.go_on(range.end);
@@ -339,7 +347,8 @@ impl Walk<'_> {
             leaf.text = leaf.text.replace(markup::COLON, ":");
         }
         let tags = if leaf.kind == Kind::Code { Vec::new() } else { tags(&leaf.text, &leaf.code) };
-        let (text, block_id) = split_block_id(&leaf.text);
+        let shown = if leaf.kind == Kind::Callout { callout_text(&leaf.text) } else { &leaf.text };
+        let (text, block_id) = split_block_id(shown);
         let (text, block_id) = (text.trim(), block_id.map(str::to_owned));
         if text.is_empty() {
             // A block id on a line of its own belongs to all of the element before it, or, inside one, to what stands before.
@@ -357,24 +366,15 @@ impl Walk<'_> {
             self.emit(leaf.start..end, text, &leaf, tags, block_id);
             return;
         }
-        // The pieces' places: exact where the text stands in the note as it is, and near, else in proportion.
-        let source = &self.text[leaf.start..end];
-        let known: HashSet<&String> = tags.iter().collect();
-        let mut from = 0;
-        for (n, piece) in pieces(text, MOST).into_iter().enumerate() {
+        let tags = block::tags_of_pieces(tags);
+        for piece in pieces(text, MOST) {
             let part = text[piece].trim();
             if part.is_empty() {
                 continue;
             }
-            let head: String = part.chars().take_while(|c| *c != '\n').take(24).collect();
-            let near = &source[from..source.floor_char_boundary(from + 40 * MOST)];
-            let at = near.find(head.as_str()).map_or(from, |found| from + found);
-            let stop = source.ceil_char_boundary(at + part.len());
-            let range = leaf.start + at..leaf.start + stop.max(at);
-            from = stop;
-            let mut of_piece = if tags.len() > MOST_TAGS { block::tags(part, &[]) } else { tags.clone() };
-            of_piece.retain(|tag| known.contains(tag));
-            self.emit(range, part, &leaf, of_piece, block_id.clone().filter(|_| n == 0));
+            let from = part.as_ptr().addr() - leaf.text.as_ptr().addr();
+            let range = leaf.place(from)..leaf.place(from + part.len() - 1) + 1;
+            self.emit(range, part, &leaf, tags(part), block_id.clone());
             leaf.extra.clear();
             leaf.links.clear();
         }

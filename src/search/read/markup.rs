@@ -148,18 +148,17 @@ pub fn words(text: &str, range: &Range<usize>) -> Range<usize> {
 }
 
 /// A callout's text without its `[!name]` mark.
-pub(super) fn callout_text(text: &str) -> String {
-    let rest = text.trim_start();
-    match rest.strip_prefix("[!").and_then(|rest| rest.split_once(']')) {
-        Some((_, rest)) => rest.trim_start_matches(['+', '-']).trim_start().to_owned(),
-        None => text.to_owned(),
-    }
+pub(super) fn callout_text(text: &str) -> &str {
+    let marked = text.trim_start().strip_prefix("[!").and_then(|rest| rest.split_once(']'));
+    marked.map_or(text, |(_, rest)| rest.trim_start_matches(['+', '-']).trim_start())
 }
 
-/// Appends the visible text of `html`.
-pub(super) fn strip_html(html: &str, out: &mut String) {
+/// Appends the visible text of `html`, which stands at `start`; where each stretch of it begins, there and in `out`, to
+/// `places`.
+pub(super) fn strip_html(html: &str, start: usize, out: &mut String, places: &mut Vec<(usize, usize)>) {
     let mut rest = html;
     while let Some(open) = rest.find('<') {
+        places.push((out.len(), start + html.len() - rest.len()));
         push_words(&rest[..open], out);
         rest = &rest[open..];
         // A lone `<` is text, and so is a tag without its end.
@@ -179,6 +178,7 @@ pub(super) fn strip_html(html: &str, out: &mut String) {
             out.push(' ');
         }
     }
+    places.push((out.len(), start + html.len() - rest.len()));
     push_words(rest, out);
 }
 

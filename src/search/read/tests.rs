@@ -59,6 +59,29 @@ fn all_parts_of_a_bullet_bear_its_scopes() {
     assert!(parts.len() > 1 && parts.iter().all(|part| part.ends_with(" project/p1")), "{parts:?}");
 }
 
+/// A piece without its text's scope would be global.
+#[test]
+fn all_pieces_of_a_long_text_bear_its_scopes() {
+    let words = "A sentence that goes on. ".repeat(400);
+    let many: String = (0..60).map(|n| format!("#tag{n} ")).collect();
+    let log = format!(
+        "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n\n> [!user] 2026-01-30T14:23:55Z x\n\
+         > {words}#project/p1\n\n^01JGXYZ0000000000000000001\n"
+    );
+    for (path, text) in [
+        ("logs/discord-channel/7/a_0001.md", log),
+        ("notes/a.md", format!("%% {words}#project/p1 %%\n")),
+        ("notes/a.md", format!("- {many}{words}#project/p1\n")),
+    ] {
+        let blocks = parse(path, text.as_bytes(), &Options::default()).unwrap().blocks;
+        assert!(blocks.len() > 5, "{path}: {blocks:?}");
+        for block in blocks {
+            assert!(block.tags.iter().any(|tag| tag == "project/p1"), "{path}: {block:?}");
+            assert!(block.tags.len() <= 61, "{path}: {block:?}");
+        }
+    }
+}
+
 #[test]
 fn pins_name_what_they_pin() {
     let parsed = parse(

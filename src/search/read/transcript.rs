@@ -72,6 +72,7 @@ fn turns(log: &log::LogFile) -> ParsedNote {
             continue;
         }
         let author = cut(&found.event.author, MOST_AUTHOR);
+        let tags = block::tags_of_pieces(block::tags(content, &[]));
         let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
         for piece in block::pieces(content, most) {
             let text = content[piece].trim();
@@ -86,7 +87,7 @@ fn turns(log: &log::LogFile) -> ParsedNote {
             block.author = Some(Arc::from(author));
             block.context_id.clone_from(&context);
             block.block_id.clone_from(&found.event.id);
-            block.tags = block::tags(text, &[]);
+            block.tags = tags(text);
             // The speaker is part of the memory.
             author.clone_into(&mut block.extra);
             note.blocks.push(block);

@@ -114,6 +114,36 @@ fn a_long_paragraph_is_cut_with_places() {
     assert!(found.iter().all(|b| b.text.len() <= MOST && b.start < b.end));
 }
 
+#[test]
+fn a_piece_of_a_long_block_stands_in_its_lines() {
+    let line =
+        |n: usize| format!("[Title{n}](https://x.org/{n}) by **Author{n}** `code` [[Note{n}|n]] word{n}.");
+    let lines: Vec<String> = (0..80).map(line).collect();
+    let html = |n: usize| {
+        format!("<p class=\"x\"><a href=\"https://x.org/{n}\">Title{n}</a> by <b>Author{n}</b> word{n}</p>")
+    };
+    let html: Vec<String> = (0..80).map(html).collect();
+    for (what, text, first) in [
+        ("paragraph", lines.join("\n"), 1),
+        ("item", format!("- {}", lines.join("\n  ")), 1),
+        ("callout", format!("> [!tip] Title\n> {}", lines.join("\n> ")), 2),
+        ("html", format!("<div>\n{}\n</div>", html.join("\n")), 2),
+    ] {
+        let mut found = Vec::new();
+        blocks(&format!("{text}\n\n^id\n"), 0, &Lines::of(&text), &mut found);
+        assert!(found.len() > 1, "{what}: {found:?}");
+        assert!(found.iter().all(|block| block.block_id.as_deref() == Some("id")), "{what}");
+        for n in 0..80 {
+            let word = format!("word{n}");
+            let is_it = |block: &&Block| block.text.split(['.', ' ', '\n']).any(|other| other == word);
+            let block = found.iter().find(is_it).unwrap();
+            let line = first + u32::try_from(n).unwrap();
+            assert!((block.line..=block.end_line).contains(&line), "{what} {line}: {block:?}");
+            assert!(block.end_line - block.line < 60, "{what} {line}: {block:?}");
+        }
+    }
+}
+
 /// The square of these would take minutes.
 #[test]
 fn a_note_costs_what_its_length_is() {
