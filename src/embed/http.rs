@@ -194,8 +194,8 @@ impl Endpoint {
     /// time.
     ///
     /// # Errors
-    /// A connection that failed or broke, a time-out, 429, 5xx; the endpoint says no; something else than JSON, or too
-    /// much of it.
+    /// A connection that failed or broke, a time-out, 429, 5xx; the endpoint says no (as llama.cpp does by 500, of a text
+    /// that is too long); something else than JSON, or too much of it.
     pub async fn call(
         &self,
         url: &str,
@@ -224,7 +224,7 @@ impl Endpoint {
             body.extend_from_slice(&piece);
         }
         let (body, provider) = (String::from_utf8_lossy(&body), self.name.clone());
-        if status.as_u16() == 429 || status.is_server_error() {
+        if status.as_u16() == 429 || status.is_server_error() && status.as_u16() != 500 {
             return Err(ModelError::Unreachable { provider, reason: format!("status {status}"), after });
         }
         if !status.is_success() {

@@ -57,7 +57,7 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
 /// The error of a model that failed to embed texts, or to score them ([`crate::rerank`]).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// Worth another try: a connection that failed, a time-out, 429, 5xx.
+    /// Worth another try: a connection that failed, a time-out, 429, 5xx but 500.
     #[error("{provider} can't be reached: {reason}")]
     Unreachable {
         /// Which.

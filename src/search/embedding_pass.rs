@@ -1,9 +1,10 @@
 //! Embeds the texts of blocks with the settings' model: on start, hourly, after changes, and after failures.
 //!
 //! The `vectors` table lists the texts, with the state of each. A pass records new texts, deletes the rows of removed
-//! texts, and embeds, in batches, the texts that are pending or failed long ago, the latest changes first. Each batch
-//! is stored at once, so that a stop loses one batch at most. Meanwhile search uses the old vectors, or the built-in
-//! ones. Tool calls and results are never embedded.
+//! texts, and embeds, in batches, the texts that are pending or failed long ago, the latest changes first. A batch that
+//! is refused is tried by halves, so that one text keeps no other out. Each batch is stored at once, so that a stop
+//! loses one batch at most. Meanwhile search uses the old vectors, or the built-in ones. Tool calls and results are
+//! never embedded.
 //!
 //! The built-in vectors of blocks are in the segments. If the settings' model is the built-in one, the table has only
 //! the turns of conversations, for other programs that read it.
@@ -53,7 +54,7 @@ impl Recall {
         let name = provider.name().to_owned();
         let now = self.now().as_second();
         let expected = vectors::dimension(&store.conn()?, &name)?;
-        let (mut ahead, mut noted) = (Vec::new(), None);
+        let (mut ahead, mut noted, mut size, mut refused) = (Vec::new(), None, provider.batch(), 0);
         loop {
             if ahead.is_empty() {
                 // Changes since this pass began come before older ones.
@@ -61,7 +62,7 @@ impl Recall {
                 noted = Some(generation);
                 ahead = vectors::wanting(&store.conn()?, &name, now, provider.batch() * AHEAD)?;
             }
-            let wanted: Vec<_> = ahead.drain(..ahead.len().min(provider.batch())).collect();
+            let wanted: Vec<_> = ahead.drain(..ahead.len().min(size)).collect();
             if wanted.is_empty() {
                 break;
             }
@@ -91,7 +92,12 @@ impl Recall {
                         vectors::store(&tx, &name, hash, vector)?;
                     }
                     done.embedded += batch.len();
+                    (size, refused) = ((2 * size).min(provider.batch()), 0);
                     tx.commit()?;
+                }
+                Err(error) if batch.len() > 1 && !error.is_temporary() => {
+                    size = batch.len() / 2;
+                    ahead.splice(..0, wanted);
                 }
                 Err(error) => {
                     for (hash, _) in &batch {
@@ -99,9 +105,10 @@ impl Recall {
                     }
                     done.failed += batch.len();
                     tx.commit()?;
-                    let stop = error.is_temporary();
+                    refused += batch.len();
+                    let stop = error.is_temporary() || refused >= provider.batch();
                     done.error = Some(error);
-                    // An endpoint that is down stays down for the rest of the pass.
+                    // An endpoint that is down, or refuses everything, does so for the rest of the pass.
                     if stop {
                         break;
                     }

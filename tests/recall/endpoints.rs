@@ -155,6 +155,32 @@ async fn each_provider_is_asked_in_its_own_words() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_is_refused_keeps_no_other_out() {
+    let vault = TestVault::new("");
+    for n in 0..200 {
+        vault.write(
+            &format!("{n}.md"),
+            if n == 70 { "a poison\n".to_owned() } else { format!("number {n}\n") },
+        );
+    }
+    let server = ModelServer::by(|asked| {
+        let texts = asked.body["input"].as_array().unwrap();
+        let is_long = texts.iter().any(|text| text.as_str().unwrap().contains("poison"));
+        if is_long { Reply::status(500).body("input is too large") } else { answer("good", texts.len()) }
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let all =
+        Settings { embed: settings("openai", &server.url(), &dir.path().join("key")), ..Settings::default() };
+    let index =
+        Index::of(Vault::open(&vault.root()).unwrap(), &all, &vault.cache(), Arc::new(SystemClock)).unwrap();
+    let done = Recall::new(Arc::new(index), &all).embed_pending().await.unwrap();
+    assert_eq!(done.counts, Counts { pending: 0, ok: 199, failed: 1 });
+    assert!(done.error.unwrap().to_string().contains("input is too large"));
+    assert!(server.requests().len() < 30, "{}", server.requests().len());
+}
+
 /// As a size: the endpoint takes the request, begins to answer and never ends.
 const SLOW: usize = usize::MAX;
 
