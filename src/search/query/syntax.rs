@@ -214,6 +214,14 @@ fn after_word(text: &str) -> &str {
 }
 
 fn filter(key: &str, text: &str) -> Result<Filter, String> {
+    let is_blank = match key {
+        "tag" => text.trim_matches(['#', '/']).is_empty(),
+        "section" => !text.contains(char::is_alphanumeric),
+        _ => false,
+    };
+    if is_blank {
+        return Err("no words".to_owned());
+    }
     Ok(match key {
         "path" | "file" => Filter::Path(text.to_owned()),
         "tag" => Filter::Tag(crate::search::analyze::text::fold(
@@ -345,6 +353,8 @@ mod tests {
         for odd in ["", " ", "-", "\"", "\"\"", "path:", "*", "- -", "“curly”", "tag:"] {
             let _ = parse(odd);
         }
+        let signs = parse("tea section:? -tag:# -section:💡");
+        assert_eq!((signs.filters.len(), signs.notes.len()), (0, 3), "{signs:?}");
         assert_eq!(parse("“curly quotes”").items, [Item::Phrase("curly quotes".into())]);
     }
 
