@@ -35,9 +35,7 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<ParsedNote, 
         return Ok(note);
     }
     let mut note = note::read(path, bytes, options)?;
-    if let Some((text, _)) = decode::decode(bytes).filter(|_| !note.blocks.is_empty()) {
-        template_text::take_out(path, &text, &mut note.blocks);
-    }
+    template_text::take_out(path, &mut note.blocks);
     Ok(note)
 }
 

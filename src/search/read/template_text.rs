@@ -1,14 +1,13 @@
 //! Recognises text that this program wrote into a new vault (template and help), so that search leaves it out.
 //!
-//! The text is recognised by its words, block by block, and line by line in comments. So a person's own lines in such a
-//! note are searched, and a moved note is recognised, too.
+//! The text is recognised by its words, block by block. So a person's own lines in such a note are searched, and a moved
+//! note is recognised, too.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::search::Options;
-use crate::search::read::{Block, Kind, Lines, note};
+use crate::search::read::{Block, note};
 use crate::template;
 
 /// A text of so many words is the template's wherever it stands; a shorter one only in the template's notes.
@@ -26,60 +25,13 @@ pub fn is_shipped(text: &str) -> bool {
     texts.contains(&constant(text))
 }
 
-/// Removes the template's blocks from those of the note at `path`. Of a comment that a person changed, the person's
-/// lines stay.
-pub(super) fn take_out(path: &str, text: &str, blocks: &mut Vec<Block>) {
+/// Removes the template's blocks from those of the note at `path`.
+pub(super) fn take_out(path: &str, blocks: &mut Vec<Block>) {
     let is_own_place = template::notes().any(|(own, _)| own == path);
     let is_shipped = |block: &Block| {
         (is_own_place || block.text.split_whitespace().nth(TELLING - 1).is_some()) && is_shipped(&block.text)
     };
     blocks.retain(|block| !is_shipped(block));
-    if is_own_place && blocks.iter().any(|block| block.kind == Kind::Comment) {
-        let lines = Lines::of(text);
-        let own = std::mem::take(blocks).into_iter().flat_map(|block| changed(block, text, &lines));
-        *blocks = own.collect();
-    }
-}
-
-/// A comment as blocks of those of its lines that are not the template's; any other block as it is.
-fn changed(block: Block, text: &str, lines: &Lines) -> Vec<Block> {
-    let (from, to) = (block.start as usize, block.end as usize);
-    let Some(own) = text.get(from..to).filter(|_| block.kind == Kind::Comment) else { return vec![block] };
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    let (mut at, mut goes_on, mut has_shipped) = (from, false, false);
-    for line in own.split_inclusive('\n') {
-        let end = at + line.len();
-        let is_ours = is_shipped_line(line);
-        has_shipped |= is_ours && !line.trim().is_empty();
-        match runs.last_mut() {
-            Some(run) if goes_on && !is_ours => run.end = end,
-            _ if !is_ours => runs.push(at..end),
-            _ => {}
-        }
-        (at, goes_on) = (end, !is_ours);
-    }
-    if !has_shipped {
-        return vec![block];
-    }
-    let piece = |run: Range<usize>| {
-        let said = text[run.clone()].trim_end();
-        let mut piece = Block { start: 0, end: 0, text: said.trim_start().to_owned(), ..block.clone() };
-        piece.start = u32::try_from(run.start).unwrap_or(u32::MAX);
-        piece.end = u32::try_from(run.start + said.len()).unwrap_or(u32::MAX);
-        lines.place(&mut piece);
-        piece
-    };
-    runs.into_iter().map(piece).collect()
-}
-
-/// Whether a line is empty or stands in one of the template's notes.
-fn is_shipped_line(line: &str) -> bool {
-    static LINES: OnceLock<HashSet<String>> = OnceLock::new();
-    let lines = LINES.get_or_init(|| {
-        let all = template::notes().flat_map(|(_, text)| text.lines());
-        std::iter::once(String::new()).chain(all.map(constant)).collect()
-    });
-    lines.contains(&constant(line))
 }
 
 /// A text without what differs from vault to vault: when the sample reminder is, and its id.
@@ -94,7 +46,7 @@ mod tests {
 
     fn without_shipped(path: &str, text: &str) -> Vec<Block> {
         let mut blocks = note::read(path, text.as_bytes(), &Options::default()).unwrap().blocks;
-        take_out(path, text, &mut blocks);
+        take_out(path, &mut blocks);
         blocks
     }
 
@@ -138,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_changed_is_found_and_the_rest_of_it_is_not() {
+    fn what_a_person_changed_is_found() {
         let texts = |path: &str, text: &str| -> Vec<String> {
             let blocks = without_shipped(path, text);
             blocks.into_iter().map(|block| block.text).collect()
@@ -146,8 +98,7 @@ mod tests {
         let (path, text) = template::notes().find(|(path, _)| *path == "Reminders.md").unwrap();
         let mine =
             text.replace("The fields may stand in any order.", "Ask Zora about the order. The fields may");
-        let [own] = &texts(path, &mine)[..] else { panic!("{:?}", texts(path, &mine)) };
-        assert!(own.starts_with("Ask Zora about the order.") && !own.contains("time zone"), "{own}");
+        assert!(texts(path, &mine).iter().any(|own| own.contains("Ask Zora about the order.")));
         assert_eq!(texts("user/profile.md", "# Profile\n\n- Name: Anna\n- Prefers:\n"), ["Name: Anna"]);
         assert_eq!(texts("People.md", "# Profile\n\n- Prefers:\n"), ["Profile", "Prefers:"]);
     }
