@@ -47,6 +47,11 @@ pub(super) fn change(called: &CalledHost, headers: &HeaderMap) -> Result<()> {
     if headers.get_all(FETCH_SITE).iter().all(|site| site == "same-origin") { Ok(()) } else { Err(refused()) }
 }
 
+/// Whether a page of another site sent the request, as browsers say.
+pub(super) fn is_of_another_site(headers: &HeaderMap) -> bool {
+    headers.get_all(FETCH_SITE).iter().any(|site| site == "cross-site" || site == "same-site")
+}
+
 /// The cookie's name: cookies of one host are shared by all its ports.
 pub(super) fn cookie_name(called: &CalledHost, port: u16) -> String {
     if called.is_tls { "__Host-vault_agent".to_owned() } else { format!("vault_agent_{port}") }
@@ -79,7 +84,7 @@ pub(super) fn form(token: &str, given: &str) -> Result<()> {
         return Ok(());
     }
     Err(PageError::new(403, "this form belongs to another session")
-        .hint("reload the page, and send it again"))
+        .hint("what you typed is kept below and can be sent again"))
 }
 
 /// The value of a header that stands once.
@@ -117,11 +122,11 @@ impl LoginCodes {
         Ok((code, until))
     }
 
-    /// Uses a code up.
+    /// Uses a code up. Another site's wrong codes aren't counted: it could keep the right one from being looked at.
     ///
     /// # Errors
     /// There is no such code, it was used, or its time is over; or it wasn't looked at, after too many wrong ones.
-    pub(super) fn try_code(&self, code: &str, now: Timestamp) -> Result<()> {
+    pub(super) fn try_code(&self, code: &str, is_of_another_site: bool, now: Timestamp) -> Result<()> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back brings no old mistakes back.
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);
@@ -136,7 +141,7 @@ impl LoginCodes {
         if state.good.len() < before {
             return Ok(());
         }
-        state.wrong.push(now);
+        state.wrong.extend((!is_of_another_site).then_some(now));
         Err(PageError::new(401, "this address was already used, or has expired")
             .hint("run `vault-agent web` again: each address works once, for one minute"))
     }
@@ -206,10 +211,10 @@ mod tests {
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let (code, until) = codes.make(now).unwrap();
         assert_eq!((code.len(), until), (32, now + GOOD_FOR));
-        assert_eq!(codes.try_code(&code, now), Ok(()));
-        assert_eq!(status(codes.try_code(&code, now)), Some(401));
+        assert_eq!(codes.try_code(&code, false, now), Ok(()));
+        assert_eq!(status(codes.try_code(&code, false, now)), Some(401));
         let (code, until) = codes.make(now).unwrap();
-        assert_eq!(status(codes.try_code(&code, until)), Some(401));
+        assert_eq!(status(codes.try_code(&code, false, until)), Some(401));
     }
 
     #[test]
@@ -217,12 +222,16 @@ mod tests {
         let codes = LoginCodes::default();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let (code, _) = codes.make(now).unwrap();
+        // Those of other sites, as of an `<img>`, don't count.
         for _ in 0..MOST_WRONG {
-            assert_eq!(status(codes.try_code("x", now)), Some(401));
+            assert_eq!(status(codes.try_code("x", true, now)), Some(401));
         }
-        assert_eq!(status(codes.try_code(&code, now)), Some(429));
+        for _ in 0..MOST_WRONG {
+            assert_eq!(status(codes.try_code("x", false, now)), Some(401));
+        }
+        assert_eq!(status(codes.try_code(&code, false, now)), Some(429));
         let later = now + WITHIN;
         let (code, _) = codes.make(later).unwrap();
-        assert_eq!(codes.try_code(&code, later), Ok(()));
+        assert_eq!(codes.try_code(&code, false, later), Ok(()));
     }
 }

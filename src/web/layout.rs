@@ -39,10 +39,14 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     )
 }
 
-/// The typed values of a refused form, if the page has no place for it any more.
+/// The typed values of a refused form that stand in no field of the page.
 fn typed(form: &FormData, body: &Markup) -> Markup {
-    let typed = TYPED.iter().filter_map(|name| form.non_blank(name));
-    let lost: Vec<&str> = typed.filter(|value| !body.0.contains(&html! { (value) }.into_string())).collect();
+    let is_lost = |value: &&str| {
+        let value = html! { (value) }.into_string();
+        let fields = [format!("value=\"{value}\""), format!(">{value}</textarea>")];
+        !value.trim().is_empty() && !fields.iter().any(|field| body.0.contains(field))
+    };
+    let lost: Vec<&str> = TYPED.iter().filter_map(|name| form.first(name)).filter(is_lost).collect();
     html! {
         @if !lost.is_empty() {
             p.hint { "What you typed:" }
@@ -63,9 +67,10 @@ pub(super) fn problem(visit: &Visit<'_>, problem: &PageError) -> Markup {
     )
 }
 
-/// The page of a request that isn't let in, with the reason.
-pub(super) fn closed(problem: &PageError) -> Markup {
-    frame(name_of(problem.status), &html! {}, &refusal(problem))
+/// The page of a request that isn't let in, with the reason and what its form had.
+pub(super) fn closed(problem: &PageError, form: &FormData) -> Markup {
+    let body = html! { (refusal(problem)) (typed(form, &html! {})) };
+    frame(name_of(problem.status), &html! {}, &body)
 }
 
 fn refusal(problem: &PageError) -> Markup {
@@ -169,6 +174,15 @@ pub(super) fn asset(path: &str) -> Option<Response> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_in_no_field_is_shown() {
+        let form = FormData::parse(b"text=drinks+tea+and&section=Home&message=a%22b");
+        let page = html! { p { "drinks tea and coffee; Home" } input value="a\"b"; textarea { "Home" } };
+        let shown = typed(&form, &page).into_string();
+        assert!(shown.contains("<pre>drinks tea and</pre>"), "{shown}");
+        assert_eq!(shown.matches("<pre>").count(), 1, "{shown}");
+    }
 
     #[test]
     fn the_files_are_small() {

@@ -34,11 +34,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub(super) async fn handle(State(shared): State<Arc<PageShared>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let wants_json = wants_json(&parts);
-    let closed = |found: PageError| match wants_json {
-        true => found.into_json(),
-        false => html(found.code(), layout::closed(&found)),
-    };
-    let mut response = answer(shared, parts, body).await.unwrap_or_else(closed);
+    let refused = |found| refused(found, wants_json, &FormData::default());
+    let mut response = answer(shared, parts, body).await.unwrap_or_else(refused);
     let is_refused_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;
     let headers = response.headers_mut();
     if is_refused_method {
@@ -67,12 +64,15 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
     let (workspace, _) = shared.workspace();
     let session = cookie.as_ref().map(|it| shared.store.session(it, workspace.clock.now())).transpose()?;
     let (Some(session), Some(cookie)) = (session.flatten(), cookie) else {
-        return Err(PageError::new(401, "this page needs a session")
-            .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in"));
+        let found = PageError::new(401, "this page needs a session")
+            .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in");
+        let is_form = parts.method == Method::POST;
+        let typed = if is_form { sent(&called, &parts, body).await.ok() } else { None };
+        return Ok(refused(found, wants_json(&parts), &typed.unwrap_or_default()));
     };
     let form = match parts.method {
         Method::GET | Method::HEAD => None,
-        Method::POST => Some(sent(&called, &parts, body, &cookie).await?),
+        Method::POST => Some(sent(&called, &parts, body).await?),
         _ => return Err(PageError::new(405, "a page is read or sent, nothing else")),
     };
     if path == "/events" && form.is_none() {
@@ -90,12 +90,17 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
     })
 }
 
+/// The answer to a request that isn't let in, with what was typed.
+fn refused(found: PageError, wants_json: bool, typed: &FormData) -> Response {
+    if wants_json { found.into_json() } else { html(found.code(), layout::closed(&found, typed)) }
+}
+
 /// Makes a session of a one-time code.
 fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Response> {
     let (workspace, _) = shared.workspace();
     let now = workspace.clock.now();
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
-    shared.codes.try_code(query.get("code"), now)?;
+    shared.codes.try_code(query.get("code"), entry::is_of_another_site(&parts.headers), now)?;
     let value = secret::random::<32>()?;
     let browser = entry::text(&parts.headers, &header::USER_AGENT).unwrap_or_default();
     shared.store.begin(&value, browser, now)?;
@@ -104,16 +109,14 @@ fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Resp
         .into_response())
 }
 
-/// The form that a request sends, where it may.
-async fn sent(called: &CalledHost, parts: &Parts, body: Body, cookie: &str) -> Result<FormData> {
+/// The form that a request sends from a page of this program.
+async fn sent(called: &CalledHost, parts: &Parts, body: Body) -> Result<FormData> {
     entry::change(called, &parts.headers)?;
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await;
     let bytes = read
         .map_err(|_| PageError::new(408, "the form took too long to arrive"))?
         .map_err(|_| PageError::new(413, "the form is longer than 1 MB, or was cut off"))?;
-    let form = FormData::parse(&bytes);
-    entry::form(&entry::form_token(cookie), form.get("token"))?;
-    Ok(form)
+    Ok(FormData::parse(&bytes))
 }
 
 /// The answer of a place, computed on a thread that may wait.
@@ -186,6 +189,7 @@ fn change(place: &PagePlace, mut visit: Visit<'_>, form: FormData) -> Response {
 
 /// Makes a change once, even if its form is sent again.
 fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    entry::form(&visit.token, form.get("token"))?;
     let (id, store) = (form.get("form"), &visit.shared.store);
     if !is_form_id(id) {
         return Err(PageError::bad("the form has no id: reload the page, and send it again"));

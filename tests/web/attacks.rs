@@ -171,8 +171,18 @@ fn a_token_is_worth_nothing_in_another_session() {
     let other = again.visitor();
     let token = loot(&mine).get("token").unwrap().to_owned();
     assert_ne!(Some(token.as_str()), loot(&other).get("token"));
-    assert_eq!(other.submit(&loot(&other).with("token", &token)).status, 403);
+    let reply = other.submit(&loot(&other).with("token", &token)).is(403);
     assert_eq!(vault.tree(), before);
+    // A tab of an earlier session keeps what was typed, with a form that is taken; without a session it is shown.
+    let text = reply.text();
+    assert!(text.contains("another session") && text.contains("Stolen"), "{text}");
+    let stranger = good(&other).without("Cookie");
+    assert!(other.send(&stranger).is(401).text().contains("<pre>Stolen</pre>"));
+    let forged = stranger.instead("Origin", "http://evil.example");
+    assert!(!other.send(&forged).is(401).text().contains("Stolen"));
+    let again = crate::forms::forms(&text).into_iter().find(|form| form.holds("Stolen"));
+    let _ = other.submit(&again.expect("the form again")).is(303);
+    assert!(vault.read("Reminders.md").contains("Stolen"));
 }
 
 /// Methods and ways by which a GET might change something, or another method get past.

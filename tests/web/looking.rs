@@ -124,7 +124,11 @@ fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
     let vault = listening(NOTES);
     vault.write("attachments/pic.png", "png");
     vault.write("Root.md", "root\n");
-    vault.write("Projects/garden.md", "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]]\n");
+    vault.write(
+        "Projects/garden.md",
+        "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]] [[Dr. Smith]]\n",
+    );
+    vault.write("Projects/Dr. Smith.md", "a dentist\n");
     vault.write(
         "Other/herbs.md",
         "[a](Root.md) [b](overview) [c](Projects/garden.md) [d](none.md) [e](here.md)\n",
@@ -143,6 +147,8 @@ fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
     assert_eq!(follow("/notes/Plan.md"), "/notes/Projects/deep/plan.md");
     assert_eq!(follow("/notes/deep/plan.md"), "/notes/Projects/deep/plan.md");
     visitor.get("/notes/nothing.md").is(404);
+    // What stands behind a dot needn't be an ending.
+    assert_eq!(follow("/notes/Dr.%20Smith"), "/notes/Projects/Dr.%20Smith.md");
     // A Markdown link leads beside its note first, then to the root, then to a name.
     let page = visitor.get("/notes/Other/herbs.md").is(200).text();
     for (link, to) in [

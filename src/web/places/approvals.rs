@@ -80,7 +80,7 @@ fn entry(visit: &Visit<'_>, one: &ApprovalQuestion) -> Markup {
     let values = [("id", one.id.as_str()), ("digest", one.digest.as_str())];
     html! {
         article id=(one.id) {
-            h2 { "The model " (one.brain) " asks" @if let Some(why) = &one.why { ": " (shown(why)) } }
+            h2 { "The brain " (one.brain) " asks" @if let Some(why) = &one.why { ": " (shown(why)) } }
             pre { (shown(&one.run)) }
             @if let Some(hash) = &one.approval.hash { p.soft { "Hash of its files: " (hash) "." } }
             @if one.waits() {

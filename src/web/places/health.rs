@@ -65,7 +65,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
             (daemon(visit, &health.status))
             h2 { "Notifiers" }
             (notifiers(visit))
-            h2 { "Models" }
+            h2 { "Brains" }
             (brains(visit, &health.status))
             h2 { "Other MCP servers" }
             (servers(visit, &health.status))
@@ -114,18 +114,9 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
         };
         let fix =
             html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
-        [html! { (name_of(check.check)) }, state, parts::sentence(&check.detail), fix]
+        [html! { (check.check) }, state, parts::sentence(&check.detail), fix]
     };
     parts::table(["Check", "State", "Finding", "Fix"], sorted, row)
-}
-
-/// The name of a check, in words that need no glossary.
-pub(super) fn name_of(check: &str) -> &str {
-    match check {
-        "brain" => "model",
-        "box" => "sandbox",
-        other => other,
-    }
 }
 
 /// The buttons that do what a finding asks for, where a form can.
@@ -232,7 +223,7 @@ fn notifiers(visit: &Visit<'_>) -> Markup {
 fn brains(visit: &Visit<'_>, status: &StatusReport) -> Markup {
     if status.brains.is_empty() {
         return parts::empty(
-            "No model is configured (`[[brain]]` in the settings); answers come from memory.",
+            "No brain is configured (`[[brain]]` in the settings); answers come from memory.",
         );
     }
     let row = |brain: &crate::agent::brains::ListedBrain| {
@@ -306,7 +297,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
         "reset" => {
             let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
             if !brains.iter().any(|brain| brain.name() == name) {
-                return Err(PageError::not_found(format!("no model is called {}", quote(name))));
+                return Err(PageError::not_found(format!("no brain is called {}", quote(name))));
             }
             let any = HealthStore::new(&workspace.dirs.state).reset(Some(name))?;
             format!("{name} {}", if any { "is in use again" } else { "had no failure to clear" })

@@ -22,6 +22,8 @@ use crate::web::visit::{LINES_PER_PAGE, block_address, line_address};
 
 /// The most snapshots on the slider.
 const SNAPSHOTS: usize = 100;
+/// The most lines of two states side by side.
+const MOST_ROWS: usize = 2_000;
 /// Of a longer note only the lines are shown.
 const MOST_READ: usize = 1_000_000;
 
@@ -78,7 +80,10 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let link = visit.query("link").filter(|_| !is_then);
     if then.is_none() && (snapshots.is_empty() || link.is_some()) {
         // A link of Obsidian's names a note of any folder by its name alone; a Markdown link may, too.
-        let found = find_link_target(&all_files(&visit.workspace.vault), link.unwrap_or(path.as_str()));
+        let (files, named) = (all_files(&visit.workspace.vault), link.unwrap_or(path.as_str()));
+        // What stands behind a dot needn't be an ending: `Dr. Smith`.
+        let found =
+            find_link_target(&files, named).or_else(|| find_link_target(&files, &format!("{named}.md")));
         let address = |found: NotePath| match visit.query("block") {
             Some(block) => block_address(found.as_str(), block),
             None => note_address(found.as_str()),
@@ -336,8 +341,7 @@ fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
 fn side_by_side(then: &str, now: &str) -> Markup {
     let [then, now] = [then, now].map(text_lines);
     let ops = changes(&then, &now);
-    let all = ops.iter().flat_map(|op| op.iter_changes(&then[..], &now[..]));
-    let changes = all.filter(|change| !change.value().trim().is_empty()).take(2_000);
+    let mut changes = ops.iter().flat_map(|op| op.iter_changes(&then[..], &now[..]));
     let row = |change: Change<&str>| {
         let line = change.value().trim_end_matches(['\n', '\r']);
         match change.tag() {
@@ -346,7 +350,12 @@ fn side_by_side(then: &str, now: &str) -> Markup {
             ChangeTag::Equal => [html! { (line) }, html! { (line) }],
         }
     };
-    html! { div.diff { (parts::table(["Then", "Now"], changes, row)) } }
+    html! {
+        div.diff { (parts::table(["Then", "Now"], changes.by_ref().take(MOST_ROWS), row)) }
+        @if changes.next().is_some() {
+            p.hint { "The first " (MOST_ROWS) " lines are shown here; inline, all changes are." }
+        }
+    }
 }
 
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {

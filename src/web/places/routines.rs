@@ -102,7 +102,7 @@ fn paused(visit: &Visit<'_>) -> Markup {
             } @else {
                 details.more {
                     summary { "Pause all automatic work" }
-                    p.soft { "Routines, captures, summaries and phrasing by a model wait. A run that falls in the pause starts after it." }
+                    p.soft { "Routines, captures, summaries and phrasing by a brain wait. A run that falls in the pause starts after it." }
                     (parts::form(visit, "/routines", "pause", &html! {
                         (parts::field(visit, "pause", "until", "Until (empty: until you resume)", ""))
                         label { input type="checkbox" name="reminders" value="yes"; " Reminders wait too" }
@@ -213,7 +213,7 @@ fn previewed(preview: &Preview) -> Markup {
     html! {
         section.plan aria-label="Preview of the prompt" {
             h2 { "Preview of the prompt" }
-            p { "Model: " @if preview.brains.is_empty() { "memory" } @else { (preview.brains.join(", then ")) } " (" (preview.why.trim_end_matches('.')) "); to " (preview.to) "." }
+            p { "Brain: " @if preview.brains.is_empty() { "memory" } @else { (preview.brains.join(", then ")) } " (" (preview.why.trim_end_matches('.')) "); to " (preview.to) "." }
             @if !preview.holds { p { "A scheduled run would be skipped now: its condition is not met." } }
             @if !preview.material.is_empty() { h3 { "Context sent with the prompt" } pre { (preview.material) } }
         }

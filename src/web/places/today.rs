@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 
 use super::approvals;
-use super::health::{name_of, quick_look};
+use super::health::quick_look;
 use super::prelude::*;
 use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::capture::Inbox;
@@ -318,7 +318,7 @@ fn current_faults(visit: &Visit<'_>) -> Vec<String> {
     let wrong = quick_look(visit).into_iter().filter(|check| check.status != Severity::Ok);
     let said = |check: Check| {
         let fix = check.fix.map_or_else(String::new, |fix| format!("; {fix}"));
-        format!("{}: {}{fix}", name_of(check.check), check.detail)
+        format!("{}: {}{fix}", check.check, check.detail)
     };
     wrong.map(said).collect()
 }

@@ -34,7 +34,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     visit.view("Questions", &listed, |listed| {
         html! {
             @if listed.is_empty() && visit.page_number() == 1 { (parts::empty("Nothing was asked yet.")) }
-            @if !listed.is_empty() { (parts::table(["When", "Question", "Where", "State", "Model"], listed, |turn| row(visit, turn, &texts))) }
+            @if !listed.is_empty() { (parts::table(["When", "Question", "Where", "State", "Brain"], listed, |turn| row(visit, turn, &texts))) }
             (parts::open_pager(visit, listed.len(), more))
         }
     })
@@ -80,7 +80,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView> {
             h2 { "Tools" }
             @if detail.tools.is_empty() { (parts::empty("No tool was called.")) }
             @for tool in &detail.tools { (called_tool(tool)) }
-            h2 { "Model calls" }
+            h2 { "Brain calls" }
             (calls(&detail.calls))
             h2 { "Steps" }
             (steps(visit, &detail.steps))
@@ -91,7 +91,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView> {
 /// The model's input, made again from the notes.
 fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<PageView> {
     let rebuilt = rebuild(visit.workspace, Some(journal), id, &toolbox::specs)?;
-    visit.view("Request sent to the model", &rebuilt, |rebuilt| {
+    visit.view("Request sent to the brain", &rebuilt, |rebuilt| {
         html! {
             p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "Back to the question" } }
             p { (parts::badge(if rebuilt.equal { "identical" } else { "different" }, if rebuilt.equal { "good" } else { "warn" })) " " (rebuilt.words()) }
@@ -147,7 +147,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
     html! {
         dl {
             dt { "State" } dd { (turn.state) }
-            dt { "Model" } dd { (turn.brain.as_deref().unwrap_or("memory")) }
+            dt { "Brain" } dd { (turn.brain.as_deref().unwrap_or("memory")) }
             dt { "Asked" } dd { (visit.at(turn.started.parse().unwrap_or(visit.now))) " in " (turn.channel) }
             @if let Some(done) = turn.finished.as_ref().and_then(|at| at.parse().ok()) { dt { "Done" } dd { (visit.at(done)) } }
             @if let Some(cost) = &detail.cost { dt { "Took" } dd { (cost_words(cost)) } }
@@ -155,7 +155,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
             @if let Some(hash) = &detail.request_hash {
                 dt { "Request" } dd {
                     code { (hash) } br;
-                    a href=(visit.address_with(&[("request", "yes")])) { "Request sent to the model" }
+                    a href=(visit.address_with(&[("request", "yes")])) { "Request sent to the brain" }
                 }
             }
             @if !detail.summaries.is_empty() { dt { "Summaries" } dd { (detail.summaries.join(", ")) } }
@@ -208,7 +208,7 @@ fn long(text: &str) -> Markup {
 
 fn calls(calls: &[CallRow]) -> Markup {
     if calls.is_empty() {
-        return parts::empty("No model was called.");
+        return parts::empty("No brain was called.");
     }
     let row = |call: &CallRow| {
         let state = match &call.class {

@@ -12,7 +12,7 @@ use crate::agent::budget::{self, Budget};
 use crate::format::shortened;
 use crate::turn::usage::{UsageGrouping, UsageRow};
 
-const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
+const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "brain"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
 /// The most bars that are drawn: those of the last days, else the largest.
 const BARS: usize = 40;
@@ -64,7 +64,7 @@ fn budgets(budgets: &[Budget]) -> Markup {
             ul.plainlist {
                 @for budget in budgets {
                     li {
-                        (budget.brain.as_deref().unwrap_or("all models")) ": " (budget.state()) " "
+                        (budget.brain.as_deref().unwrap_or("all brains")) ": " (budget.state()) " "
                         progress max="100" value=(percent(budget.share)) aria-label="used" {}
                     }
                 }
