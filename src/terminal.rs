@@ -1,8 +1,8 @@
 //! Prints the program's output: results on standard output, messages for people on standard error.
 //!
 //! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. If the reader goes away
-//! (`| head`), output ends quietly; any other lost output is an error. Control characters from notes never reach the
-//! terminal, except in sequences for colours and links.
+//! (`| head`), output ends quietly; any other lost output is an error. Control characters from notes, and marks that
+//! turn text around, never reach the terminal; the colours and links there are our own.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -48,8 +48,8 @@ impl Ui {
     pub fn error(self, message: &str, hints: &[String]) {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let cyan = anstyle::AnsiColor::Cyan.on_default();
-        self.note(format!("{red}error:{red:#} {message}"));
-        hints.iter().for_each(|hint| self.note(format!("{cyan}hint:{cyan:#} {hint}")));
+        self.styled_note(format!("{red}error:{red:#} {}", printable(message)));
+        hints.iter().for_each(|hint| self.styled_note(format!("{cyan}hint:{cyan:#} {}", printable(hint))));
         self.json_error(message, hints);
     }
 
@@ -62,13 +62,18 @@ impl Ui {
 
     /// Prints one line of the result, for people; nothing with `--json`.
     pub fn line(self, text: impl AsRef<str>) {
+        self.styled_line(&printable(text.as_ref()));
+    }
+
+    /// As [`Self::line`], with colours and links; texts of others in it are [`printable`].
+    pub fn styled_line(self, text: &str) {
         if !self.json {
-            result_line(&escape_control(text.as_ref()));
+            result_line(&escape_control(text));
         }
     }
 
-    /// Prints one line of the result with text of notes: a terminal gets no control characters, a program all but the
-    /// sequences of terminals. False where the reader is gone.
+    /// Prints one line of the result with text of notes: a terminal gets no control characters but those of colours and
+    /// links, a program all but the sequences of terminals. False where the reader is gone.
     pub fn line_of_notes(self, text: &str) -> bool {
         let shown = if std::io::stdout().is_terminal() { escape_control(text) } else { text.into() };
         result_line(&shown);
@@ -77,6 +82,11 @@ impl Ui {
 
     /// Prints a message beside the result: progress, a warning, an event. Always on standard error.
     pub fn note(self, text: impl AsRef<str>) {
+        self.styled_note(printable(text.as_ref()));
+    }
+
+    /// As [`Self::note`], with colours; texts of others in it are [`printable`].
+    pub fn styled_note(self, text: impl AsRef<str>) {
         // A lost word can't be reported.
         let _ = write_line(&mut anstream::stderr(), &escape_control(text.as_ref()));
     }
@@ -98,8 +108,7 @@ impl Ui {
     /// Prints a document: byte for byte, but to a terminal without control characters.
     pub fn document_of_notes(self, text: &str) {
         if std::io::stdout().is_terminal() {
-            let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
-            self.document(text.replace("\r\n", "\n").chars().map(shown).collect::<String>().as_bytes());
+            self.document(printable(text).as_bytes());
         } else {
             self.document(text.as_bytes());
         }
@@ -125,10 +134,14 @@ impl Ui {
     }
 }
 
+/// Whether a terminal does something else with a character than to show it in its place.
+fn is_wild(c: char) -> bool {
+    c.is_control() && c != '\n' && c != '\t' || matches!(c, '\u{202d}' | '\u{202e}')
+}
+
 /// Escapes control characters of a text for people, except for colours and links: text of others could fill the
 /// clipboard, name the window, or overwrite earlier lines.
-pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
-    let is_wild = |c: char| c.is_control() && c != '\n' && c != '\t';
+fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.contains(is_wild) {
         return Cow::Borrowed(text);
     }
@@ -184,9 +197,13 @@ fn write_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     writeln!(out, "{text}").and_then(|()| out.flush())
 }
 
-/// A note's text, safe for a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+/// A text of others, safe for a terminal.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_wild) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| if is_wild(c) { '\u{fffd}' } else { c };
+    Cow::Owned(text.replace("\r\n", "\n").chars().map(shown).collect())
 }
 
 #[cfg(test)]
@@ -202,6 +219,7 @@ mod tests {
         ] {
             assert_eq!(escape_control(own), own);
         }
+        assert_eq!(printable("\u{1b}[31mred\u{202e}\r\nb"), "\u{fffd}[31mred\u{fffd}\nb");
         for (theirs, shown) in [
             ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
             ("\u{1b}[2J\u{1b}[H", "\u{fffd}[2J\u{fffd}[H"),

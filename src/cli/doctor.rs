@@ -6,6 +6,7 @@ use crate::cli::prelude::*;
 use crate::config;
 use crate::doctor::{Check, CheckExtent, ExtraCheck, Severity, examine, settings_failure};
 use crate::instance::DaemonLock;
+use crate::terminal::printable;
 
 /// Checks the vault, the machine and the daemon, and shows each problem with its fix.
 #[derive(Debug, clap::Args)]
@@ -34,7 +35,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     let checks: Vec<Check> = fixed.into_iter().chain(found).collect();
     let is_fine = checks.iter().all(|check| check.status != Severity::Fail);
-    context.report(&checks, checks.iter().map(line), is_fine)
+    context.ui.json(&checks);
+    checks.iter().for_each(|check| context.ui.styled_line(&line(check)));
+    Ok(Status::of(is_fine))
 }
 
 /// A check for people, with its remedy on a second line.
@@ -47,7 +50,7 @@ fn line(check: &Check) -> String {
     };
     let style = colour.on_default();
     let fix = check.fix.as_ref().map(|fix| format!("\n     {:12} -> {fix}", "")).unwrap_or_default();
-    format!("{style}{mark}{style:#} {:12} {}{fix}", check.check, check.detail)
+    format!("{style}{mark}{style:#} {:12} {}", check.check, printable(&format!("{}{fix}", check.detail)))
 }
 
 /// Fixes what can be fixed and reports each fix; a failed one is a warning.

@@ -47,7 +47,7 @@ where
         let mut parts = Parts::default();
         event.record(&mut parts);
         let kind = if *event.metadata().level() == Level::ERROR { "error" } else { "warning" };
-        writeln!(writer, "{kind}: {}", crate::terminal::escape_control(&parts.sentence()))
+        writeln!(writer, "{kind}: {}", crate::terminal::printable(&parts.sentence()))
     }
 }
 

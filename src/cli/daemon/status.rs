@@ -55,7 +55,8 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
         let seen = if ui.json {
             vec![serde_json::to_string(&report)?]
         } else {
-            lines(&workspace, &report, args.count)
+            let lines = lines(&workspace, &report, args.count);
+            lines.iter().map(|line| printable(line).into_owned()).collect()
         };
         if screen {
             // Home, then each line over the old one, then nothing below: a screen that is cleared first flickers.
@@ -176,7 +177,7 @@ fn place(one: &UpcomingItem) -> String {
     match (&one.id, one.format.as_str()) {
         (Some(id), "own") => id.clone(),
         (None, "own") => no_id(),
-        _ => format!("{}:{} ({})", printable(&one.path), one.line, one.format),
+        _ => format!("{}:{} ({})", one.path, one.line, one.format),
     }
 }
 
@@ -193,7 +194,7 @@ fn occurrences<'r>(
 ) -> bool {
     let (mut table, now) = (table(), workspace.clock.now());
     for (at, place, msg) in all {
-        table.add_row([format_instant(at, now, workspace.zone.tz()), place, printable(msg)]);
+        table.add_row([format_instant(at, now, workspace.zone.tz()), place, msg.clone()]);
     }
     let lines = table.lines().map(|line| format!(" {}", line.trim_end()));
     let any = table.row_count() > 0;

@@ -10,6 +10,7 @@ use crate::cli::prelude::*;
 use crate::deliver::{link, takes_links};
 use crate::format::lenient_json;
 use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
+use crate::terminal::printable;
 
 /// Searches all notes, logs and memories.
 ///
@@ -139,13 +140,13 @@ fn show(context: &Context, answer: &Answer, workspace: &Workspace) {
     let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
     let head = Cyan.on_default();
     for hit in &answer.hits {
-        let section = hit.section.iter().map(|section| format!("  {head}{section}{head:#}"));
-        let who = hit.author.iter().map(|author| format!("  {author}"));
+        let section = hit.section.iter().map(|section| format!("  {head}{}{head:#}", printable(section)));
+        let who = hit.author.iter().map(|author| format!("  {}", printable(author)));
         let when = hit.timestamp.map(|at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M"));
         let when = when.map(|when| format!("  {dim}{when}{dim:#}"));
         let pin = hit.pinned.then(|| "  (pinned)".to_owned());
         let more: String = section.chain(who).chain(when).chain(pin).collect();
-        let place = format!("{path}{}{path:#}:{}", hit.path, hit.line);
+        let place = format!("{path}{}{path:#}:{}", printable(&hit.path), hit.line);
         let place = match &vault {
             Some(vault) => {
                 let block = hit.block_id.as_ref().map(|id| format!("^{id}"));
@@ -155,7 +156,7 @@ fn show(context: &Context, answer: &Answer, workspace: &Workspace) {
             None => place,
         };
         let alike = if hit.alike { "  ≈" } else { "" };
-        context.ui.line(format!("{place}{alike}{more}"));
+        context.ui.styled_line(&format!("{place}{alike}{more}"));
         context.ui.line(format!("    {}", hit.snippet));
     }
     // A note above says what was not searched.

@@ -6,7 +6,6 @@ use jiff::civil::Date;
 use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::cli::prelude::*;
 use crate::tasks::Scanner;
-use crate::terminal::escape_control;
 
 /// Shows the entries of some days: reminders, follow-ups, tasks of other plugins and routines, with each recurrence.
 ///
@@ -71,7 +70,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 /// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.
 fn describe(entry: &AgendaEntry) -> String {
-    let mut out = escape_control(&entry.msg).into_owned();
+    let mut out = entry.msg.clone();
     match &entry.recur {
         Some(_) if entry.times > 1 => out.push_str(&format!(" ({} times)", entry.times)),
         Some(recur) => out.push_str(&format!(" ({recur})")),
@@ -91,7 +90,7 @@ fn describe(entry: &AgendaEntry) -> String {
         out.push_str(&format!(", {} min late", told.late_seconds / 60));
     }
     if let Some(outcome) = &told.outcome {
-        out.push_str(&format!(": {}", escape_control(outcome)));
+        out.push_str(&format!(": {outcome}"));
     }
     out
 }

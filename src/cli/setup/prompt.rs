@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::cli::error::CommandError;
 use crate::setup::SetupQuestion;
-use crate::terminal::Ui;
+use crate::terminal::{Ui, printable};
 
 const ASK: Style = Style::new().bold();
 const OK: Style = AnsiColor::Green.on_default();
@@ -22,7 +22,7 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Prints how to answer.
     pub(super) fn begin(ui: Ui) -> Self {
-        ui.note(format!(
+        ui.styled_note(format!(
             "{DIM}Enter accepts the value in brackets, `skip` skips the question, Ctrl-C quits. Nothing is written before it is shown.{DIM:#}"
         ));
         Self { ui }
@@ -32,7 +32,7 @@ impl Terminal {
     pub(super) fn ask(&self, question: &SetupQuestion) -> Result<String, CommandError> {
         match &question.problem {
             Some(problem) => {
-                self.ui.note(format!("{WRONG}{problem}{WRONG:#}"));
+                self.ui.styled_note(format!("{WRONG}{}{WRONG:#}", printable(problem)));
                 if question.may_keep {
                     self.ui.note("`anyway` keeps it despite that, `skip` skips it.");
                 }
@@ -47,7 +47,7 @@ impl Terminal {
 
     /// Prints that a check succeeded.
     pub(super) fn print_ok(&self, words: &str) {
-        self.ui.note(format!("{OK}ok{OK:#} {words}"));
+        self.ui.styled_note(format!("{OK}ok{OK:#} {}", printable(words)));
     }
 
     /// Asks a yes-or-no question whose usual answer is yes.
@@ -83,7 +83,9 @@ impl Terminal {
             }
             match String::from_utf8(line) {
                 Ok(line) => return Ok(line),
-                Err(_) => self.ui.note(format!("{WRONG}that is no UTF-8 text; type it again{WRONG:#}")),
+                Err(_) => {
+                    self.ui.styled_note(format!("{WRONG}that is no UTF-8 text; type it again{WRONG:#}"))
+                }
             }
         }
     }

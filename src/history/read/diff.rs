@@ -68,17 +68,21 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
     if diff.old == diff.new {
         return out;
     }
-    let head = if style == DiffStyle::Coloured { HEAD } else { Style::new() };
+    let is_coloured = style == DiffStyle::Coloured;
+    let head = if is_coloured { HEAD } else { Style::new() };
     let plain = head.render_reset();
     let line = |out: &mut String, text: &str| {
         let _ = writeln!(out, "{head}{text}{plain}");
     };
-    let [old, new] = diff.bytes().map(String::from_utf8_lossy);
+    // Among our own colours the notes' would pass for them.
+    let shown = |text: &str| if is_coloured { text.replace('\u{1b}', "\u{fffd}") } else { text.to_owned() };
+    let [old, new] = diff.bytes().map(|text| shown(&String::from_utf8_lossy(text)));
+    let path = shown(&diff.path);
     // Before the head, where `patch` and git take no notice of words.
     if let Some(changed) = changed_endings(&old, &new).filter(|_| !is_binary(diff)) {
         line(&mut out, &changed);
     }
-    line(&mut out, &format!("diff --git {} {}", side("a/", Some(&diff.path)), side("b/", Some(&diff.path))));
+    line(&mut out, &format!("diff --git {} {}", side("a/", Some(&path)), side("b/", Some(&path))));
     match (&diff.old, &diff.new) {
         (None, Some((mode, _))) => line(&mut out, &format!("new file mode {}", mode.octal())),
         (Some((mode, _)), None) => line(&mut out, &format!("deleted file mode {}", mode.octal())),
@@ -91,8 +95,8 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
     if diff.old.as_ref().map(|(_, bytes)| bytes) == diff.new.as_ref().map(|(_, bytes)| bytes) {
         return out;
     }
-    let old_name = side("a/", diff.old.as_ref().map(|_| &diff.path));
-    let new_name = side("b/", diff.new.as_ref().map(|_| &diff.path));
+    let old_name = side("a/", diff.old.as_ref().map(|_| &path));
+    let new_name = side("b/", diff.new.as_ref().map(|_| &path));
     if is_binary(diff) {
         let _ = writeln!(out, "Binary files {old_name} and {new_name} differ");
         return out;
