@@ -159,10 +159,11 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
     let _ = error.print();
     if error.use_stderr() {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
+        let words: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let words = words.join(" ");
         let tips = text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).map(str::to_owned);
         let hints: Vec<String> = tips.collect();
-        Ui::begin(json).json_error(first.strip_prefix("error: ").unwrap_or(first), &hints);
+        Ui::begin(json).json_error(words.strip_prefix("error: ").unwrap_or(&words), &hints);
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }

@@ -198,6 +198,8 @@ fn a_text_may_begin_with_a_dash() {
     }
     let said = vault.run(&["search", "--json", "-light"]);
     assert!(said.exits(2).json()["hints"][0].as_str().unwrap().contains("'-- -l'"), "{said:?}");
+    let said = vault.run(&["search", "--json"]);
+    assert!(said.exits(2).json()["error"].as_str().unwrap().ends_with("provided: <QUERY>..."), "{said:?}");
     // What looks like an option is one, and a misspelt one is no text.
     for args in [&["memory", "save", "--sectoin", "A", "x"][..], &["remind", "list", "-x"]] {
         vault.run(args).exits(2).warns("unexpected argument");

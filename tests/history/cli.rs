@@ -240,6 +240,7 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
         (&["restore", "../outside.md"], 2, "is not a path inside the vault"),
         (&["restore", "--at", "HEAD", "", "-y"], 2, "a path is empty"),
         (&["history", ""], 2, "a path is empty"),
+        (&["history", "nothing.md", "--json"], 2, "neither in the vault nor in its history"),
         (&["restore", "--at", "HEAD", "nothing.md"], 1, "is not in the snapshot"),
         (&["restore"], 2, "name a snapshot or a time to restore"),
         (&["restore", "--line", "a.md"], 2, "names no line"),

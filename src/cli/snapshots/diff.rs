@@ -36,8 +36,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     let scopes = scopes(&workspace, typed)?;
     if let Some(unknown) = typed.iter().find(|path| !is_path(&history, &workspace, path)) {
-        return Err(CommandError::usage(format!("`{unknown}` is neither in the vault nor in its history"))
-            .hint("two points in time are joined by `..`, as in `diff HEAD~2..HEAD`"));
+        return Err(
+            unknown_path(unknown).hint("two points in time are joined by `..`, as in `diff HEAD~2..HEAD`")
+        );
     }
     let changes = history.diff_between(&old, &new, &scopes)?;
     if context.ui.json {
@@ -75,8 +76,13 @@ fn parse_points(history: &History, text: &str) -> Result<Points, HistoryError> {
     }
 }
 
+/// The error that neither the vault nor its history has something of that name.
+pub(super) fn unknown_path(typed: &str) -> CommandError {
+    CommandError::usage(format!("`{typed}` is neither in the vault nor in its history"))
+}
+
 /// Whether the vault or its history has something of that name.
-fn is_path(history: &History, workspace: &Workspace, typed: &str) -> bool {
+pub(super) fn is_path(history: &History, workspace: &Workspace, typed: &str) -> bool {
     let Ok(path) = vault_path(workspace, typed) else { return false };
     if path.is_empty() || workspace.vault.root().join(&path).exists() {
         return true;

@@ -3,10 +3,11 @@
 
 use std::ops::ControlFlow;
 
+use super::diff::{is_path, unknown_path};
 use super::shared::{ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path};
 use crate::cli::prelude::*;
 use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter};
-use crate::terminal::escape_control;
+use crate::terminal::printable;
 
 /// Shows every change of the vault, newest first: when, who, what.
 #[derive(Debug, clap::Args)]
@@ -93,6 +94,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.lines {
         return show_lines(context, &history, path.as_deref().unwrap_or_default(), args.at.as_deref());
     }
+    if let Some(typed) = args.path.as_deref().filter(|typed| !is_path(&history, &workspace, typed)) {
+        return Err(unknown_path(typed));
+    }
     let filter = LogFilter {
         path: path.filter(|path| !path.is_empty()),
         actor: args.actor.clone(),
@@ -140,7 +144,7 @@ fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -
             "{dim}{id}{dim:#}  {:<15}  {:<9}  {stat:<9}  {bold}{}{bold:#}",
             ago(commit.time, now),
             commit.message.actor(),
-            commit.message.subject
+            printable(&commit.message.subject)
         );
         let mut open = context.ui.line_of_notes(row.trim_end());
         if patch {
@@ -178,7 +182,7 @@ fn show_lines(context: &Context, history: &History, path: &str, at: Option<&str>
         let who = origin.map_or("", |origin| origin.writer.as_str());
         let turn = origin.filter(|it| it.writer == LineWriter::Assistant).and_then(|it| it.turn.as_deref());
         let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
-        let text = escape_control(&line.text);
+        let text = printable(&line.text);
         let row = format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line);
         if !context.ui.line_of_notes(&row) {
             break;
