@@ -53,7 +53,7 @@ fn split(line: &str, out: &mut Vec<String>) {
         let next = chars.peek().map(|(_, next)| *next);
         let ends = match c {
             '。' | '！' | '？' | '।' | '؟' => true,
-            '.' if next == Some(' ') => !is_abbreviated(&line[start..at]),
+            '.' if next == Some(' ') => !is_abbreviated(&line[start..at], &line[at + 1..]),
             '.' | '!' | '?' | '…' => next.is_none_or(char::is_whitespace),
             _ => false,
         };
@@ -68,15 +68,17 @@ fn split(line: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Whether the full stop behind `before` belongs to its last word: an abbreviation ("Dr.", "z.B."), an initial ("J."), or
-/// a day or another number of one or two digits ("3. Mai").
-fn is_abbreviated(before: &str) -> bool {
+/// Whether the full stop behind `before` belongs to its last word: an abbreviation ("Dr.", "z.B."), an initial ("J.", but
+/// not "vitamin C. It"), or a day or another number of one or two digits ("3. Mai").
+fn is_abbreviated(before: &str, after: &str) -> bool {
     let word =
         before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default().to_lowercase();
     let letters =
         |part: &str| (1..=2).contains(&part.chars().count()) && part.chars().all(char::is_alphabetic);
     let is_number = (1..=2).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    let next = after.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_letter = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    let is_initial = is_letter && !WORDS["empty"].contains(&next.as_str());
     let has_stops = word.contains('.') && word.split('.').all(letters);
     is_number || is_initial || has_stops || WORDS["abbreviations"].contains(&word.as_str())
 }
@@ -267,6 +269,7 @@ mod tests {
             assert_eq!(sentences(&format!("{said} Thanks!")).len(), if said.ends_with('.') { 2 } else { 1 });
             assert_eq!(sentences(said), [said]);
         }
+        assert_eq!(sentences("I take vitamin C. It helps."), ["I take vitamin C.", "It helps."]);
         assert_eq!(
             sentences("I live in Rome. I was born in 1990. Call me Al."),
             ["I live in Rome.", "I was born in 1990.", "Call me Al."]
