@@ -31,7 +31,7 @@ fn both_forms_of_an_answer_are_taken() {
 #[test]
 fn what_goes_wrong_is_named() {
     for (word, part) in [
-        ("down", "can't be reached: status 500"),
+        ("down", "refuses: status 500"),
         ("limit", "can't be reached: status 429"),
         ("slow", "no answer in time"),
         ("cut", "the connection broke"),
