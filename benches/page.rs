@@ -15,8 +15,6 @@ mod browser;
 mod forms;
 #[path = "../tests/support/http.rs"]
 mod http;
-#[path = "../tests/web/large.rs"]
-mod large;
 #[path = "../tests/support/models/mod.rs"]
 mod models;
 #[path = "../tests/web/sample.rs"]
@@ -32,6 +30,8 @@ mod tab;
 mod beside;
 #[path = "page/kept.rs"]
 mod kept;
+#[path = "page/large.rs"]
+mod large;
 #[path = "page/numbers.rs"]
 mod numbers;
 #[path = "page/seen.rs"]

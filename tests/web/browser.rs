@@ -45,7 +45,7 @@ pub struct Browser {
     /// The source of axe-core.
     pub axe: String,
     /// While it is open, the driver runs.
-    _keeper: std::process::Child,
+    _keeper: Child,
 }
 
 static BROWSER: Mutex<Option<Browser>> = Mutex::new(None);
@@ -132,7 +132,7 @@ impl Browser {
                 ClientBuilder::new(HttpConnector::new()).capabilities(capabilities).connect(&address).await
             })
             .expect("Chromium starts");
-        let axe = std::fs::read_to_string(axe()).expect("axe-core");
+        let axe = fs::read_to_string(axe()).expect("axe-core");
         Self { runtime, driver, axe, _keeper: keeper }
     }
 }

@@ -37,7 +37,7 @@ const RESTORE: &str = "restore";
 
 /// The address of a page; those of plans have an id in them.
 fn address(path: &str, visitor: &Visitor) -> String {
-    let id = |list: &str, which: fn(&[serde_json::Value]) -> Option<&serde_json::Value>| {
+    let id = |list: &str, which: fn(&[Value]) -> Option<&Value>| {
         let all = visitor.json(list);
         which(all.as_array().unwrap()).expect("a change")["id"].as_str().unwrap().to_owned()
     };

@@ -13,43 +13,10 @@ fn vault() -> TestVault {
     vault
 }
 
+/// A page that Back fetches anew holds the form that was sent: it is known, and nothing is undone twice. What can't be taken
+/// back is said, and is no failure.
 #[test]
-fn a_line_a_section_and_the_note_come_back_after_their_plan() {
-    let (vault, _served, visitor) = Served::over(vault());
-    let data = visitor.json("/notes/a.md");
-    assert_eq!(data["blame"]["lines"][2]["text"], "spoilt");
-    let first = data["snapshots"][1]["id"].as_str().unwrap().to_owned();
-    let plan = format!("/notes/a.md?at={first}&plan=section:A");
-    assert!(visitor.get(&plan).is(200).text().contains("Preview of the restore"));
-    assert!(vault.read("a.md").contains("spoilt"), "a look changes nothing");
-    let form = visitor.form(&plan, "restore", "section:A");
-    let _ = visitor.submit(&form).is(303);
-    assert!(vault.read("a.md").contains("one"), "{}", vault.read("a.md"));
-    // It is a change as any other, and is taken back from the page.
-    let newest = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
-    let undo = visitor.form(&format!("/history/{newest}?plan=undo"), "undo", &newest);
-    let _ = visitor.submit(&undo).is(303);
-    assert!(vault.read("a.md").contains("spoilt"));
-}
-
-#[test]
-fn a_change_of_line_endings_or_of_the_last_newline_alone_is_shown() {
-    let vault = vault();
-    for (text, said) in [
-        ("# N\r\n## A\r\nspoilt\r\n## B\r\ntwo\r\n", "line endings: LF -&gt; CRLF"),
-        ("# N\r\n## A\r\nspoilt\r\n## B\r\ntwo", "No newline at end of file"),
-    ] {
-        vault.write("a.md", text);
-        drop(vault.run(&["history"]).ok());
-        let (_served, visitor) = Served::visited(&vault);
-        let newest = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
-        contains_all(visitor.get(&format!("/history/{newest}")).is(200).text(), &[said]);
-    }
-}
-
-/// A page that Back fetches anew holds the form that was sent: it is known, and nothing is undone twice.
-#[test]
-fn a_plan_has_one_form_however_often_it_is_fetched() {
+fn a_plan_has_one_form_however_often_it_is_fetched_and_is_carried_out_once() {
     let vault = vault();
     drop(vault.run(&["memory", "save", "tea at five"]).ok());
     let (_served, visitor) = Served::visited(&vault);
@@ -62,23 +29,9 @@ fn a_plan_has_one_form_however_often_it_is_fetched() {
     assert_eq!(form.get("form"), again.get("form"));
     let _ = visitor.submit(&form).is(303);
     let _ = visitor.submit(&again).is(303);
-    // Another look is another plan.
-    let other = visitor.get(&format!("/history/{saved}")).is(200).text();
-    assert!(!other.contains(form.get("form").unwrap()), "{other}");
-}
-
-#[test]
-fn what_cannot_be_taken_back_is_said_and_is_no_failure() {
-    let vault = vault();
-    drop(vault.run(&["memory", "save", "tea at five"]).ok());
-    let (_served, visitor) = Served::visited(&vault);
-    let newest = || visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
-    let saved = newest();
-    let form = visitor.form(&format!("/history/{saved}?plan=undo"), "undo", &saved);
-    let _ = visitor.submit(&form).is(303);
-    let plan = visitor.get(&format!("/history/{saved}?plan=undo")).is(200).text();
-    assert!(plan.contains("was undone already"), "{plan}");
-    // A form that was shown before it was undone elsewhere.
+    // Another look is another plan; a form of one that was shown before it was undone elsewhere comes late.
+    let other = visitor.get(&format!("/history/{saved}?plan=undo")).is(200).text();
+    assert!(!other.contains(form.get("form").unwrap()) && other.contains("was undone already"), "{other}");
     let late = form.with("form", "aaaaaaaaaaaaaaaaaaaaaa");
     assert!(visitor.submit(&late).is(409).text().contains("was undone already"));
     let by_person = visitor.json("/history?actor=human")[0]["id"].as_str().unwrap().to_owned();
@@ -253,8 +206,7 @@ fn a_finding_is_mended_by_its_button() {
         vault.write(&format!("{number}.md"), number.to_string());
     }
     drop(vault.run(&["history"]).ok());
-    let remove =
-        || (0..40).for_each(|number| std::fs::remove_file(vault.path(&format!("{number}.md"))).unwrap());
+    let remove = || (0..40).for_each(|number| fs::remove_file(vault.path(&format!("{number}.md"))).unwrap());
     remove();
     drop(vault.run(&["history"]).ok());
     let (_served, visitor) = Served::visited(&vault);
@@ -265,7 +217,7 @@ fn a_finding_is_mended_by_its_button() {
     remove();
     drop(vault.run(&["history"]).ok());
     let accept = visitor.form("/health", "accept", "");
-    std::fs::remove_file(vault.path("49.md")).unwrap();
+    fs::remove_file(vault.path("49.md")).unwrap();
     contains_all(visitor.submit(&accept).is(409).text(), &["missing files changed"]);
     visitor.submit(&visitor.form("/health", "accept", "")).is(303);
     assert!(!vault.has("7.md"));
@@ -282,7 +234,7 @@ fn a_finding_is_mended_by_its_button() {
             "from": commit, "subject": "restored: 1 file", "began": vault.now(),
             "steps": [{ "path": "45.md", "before": stored("45"), "after": stored("7") }],
         });
-        std::fs::write(&note, pending.to_string()).unwrap();
+        fs::write(&note, pending.to_string()).unwrap();
     };
     interrupt();
     visitor.submit(&visitor.form("/health", "finish", "")).is(303);

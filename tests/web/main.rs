@@ -25,7 +25,6 @@ mod forms;
 mod hand;
 #[path = "../support/http.rs"]
 mod http;
-mod large;
 mod lives;
 mod looking;
 mod odd;

@@ -17,15 +17,15 @@ fn the_pictures_of_the_documentation() {
         vault_agent::instance::DaemonLock::acquire(&sample.vault.state(), &sample.vault.root()).unwrap();
     let Some(tab) = Tab::enter(&served) else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
-    std::fs::create_dir_all(&folder).unwrap();
-    tab.cdp("Emulation.setScrollbarsHidden", serde_json::json!({"hidden": true}));
+    fs::create_dir_all(&folder).unwrap();
+    tab.cdp("Emulation.setScrollbarsHidden", json!({"hidden": true}));
     let shoot = |name: &str, path: &str, width: u32, dark: bool| {
         tab.look(width, dark);
         tab.go(path);
         tab.wait("h1");
         let file = folder.join(format!("{name}.png"));
         tab.shot(&file);
-        let size = std::fs::metadata(&file).unwrap().len();
+        let size = fs::metadata(&file).unwrap().len();
         assert!(size <= MOST, "{name} has {size} bytes");
     };
     let turn = served.visitor_of(&tab).get("/turns").text();
@@ -45,5 +45,5 @@ fn the_pictures_of_the_documentation() {
     }
     shoot("today-dark", "/", 1024, true);
     shoot("today-phone", "/", 360, false);
-    tab.cdp("Emulation.setScrollbarsHidden", serde_json::json!({"hidden": false}));
+    tab.cdp("Emulation.setScrollbarsHidden", json!({"hidden": false}));
 }

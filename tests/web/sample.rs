@@ -47,7 +47,7 @@ impl Sample {
         run(&["history"]);
         run(&["memory", "save", "the spare key is at Bob's", "--section", "House"]);
         vault.set_now("2026-12-01T09:20:00Z");
-        let look = Reply::tool("reminder_list", serde_json::json!({}));
+        let look = Reply::tool("reminder_list", json!({}));
         server.script(vec![look, Reply::text("The tomatoes, at nine.\nThe bins tomorrow.")]);
         run(&["routine", "run", "morning"]);
         vault.set_now("2026-12-01T09:30:00Z");

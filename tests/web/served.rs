@@ -65,7 +65,7 @@ impl Served {
         let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
         out.read_line(&mut line).expect("a line");
-        let Ok(said) = serde_json::from_str::<serde_json::Value>(&line) else {
+        let Ok(said) = serde_json::from_str::<Value>(&line) else {
             let _ = child.wait();
             panic!("no address: {line:?}\n{}", errors.iter().collect::<Vec<_>>().join("\n"));
         };
@@ -164,7 +164,7 @@ impl Visitor {
 
     /// The same page as JSON.
     #[track_caller]
-    pub fn json(&self, path: &str) -> serde_json::Value {
+    pub fn json(&self, path: &str) -> Value {
         let reply = self.request(path).header("Accept", "application/json").send(self.address).unwrap();
         reply.is(200).json()
     }

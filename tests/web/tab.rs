@@ -337,7 +337,7 @@ impl Tab {
         let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
         let reply = self.cdp("Page.captureScreenshot", json!({"format": "png", "clip": clip}));
         let png = data_encoding::BASE64.decode(reply["data"].as_str().expect("a picture").as_bytes());
-        std::fs::write(file, png.expect("a picture")).expect("a file");
+        fs::write(file, png.expect("a picture")).expect("a file");
     }
 }
 
@@ -347,7 +347,7 @@ impl Drop for Tab {
             let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
             if let Ok(png) = self.ask(async |b| b.driver.screenshot().await) {
-                let _ = std::fs::write(file, png);
+                let _ = fs::write(file, png);
             }
         }
     }
