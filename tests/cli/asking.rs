@@ -16,7 +16,7 @@ const OTHERS: &str = "the daemon leaves the answer to this process";
 /// The same moment again: a command moves the fixture's clock on.
 fn at_once(vault: &TestVault, args: &[&str]) -> Run {
     let now = vault.now().to_string();
-    let run = vault.run(args).ok();
+    let run = vault.run(&[&["-vv", "--json"], args].concat()).ok();
     vault.set_now(&now);
     run
 }
@@ -33,20 +33,11 @@ fn the_daemon_answers_as_the_process_itself_does() {
     let (url, server) = crate::reranker::endpoint(&["good"]);
     vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
     let questions: [&[&str]; 5] = [
-        &["-vv", "--json", "search", "peanuts"],
-        &["-vv", "--json", "search", "kind:memory peanuts -garden"],
-        &["-vv", "--json", "recall", "What is Kyle allergic to?"],
-        &[
-            "-vv",
-            "--json",
-            "recall",
-            "--inject",
-            "--expand",
-            "--scope",
-            "memory",
-            "Which language does Kyle prefer?",
-        ],
-        &["-vv", "--json", "search", "--deep", "peanuts"],
+        &["search", "peanuts"],
+        &["search", "kind:memory peanuts -garden"],
+        &["recall", "What is Kyle allergic to?"],
+        &["recall", "--inject", "--expand", "--scope", "memory", "Which language does Kyle prefer?"],
+        &["search", "--deep", "peanuts"],
     ];
     let alone: Vec<Run> = questions.iter().map(|question| at_once(&vault, question)).collect();
     assert!(alone.iter().all(|run| run.stderr.contains(NO_DAEMON)), "{}", alone[0].stderr);
@@ -63,7 +54,7 @@ fn the_daemon_answers_as_the_process_itself_does() {
     assert_eq!(server.requests().len(), 2);
     // What was written a moment ago is in the answer.
     vault.write("new.md", "A zeppelin over the garden.\n");
-    let found = at_once(&vault, &["--json", "search", "zeppelin"]).json();
+    let found = at_once(&vault, &["search", "zeppelin"]).json();
     assert_eq!(found["hits"][0]["path"], "new.md", "{found}");
     // Another time or other settings: the daemon can't know what this process would say.
     vault.set_now("2026-12-01T11:30:00Z");
@@ -79,7 +70,7 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
         ["", "{}\n", "<html>\n", "{\"refused\":\"no\"}\n", "{\"search\":{\"answer\":{},\"rest\":[]}}\n"]
     {
         let socket = vault.state().join("ask.sock");
-        let _ = std::fs::remove_file(&socket);
+        let _ = fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).unwrap();
         let talker = std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();

@@ -3,18 +3,25 @@
 
 use crate::support::prelude::*;
 
+/// What names the vault, its state and the time: each wrong one is told with what to do, and nothing is made of it.
 #[test]
-fn without_a_vault_there_is_a_hint() {
-    let vault = TestVault::new("");
-    let elsewhere = tempfile::tempdir().unwrap();
-    let run = Run::of(vault.command(&["status"]).current_dir(elsewhere.path()));
-    run.exits(2).warns("no vault at or above").warns("--vault DIR");
-}
-
-#[test]
-fn a_vault_that_is_no_folder_is_named() {
+fn what_names_no_vault_no_state_and_no_time_is_refused() {
     let vault = TestVault::new("//- /note.md\nhello\n");
-    vault.run(&["--vault", "note.md", "status"]).exits(2).warns("note.md");
+    let before = vault.tree();
+    let cases: [(fn(&mut Command) -> &mut Command, &str); 7] = [
+        (|status| status.current_dir("/"), "--vault DIR"),
+        (|status| status.args(["--vault", "note.md"]), "`note.md` is no folder"),
+        (|status| status.args(["--vault", ""]), "`--vault` is empty"),
+        (|status| status.env("VAULT_AGENT_NOW", "tomorrow"), "`VAULT_AGENT_NOW` is `tomorrow`"),
+        (|status| status.env("VAULT_AGENT_STATE_DIR", "state"), "`VAULT_AGENT_STATE_DIR` is `state`"),
+        (|status| status.env_remove("VAULT_AGENT_STATE_DIR").env("HOME", "x"), "no home directory is known"),
+        (|status| status.arg("--nonsense"), "unexpected argument"),
+    ];
+    for (spoilt, words) in cases {
+        Run::of(spoilt(&mut vault.command(&["status"]))).exits(2).warns(words);
+    }
+    assert_eq!(vault.tree(), before);
+    assert_eq!(vault.run(&[]).code, 2);
 }
 
 #[test]
@@ -41,7 +48,7 @@ const IN_A_VAULT: &str = "run, tick, tick --now 2026-12-01T09:30:00Z, check, rem
 #[test]
 fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
     let vault = TestVault::new("//- /note.md\n# Plain\n");
-    std::fs::remove_dir(vault.path(".obsidian")).unwrap();
+    fs::remove_dir(vault.path(".obsidian")).unwrap();
     let before = vault.tree();
     let root = vault.root();
     for args in IN_A_VAULT.split(", ") {
@@ -50,44 +57,13 @@ fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
         run.exits(2).warns("is no vault").warns("vault-agent init");
     }
     for dir in [vault.state(), vault.cache()] {
-        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{}", dir.display());
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{}", dir.display());
     }
     assert_eq!(vault.tree(), before);
     // And the way that it names works.
     let _ = vault.run(&["init", "."]).ok();
     assert_eq!(vault.read("note.md"), before["note.md"]);
     let _ = vault.run(&["memory", "save", "a fact"]).ok();
-}
-
-#[test]
-fn a_typo_in_the_settings_is_pointed_at() {
-    let vault = TestVault::new("//- /vault-agent.toml\n[notify]\nknd = \"console\"\n");
-    insta::assert_snapshot!(vault.run(&["status"]).shown(), @"
-    --- exit 2
-    error: [VAULT]/vault-agent.toml:2:1: unknown key `knd`
-    hint: did you mean `kind`?
-    ");
-}
-
-#[test]
-fn a_zone_that_does_not_exist_is_pointed_at() {
-    let vault = TestVault::new("//- /vault-agent.toml\n\ntimezone = \"Europe/Londen\"\n");
-    vault.run(&["status"]).exits(2).warns("vault-agent.toml:2:12").warns("Europe/London");
-}
-
-#[test]
-fn wrong_usage_is_exit_code_2() {
-    let vault = TestVault::new("");
-    assert_eq!(vault.run(&["nonsense"]).code, 2);
-    assert_eq!(vault.run(&["status", "--nonsense"]).code, 2);
-    assert_eq!(vault.run(&[]).code, 2);
-}
-
-#[test]
-fn a_clock_that_is_no_instant_is_wrong_usage() {
-    let mut vault = TestVault::new("");
-    vault.env("VAULT_AGENT_NOW", "tomorrow");
-    vault.run(&["status"]).exits(2).warns("`VAULT_AGENT_NOW` is `tomorrow`, which is no instant");
 }
 
 #[test]
@@ -111,18 +87,11 @@ fn with_json_a_failure_is_one_document_too() {
 fn results_that_can_not_be_written_are_a_problem() {
     let vault = TestVault::new("");
     let _ = vault.run(&["memory", "save", "Likes tea"]).ok();
-    for args in [
-        &["status"][..],
-        &["--json", "status"],
-        &["status", "--watch"],
-        &["check"],
-        &["man"],
-        &["completions", "zsh"],
-        &["memory", "list"],
-        &["history"],
-    ] {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = vault.command(args).stdout(full).output().unwrap();
+    const ALL: &str =
+        "status, --json status, status --watch, check, man, completions zsh, memory list, history";
+    for args in ALL.split(", ").map(|line| line.split(' ').collect::<Vec<_>>()) {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = vault.command(&args).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(said.starts_with("error: ") && said.contains("could not be written"), "{args:?}: {said}");
@@ -130,45 +99,11 @@ fn results_that_can_not_be_written_are_a_problem() {
 }
 
 #[test]
-fn warnings_are_sentences_unless_all_is_asked_for_and_have_no_colours_in_a_pipe() {
-    for args in [&["-v", "status"][..], &["status"]] {
-        let vault = TestVault::new("");
-        std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
-        let run = vault.run(args).ok();
-        let said = "warning: the delivery journal is no database any more: put aside, a new one begun (from ";
-        let is_plain = args.len() == 1;
-        assert_eq!(run.stderr.starts_with(said), is_plain, "{run:?}");
-        assert!(run.stderr.contains("WARN") != is_plain && !run.stderr.contains('\u{1b}'), "{run:?}");
-        assert!(!is_plain || !run.stderr.contains("vault_agent::"), "{run:?}");
-    }
-}
-
-#[test]
-fn a_home_that_is_no_path_from_the_root_is_none() {
-    let vault = TestVault::new("");
-    for home in ["elsewhere", "./x"] {
-        let mut command = vault.command(&["status"]);
-        let run = Run::of(command.env("HOME", home).env_remove("VAULT_AGENT_STATE_DIR"));
-        run.exits(2).warns("no home directory is known");
-        assert!(!vault.has(home));
-    }
-}
-
-#[test]
-fn completions_and_manual_name_the_commands() {
-    let vault = TestVault::new("");
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(vault.run(&["completions", shell]).ok().stdout.contains("doctor"), "{shell}");
-    }
-    contains_all(vault.run(&["man"]).ok().stdout, &[".TH vault-agent", "doctor"]);
-}
-
-#[test]
 fn a_folder_that_is_gone_is_named_with_what_to_do() {
     let vault = TestVault::new("");
     let gone = vault.home().join("gone");
     for args in [&["status"][..], &["init"], &["search", "x"]] {
-        std::fs::create_dir(&gone).unwrap();
+        fs::create_dir(&gone).unwrap();
         // The shell stands in a folder that it removes.
         let mut shell = vault.started_by(&["sh", "-c", "/bin/rmdir \"$PWD\"; exec \"$0\" \"$@\""], args);
         let run = Run::of(shell.env_remove("VAULT_AGENT_VAULT").current_dir(&gone));
@@ -215,10 +150,10 @@ fn what_prints_a_document_prints_json_when_asked() {
     let unit = vault.json(&["service", "install", "--print"]);
     assert!(unit["unit"].as_str().unwrap().contains("run --vault") && unit["path"].is_string());
     let pages = vault.home().join("pages");
-    std::fs::create_dir(&pages).unwrap();
-    std::fs::write(pages.join("other.1"), "another program's\n").unwrap();
+    fs::create_dir(&pages).unwrap();
+    fs::write(pages.join("other.1"), "another program's\n").unwrap();
     let written = vault.json(&["man", "--out", pages.to_str().unwrap()]);
-    let there = std::fs::read_dir(&pages).unwrap().count() - 1;
+    let there = fs::read_dir(&pages).unwrap().count() - 1;
     assert!(written["pages"] == there && there > 20 && pages.join("vault-agent-run.1").is_file());
     vault.env("PATH", "/no/such/folder");
     let installed = vault.run(&["--json", "service", "install"]).json();
@@ -250,7 +185,7 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.run(&["audit"]).code, 0);
     let again = vault.json(&["tick"]);
-    assert_eq!(again["fired"], serde_json::json!([]), "undone, but never told twice: {again}");
+    assert_eq!(again["fired"], json!([]), "undone, but never told twice: {again}");
     // What the tick does anew holds no undo up.
     vault.run(&["undo"]).ok().says("a mistake");
 }
@@ -266,7 +201,7 @@ fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
     vault.run(&tick).ok().warns_not("last valid");
     for is_gone in [false, true] {
         match is_gone {
-            true => std::fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
+            true => fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
             false => vault.write("vault-agent.toml", ""),
         }
         for (args, code) in [(&tick[..], 1), (&["remind", "list"][..], 0)] {
@@ -289,16 +224,16 @@ fn a_vault_that_is_not_mounted_is_not_made_anew() {
         let vault = TestVault::new(&format!("{zone}//- /a.md\nwords\n"));
         let _ = vault.run(&["history"]).ok();
         let root = vault.root();
-        std::fs::rename(&root, root.with_extension("away")).unwrap();
+        fs::rename(&root, root.with_extension("away")).unwrap();
         if made {
-            std::fs::create_dir(&root).unwrap();
+            fs::create_dir(&root).unwrap();
         }
         let at = |args: &[&str]| {
             let mut command = vault.command(&[&["--vault", root.to_str().unwrap()], args].concat());
             Run::of(command.current_dir(vault.home()))
         };
         at(&["run"]).exits(2).warns("is missing or empty, and had notes before").warns("vault-agent init");
-        assert!(std::fs::read_dir(&root).map_or(!made, |mut names| made && names.next().is_none()));
+        assert!(fs::read_dir(&root).map_or(!made, |mut names| made && names.next().is_none()));
         let _ = at(&["init", root.to_str().unwrap()]).ok();
     }
 }
@@ -307,15 +242,14 @@ fn a_vault_that_is_not_mounted_is_not_made_anew() {
 fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() {
     let mut vault = TestVault::new("//- /file.md\nwords\n//- /plain/a.md\nwords\n");
     let tools = vault.home().join("tools");
-    std::fs::create_dir(&tools).unwrap();
+    fs::create_dir(&tools).unwrap();
     vault.env("PATH", tools.to_str().unwrap());
     for (place, why) in [("file.md", "is no folder"), ("plain", "is no vault"), ("none", "is not there")] {
         vault.run(&["--vault", place, "service", "install"]).exits(2).warns(why).warns("hint: ");
     }
     let installed = vault.run(&["--json", "service", "install"]).json();
-    let unit = std::path::PathBuf::from(
-        installed["path"].as_str().unwrap().replace("[HOME]", vault.home().to_str().unwrap()),
-    );
+    let unit =
+        PathBuf::from(installed["path"].as_str().unwrap().replace("[HOME]", vault.home().to_str().unwrap()));
     assert!(unit.is_file());
     if cfg!(target_os = "linux") {
         write_program(tools.join("systemctl"), "#!/bin/sh\necho \"$@\" >> \"$HOME/said\"\n");
@@ -332,9 +266,9 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
     }
     vault.run(&["service", "uninstall"]).exits(1).warns("the service may still run").lacks("removed");
     assert!(unit.is_file());
-    std::fs::remove_dir_all(tools).unwrap();
+    fs::remove_dir_all(tools).unwrap();
     let root = vault.root();
-    std::fs::rename(&root, root.with_extension("away")).unwrap();
+    fs::rename(&root, root.with_extension("away")).unwrap();
     let mut command = vault.command(&["--vault", root.to_str().unwrap(), "service", "uninstall"]);
     let _ = Run::of(command.current_dir(vault.home())).ok();
     assert!(!unit.exists());
@@ -344,15 +278,15 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
 fn what_can_not_be_written_is_named() {
     let vault = TestVault::new("");
     for folder in [".config", "Library"] {
-        std::fs::write(vault.home().join(folder), "no folder\n").unwrap();
+        fs::write(vault.home().join(folder), "no folder\n").unwrap();
     }
-    std::fs::create_dir_all(vault.home().join(".claude/settings.json.before-vault-agent/x")).unwrap();
-    std::fs::write(vault.home().join(".claude/settings.json"), "{}\n").unwrap();
+    fs::create_dir_all(vault.home().join(".claude/settings.json.before-vault-agent/x")).unwrap();
+    fs::write(vault.home().join(".claude/settings.json"), "{}\n").unwrap();
     for args in [&["service", "install"][..], &["hook", "install", "--no-memories"]] {
         vault.run(args).exits(1).warns("can't write `[HOME]/").warns("the right to write there");
     }
     let pages = vault.home().join("pages");
-    std::fs::create_dir_all(pages.join("vault-agent.1")).unwrap();
+    fs::create_dir_all(pages.join("vault-agent.1")).unwrap();
     let said = vault.run(&["man", "--out", pages.to_str().unwrap()]);
     said.exits(1).warns("can't write `[HOME]/pages`: ");
 }
@@ -363,7 +297,6 @@ fn an_empty_variable_names_no_vault_and_hook_is_a_command() {
     vault.env("VAULT_AGENT_VAULT", "");
     let _ = vault.run(&["search", "words"]).ok();
     let _ = vault.run_with(&["hook", "stop"], "{}").ok();
-    vault.run(&["--vault", "", "search", "words"]).exits(2).warns("`--vault` is empty");
     for (args, code) in [
         (&["search", "hook", "--bogus"][..], 2),
         (&["--vault", "hook", "search", "--bogus"], 2),
@@ -381,16 +314,9 @@ fn a_path_that_is_no_utf_8_is_in_no_configuration() {
     use std::os::unix::ffi::OsStrExt;
     let vault = TestVault::new("");
     let odd = vault.home().join(std::ffi::OsStr::from_bytes(b"v\xff"));
-    std::fs::create_dir_all(odd.join(".obsidian")).unwrap();
+    fs::create_dir_all(odd.join(".obsidian")).unwrap();
     let mut command = vault.command(&["mcp-config", "recall"]);
     Run::of(command.env("VAULT_AGENT_VAULT", &odd)).exits(2).warns("isn't UTF-8");
-}
-
-#[test]
-fn a_relative_state_directory_is_refused() {
-    let mut vault = TestVault::new("//- Reminders.md\n\n");
-    vault.env("VAULT_AGENT_STATE_DIR", "state");
-    vault.run(&["tick"]).exits(2).warns("`VAULT_AGENT_STATE_DIR` is `state`");
 }
 
 #[test]

@@ -32,11 +32,6 @@ fn a_route_is_shown_with_its_reason() {
     assert_eq!(pick(&code, "brain chain rule category"), json!(["local", ["local", "claude"], 2, "code"]));
     assert_eq!(route(&["hi", "--channel", "100000000000000003"])["rule"], 1);
     assert_eq!(route(&["hi", "--attachment", "image"])["category"], "vision");
-    insta::assert_snapshot!(vault.run(&["brain", "route", "fix this code"]).shown(), @r"
-    local, then claude
-    Route 2 fits: the category is code.
-    category: code
-    ");
     let nobody = TestVault::new("").run(&["--json", "brain", "route", "hi"]).ok().json();
     assert_eq!((&nobody["brain"], &nobody["chain"]), (&json!(null), &json!([])));
 }
@@ -56,10 +51,6 @@ fn brains_are_listed_as_they_are_remembered() {
     doctor.exits(1).says("FAIL brain        claude: there is no key; set `TEST_CLAUDE_KEY`");
 
     vault.env("TEST_CLAUDE_KEY", "sk-ant-a-key");
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r"
-    claude  messages  claude-sonnet-4-6  https://api.anthropic.com  not asked yet
-    local   chat      qwen3:4b           http://127.0.0.1:9         not asked yet
-    ");
     let status = vault.run(&["status"]).ok();
     status.says("brain     claude: not asked yet\nbrain     local: not asked yet\n");
     assert_eq!(vault.json(&["status"])["brains"][1]["name"], "local");
@@ -142,56 +133,21 @@ fn usage_is_added_up_from_the_logs() {
     assert_eq!(rows(&days, &["key", "calls"]), json!([["2026-11-29", 3], ["2026-11-30", 3]]));
     let since = vault.json(&["usage", "--since", "2026-11-30T12:00:00Z", "--by", "channel"]);
     assert_eq!(pick(&since, "from total/calls by/0/key"), json!(["2026-11-30T12:00:00+00:00", 2, "8"]));
-    insta::assert_snapshot!(vault.run(&["usage"]).shown(), @r"
-            answers  calls  failed    in  cached  out     usd
-    claude        1      3       1  1070     800  100  0.2500
-    local         1      3       2    10       0    5  0.0000
-    memory        1      0       0     0       0    0  0.0000
-    total         3      6       3  1080     800  105  0.2500
-    ");
     assert_eq!(vault.run(&["usage", "--since", "soonish"]).code, 2);
     let empty = TestVault::new("").run(&["--json", "usage"]).ok().json();
     assert_eq!((&empty["from"], &empty["by"]), (&json!(null), &json!([])));
 }
 
 #[test]
-fn a_brain_that_only_failed_says_so_and_when() {
-    let vault = vault(&server(500, "{}"));
-    let test = vault.run(&["brain", "test", "local"]);
-    test.exits(1);
-    assert!(test.stderr.starts_with("asking `local` (") && test.stderr.contains("at most 30 s"), "{test:?}");
-    let of = |row: &Value| row["detail"].as_str().unwrap().starts_with("local: fails");
-    assert_eq!(vault.doctor("brain").into_iter().find(of).unwrap()["status"], "fail");
-    contains_all(vault.run(&["brain", "list"]).ok().stdout, &["fails: no answer yet, last tried 09:30 ("]);
-    let list = vault.json(&["brain", "list"]);
-    assert!(list[1]["last_failed"].is_string() && list[1]["last_ok"].is_null(), "{list}");
-}
-
-#[test]
 fn a_chain_that_names_a_brain_which_is_not_there_says_what_to_do() {
     let vault = TestVault::new("");
     let one = "[[brain]]\nname = \"claude\"\nkind = \"messages\"\nmodel = \"m\"\n";
-    for (settings, error, hint) in [
-        (
-            format!("[assistant]\nchain = [\"claude\", \"local\"]\n{one}"),
-            "2:9: `assistant.chain` names `local`, and no `[[brain]]` has that name",
-            "add a `[[brain]]` with `name = \"local\"`, or name one of `claude`",
-        ),
-        (
-            "[recall]\nbrain = \"small\"\n".to_owned(),
-            "2:9: `recall.brain` names `small`, and no `[[brain]]` has that name",
-            "add a `[[brain]]` with `name = \"small\"`, or take this out: no brain is set up",
-        ),
-        (
-            format!("[assistant]\nday_tokens = 0\n{one}"),
-            "2:14: the day's budget of `[assistant]` is nothing at all",
-            "give more than 0, or take the key out for no bound",
-        ),
-    ] {
-        vault.write("vault-agent.toml", settings);
-        let said = format!("error: [VAULT]/vault-agent.toml:{error}\nhint: {hint}\n");
-        assert_eq!(vault.run(&["brain", "list"]).shown(), format!("--- exit 2\n{said}"));
-    }
+    vault.write("vault-agent.toml", format!("[assistant]\nchain = [\"claude\", \"local\"]\n{one}"));
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r#"
+    --- exit 2
+    error: [VAULT]/vault-agent.toml:2:9: `assistant.chain` names `local`, and no `[[brain]]` has that name
+    hint: add a `[[brain]]` with `name = "local"`, or name one of `claude`
+    "#);
 }
 
 #[test]

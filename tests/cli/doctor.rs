@@ -27,49 +27,12 @@ fn every_file_is_looked_at_once() {
 }
 
 #[test]
-fn near_misses_and_conflict_copies_are_shown_with_their_mend() {
-    let vault = TestVault::new(
-        "//- /Reminders.md\n- [ ] date=2026-02-30 time=08:00 recur=none msg=\"x\"\n\
-         //- /Reminders.sync-conflict-20261201-101500-ABCDEFG.md\nx\n",
-    );
-    vault.run(&["doctor"]).says("Reminders.md:1:").says("conflict copy").says("-> ");
-}
-
-#[test]
-fn broken_settings_fail_and_say_where() {
-    let vault = TestVault::new("//- /vault-agent.toml\ntimezone = 5\n");
-    vault.run(&["doctor"]).exits(1);
-    let found = vault.doctor("settings").remove(0);
-    assert_eq!(found["status"], "fail");
-    assert!(found["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
-}
-
-/// The key is taken from the comment, its header isn't: it counts for the table above.
-#[test]
-fn a_key_under_a_commented_header_is_told() {
-    let settings =
-        "[history]\nmax_file_bytes = 1000\n\n# [web]\n# listen = \"127.0.0.1:8790\"\nenabled = true\n";
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", settings);
-    let found = vault.doctor("settings").remove(0);
-    assert_eq!(found["status"], "warn");
-    let words = "vault-agent.toml:6: `enabled` counts for `[history]`: the `[web]` above it is commented out";
-    assert_eq!(found["detail"], words);
-    assert_eq!(found["fix"], "take the `#` from `[web]`, or move the line to where it belongs");
-}
-
-#[test]
 fn a_model_for_vectors_that_gives_none_is_said() {
     let vault = TestVault::new("//- /Note.md\nx\n");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for (settings, why) in [
-        ("provider = \"openai\"".to_owned(), "OPENAI_API_KEY"),
-        ("provider = \"local:models/none\"".to_owned(), "models/none"),
-        ("table = \"/nope\"".to_owned(), "is no directory"),
-        (
-            format!("provider = \"ollama\"\nmodel = \"m\"\nurl = \"http://127.0.0.1:{port}\""),
-            "can't be reached",
-        ),
+        ("provider = \"openai\"", "OPENAI_API_KEY"),
+        ("provider = \"local:models/none\"", "models/none"),
+        ("provider = \"ollama\"\nmodel = \"m\"\nurl = \"http://127.0.0.1:9\"", "can't be reached"),
     ] {
         vault.write("vault-agent.toml", format!("[embed]\n{settings}\n"));
         vault.run(&["doctor"]).exits(1);
@@ -79,12 +42,6 @@ fn a_model_for_vectors_that_gives_none_is_said() {
     }
     vault.write("vault-agent.toml", "# none\n");
     assert_eq!(vault.doctor("embeddings")[0]["status"], "ok");
-}
-
-#[test]
-fn a_merge_conflict_is_an_error_that_names_the_line() {
-    let vault = TestVault::new("//- /Reminders.md\nhello\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n");
-    vault.run(&["doctor"]).exits(1).says("Reminders.md:2: a merge conflict begins here");
 }
 
 #[test]
@@ -98,7 +55,7 @@ fn a_note_or_a_state_file_that_can_not_be_written_is_named() {
         (vault.state().join("edits/journal"), "edits/journal`"),
     ] {
         let flag = |flag: &str| {
-            let run = std::process::Command::new("chattr").arg(flag).arg(&file).status();
+            let run = Command::new("chattr").arg(flag).arg(&file).status();
             run.is_ok_and(|status| status.success())
         };
         if is_root && !flag("+i") {
@@ -119,11 +76,11 @@ fn what_can_not_be_used_in_the_state_directory_is_named() {
     let vault = TestVault::new("");
     for name in ["deliveries.sqlite", "machines.json", "edits/journal"] {
         let file = vault.state().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
         fifo(&file);
         vault.run(&["status"]).exits(2).warns(format!("{name}` is a pipe, where a file should be"));
         vault.run(&["doctor"]).exits(1).says("is a pipe, where a file should be");
-        std::fs::remove_file(file).unwrap();
+        fs::remove_file(file).unwrap();
     }
 }
 
@@ -140,6 +97,27 @@ fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
     vault.run(&["doctor"]).says("pipe` is no file");
 }
 
+/// Each row: a note, its text, and the check with its words.
+#[test]
+fn what_is_wrong_in_a_note_or_in_the_settings_is_named_with_its_place() {
+    for (note, text, name, words) in [
+        ("Reminders.md", "- [ ] date=2026-02-30 time=08:00 recur=none msg=\"x\"", "notes", "Reminders.md:1:"),
+        ("Reminders.sync-conflict-20261201-101500-ABCDEFG.md", "x", "vault", "conflict copy"),
+        ("Reminders.md", "x\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other", "notes", "Reminders.md:2: a merge"),
+        ("vault-agent.toml", "timezone = 5", "settings", "vault-agent.toml:1:12"),
+        // The key is taken from the comment, its header isn't: it counts for the table above.
+        ("vault-agent.toml", "[history]\n\n# [web]\nenabled = true", "settings", "counts for `[history]`"),
+        // The program's own data of time zones differs from the machine's in time.
+        ("vault-agent.toml", "timezone = \"America/Vancouver\"", "time zone", "America/Vancouver"),
+    ] {
+        let vault = TestVault::new("//- /Reminders.md\n");
+        vault.write(note, format!("{text}\n"));
+        let found = vault.doctor(name);
+        let is_it = |one: &Value| one["status"] != "ok" && one["detail"].as_str().unwrap().contains(words);
+        assert!(found.iter().any(|one| is_it(one) && one["fix"].is_string()), "{words}: {found:?}");
+    }
+}
+
 /// Each row: the settings, what is a file in the vault, and the check with its words.
 #[test]
 fn what_would_fail_later_is_named() {
@@ -149,24 +127,14 @@ fn what_would_fail_later_is_named() {
         ("[follow]\ncodex = \"~/none\"\n", "x", "follow", "`[follow] codex`: `[HOME]/none` is no folder"),
         ("[rerank]\nprovider = \"local:/nope\"\n", "x", "rerank", "/nope"),
         #[cfg(feature = "assistant")]
-        (
-            "[skill.a]\nkey_files = { KEY = \"~/k\" }\n",
-            "x",
-            "skills",
-            "a: the secret file `[HOME]/k` can be read",
-        ),
+        ("[skill.a]\nkey_files = { KEY = \"~/k\" }\n", "x", "skills", "secret file `[HOME]/k` can be read"),
         #[cfg(target_os = "linux")]
-        (
-            "[notify]\nkind = \"desktop\"\n",
-            "x",
-            "notify",
-            "`desktop` can't show anything from here: there is no",
-        ),
+        ("[notify]\nkind = \"desktop\"\n", "x", "notify", "`desktop` can't show anything from here"),
     ] {
         let vault = TestVault::new("");
         vault.write("vault-agent.toml", settings);
         vault.write(file, "x\n");
-        std::fs::write(vault.home().join("k"), "secret\n").unwrap();
+        fs::write(vault.home().join("k"), "secret\n").unwrap();
         set_mode(vault.home().join("k"), 0o644);
         let found = vault.doctor(name);
         let is_it = |one: &Value| one["status"] != "ok" && one["detail"].as_str().unwrap().contains(words);
@@ -211,12 +179,6 @@ fn other_mcp_servers_are_looked_at_and_none_is_started() {
 }
 
 #[test]
-fn zone_data_that_will_differ_is_said() {
-    let vault = TestVault::new("//- zone: America/Vancouver\n");
-    assert_eq!(vault.doctor("time zone")[0]["status"], "warn");
-}
-
-#[test]
 fn the_box_for_commands_is_described_rule_by_rule() {
     let rows = TestVault::new("").doctor("box");
     let said: String = rows.iter().filter_map(|row| row["detail"].as_str()).collect();
@@ -239,7 +201,7 @@ fn what_needs_no_decision_is_mended_and_said() {
     run.says("fixed: wrote vault-agent.toml with the time zone Asia/Tokyo");
     assert!(!vault.run(&["doctor", "--fix"]).ok().stdout.contains("fixed:"), "once");
     let open = |name: &str| {
-        std::fs::write(vault.home().join(name), "secret\n").unwrap();
+        fs::write(vault.home().join(name), "secret\n").unwrap();
         set_mode(vault.home().join(name), 0o644);
         vault.home().join(name)
     };
@@ -251,22 +213,9 @@ fn what_needs_no_decision_is_mended_and_said() {
     vault.run(&["doctor"]).exits(1).says("etcd` can be read by other users");
     vault.run(&["doctor", "--fix"]).says("fixed: `~/etcd` is yours alone now");
     assert_eq!(mode(key), 0o600);
-    vault.write("vault-agent.toml", plain);
-    let key = open("key");
-    let settings = vault
-        .read("vault-agent.toml")
-        .replace("#[discord]", "[discord]")
-        .replace("#[notify.", "[notify.")
-        .replace("#token_file", "token_file")
-        .replace("~/.config/vault-agent/discord-token", "~/key");
-    vault.write("vault-agent.toml", settings);
-    let report = vault.run(&["doctor", "--fix", "--json"]).json();
-    let fixed = "fixed: `~/key` is yours alone now (mode 600)";
-    assert_eq!(check(&report, "secrets")["detail"], fixed, "{report}");
-    assert_eq!(mode(key), 0o600);
-    // Every file that the settings name, not Discord's alone.
-    let settings = vault.read("vault-agent.toml");
-    for name in ["ntfy-token", "mail-password", "webhook-url", "webhook-secret"] {
+    // Every file that the settings name.
+    let settings = plain.replace("#[discord]", "[discord]").replace("#[notify.", "[notify.");
+    for name in ["discord-token", "ntfy-token", "mail-password", "webhook-url", "webhook-secret"] {
         let file = open(name);
         let named = format!("~/.config/vault-agent/{name}");
         let mut with = settings.replace(&named, &format!("~/{name}"));

@@ -99,6 +99,11 @@ fn a_day_asks_the_best_five_and_the_rest_is_left() {
     let before = vault.read("Inbox.md");
     let _ = vault.run(&["inbox", "scan"]).ok();
     assert_eq!(vault.read("Inbox.md"), before, "the day is full");
+    // What is said again moves up.
+    let last = asked[4]["text"].as_str().unwrap();
+    say(&vault, 9, last);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!((list(&vault).len(), &list(&vault)[0]["text"]), (5, &last.into()));
     // On the next day the rest is weighed anew, but for what the open questions leave no room for.
     vault.write("vault-agent.toml", "[inbox]\nopen = 6\n");
     vault.set_now("2026-11-23T10:00:00Z");
@@ -108,39 +113,12 @@ fn a_day_asks_the_best_five_and_the_rest_is_left() {
 }
 
 #[test]
-fn what_is_said_again_moves_its_question_up() {
-    let vault = scanned(&talk(&["I live in Graz.", "I'm allergic to nuts.", "I hate cold coffee."]));
-    let last = list(&vault)[2]["text"].as_str().unwrap().to_owned();
-    say(&vault, 9, &last);
-    let _ = vault.run(&["inbox", "scan"]).ok();
-    let all = list(&vault);
-    assert_eq!((all.len(), all[0]["text"].as_str().unwrap()), (3, last.as_str()));
-    let before = vault.read("Inbox.md");
-    let _ = vault.run(&["inbox", "scan"]).ok();
-    assert_eq!(vault.read("Inbox.md"), before, "once");
-}
-
-#[test]
 fn what_is_kept_is_text() {
-    let vault = scanned(&talk(&[
-        "Remember that ![[Secrets]] stays on my desk.",
-        "Remember that %% I like tea.",
-        "Remember that I pay \u{202e}tneg\u{e0041} to Bob.",
-        "Remember that - [ ] I sing on Mondays ^mine",
-    ]));
-    let asked = list(&vault);
-    assert_eq!(asked.len(), 4, "{asked:?}");
-    for one in &asked {
-        let _ = vault.run(&["inbox", "keep", one["id"].as_str().unwrap()]).ok();
-    }
+    let vault = scanned(&talk(&["Remember that ![[Secrets]] stays on my desk, %% and - [ ] I sing ^mine"]));
+    let _ = vault.run(&["inbox", "keep", &id(&vault, "Secrets")]).ok();
     let memory = vault.read("MEMORY.md");
-    let words = |line: &str| line.split_once("] ").unwrap().1.split(" [[").next().unwrap().to_owned();
-    let mut kept: Vec<String> = memory.lines().filter(|line| line.starts_with("- [")).map(words).collect();
-    kept.sort();
-    assert_eq!(kept.len(), 4, "{memory}");
-    for sign in ["![[", "%%", "- [ ]", " ^mine", "\u{202e}", "\u{e0041}"] {
-        assert!(!memory.contains(sign), "{sign}: {memory}");
-    }
+    assert!(memory.contains("stays on my desk"), "{memory}");
+    contains_none(&memory, &["![[", "%%", " ^mine"]);
 }
 
 #[test]
@@ -191,7 +169,7 @@ fn each_of_many_ticks_can_be_undone() {
             vault.run(&["undo", id.unwrap_or(step)]).ok().warns_not("nothing was undone");
         }
         assert_eq!(sorted(&vault.read("Inbox.md")), sorted(&inbox));
-        let memory = std::fs::read_to_string(vault.path("MEMORY.md")).unwrap_or_default();
+        let memory = fs::read_to_string(vault.path("MEMORY.md")).unwrap_or_default();
         assert!(!memory.contains("]]"), "{memory}");
         assert!(list(&vault).iter().all(|one| one["state"] == "open"), "{:?}", list(&vault));
     }
@@ -225,7 +203,7 @@ fn a_no_outlives_the_cache_and_the_state() {
         text.lines().filter(|line| !line.starts_with("- [ ]") || line.contains("asked=")).collect();
     vault.write("Inbox.md", mine.join("\n") + "\n");
     for folder in [vault.state(), vault.cache()] {
-        let _ = std::fs::remove_dir_all(folder);
+        let _ = fs::remove_dir_all(folder);
     }
     let before = vault.read("Inbox.md");
     let _ = vault.run(&["inbox", "scan"]).ok();
@@ -296,6 +274,11 @@ fn a_tick_keeps_what_is_ticked_and_drops_what_is_declined() {
     assert_eq!(tick["inbox"]["dropped"].as_array().unwrap().len(), 1, "{tick}");
     assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("MEMORY.md").contains("Graz"));
     assert_eq!(vault.json(&["tick"])["inbox"], Value::Null, "once");
+    // What undo brings back of a yes and of a no is a question.
+    let _ = vault.run(&["undo", "2"]).ok();
+    assert!(!remembers(&vault, "green tea"));
+    contains_all(vault.read("Inbox.md"), &["\n- [ ] [preferences]", "\n- [ ] [profile]"]);
+    assert_eq!(vault.json(&["tick"])["inbox"], Value::Null);
 }
 
 #[test]
@@ -340,28 +323,18 @@ fn what_held_before_and_holds_again_is_asked_again() {
 }
 
 #[test]
-fn what_undo_brings_back_of_a_no_is_a_question() {
-    let vault = scanned(TALK);
-    vault.write("Inbox.md", vault.read("Inbox.md").replacen("- [ ] [profile]", "- [-] [profile]", 1));
-    assert_eq!(pick(&vault.json(&["tick"]), "inbox/dropped").as_array().unwrap().len(), 1);
-    let _ = vault.run(&["undo"]).ok();
-    assert!(vault.read("Inbox.md").contains("\n- [ ] [profile]"), "{}", vault.read("Inbox.md"));
-    assert_eq!(vault.json(&["tick"])["inbox"], Value::Null);
-}
-
-#[test]
 fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let on = "//- /vault-agent.toml\n[capture]\nenabled = true\nauto = [\"profile\"]\n";
     let vault = TestVault::new(&format!("{TALK}{on}"));
     let daemon = Daemon::start(&vault, &["run"]);
     let places = vault.state().join("capture.json");
-    crate::support::until("the logs are read", || places.is_file());
+    until("the logs are read", || places.is_file());
     say(&vault, 1, "Remember that I prefer answers in German.");
     let asked = vault.until("Inbox.md", |text| text.contains("I prefer answers in German"));
     assert!(!asked.contains("green tea"), "what was said before is for a scan:\n{asked}");
     // A kill between the note and the place in the log asks nothing twice.
     daemon.terminate();
-    std::fs::write(&places, "{}").unwrap();
+    fs::write(&places, "{}").unwrap();
     let daemon = Daemon::start(&vault, &["run"]);
     say(&vault, 2, "My name is Anna Berg.");
     // What the settings let in is kept at once.
@@ -388,7 +361,7 @@ fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
 fn with_no_capture_nothing_is_read() {
     let vault = TestVault::new(TALK);
     let daemon = Daemon::start(&vault, &["run"]);
-    crate::support::until("it runs", || vault.run(&["--json", "status"]).json()["running"] == true);
+    until("it runs", || vault.run(&["--json", "status"]).json()["running"] == true);
     say(&vault, 1, "Remember that I prefer answers in German.");
     std::thread::sleep(Duration::from_secs(4));
     daemon.terminate();
@@ -404,7 +377,7 @@ fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_source
     for _ in 0..2 {
         let _ = vault.run(&["export", "--format", "okf", "--output", out.to_str().unwrap()]).ok();
     }
-    let read = |path: &str| std::fs::read_to_string(out.join(path)).unwrap();
+    let read = |path: &str| fs::read_to_string(out.join(path)).unwrap();
     let index = read("index.md");
     assert!(index.starts_with("---\nokf_version: \"0.2\"\n---\n# What "), "{index}");
     let tea = read("memory/anna-i-only-drink-green-tea.md");
@@ -418,35 +391,10 @@ fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_source
     }
     let own = read("memory/home-the-flat-has-60-m².md");
     assert!(!["sources", "generated", "verified"].iter().any(|name| own.contains(name)), "{own}");
-    let other = vault.home().join("other");
-    std::fs::write(&other, "x").unwrap();
-    let no = vault.run(&["export", "--format", "okf", "--output", other.to_str().unwrap()]);
-    no.exits(2).warns("is no export");
-    assert_eq!(vault.run(&["export", "--format", "okf"]).code, 2);
 }
 
 #[test]
-fn a_line_that_is_meant_and_not_understood_is_named_and_tasks_date_is_no_reason() {
-    let vault = scanned(TALK);
-    let tea = id(&vault, "green tea");
-    let ticked = |behind: &str| {
-        let tick = |line: &str| match line.strip_prefix("- [ ]").filter(|_| line.ends_with(&tea)) {
-            Some(rest) => format!("- [x]{rest}{behind}"),
-            None => line.to_owned(),
-        };
-        vault.read("Inbox.md").lines().map(|line| tick(line) + "\n").collect::<String>()
-    };
-    let (dated, wrong) = (ticked(" ✅ 2026-11-22"), ticked(" yes"));
-    vault.write("Inbox.md", wrong);
-    vault.run(&["inbox", "list"]).ok().warns("Inbox.md:").warns("`yes` is no field");
-    vault.write("Inbox.md", dated);
-    vault.run(&["inbox", "list"]).ok().warns_not("not understood");
-    let _ = vault.run(&["inbox", "keep", &tea]).ok();
-    assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("Inbox.md").contains("✅"));
-}
-
-#[test]
-fn a_line_that_lost_its_id_or_its_place_is_no_no() {
+fn a_line_that_is_not_understood_is_no_no_and_tasks_date_is_understood() {
     let vault = scanned(TALK);
     let (tea, note) = (id(&vault, "green tea"), vault.read("Inbox.md"));
     let line = note.lines().find(|line| line.ends_with(&tea)).unwrap();
@@ -455,6 +403,7 @@ fn a_line_that_lost_its_id_or_its_place_is_no_no() {
         (ticked.replace(&format!(" {tea}"), ""), "the id of the candidate is missing"),
         (format!("  {ticked}"), "begin"),
         (ticked.replacen('-', "*", 1), "begin"),
+        (format!("{ticked} yes"), "`yes` is no field"),
     ] {
         vault.write("Inbox.md", note.replacen(line, &broken, 1));
         let tick = vault.json(&["tick"]);
@@ -465,6 +414,8 @@ fn a_line_that_lost_its_id_or_its_place_is_no_no() {
         let tea = all.iter().find(|one| one["id"] == tea.as_str()).unwrap();
         assert_eq!(tea["state"], "open", "{broken}");
     }
+    vault.write("Inbox.md", note.replacen(line, &format!("{line} ✅ 2026-11-22"), 1));
+    vault.run(&["inbox", "list"]).ok().warns_not("not understood");
     vault.write("Inbox.md", note.replacen(&format!("{line}\n"), "- [ ] [todo] milk\n", 1));
     assert_eq!(vault.json(&["tick"])["near_misses"], json!([]));
     assert!(list(&vault).iter().any(|one| one["id"] == tea.as_str() && one["state"] == "dropped"));

@@ -12,18 +12,18 @@ fn a_new_vault_takes_the_zone_of_the_machine_and_has_its_sample_on_the_next_minu
     run.warns("dates and times are meant in Asia/Tokyo (this machine's time zone)");
     assert!(dir.join(".obsidian/snippets/vault-agent-logs.css").is_file());
     assert_eq!(vault.json(&["--vault", dir.to_str().unwrap(), "check"]), json!([]));
-    let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
+    let read = |note: &str| fs::read_to_string(dir.join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
     assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
     // Somebody's settings are not ours to change. (State belongs to one vault.)
     let own = vault.home().join("own");
     vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of own").to_str().unwrap());
-    std::fs::create_dir(&own).unwrap();
+    fs::create_dir(&own).unwrap();
     let paris = "timezone = \"Europe/Paris\"\n";
-    std::fs::write(own.join("vault-agent.toml"), paris).unwrap();
+    fs::write(own.join("vault-agent.toml"), paris).unwrap();
     let run = vault.run(&["init", own.to_str().unwrap()]).ok();
     run.warns("are meant in Europe/Paris (this machine is in Asia/Tokyo)");
-    assert_eq!(std::fs::read_to_string(own.join("vault-agent.toml")).unwrap(), paris);
+    assert_eq!(fs::read_to_string(own.join("vault-agent.toml")).unwrap(), paris);
     // A zone without a name leaves the template's.
     vault.env("TZ", "JST-9");
     let plain = vault.home().join("plain");
@@ -39,26 +39,21 @@ fn nothing_is_overwritten() {
     assert_eq!(vault.read("Reminders.md"), "my own\n");
     assert!(vault.has("Welcome.md"));
     let before = vault.tree();
-    assert_eq!(vault.json(&["init", "."])["created"], serde_json::json!([]));
+    assert_eq!(vault.json(&["init", "."])["created"], json!([]));
     assert_eq!(vault.tree(), before);
 }
 
 #[test]
 fn what_cannot_be_written_is_named_and_the_rest_is_made() {
-    let vault = TestVault::new("//- /sub/.obsidian\nno folder\n");
+    let vault = TestVault::new("//- /note.md\nhello\n//- /sub/.obsidian\nno folder\n");
+    vault.run(&["init", "note.md"]).exits(1).warns("can't make the folder `note.md`");
+    assert_eq!(vault.read("note.md"), "hello\n");
     let said = vault.run(&["init", "sub"]);
     said.exits(1)
         .says("created Welcome.md")
         .warns("not made: .obsidian/app.json: ")
         .warns("make way for them");
     assert!(vault.has("sub/MEMORY.md"));
-}
-
-#[test]
-fn a_file_in_the_place_of_the_folder_is_an_error() {
-    let vault = TestVault::new("//- /note.md\nhello\n");
-    vault.run(&["init", "note.md"]).exits(1).warns("can't make the folder `note.md`");
-    assert_eq!(vault.read("note.md"), "hello\n");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
     assert!(leaves.len() >= 4 && !above.is_empty(), "{made}");
     assert_eq!(made["written"].as_array().unwrap().len(), leaves.len() + above.len());
     let verified = vault.json(&["lcm", "verify"]);
-    assert_eq!(verified, serde_json::json!({"summaries": leaves.len() + above.len(), "bad": []}));
+    assert_eq!(verified, json!({"summaries": leaves.len() + above.len(), "bad": []}));
     let text = vault.read(LOG);
     let mut at = text.find("\n> [!user]").unwrap() + 1;
     for id in &leaves {
@@ -75,8 +75,7 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
     assert_eq!(found["hits"][0]["ref"], "[msg#^M00010]", "{found}");
     let found = vault.json(&["lcm", "grep", "--regex", r"painted \w+ on", "--scope", "summaries"]);
     assert!(found["hits"][0]["ref"].as_str().unwrap().starts_with("[sum_"), "{found}");
-    assert_eq!(vault.run(&["lcm", "grep", "--regex", "("]).code, 2);
-    assert_eq!(vault.json(&["lcm", "update", "--extract"])["written"], serde_json::json!([]));
+    assert_eq!(vault.json(&["lcm", "update", "--extract"])["written"], json!([]));
     vault.run(&["check"]).lacks("summaries/");
 }
 
@@ -84,36 +83,25 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
 fn what_is_lost_or_changed_is_shown_and_mended() {
     let vault = vault(520);
     let _ = vault.run(&["lcm", "update", "--extract"]).ok();
-    let (leaves, before) = (ids(&vault, 0), vault.tree());
+    let leaves = ids(&vault, 0);
     let note = |at: usize| format!("{FOLDER}/d0-{:04}.md", at + 1);
     // A deleted summary is missing, and comes back with its id.
-    std::fs::remove_file(vault.path(&note(1))).unwrap();
+    fs::remove_file(vault.path(&note(1))).unwrap();
     assert_eq!(bad(&vault)[0]["id"], leaves[1]);
     let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     assert_eq!(ids(&vault, 0), leaves);
     let _ = vault.run(&["lcm", "verify"]).ok();
-    let text = |tree: &std::collections::BTreeMap<String, String>| {
-        tree[&note(1)].split_once("\n---\n").unwrap().1.to_owned()
-    };
-    assert_eq!(text(&vault.tree()), text(&before), "an extract says the same again");
-    // The cache says nothing of it.
-    let _ = std::fs::remove_dir_all(vault.cache());
-    let _ = vault.run(&["lcm", "verify"]).ok();
-    // A log that somebody changed is told apart, and a gone one too; its summaries stay.
+    // A log that somebody changed is a finding of `check`, too.
     let log = vault.read(LOG);
     vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
-    assert!(bad(&vault)[0]["why"].as_str().unwrap().contains("changed after it was"));
     assert!(vault.run(&["check"]).stdout.contains(&format!("{}:1:1: `{LOG}` changed after", note(0))));
-    std::fs::remove_file(vault.path(LOG)).unwrap();
-    let gone = bad(&vault);
-    assert_eq!(gone.len(), before.keys().filter(|path| path.starts_with(FOLDER)).count());
-    assert!(gone[0]["why"].as_str().unwrap().contains("is gone"));
+    fs::remove_file(vault.path(LOG)).unwrap();
     // A log that a person moved is read there.
     let moved = format!("logs/old/{}", LOG.rsplit('/').next().unwrap());
     vault.write(&moved, &log);
     let _ = vault.run(&["lcm", "verify"]).ok();
     assert_eq!(vault.json(&["lcm", "expand", &leaves[0]])["blocks"][0]["path"], moved);
-    std::fs::remove_file(vault.path(&moved)).unwrap();
+    fs::remove_file(vault.path(&moved)).unwrap();
     vault.write(LOG, log);
     let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.
@@ -132,14 +120,14 @@ fn what_a_person_wrote_into_a_summary_stays() {
         vault.write(&note, &mine);
         vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
         if depth == 1 {
-            std::fs::remove_file(vault.path(&format!("{FOLDER}/d0-0002.md"))).unwrap();
+            fs::remove_file(vault.path(&format!("{FOLDER}/d0-0002.md"))).unwrap();
         }
         let _ = vault.run(&["lcm", "update", "--extract"]).ok();
         assert_eq!(vault.read(&note), mine);
         let told = bad(&vault);
         let delete = format!("edited by hand: delete `{note}`");
         assert!(told.iter().any(|bad| bad["why"].as_str().unwrap().contains(&delete)), "{told:?}");
-        std::fs::remove_file(vault.path(&note)).unwrap();
+        fs::remove_file(vault.path(&note)).unwrap();
         let _ = vault.run(&["lcm", "update", "--extract"]).ok();
         assert_eq!(bad(&vault), Vec::<Value>::new());
         vault.write(LOG, &log);
@@ -185,23 +173,13 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     let run = vault.run(&["lcm", "expand", &leaves[0]]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     run.warns("can't be given back: ").warns("^M00000");
-    // An event that was copied.
-    let copied = "\n^M00001\n\n> [!user] 2026-11-01T09:00:00Z Alice\n> again\n\n^M00000\n";
-    let twice = why(&log.replacen("\n^M00001\n", copied, 1));
-    assert!(twice.contains("holds the event ^M00000 more than once, at lines 6 and "), "{twice}");
-    // A note that was copied.
-    vault.write(LOG, &log);
-    vault.write(&format!("{FOLDER}/copy.md"), vault.read(&format!("{FOLDER}/d0-0001.md")));
-    let run = vault.run(&["lcm", "verify"]);
-    run.says("copy.md`").says("d0-0001.md` ");
-    std::fs::remove_file(vault.path(&format!("{FOLDER}/copy.md"))).unwrap();
     // Whoever does what is advised gets there.
     let _ = why(&log.replace("\n^M00000\n", "\n"));
     for _ in 0..3 {
         for bad in bad(&vault) {
             let why = bad["why"].as_str().unwrap();
             if let Some((path, _)) = why.split_once("delete `").and_then(|(_, rest)| rest.split_once('`')) {
-                std::fs::remove_file(vault.path(path)).unwrap();
+                fs::remove_file(vault.path(path)).unwrap();
             }
         }
         let _ = vault.run(&["lcm", "update", "--extract"]).ok();
@@ -228,11 +206,9 @@ fn what_can_not_be_searched_or_found_says_so() {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     for (args, code, words) in [
         (&["lcm", "grep"][..], 2, "there is nothing to search for"),
-        (&["lcm", "grep", "--regex", ""], 2, "there is nothing to search for"),
         (&["lcm", "grep", "--regex", "("], 2, "is no regular expression"),
         (&["lcm", "grep", "x", "--since", "whenever"], 2, "`whenever` is no time"),
         (&["lcm", "expand", "../../etc/passwd"], 1, "no summary has the id"),
-        (&["lcm", "describe", "sum_0000000000000000"], 1, "no summary has the id"),
     ] {
         vault.run(args).exits(code).warns(words);
     }

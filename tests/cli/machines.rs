@@ -62,22 +62,18 @@ fn a_machine_joins_and_leaves() {
     let id = server.read("vault-agent.toml");
     assert!(id.contains("\nvault = \"v-"), "{id}");
     // Once more: the id stays, and all is well.
-    let again = server.run(&["machines", "join", "--json"]).ok().json();
-    assert_eq!((again["ok"].as_bool(), again["checks"].as_array().unwrap().len()), (Some(true), 6));
+    assert_eq!(server.json(&["machines", "join"])["ok"], true);
     assert_eq!(server.read("vault-agent.toml"), id);
 
     let _ = server.run(&["tick"]).ok();
-    let status = server.run(&["machines", "--json"]).ok().json();
-    assert_eq!(pick(&status, "engine ok epoch voice"), json!(["git", true, 1, "server"]));
-    let seen = &status["machines"][0];
-    assert_eq!((seen["name"].as_str(), seen["holds"].as_bool()), (Some("server"), Some(true)));
-    assert_eq!(status["open"].as_array().unwrap().len(), 0);
+    let status = server.json(&["machines"]);
+    let wanted = json!(["git", true, 1, "server", "server", true]);
+    assert_eq!(pick(&status, "engine ok epoch voice machines/0/name machines/0/holds"), wanted);
     let shown = server.run(&["machines"]).ok();
     shown.says("voice     server (epoch 1)").says("machine   server, this one: seen");
 
     server.run(&["machines", "leave"]).ok().says("`server` has left");
-    let after = server.run(&["machines", "--json"]).ok().json();
-    assert_eq!((after["voice"].as_str(), after["machines"].as_array().unwrap().len()), (None, 0));
+    assert_eq!(pick(&server.json(&["machines"]), "voice machines"), json!([null, []]));
     assert!(server.run(&["machines", "leave"]).ok().stdout.contains("is not in the list"));
     server.run(&["machines", "take"]).exits(1).warns("no daemon runs here");
 }
@@ -113,37 +109,6 @@ fn another_vaults_store_and_a_taken_name_are_refused() {
         other.run(&["tick"]).warns(said).lacks("Stretch");
     }
     assert_eq!(voice(&server).as_deref(), Some("server"));
-}
-
-#[test]
-fn two_machines_tell_a_reminder_once() {
-    let store = store();
-    let text = settings(store.path(), "vault = \"v-1\"\n");
-    let (server, laptop) = (machine("server", &text), machine("laptop", &text));
-    let _ = server.run(&["tick"]).ok();
-    sync(&server, &laptop, "Reminders.md");
-    let _ = laptop.run(&["tick"]).ok();
-    server.set_now("2026-12-01T09:30:00Z");
-    laptop.set_now("2026-12-01T09:30:10Z");
-    server.run(&["tick"]).ok().says("Stretch");
-    // Its copy still has the line.
-    assert!(laptop.read("Reminders.md").contains("Stretch"));
-    laptop.run(&["tick"]).ok().lacks("Stretch");
-    assert!(!server.read("Reminders.md").contains("Stretch"), "{}", server.read("Reminders.md"));
-}
-
-#[test]
-fn a_tick_says_that_a_place_is_not_reached() {
-    let store = store();
-    let place = "\n[notify]\nkind = \"ntfy\"\n[notify.ntfy]\nurl = \"http://127.0.0.1:9\"\ntopic = \"t\"\n";
-    let server = machine("server", &settings(store.path(), place));
-    let _ = server.run(&["tick"]).ok();
-    server.set_now("2026-12-01T09:30:00Z");
-    let report = server.run(&["tick", "--json"]);
-    report.exits(1);
-    let failed = report.json()["failed"].as_array().unwrap().clone();
-    assert_eq!(failed.len(), 1, "{failed:?}");
-    assert!(server.read("Reminders.md").contains("Stretch"));
 }
 
 /// Half of the settings has come: which machine goes first, and what it does without the store, is its own; the reminder is

