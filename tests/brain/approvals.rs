@@ -4,7 +4,7 @@ use crate::brain::rig::*;
 use vault_agent::agent::approvals::{ApprovalDecision, digest_of};
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use vault_agent::agent::{VaultApprovals, Waiter};
-use vault_agent::format::approval::{Approval, ApprovalState, CheckboxMark};
+use vault_agent::format::approval::{Approval, CheckboxMark};
 
 use crate::brain::spending::World;
 
@@ -74,20 +74,6 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
     // Another turn and call: what counts is the text.
     assert_eq!(ask(&approvals, &two_lines, &caller(3)).await, YES);
     assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS, "once");
-    room.change(|note| note.replace("- [ ]", "- [-]"));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::No));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS, "it can be asked again");
-    // A tick after the time is none.
-    room.world.clock.advance(SignedDuration::from_mins(40));
-    room.change(|note| note.replace("- [ ]", "- [x]"));
-    assert_ne!(ask(&approvals, &two_lines, &caller(0)).await, YES);
-    assert!(room.lines().iter().any(|line| line.state == Some(ApprovalState::Expired)), "{}", room.note());
-    // Old lines go; a person's words stay.
-    room.change(|note| format!("{note}\nMy own words.\n"));
-    room.world.clock.advance(SignedDuration::from_hours(25));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS);
-    assert_eq!(room.lines().len(), 1, "{}", room.note());
-    assert!(room.note().contains("# Approvals") && room.note().contains("My own words."));
     // A question and its end are answered by a box, and no `undo` makes a used approval count again.
     let plan = room.workspace.history().unwrap().unwrap().plan_undo(9).unwrap();
     assert!(plan.writes.is_empty(), "{plan:?}");
@@ -207,7 +193,7 @@ fn what_is_asked_while_somebody_saves_the_note_or_asks_the_same_is_one_line() {
     // An editor that saves: for a moment the note is empty, and it is whole again before a line would be added.
     let (note, whole) = (room.path(), room.note());
     room.change(|_| String::new());
-    meanwhile("approval::before-line", "asks", move || std::fs::write(&note, &whole).unwrap());
+    meanwhile("approval::before-line", "asks", move || fs::write(&note, &whole).unwrap());
     assert_eq!(asking.block_on(left(&room.workspace, "ls")), WAITS);
     assert_eq!(room.lines().len(), 1, "{}", room.note());
     // Two turns that ask the same at once.
@@ -219,29 +205,4 @@ fn what_is_asked_while_somebody_saves_the_note_or_asks_the_same_is_one_line() {
     assert_eq!(asking.block_on(left(&room.workspace, "date")), WAITS);
     fail::remove("approval::before-line");
     assert_eq!(room.lines().len(), 2, "{}", room.note());
-}
-
-#[tokio::test]
-async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
-    for (mark, verdict, state) in [
-        ("- [x]", ApprovalVerdict::Yes, ApprovalState::Used),
-        ("- [-]", ApprovalVerdict::No, ApprovalState::Declined),
-    ] {
-        let room = Room::new("");
-        let approvals = VaultApprovals::new(&room.workspace, Waiter::Call);
-        let day = ApprovalSubject { always: None, reusable: true, ..wanted("go on today") };
-        let said = async {
-            when("the question", || !room.lines().is_empty()).await;
-            room.change(|note| note.replace("- [ ]", mark));
-            approvals.recheck();
-        };
-        let (day_caller, other) = (caller(0), Caller { brain: "other".into(), ..caller(0) });
-        let (one, two) = (ask(&approvals, &day, &day_caller), ask(&approvals, &day, &other));
-        assert_eq!(tokio::join!(one, two, said), (Ok(verdict), Ok(verdict), ()));
-        // Started anew, with nothing known but the note.
-        let anew = VaultApprovals::new(&room.workspace, Waiter::Call);
-        assert_eq!(ask(&anew, &day, &day_caller).await, Ok(verdict));
-        let states: Vec<_> = room.lines().iter().map(|line| line.state).collect();
-        assert_eq!(states, [Some(state)], "{}", room.note());
-    }
 }

@@ -2,18 +2,16 @@
 
 use crate::support::prelude::*;
 
-/// A vault with these brains, in this order; each speaks to the server of its number.
-async fn vault(brains: &[(&str, &str)], servers: &[&ModelServer]) -> TestVault {
-    let mut text = String::from("timezone = \"Europe/London\"\n");
-    for ((name, kind), server) in brains.iter().zip(servers) {
-        let url = server.url();
-        text.push_str(&format!(
-            "[[brain]]\nname = \"{name}\"\nkind = \"{kind}\"\nmodel = \"m-{name}\"\nurl = \"{url}\"\n\
-             key_env = \"TEST_KEY\"\nvision = true\nprice = {{ input = 1.0, output = 2.0 }}\n"
-        ));
-    }
+/// A brain that speaks to this server.
+fn brain(server: &ModelServer, kind: &str) -> String {
+    let more = "key_env = \"TEST_KEY\"\nvision = true\nprice = { input = 1.0, output = 2.0 }";
+    server.brain("b", kind, more)
+}
+
+/// A vault with this brain.
+fn vault(brain: &str) -> TestVault {
     let mut vault = TestVault::new("//- MEMORY.md\n# Memory\n\n## People\n- Anna drinks oolong tea only.\n");
-    vault.write("vault-agent.toml", text);
+    vault.write("vault-agent.toml", format!("timezone = \"Europe/London\"\n{brain}"));
     vault.env("TEST_KEY", "sk-canary-0123456789abcdef");
     vault
 }
@@ -26,7 +24,7 @@ fn ask(vault: &TestVault, args: &[&str]) -> Run {
 async fn each_wire_answers_with_what_memory_gives() {
     for kind in ["messages", "responses", "chat"] {
         let server = ModelServer::of(vec![Reply::text("Oolong.").usage(1000, 400, 50)]).await;
-        let vault = vault(&[("b", kind)], &[&server]).await;
+        let vault = vault(&brain(&server, kind));
         let _ = vault.run(&["reindex"]).ok();
         let run = ask(&vault, &["What does Anna drink?"]).ok();
         let report = run.json();
@@ -52,7 +50,7 @@ async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
         Reply::text("Saved."),
     ])
     .await;
-    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let vault = vault(&brain(&server, "chat"));
     let report = ask(&vault, &["Remember that Bert keeps bees."]).ok().json();
     assert_eq!(pick(&report, "tools/0/name tools/0/ok tools/1/ok"), json!(["memory_save", true, false]));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 1, "{report}");
@@ -76,43 +74,26 @@ async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_one_fails_the_next_answers_and_the_first_rests() {
-    let (first, second) = (ModelServer::start().await, ModelServer::start().await);
-    first.script(vec![Reply::status(429).retry_after(600)]);
-    second.respond(|_| Reply::text("Here."));
-    let vault = vault(&[("a", "messages"), ("b", "responses")], &[&first, &second]).await;
-    let report = ask(&vault, &["Hello there, who are you?"]).ok().json();
-    assert_eq!(report["brain"], "b");
-    let attempts = pick(&report["attempts"], "0/brain 0/class 1/brain 1/class");
-    assert_eq!(attempts, json!(["a", "rate_limit", "b", null]));
-    let again = ask(&vault, &["And again?"]).ok().json();
-    assert_eq!(again["attempts"].as_array().unwrap().len(), 1, "{again}");
-    assert_eq!(again["skipped"][0]["brain"], "a", "{again}");
-    assert!(again["skipped"][0]["until"].as_str().unwrap().starts_with("2026-12-01T09:40"), "{again}");
-    assert_eq!(first.requests().len(), 1);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_nobody_answers_memory_does_and_says_why() {
     let server = ModelServer::by(|_| {
         Reply::status(401).body(r#"{"error":{"message":"bad key sk-canary-0123456789abcdef"}}"#)
     })
     .await;
-    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let vault = vault(&brain(&server, "chat"));
     let run = ask(&vault, &["What does Anna drink?"]);
     run.exits(1);
     let report = run.json();
-    assert_eq!(report["brain"], Value::Null);
+    assert_eq!(pick(&report, "brain attempts/0/brain attempts/0/class"), json!([null, "b", "auth"]));
     assert!(report["answer"].as_str().unwrap().contains("oolong"), "{report}");
     run.warns("b did not answer (").lacks("sk-canary").warns_not("sk-canary");
-    let state = std::fs::read_to_string(vault.state().join("brains.json")).unwrap();
+    let state = fs::read_to_string(vault.state().join("brains.json")).unwrap();
     assert!(!state.contains("sk-canary"), "{state}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_brain_that_lacked_its_key_is_asked_again_where_the_settings_need_none() {
     let server = ModelServer::of(vec![Reply::text("Hello.")]).await;
-    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let vault = vault(&brain(&server, "chat"));
     let settings = vault.text("vault-agent.toml");
     vault.write("vault-agent.toml", settings.replace("TEST_KEY", "VAULT_AGENT_TEST_NO_KEY"));
     ask(&vault, &["Who are you?"]).exits(1).warns("there is no key");
@@ -122,7 +103,7 @@ async fn a_brain_that_lacked_its_key_is_asked_again_where_the_settings_need_none
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_no_brain_memory_answers_and_says_how_to_set_one_up() {
-    let vault = vault(&[], &[]).await;
+    let vault = vault("");
     let run = ask(&vault, &["What does Anna drink?"]).ok();
     assert!(run.json()["answer"].as_str().unwrap().contains("oolong"), "{run:?}");
     run.warns("[[brain]]");
@@ -137,10 +118,10 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
     ])
     .await;
     server.respond(|_| Reply::text("{}"));
-    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let vault = vault(&brain(&server, "chat"));
     let schema = vault.home().join("schema.json");
     let text = r#"{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"]}"#;
-    std::fs::write(&schema, text).unwrap();
+    fs::write(&schema, text).unwrap();
     let schema = schema.to_str().unwrap();
     let report = ask(&vault, &["--schema", schema, "Which colour?"]).ok().json();
     assert_eq!(report["answer"], r#"{"colour": "green"}"#);
@@ -159,12 +140,12 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
     assert!(again.body["tools"].is_null(), "{}", again.body["tools"]);
     contains_all(again.last_user(), &["I added it.", "Done before that:\n- `reminder_add"]);
     // A schema that leads back to itself without an end fits no answer.
-    std::fs::write(schema, r##"{"$ref":"#"}"##).unwrap();
+    fs::write(schema, r##"{"$ref":"#"}"##).unwrap();
     server.script(vec![Reply::text("{}"), Reply::text("{}")]);
     ask(&vault, &["--schema", schema, "Why?"]).exits(1).warns("doesn't have the form");
     // A pipe that nobody writes to costs no call.
     let count = server.requests().len();
-    std::fs::write(schema, r##"{"type":"object","properties":{"next":{"$ref":"#"}}}"##).unwrap();
+    fs::write(schema, r##"{"type":"object","properties":{"next":{"$ref":"#"}}}"##).unwrap();
     let pipe = vault.home().join("pipe");
     support::fifo(&pipe);
     let pipe = pipe.to_str().unwrap();
@@ -182,7 +163,7 @@ async fn a_confirmation_is_sent_before_the_program_ends_and_once() {
     .await;
     let place =
         ModelServer::by(|_| Reply { pause: Some(Duration::from_millis(300)), ..Reply::text("ok") }).await;
-    let mut vault = vault(&[("b", "chat")], &[&server]).await;
+    let mut vault = vault(&brain(&server, "chat"));
     let notify = format!("[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl = \"{}/hook\"\n", place.url());
     vault.write("vault-agent.toml", format!("{}{notify}", vault.read("vault-agent.toml")));
     vault.env("VAULT_AGENT_WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
@@ -196,9 +177,9 @@ async fn a_confirmation_is_sent_before_the_program_ends_and_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_picture_is_shown_and_other_files_are_refused() {
     let server = ModelServer::by(|_| Reply::text("A dot.")).await;
-    let vault = vault(&[("b", "messages")], &[&server]).await;
+    let vault = vault(&brain(&server, "messages"));
     let picture = vault.home().join("dot.png");
-    std::fs::write(&picture, b"\x89PNG dot").unwrap();
+    fs::write(&picture, b"\x89PNG dot").unwrap();
     let _ = ask(&vault, &["--image", picture.to_str().unwrap(), "What is it?"]).ok();
     assert!(server.requests()[0].body.to_string().contains("iVBORyBkb3Q="), "the bytes in base64");
     // A brain that sees no pictures isn't asked about one.
@@ -208,25 +189,9 @@ async fn a_picture_is_shown_and_other_files_are_refused() {
     assert_eq!(server.requests().len(), 1);
     for name in ["notes.txt", "notes.png"] {
         let text = vault.home().join(name);
-        std::fs::write(&text, "x").unwrap();
+        fs::write(&text, "x").unwrap();
         ask(&vault, &["--image", text.to_str().unwrap(), "What is it?"]).exits(2).warns("is no picture");
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refusal_is_an_answer_and_what_is_too_long_is_made_shorter() {
-    let server = ModelServer::start().await;
-    let vault = vault(&[("b", "chat")], &[&server]).await;
-    server.script(vec![Reply::text("").stop("content_filter")]);
-    let report = ask(&vault, &["What does Anna drink?"]).ok().json();
-    assert_eq!(report["answer"], "The model declined to answer.");
-    // Half a request that is too long is tried once.
-    server.script(vec![
-        Reply::status(400)
-            .body(r#"{"error":{"code":"context_length_exceeded","message":"maximum context length"}}"#),
-        Reply::text("Shorter."),
-    ]);
-    assert_eq!(ask(&vault, &["What does Anna drink?"]).ok().json()["answer"], "Shorter.");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -266,17 +231,14 @@ async fn a_secret_that_a_tool_found_is_masked_before_the_brain_gets_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
+async fn a_question_comes_from_standard_input_and_no_persona_bends_anything() {
     let server =
         ModelServer::by(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())))
             .await;
-    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let vault = vault(&brain(&server, "chat"));
     let run = vault.run_with(&["ask", "-"], "What does\nAnna drink?\n").ok();
     assert!(run.stdout.trim().ends_with("characters"), "{run:?}");
     assert!(server.requests()[0].last_user().contains("What does\nAnna drink?"));
-    for odd in ["🦀", &"x".repeat(4000)] {
-        let _ = ask(&vault, &[odd]).ok();
-    }
     assert_eq!(ask(&vault, &[" "]).code, 2, "an empty question is none");
     // A persona that is huge, no text or no file bends nothing.
     let told = || {

@@ -28,12 +28,9 @@ async fn a_turn_runs_no_more_rounds_than_it_may() {
     let server = ModelServer::of(vec![saves(1, "Oolong"), saves(1, "Sencha")]).await;
     let vault = vault(&server, "chat", "max_rounds = 1");
     let report = ask(&vault, "Go on.").ok().json();
-    assert!(
-        report["answer"]
-            .as_str()
-            .unwrap()
-            .starts_with("I stopped here: this turn reached its limit of 1 tool rounds")
-    );
+    let answer = report["answer"].as_str().unwrap();
+    assert!(answer.starts_with("I stopped here: this turn reached its limit of 1 tool rounds"), "{answer}");
+    assert!(answer.contains("Done before that:\n- `memory_save {"), "{answer}");
     assert_eq!(ran(&report), 1, "{report}");
     assert!(server.requests()[1].results()[0].contains("limit of tool rounds"));
     let notes: String = vault.tree().into_values().collect();
@@ -110,22 +107,10 @@ async fn a_server_that_tells_nothing_of_tokens_is_counted_by_characters() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_no_brain_says_so_the_answer_tells_what_was_done() {
-    let table = [
-        (vec![saves(1, "Oolong"), Reply::status(500)], "", "Done before that:\n- `memory_save {"),
-        (
-            vec![saves(1, "Oolong"), saves(1, "Sencha")],
-            "max_rounds = 1",
-            "tool rounds.\n\nDone before that:\n- `",
-        ),
-    ];
-    for (script, bound, expected) in table {
-        let server = ModelServer::of(script).await;
-        let vault = vault(&server, "chat", bound);
-        let report = ask(&vault, "Save it.").json();
-        let answer = report["answer"].as_str().unwrap();
-        assert!(answer.contains(expected) && answer.contains("Oolong number 0"), "{answer}");
-        assert!(!answer.contains("Sencha"), "{answer}");
-    }
+    let server = ModelServer::of(vec![saves(1, "Oolong"), Reply::status(500)]).await;
+    let report = ask(&vault(&server, "chat", ""), "Save it.").json();
+    let answer = report["answer"].as_str().unwrap();
+    contains_all(answer, &["Done before that:\n- `memory_save {", "Oolong number 0"]);
     // What only looked, or failed, changed nothing.
     let server = ModelServer::start().await;
     let look = Reply::tool("reminder_list", json!({})).and_tool("memory_save", json!({ "scope": "no" }));

@@ -109,35 +109,21 @@ async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there
         |length: usize| (0..length).map(|_| words[random.usize(..words.len())]).collect::<Vec<_>>().join(" ");
     let all: Vec<String> = (0..60).map(|_| format!("I say {}.\nAnd {}.", sentence(6), sentence(4))).collect();
     let world = World::new("", &all).await;
-    let mut round = 0;
-    world.server.respond(move |asked| {
-        round += 1;
-        let turns: Vec<Value> = serde_json::from_str(&asked.last_user()).unwrap_or_default();
+    world.server.script(vec![Reply::text("I'd rather not.")]);
+    world.server.respond(|asked| {
+        let turns: Vec<Value> = serde_json::from_str(&asked.last_user()).unwrap();
         let mut entries = Vec::new();
         for turn in &turns {
-            let text = turn["text"].as_str().unwrap_or_default();
-            let n = usize::try_from(turn["n"].as_u64().unwrap_or_default()).unwrap();
-            let chars: Vec<char> = text.chars().collect();
-            let cut = |from: usize, to: usize| {
-                chars[from.min(chars.len())..to.min(chars.len())].iter().collect::<String>()
-            };
-            for (at, quote) in [
-                cut(0, 20),
-                cut(3, 17),
-                text.to_uppercase(),
-                text.replace("say", "said"),
-                cut(5, 400),
-                format!("{text}!"),
-                String::new(),
-            ]
-            .into_iter()
-            .enumerate()
-            {
-                let place = if at % 3 == 2 { n + 1 } else { n };
-                entries.push(entry(place, &quote, &format!("fact {round} {n} {at} {quote}"), "cases"));
+            let (n, text) = (turn["n"].as_u64().unwrap() as usize, turn["text"].as_str().unwrap());
+            let cut = |from, length| text.chars().skip(from).take(length).collect::<String>();
+            let near = [text.to_uppercase(), text.replace("say", "said"), format!("{text}!")];
+            for (at, quote) in [cut(0, 20), cut(3, 14), cut(5, 400)].iter().chain(&near).enumerate() {
+                // Every third is of another message.
+                let place = n + usize::from(at % 3 == 2);
+                entries.push(entry(place, quote, &format!("fact {n} {at} {quote}"), "cases"));
             }
         }
-        if round == 1 { Reply::text("I'd rather not.") } else { found(&entries) }
+        found(&entries)
     });
     assert!(world.learn().await.unwrap() > 3);
     let blocks: HashMap<String, String> =
@@ -151,19 +137,14 @@ async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_brain_that_declines_finds_nothing_and_is_not_asked_for_ever() {
+async fn a_brain_that_declines_finds_nothing_and_one_that_rests_lets_its_turns_wait() {
     let world = World::new("", &said(&["I only drink green tea."])).await;
     world.server.script(vec![Reply::text("").stop("content_filter"), found(&[]).stop("length")]);
     assert_eq!(world.learn().await, Some(0));
-    assert_eq!(world.server.requests().len(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_brain_that_rests_lets_its_turns_wait() {
-    let world = World::new("", &said(&["I only drink green tea."])).await;
+    assert_eq!(world.server.requests().len(), 2, "it is not asked for ever");
     world.server.script(vec![Reply::status(429).retry_after(600)]);
     assert_eq!(world.learn().await, None);
     assert_eq!(world.learn().await, None, "it rests, and isn't asked");
-    assert_eq!(world.server.requests().len(), 1);
+    assert_eq!(world.server.requests().len(), 3);
     assert!(world.asked().is_empty() && !world.vault.has("Inbox.md"));
 }

@@ -1,10 +1,12 @@
 //! The same conversations over all three wires.
 
 use crate::brain::rig::*;
-use vault_agent::brain::{Message, MessagePart, Reply as Answer, Request, StopReason, ToolResult, Usage};
+use vault_agent::brain::{
+    Message, MessagePart, Reply as Answer, Request, StopReason, ToolCall, ToolResult, Usage,
+};
 
 /// The conversation so far, with an answer and its calls' results.
-pub fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
+fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
     let mut next = request.clone();
     next.messages.push(Message::Assistant {
         text: answer.text.clone(),
@@ -12,7 +14,7 @@ pub fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
         raw: answer.raw.clone(),
     });
     if !results.is_empty() {
-        let result = |(call, text): (&vault_agent::brain::ToolCall, &&str)| ToolResult {
+        let result = |(call, text): (&ToolCall, &&str)| ToolResult {
             call_id: call.id.clone(),
             text: (*text).to_owned(),
             is_error: false,
@@ -268,11 +270,7 @@ async fn pictures_schemas_and_cache_points() {
     let mut long = with_tool("?");
     long.cache_after = Some(0);
     for n in 0..6 {
-        let call = vault_agent::brain::ToolCall {
-            id: format!("c:{n}"),
-            name: "look".into(),
-            arguments: "{}".into(),
-        };
+        let call = ToolCall { id: format!("c:{n}"), name: "look".into(), arguments: "{}".into() };
         long.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call], raw: None });
         let result = ToolResult { call_id: format!("c:{n}"), text: "x".into(), is_error: true };
         long.messages.push(Message::ToolResults { results: vec![result] });
@@ -286,8 +284,7 @@ async fn pictures_schemas_and_cache_points() {
 fn repeated_ids_of_calls_are_told_apart() {
     let mut request = with_tool("?");
     for _ in 0..3 {
-        let call =
-            vault_agent::brain::ToolCall { id: "call:0".into(), name: "look".into(), arguments: "{}".into() };
+        let call = ToolCall { id: "call:0".into(), name: "look".into(), arguments: "{}".into() };
         let result = ToolResult { call_id: call.id.clone(), text: "x".into(), is_error: false };
         let tool_calls = vec![call.clone(), call];
         request.messages.push(Message::Assistant { text: String::new(), tool_calls, raw: None });

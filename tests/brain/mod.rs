@@ -2,7 +2,6 @@
 
 pub mod rig;
 
-mod aimock;
 mod approvals;
 mod asking;
 mod bounds;

@@ -76,7 +76,7 @@ async fn whatever_else_it_does_ours_is_given() {
         Reply::text("a\nb\nc\nd"),
         Reply::text("Anna drinks oolong since 1919"),
         Reply::text("Anna").stop("length"),
-        Reply::tool("look", serde_json::json!({})),
+        Reply::tool("look", json!({})),
     ];
     for (nth, reply) in wrong.into_iter().enumerate() {
         let (world, small, big) = world("").await;

@@ -3,7 +3,7 @@
 use crate::brain::rig::*;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
-use vault_agent::format::approval::{self, Approval, CheckboxMark};
+use vault_agent::format::approval::{self, Approval};
 use vault_agent::turn::{NewTurn, Responder, TurnAnswer, TurnJournal};
 
 /// A person who says this, or nothing until later, and what they were asked.
@@ -16,7 +16,7 @@ pub struct Person {
 #[async_trait]
 impl Approvals for Person {
     async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
-        asked.place.ask_approval(&shown(asked.subject)).await;
+        asked.place.ask_approval(&shown()).await;
         self.asked.lock().unwrap().push((asked.subject.clone(), asked.caller.turn.clone()));
         let verdict = || *self.says.lock().unwrap();
         when("the person's word", || verdict().is_some()).await;
@@ -24,21 +24,10 @@ impl Approvals for Person {
     }
 }
 
-/// A question as it is shown.
-fn shown(wanted: &ApprovalSubject) -> Approval {
-    Approval {
-        mark: CheckboxMark::Open,
-        id: "ap_AAAAAAAAAAAA".into(),
-        run: wanted.run.clone(),
-        hash: None,
-        why: Some(wanted.why.clone()),
-        brain: "one".into(),
-        always: None,
-        until: jiff::Timestamp::MAX,
-        turn: None,
-        state: None,
-        block_id: None,
-    }
+/// A question as it is shown; that it is, counts.
+fn shown() -> Approval {
+    let note = b"- [ ] ap_AAAAAAAAAAAA until=2099-01-01T00:00Z brain=one run=\"go on\"\n";
+    approval::parse(note).lines.remove(0).approval
 }
 
 /// A memory that always finds the same, or nothing.
