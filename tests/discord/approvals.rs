@@ -12,14 +12,13 @@ use super::traps::{APPROVAL, SENDING, Traps};
 
 /// `run` asks before it runs, unless the settings allow it; `page` gives text that nobody vouches for.
 struct Guarded {
-    root: std::path::PathBuf,
+    root: PathBuf,
     ran: Mutex<Vec<String>>,
-    hash: Mutex<Option<String>>,
 }
 
 impl Guarded {
     fn on(rig: &mut Rig) -> Arc<Self> {
-        let guarded = Arc::new(Self { root: rig.root(), ran: Mutex::default(), hash: Mutex::default() });
+        let guarded = Arc::new(Self { root: rig.root(), ran: Mutex::default() });
         rig.tools = guarded.clone();
         guarded
     }
@@ -53,12 +52,11 @@ impl Toolbox for Guarded {
         if call.name == "page" || !caller.tainted && allows(&allow, &doing) {
             return Precondition::Free;
         }
-        let (hash, always) = (self.hash.lock().unwrap().clone(), Some(doing.always()));
         Precondition::Ask(ApprovalSubject {
             run: command.clone(),
-            hash,
+            hash: None,
             why: "network".into(),
-            always,
+            always: Some(doing.always()),
             reusable: false,
         })
     }
@@ -110,8 +108,8 @@ fn results(rig: &Rig) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let (mut rig, tool) = rig_and_tool().await;
-    rig.times.progress_after = std::time::Duration::from_millis(10);
-    rig.times.progress_every = std::time::Duration::from_millis(50);
+    rig.times.progress_after = Duration::from_millis(10);
+    rig.times.progress_every = Duration::from_millis(50);
     let curl = run("curl https://a.example");
     rig.server.script(vec![curl.clone(), curl, Reply::text("Fetched.")]);
     let _running = rig.run().await;
@@ -143,7 +141,7 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     assert_eq!([0, 1].map(|at| lines(&rig)[at].state), [Some(Ended::Used), Some(Ended::Declined)]);
     // The questions are no part of the conversation.
     assert_eq!(rig.said(CHANNEL), ["<@500> fetch it", "Fetched."]);
-    contains_none(std::fs::read_to_string(&rig.log_files()[0]).unwrap(), &["May this run?"]);
+    contains_none(fs::read_to_string(&rig.log_files()[0]).unwrap(), &["May this run?"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -243,7 +241,7 @@ async fn what_nobody_answers_expires_and_that_is_no_no() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     let (rig, tool) = rig_and_tool().await;
-    rig.server.script(vec![run("curl a"), Reply::text("Fetched."), run("curl b"), Reply::text("Second.")]);
+    rig.server.script(vec![run("curl a"), Reply::text("Fetched.")]);
     let running = rig.run().await;
     rig.ask("fetch it");
     rig.asked(1).await;
@@ -253,25 +251,11 @@ async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     assert_eq!(open(&rig).len(), 1);
     running.crash().await;
     rig.write("Approvals.md", rig.text("Approvals.md").replace("- [ ]", "- [x]"));
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.wait_done(1).await;
     assert_eq!(tool.ran(), ["curl a"], "{}", results(&rig));
     assert_eq!(rig.questions_asked().len(), 1, "{}", results(&rig));
     assert!(rig.asked_text(1).await.ends_with("**Approved once.**"));
-
-    // Other files than those that were asked about: the tick counts for nothing.
-    *tool.hash.lock().unwrap() = Some("a".repeat(64));
-    rig.ask("with the skill");
-    contains_all(rig.asked_text(2).await, &[&"a".repeat(64)]);
-    running.crash().await;
-    rig.write("Approvals.md", rig.text("Approvals.md").replace("- [ ]", "- [x]"));
-    *tool.hash.lock().unwrap() = Some("b".repeat(64));
-    let _running = rig.run().await;
-    let question = rig.asked(3).await;
-    assert_eq!(tool.ran(), ["curl a"]);
-    rig.press(&question, "Once").await;
-    rig.wait_done(2).await;
-    assert_eq!(tool.ran(), ["curl a", "curl b"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

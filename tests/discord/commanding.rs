@@ -37,8 +37,6 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let choices = offered["callback"]["data"]["choices"].as_array().unwrap();
     let hours = |hour: &str| choices.iter().any(|choice| choice["value"].as_str().unwrap().ends_with(hour));
     assert!(hours("05:00") && hours("17:00"), "both that it can be: {offered}");
-    let reply = fake.reply(slash(ALICE, "remind", &[("when", "at 5"), ("what", "x")])).await;
-    assert!(reply.starts_with("That didn't work: `at 5` can be `"), "{reply}");
     let reply = fake.reply(slash(ALICE, "unremind", &[("reminder", &id)])).await;
     assert_eq!(reply, format!("Removed:\n```\n{line}\n```"));
     assert!(!reminders(&rig).contains("Mum"));
@@ -91,12 +89,12 @@ async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     rig.wait_said(CHANNEL, 3).await;
     let files = rig.log_files();
     assert_eq!(files.len(), 2);
-    let old = std::fs::read_to_string(&files[0]).unwrap();
+    let old = fs::read_to_string(&files[0]).unwrap();
     assert!(old.contains("This window ended here") && !old.contains("> new"));
-    assert!(std::fs::read_to_string(&files[1]).unwrap().contains("> new"));
+    assert!(fs::read_to_string(&files[1]).unwrap().contains("> new"));
     // A change of a message stands in the message's window, for who reads that one alone.
     let stands =
-        |file: usize, text: &str| std::fs::read_to_string(&files[file]).is_ok_and(|log| log.contains(text));
+        |file: usize, text: &str| fs::read_to_string(&files[file]).is_ok_and(|log| log.contains(text));
     rig.fake.edit(CHANNEL, first, "older");
     rig.wait("the edit", || stands(0, "> older")).await;
     rig.fake.delete(CHANNEL, first);
@@ -105,23 +103,13 @@ async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     // A lane writes one thing after the other, so once this stands there the deletion before it is written to its end.
     rig.say("more");
     rig.wait_said(CHANNEL, 4).await;
-    std::fs::remove_file(&files[0]).unwrap();
+    fs::remove_file(&files[0]).unwrap();
     rig.fake.delete(CHANNEL, second);
     rig.wait("the deletion where the window is gone", || stands(1, "> deleted [[")).await;
     assert!(!files[0].exists());
     assert_eq!(rig.command("status", &[]).await, "Nothing is scheduled.");
     assert_eq!(rig.command("undo", &[]).await, "That didn't work: there is nothing to undo");
     contains_all(rig.command("recall", &[("query", "dentist")]).await, &["The dentist is on Friday"]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commands_are_registered_at_each_start() {
-    let rig = Rig::new().await;
-    for time in 1..=2 {
-        let _running = rig.run().await;
-        rig.wait("registration", || rig.fake.world().command_writes == time).await;
-        assert_eq!(rig.fake.world().commands.len(), 14);
-    }
 }
 
 /// A notification as it stands in the channel.
@@ -222,30 +210,22 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
 async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     let rig = Rig::new().await;
     rig.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\"]\n");
-    let home = rig.path("Home.md");
-    let line = "- [ ] Bins 🔁 every week 📅 2026-11-20 09:30";
-    std::fs::write(&home, format!("# Home\n{line}\n")).unwrap();
+    rig.write("Home.md", "# Home\n- [ ] Bins 🔁 every week 📅 2026-11-20 09:30\n");
     let id = vault_agent::tasks::task_id("Home.md", "Bins");
     let _running = rig.run().await;
     let message = notify(&rig, MessageKind::Task, "Bins · Home.md", &id, true).await;
     assert_eq!(buttons(&message), 4, "no next time is skipped of a task");
     let snoozed = rig.press(&message, "tomorrow").await;
     assert!(snoozed.starts_with("Snoozed until "), "{snoozed}");
-    let text = std::fs::read_to_string(&home).unwrap();
-    let written = text.lines().nth(1).unwrap();
-    let rest = "🔁 every week 📅 2026-11-20 09:30";
-    assert!(written.starts_with("- [ ] Bins ⏰ ") && written.ends_with(rest), "{text}");
-    assert!(snoozed.contains(&format!("in Home.md:2 (tasks):\n```\n{written}\n```")), "{snoozed}");
+    contains_all(&snoozed, &["in Home.md:2 (tasks):\n```\n- [ ] Bins ⏰ "]);
     let done = rig.press(&message, "Done").await;
-    let text = std::fs::read_to_string(&home).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[1], "- [ ] Bins 🔁 every week 📅 2026-11-27 09:30");
-    assert!(lines[2].starts_with("- [x] Bins ⏰ ") && lines[2].contains(" ✅ "), "{text}");
-    assert!(done.starts_with("Done in Home.md:3 (tasks):\n```\n") && done.contains(lines[1]), "{done}");
+    assert!(done.starts_with("Done in Home.md:3 (tasks):\n```\n"), "{done}");
+    let text = rig.text("Home.md");
+    contains_all(&text, &["- [ ] Bins 🔁 every week 📅 2026-11-27 09:30\n- [x] Bins ⏰ "]);
     // The next one isn't the one that was told.
     let again = rig.press(&message, "Done").await;
     assert!(again.starts_with("That didn't work"), "{again}");
-    assert_eq!(std::fs::read_to_string(&home).unwrap(), text);
+    assert_eq!(rig.text("Home.md"), text);
     let listed = rig.command("reminders", &[]).await;
     contains_all(&listed, &["1 tasks of other plugins:", "Bins · Home.md:2 (tasks)"]);
 }

@@ -12,7 +12,7 @@ async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
     rig.fake.say(3000, ALICE, "in the thread");
     rig.wait_said(CHANNEL, 2).await;
     rig.wait_said(3000, 1).await;
-    assert!(rig.log_files().iter().all(|file| !std::fs::read_to_string(file).unwrap().contains(&token)));
+    assert!(rig.log_files().iter().all(|file| !fs::read_to_string(file).unwrap().contains(&token)));
     let events = rig.events(CHANNEL);
     assert_eq!(events[0].event.content, "the build needs [masked: github token], doesn't it?");
     assert_eq!(events[1].event.content, "DB_PASSWORD=[masked: password] works");
@@ -91,12 +91,12 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
         "url": "https://cdn.example/a.png", "proxy_url": "https://cdn.example/a.png", "content_type": "image/png" }] });
     let id = rig.fake.post(CHANNEL, ALICE, file);
     rig.wait_said(CHANNEL, 1).await;
-    let before = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+    let before = fs::read_to_string(&rig.log_files()[0]).unwrap();
     rig.fake.edit(CHANNEL, id, "saw");
     rig.wait("the edit", || rig.events(CHANNEL).len() >= 3).await;
     rig.fake.delete(CHANNEL, id);
     rig.wait("the deletion", || rig.events(CHANNEL).len() >= 4).await;
-    let after = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+    let after = fs::read_to_string(&rig.log_files()[0]).unwrap();
     assert!(after.starts_with(&before), "the log was rewritten");
     let events = rig.events(CHANNEL);
     let attached = "attached [a b.png](<https://cdn.example/a.png>) (image/png, 12.3 kB)";
@@ -128,7 +128,7 @@ async fn a_bound_thread_needs_no_further_mention() {
     }
     let file =
         rig.log_files().into_iter().find(|f| f.to_string_lossy().contains("discord-thread/3000")).unwrap();
-    assert!(std::fs::read_to_string(file).unwrap().contains("title: plans"));
+    assert!(fs::read_to_string(file).unwrap().contains("title: plans"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

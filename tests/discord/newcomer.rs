@@ -1,14 +1,14 @@
 //! `setup` with somebody who has just made a bot: the dialogue in a real terminal, against a Discord of our own.
 
-use crate::deliver::setting_up::{answers, begin, finish, has_lines, in_v, machine, secret, settings};
+use crate::deliver::setting_up::{answers, begin, finish, has_lines, in_v, machine, secret};
 use crate::discord::rig::*;
 
 /// A machine with an Obsidian vault whose Discord is ours.
 fn home(fake: &FakeDiscord) -> TestVault {
     let vault = machine();
-    std::fs::create_dir_all(vault.home().join("v/.obsidian")).unwrap();
+    fs::create_dir_all(vault.home().join("v/.obsidian")).unwrap();
     let settings = format!("[discord]\napi_base = \"{}\"\n", fake.api_base());
-    std::fs::write(vault.home().join("v/vault-agent.toml"), settings).unwrap();
+    fs::write(vault.home().join("v/vault-agent.toml"), settings).unwrap();
     vault
 }
 
@@ -46,33 +46,6 @@ async fn a_bot_is_set_up_step_by_step() {
     assert_eq!(said.len(), 1, "{said:?}");
     // What was set up is what `doctor` finds well.
     in_v(&home, &["doctor"]).says("can be read and written");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_can_not_be_sent_is_said_and_can_be_left_out_or_kept() {
-    let fake = FakeDiscord::start().await;
-    let mut home = home(&fake);
-    let token = fake.world().token.clone();
-    let refusal = serde_json::json!({"message": "Missing Permissions", "code": 50013});
-    fake.fault("POST", "/messages", Fault::Status(403, refusal), 2);
-    home.env("DISCORD_TOKEN", &token);
-    let mut at = begin(&home, "discord");
-    at.answer("As a bot", "bot");
-    assert!(at.answer("The bot's token", "").contains("Enter takes the one in `DISCORD_TOKEN`"));
-    at.answer("Which channel", "1");
-    at.answer("Your id at Discord?", "");
-    let said = at.answer("Which channel", "1");
-    assert!(said.contains("may not") && said.contains("`anyway` keeps it despite that"), "{said}");
-    at.answer("Which channel", "anyway");
-    let (said, _) = finish(at, false);
-    contains_all(&said, &["A service doesn't see what is set in your shell: `DISCORD_TOKEN`"]);
-    assert!(!settings(&home).contains("token_file"), "the token stays in the environment");
-    // Left out, all is as it was, but for the zone.
-    let again = self::home(&fake);
-    let mut at = begin(&again, "discord");
-    at.answer("As a bot", "skip");
-    finish(at, false);
-    assert!(!settings(&again).contains("kind = \"discord\""));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -56,12 +56,3 @@ async fn what_is_missing_is_one_sentence_each_and_goes_once_it_is_mended() {
     // The threads of the bound channel are found in its own server.
     assert!(!rig.fake.requests("GET", "/guilds/1000/threads/active").is_empty());
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_decodable_message_without_any_word_is_looked_up_and_logged() {
-    let (rig, _running) = Rig::running().await;
-    rig.fake.post(CHANNEL, ALICE, json!({ "content": "" }));
-    rig.say("after");
-    rig.wait_said(CHANNEL, 2).await;
-    assert_eq!(rig.said(CHANNEL), ["", "after"]);
-}

@@ -16,7 +16,7 @@ pub use vault_agent::discord::{BotNotifier, BotTimes, DiscordError, GatewayStatu
 pub use vault_agent::format::log::EventKind;
 use vault_agent::format::log::{self, LogBlock};
 pub use vault_agent::turn::TurnState;
-use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, facts};
+use vault_agent::turn::{Facts, TurnJournal, facts};
 
 pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;
@@ -43,28 +43,12 @@ impl TurnMemory for Dentist {
     }
 }
 
-/// Can't go on, whenever it is asked.
-pub struct Never;
-
-#[async_trait]
-impl Responder for Never {
-    async fn answer(&self, _: u64, _: &dyn Conversation, _: &CancellationToken) -> Result<TurnAnswer, Halt> {
-        Err(Halt::Later("nothing can be read".into()))
-    }
-
-    fn spent(&self, _: u64) -> Result<Facts, Halt> {
-        Ok(Facts::default())
-    }
-}
-
 pub struct Rig {
     pub fake: Arc<FakeDiscord>,
     /// What the brains of its settings are.
     pub server: ModelServer,
     folder: Arc<Folder>,
     pub settings: config::DiscordSettings,
-    /// Answers in the place of the assistant with the settings of the vault; without a brain that is memory.
-    pub responder: Option<Arc<dyn Responder>>,
     pub tools: Arc<dyn Toolbox>,
     /// Of the bot that was started last.
     pub approvals: Arc<Mutex<Option<Arc<VaultApprovals>>>>,
@@ -163,7 +147,6 @@ impl Rig {
             server: ModelServer::start().await,
             folder: Arc::new(Folder::new(&["state"])),
             settings,
-            responder: None,
             tools: Arc::new(CombinedToolbox::default()),
             approvals: Arc::default(),
             times: BotTimes::default(),
@@ -228,9 +211,7 @@ impl Rig {
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
-        let dirs = config::Dirs { state: self.state(), cache: self.cache() };
-        let vault = Vault::open(&self.root()).unwrap();
-        let mut workspace = Workspace::open_in(vault, dirs, self.clock.clone()).unwrap();
+        let mut workspace = support::workspace(self.dir(), self.clock.clone());
         workspace.zone = Zone::get("Europe/London").unwrap();
         Arc::new(workspace)
     }
@@ -250,16 +231,13 @@ impl Rig {
             settings: workspace.pass_settings(),
             machines: workspace.machines.clone(),
         };
-        let engine = || {
-            let parts = EngineParts {
-                tools: Arc::clone(&self.tools),
-                approvals: approvals.clone(),
-                memory: Arc::new(Dentist),
-                ..EngineParts::of(&workspace, &turns)
-            };
-            Arc::new(AnswerEngine::new(parts).unwrap()) as Arc<dyn Responder>
+        let parts = EngineParts {
+            tools: Arc::clone(&self.tools),
+            approvals: approvals.clone(),
+            memory: Arc::new(Dentist),
+            ..EngineParts::of(&workspace, &turns)
         };
-        let responder = self.responder.clone().unwrap_or_else(engine);
+        let responder = Arc::new(AnswerEngine::new(parts).unwrap());
         let (editor, redactor) =
             (Arc::clone(&workspace.editor), config::Settings::default().hooks.redactor());
         BotParts {
@@ -310,7 +288,7 @@ impl Rig {
 
     pub fn has_cursor(&self, channel: u64) -> bool {
         let file = self.state().join("discord-cursors.json");
-        std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("\"{channel}\"")))
+        fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("\"{channel}\"")))
     }
 
     /// Waits for something that only files or requests show.
@@ -328,9 +306,8 @@ impl Rig {
             let skipped = text.chars().count().saturating_sub(4000);
             text.chars().skip(skipped).collect::<String>()
         };
-        let program = end_of(std::fs::read_to_string(self.said_file()).unwrap_or_default());
-        let logs: Vec<String> =
-            self.log_files().iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
+        let program = end_of(fs::read_to_string(self.said_file()).unwrap_or_default());
+        let logs: Vec<String> = self.log_files().iter().map(|f| fs::read_to_string(f).unwrap()).collect();
         let end = end_of(logs.join("\n====\n"));
         let sent: Vec<String> = self.fake.texts(CHANNEL).into_iter().rev().take(5).collect();
         let turns = self.turn_journal().open_turns(None).unwrap();
@@ -353,7 +330,7 @@ impl Rig {
     pub fn events(&self, context: u64) -> Vec<LogBlock> {
         let files =
             self.log_files().into_iter().filter(|f| f.to_string_lossy().contains(&format!("/{context}/")));
-        files.flat_map(|file| log::parse(&std::fs::read(file).unwrap()).blocks).collect()
+        files.flat_map(|file| log::parse(&fs::read(file).unwrap()).blocks).collect()
     }
 
     /// How many events of the channel begin so.

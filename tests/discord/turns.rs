@@ -76,7 +76,8 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
     for wire in ["messages", "responses", "chat"] {
         let rig = Rig::with(&[("one", wire)]).await;
         rig.write("Assistant.md", "You are Zorba.\n");
-        rig.server.script(vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("Yes.")]);
+        rig.server
+            .script(vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("-# ⏳ asking one")]);
         let _running = rig.run().await;
         let question = rig.ask("when is the dentist?");
         rig.wait_done(1).await;
@@ -89,7 +90,7 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         assert_eq!(kinds(&rig), log, "{wire}");
         let events = rig.events(CHANNEL);
         assert!(events[1].event.content.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES"));
-        let text = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+        let text = fs::read_to_string(&rig.log_files()[0]).unwrap();
         assert!(text.contains("[!recall]-"), "folded: {text}");
         let fact_line = events[2].event.content.lines().last().unwrap();
         assert!(fact_line.starts_with("%% brain=one ") && fact_line.ends_with(" %%"), "{fact_line}");
@@ -108,7 +109,10 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         contains_all(&said, &["The dentist is on Friday"]);
         assert!(said.ends_with("when is the dentist?"), "{said}");
         // What was injected is never told again; what was said is.
+        // An answer that looks like a note of progress is one, and logged.
         rig.answer("sure?", 2).await;
+        assert_eq!(rig.said(CHANNEL).last().unwrap(), "-# ⏳ asking one");
+        assert_eq!((rig.server.requests().len(), rig.answers().len()), (2, 2), "one of each for a turn");
         let body = rig.server.requests()[1].body.to_string();
         assert!(!body.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES\\n"), "{body}");
         assert!(body.contains("when is the dentist?") && body.contains("On **Friday**."), "{body}");
@@ -279,7 +283,7 @@ async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
     rig.wait("the end of it", || rig.turns(TurnState::Dropped) == 1).await;
     assert_eq!(rig.noted("No answer: the question was taken back."), 1, "a crash now would lose it");
     let logs = rig.log_files();
-    let answers = usage::answers(&std::fs::read(&logs[0]).unwrap());
+    let answers = usage::answers(&fs::read(&logs[0]).unwrap());
     let (total, _) = usage::add_up(&answers, UsageGrouping::Brain, &jiff::tz::TimeZone::UTC);
     assert_eq!((total.answers, total.calls, total.input, total.output), (1, 2, 800, 30));
 }
@@ -310,6 +314,8 @@ async fn a_slash_question_is_not_taken_for_a_deleted_message_after_a_restart() {
     rig.server.respond(|_| Reply::text("Yes."));
     for nth in 1..=2 {
         let _running = rig.run().await;
+        rig.wait("the commands, at each start", || rig.fake.world().command_writes == nth).await;
+        assert_eq!(rig.fake.world().commands.len(), 14);
         rig.ask("may I?");
         rig.command("ask", &[("question", "and now?")]).await;
         rig.wait_done(2 * nth).await;
@@ -360,15 +366,6 @@ async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() 
         rig.wait("it goes", || rig.answers() == ["Done."]).await;
         drop(running);
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_looks_like_progress_is_logged() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    rig.server.script(vec![Reply::text("-# ⏳ asking one")]);
-    let _running = rig.run().await;
-    rig.answer("what do you say meanwhile?", 1).await;
-    assert_eq!(rig.said(CHANNEL).last().unwrap(), "-# ⏳ asking one");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,20 +5,6 @@ use super::turns::Look;
 use crate::discord::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_every_brain_is_down_memory_answers_and_says_why_in_one_sentence() {
-    let rig = Rig::with(&[("one", "messages"), ("two", "chat")]).await;
-    rig.server.script(vec![Reply::status(500), Reply::status(503)]);
-    let _running = rig.run().await;
-    let said = rig.answer("when is the dentist?", 1).await;
-    let (why, memory) = said.split_once("\n\n").unwrap();
-    assert!(why.starts_with("one did not answer (") && why.ends_with("nor did two."), "{why}");
-    assert!(memory.contains("The dentist is on Friday"), "{memory}");
-    let facts = rig.facts(CHANNEL).pop().unwrap();
-    assert_eq!((facts.brain.as_str(), facts.calls, facts.failed.len()), ("memory", 2, 2));
-    assert_eq!(facts.ctx, None);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_endless_answer_is_cut_and_pings_nobody() {
     let rig = Rig::with(&[("one", "chat")]).await;
     let _running = rig.run().await;
@@ -47,10 +33,6 @@ async fn questions_without_words_have_an_answer_too() {
     let said = rig.answers().pop().unwrap();
     assert!(said.contains("mast.pdf") && said.contains("application/pdf"), "{said}");
     assert!(!said.contains("https"), "a link that expires is no name: {said}");
-    let long = "word ".repeat(798);
-    let before = rig.answers().len();
-    rig.answer(&long, 3).await;
-    assert!(rig.answers()[before].starts_with("heard: word word"), "{:?}", rig.answers());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,8 +49,8 @@ async fn without_its_state_nothing_that_was_answered_is_answered_again() {
     tool.gate.add_permits(1);
     rig.wait_done(3).await;
     running.crash().await;
-    std::fs::remove_dir_all(rig.state()).unwrap();
-    std::fs::create_dir(rig.state()).unwrap();
+    fs::remove_dir_all(rig.state()).unwrap();
+    fs::create_dir(rig.state()).unwrap();
     rig.server.script(vec![Reply::text("Four.")]);
     let _running = rig.run().await;
     assert_eq!(rig.answer("four?", 1).await, "Four.");

@@ -228,14 +228,18 @@ async fn a_turn_keeps_the_settings_that_it_began_with() {
     let rig = Rig::new().await;
     rig.set(&rig.brains(&[("old", "messages")]));
     rig.server.script(vec![
-        Reply::tool("reminder_list", json!({})).after(Duration::from_secs(3)),
+        Reply::tool("reminder_list", json!({})).after(Duration::from_secs(4)),
         Reply::text("As I began."),
     ]);
     rig.server.respond(|asked| Reply::text(format!("By {}.", asked.body["model"].as_str().unwrap())));
     let daemon = rig.reading_daemon().await;
     rig.ask("first?");
     rig.server.wait_for(1).await;
+    // Other settings of the bot restart it, too.
     rig.set(&rig.brains(&[("new", "messages")]));
+    rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");
+    rig.wait("the next bot", || rig.fake.world().identifies == 2).await;
+    assert!(rig.answers().is_empty(), "it came too early to prove anything");
     rig.wait_done(1).await;
     let models: Vec<_> = rig.server.requests().iter().map(|asked| asked.body["model"].clone()).collect();
     assert_eq!(models, ["model-old", "model-old"]);
@@ -251,21 +255,6 @@ async fn a_turn_keeps_the_settings_that_it_began_with() {
     drop(daemon);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_turn_is_one_request_and_one_message() {
-    const TURNS: usize = 50;
-    let rig = Rig::with(&[("one", "messages")]).await;
-    rig.server.respond(|_| Reply::text("An answer of a few words, as most are."));
-    let running = rig.run().await;
-    for n in 0..TURNS {
-        rig.answer(&format!("question {n} about the dentist?"), n + 1).await;
-    }
-    drop(running);
-    let mut posted = rig.fake.requests("POST", "/messages");
-    posted.retain(|post| post.path.ends_with("/messages"));
-    assert_eq!((rig.server.requests().len(), posted.len()), (TURNS, TURNS));
-}
-
 /// The turn is ended by the word, once, also after one more restart, and nobody was asked again for it.
 async fn is_stopped(rig: &Rig, tool: &Look) {
     let running = rig.run().await;
@@ -279,33 +268,18 @@ async fn is_stopped(rig: &Rig, tool: &Look) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_word_to_stop_that_was_said_while_the_program_was_away_ends_what_ran() {
+async fn a_word_to_stop_counts_though_the_program_is_away_or_dies_before_it_is_obeyed() {
     let (rig, tool, running) = looking().await;
     running.crash().await;
     rig.ask("stop");
     is_stopped(&rig, &tool).await;
-}
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_word_to_stop_counts_though_the_program_dies_before_it_is_obeyed() {
     let (rig, tool, running) = looking().await;
     let traps = Traps::set(&rig);
     traps.arm(STOP, 0);
     rig.ask("stop");
     traps.crash(&rig, running).await;
     is_stopped(&rig, &tool).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_asked_after_a_word_to_stop_is_answered() {
-    let (rig, _, running) = looking().await;
-    running.crash().await;
-    rig.ask("and this?");
-    rig.ask("stop");
-    rig.ask("but this?");
-    let _running = rig.run().await;
-    rig.wait_done(3).await;
-    assert_eq!(rig.answers(), ["Stopped.", "Stopped.", "Yes."]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

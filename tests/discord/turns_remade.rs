@@ -31,7 +31,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         Reply::text("Oolong."),
         Reply::status(503),
         Reply::text("By the second."),
-        Reply::tool("memory_search", serde_json::json!({ "query": "Anna" })),
+        Reply::tool("memory_search", json!({ "query": "Anna" })),
         Reply::text("Still oolong."),
     ]);
     rig.server.respond(|_| Reply::text("As before."));
@@ -88,19 +88,6 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         let found = remade(&rig, id, true);
         assert_eq!(found["equal"], true, "from the settings that history has: {found}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_whose_answer_is_awaited_is_made_again() {
-    let rig = Rig::new().await;
-    rig.set(&rig.brains(&[("one", "messages")]));
-    rig.server.script(vec![Reply::hang()]);
-    let daemon = rig.reading_daemon().await;
-    let id = rig.ask("What does Anna drink?");
-    rig.wait("the request", || !rig.server.requests().is_empty()).await;
-    let found = remade(&rig, &id.to_string(), true);
-    assert_eq!(found["equal"], true, "{found}");
-    drop(daemon);
 }
 
 /// So many skills.
@@ -171,13 +158,14 @@ async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stopped_turn_s_request_is_made_again_and_one_with_a_file_that_is_not_kept_says_so() {
+async fn an_awaited_and_a_stopped_request_are_made_again_and_one_with_a_file_that_is_not_kept_says_so() {
     let rig = Rig::with(&[("one", "messages")]).await;
     rig.prepend("[assistant]\ntools = []\n");
     rig.server.script(vec![Reply::hang(), Reply::text("Read.")]);
     let running = rig.run().await;
-    rig.ask("one?");
+    let awaited = rig.ask("one?").to_string();
     rig.server.wait_for(1).await;
+    assert_eq!(remade(&rig, &awaited, true)["equal"], true, "{}", remade(&rig, &awaited, true));
     assert_eq!(rig.command("stop", &[]).await, "Stopped.");
     rig.wait_done(1).await;
     rig.fake.world().files.insert("9".into(), b"oolong".to_vec());
@@ -198,30 +186,15 @@ async fn a_stopped_turn_s_request_is_made_again_and_one_with_a_file_that_is_not_
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_turn_that_waits_to_be_tried_again_can_be_stopped() {
-    let mut rig = Rig::new().await;
-    rig.responder = Some(std::sync::Arc::new(Never));
-    let _running = rig.run().await;
-    let id = rig.ask("when is the dentist?");
-    let turns = rig.turn_journal();
-    rig.wait("it is accepted", || turns.turn(id).unwrap().is_some()).await;
-    // A press between two waits meets nobody; the next one does.
-    while rig.command("stop", &[]).await != "Stopped." {}
-    rig.wait_done(1).await;
-    assert_eq!(rig.answers(), ["Stopped."]);
-    assert_eq!(turns.turn(id).unwrap().unwrap().state, TurnState::Done);
-}
-
 /// A log of the last hours with 130 messages of some 250 tokens; one says what colour the mast gets.
 fn log() -> String {
     let mut text = format!("---\nsurface: discord-channel\ncontext_id: \"{CHANNEL}\"\n---\n");
-    let begin = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(12);
+    let begin = Timestamp::now() - SignedDuration::from_hours(12);
     for at in 0..130 {
         let (kind, who) = if at % 2 == 0 { ("user", "Alice") } else { ("agent", "Vault") };
         let said = if at == 10 { "The mast is painted turquoise on Friday." } else { "This is small talk." };
         let filler = "It goes on and on for a while, as talk does. ".repeat(22);
-        let when = begin + jiff::SignedDuration::from_mins(at);
+        let when = begin + SignedDuration::from_mins(at);
         let id = ulid::Ulid::from_parts(u64::try_from(when.as_millisecond()).unwrap(), 77);
         text += &event(&format!("{kind}] {when} {who}"), &format!("{said} {filler}"), &id.to_string());
     }
@@ -274,7 +247,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     assert_eq!(remade(&rig, &block, false)["equal"], false);
     assert_eq!(remade(&rig, &block, true)["equal"], true, "from history");
     // What it took is counted. The summary that was cut was asked for again, once.
-    assert!(std::fs::read_dir(rig.path("logs/summaries/summaries")).unwrap().count() == 1);
+    assert!(fs::read_dir(rig.path("logs/summaries/summaries")).unwrap().count() == 1);
     let summarised =
         rig.server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
     assert_eq!(summarised, 2);

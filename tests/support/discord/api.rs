@@ -1,6 +1,5 @@
 //! The API's endpoints, as far as the bot uses them: a request and the world in, an answer out.
 
-use super::faults::Scope;
 use super::world::{Access, Kind, World};
 use serde_json::{Value, json};
 
@@ -169,7 +168,6 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Out
     let words = "Cannot reply without permission to read message history";
     refuse_if(access == Access::NoHistory && is_reply, 403, 160_002, words)?;
     refuse_if(world.channels[&channel].locked, 403, 160_005, "Thread is locked")?;
-    keep_the_limit(world, channel)?;
     let content = request.body["content"].as_str().unwrap_or_default();
     refuse_if(content.is_empty(), 400, 50006, "Cannot send an empty message")?;
     refuse_long(content)?;
@@ -189,37 +187,12 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Out
     if let Some(nonce) = nonce.filter(|_| enforced) {
         world.nonces.insert((channel, nonce), (id, now));
     }
-    let mut answer = Answer::new(200, message);
-    if let Some((limit, per)) = world.rate {
-        let used = world.sent_at.get(&channel).map_or(0, std::collections::VecDeque::len);
-        answer.headers = vec![
-            ("x-ratelimit-limit", limit.to_string()),
-            ("x-ratelimit-remaining", limit.saturating_sub(used).to_string()),
-            ("x-ratelimit-reset-after", format!("{:.3}", per.as_secs_f64())),
-            ("x-ratelimit-bucket", format!("messages-{channel}")),
-        ];
-    }
-    Ok(answer)
+    ok(message)
 }
 
 fn refuse_long(content: &str) -> Outcome<()> {
     let words = "Invalid Form Body: content must be 2000 or fewer in length";
     refuse_if(content.encode_utf16().count() > 2000, 400, 50035, words)
-}
-
-fn keep_the_limit(world: &mut World, channel: u64) -> Outcome<()> {
-    let Some((limit, per)) = world.rate else { return Ok(()) };
-    let sent = world.sent_at.entry(channel).or_default();
-    let now = std::time::Instant::now();
-    while sent.front().is_some_and(|at| now.duration_since(*at) >= per) {
-        sent.pop_front();
-    }
-    if let Some(first) = sent.front().filter(|_| sent.len() >= limit) {
-        let wait = per.saturating_sub(now.duration_since(*first));
-        return Err(super::rest::limited(Scope::User, wait.as_secs_f64()));
-    }
-    sent.push_back(now);
-    Ok(())
 }
 
 fn history(world: &World, channel: u64, request: &Request<'_>) -> Outcome {
@@ -325,7 +298,6 @@ fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_
     let (webhook, secret, channel) = world.webhook.clone();
     refuse_if(webhook != id || secret != token, 404, 10015, "Unknown Webhook")?;
     let channel = request.param("thread_id").unwrap_or(channel);
-    keep_the_limit(world, channel)?;
     let content = request.body["content"].as_str().unwrap_or_default().to_owned();
     refuse_if(content.is_empty(), 400, 50035, "Invalid Form Body")?;
     refuse_long(&content)?;

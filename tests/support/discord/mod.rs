@@ -29,7 +29,6 @@ use std::sync::MutexGuard;
 pub struct Shared {
     pub world: Mutex<World>,
     pub rules: Mutex<Vec<faults::Rule>>,
-    pub gateway_faults: Mutex<VecDeque<GatewayFault>>,
     pub records: Mutex<Vec<Arc<Record>>>,
     pub violations: Mutex<Vec<String>>,
     pub schema: Option<schema::Schema>,
@@ -52,7 +51,6 @@ impl FakeDiscord {
         let shared = Arc::new(Shared {
             world: Mutex::new(World::new(format!("ws://{ws_address}"))),
             rules: Mutex::default(),
-            gateway_faults: Mutex::default(),
             records: Mutex::default(),
             violations: Mutex::default(),
             schema: schema::Schema::find(),
@@ -93,7 +91,6 @@ impl FakeDiscord {
     /// Forgets all faults that are still to come.
     pub fn heal(&self) {
         self.shared.rules.lock().unwrap().clear();
-        self.shared.gateway_faults.lock().unwrap().clear();
         self.world().refuse_gateway = false;
     }
 

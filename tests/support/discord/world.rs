@@ -117,9 +117,6 @@ pub struct World {
     pub invited: bool,
     pub intents: u64,
     pub identifies: usize,
-    /// Messages a second and channel before a 429; none: no limit.
-    pub rate: Option<(usize, Duration)>,
-    pub sent_at: HashMap<u64, VecDeque<std::time::Instant>>,
     /// Its clock, where that isn't the machine's: when it was set, to which millisecond, and how fast it runs.
     clock: Option<(Instant, u64, u32)>,
     increment: u64,
