@@ -192,8 +192,9 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     // 09:30 is past in UTC, and an hour ahead in London's summer time it is past too; 10:00 is not in UTC.
     vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
     let tea = "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\" id=rid_AAAAAAAAAAAA\n";
-    vault.write("Reminders.md", tea);
+    // What it delivers and what it warns of come by two pipes, in any order.
     daemon.hear("the settings are valid again");
+    vault.write("Reminders.md", tea);
     daemon.hear("tea in Tokyo");
     // Its exit code says whether something waits still: the console has it before the journal knows.
     assert!(!vault.run(&["status"]).stderr.contains("last valid"), "they are well");
