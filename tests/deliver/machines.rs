@@ -7,7 +7,7 @@ use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
 use vault_agent::machines::protocol::{Timing, claim_key};
 use vault_agent::machines::{JoinConfig, Machines};
 
-use crate::deliver::memory::MemoryEngine;
+use crate::deliver::memory::{Fault as Cut, MemoryEngine};
 
 /// Machines with the same notes, the same place and the same time; the first is preferred.
 pub struct Several {
