@@ -27,7 +27,7 @@ use crate::agent::tools::Toolbox;
 use crate::agent::untrusted_text::UntrustedText;
 use crate::brain::Request;
 use crate::format::invisible;
-use crate::format::log::{self, EventKind, LogBlock, LogEvent};
+use crate::format::log::{self, EventKind, LogBlock};
 use crate::memory::Origin;
 use crate::memory::working::{self, WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
@@ -239,10 +239,9 @@ impl WorkingMemoryWriter {
     fn was_given_untrusted(&self, blocks: &[LogBlock]) -> bool {
         let Workspace { vault, settings, clock, .. } = &*self.workspace;
         let given = working::read_working(settings, clock.now(), &working::reader(vault));
-        let is_answer = |event: &LogEvent, since| event.kind == EventKind::Agent && event.at >= since;
-        given
-            .filter(|given| working::is_untrusted(&given.text))
-            .is_some_and(|given| blocks.iter().any(|block| is_answer(&block.event, given.updated)))
+        let since = given.filter(|given| working::is_untrusted(&given.text)).map(|given| given.updated);
+        let mut answers = blocks.iter().filter(|block| block.event.kind == EventKind::Agent);
+        since.is_some_and(|since| answers.any(|answer| answer.event.at >= since))
     }
 
     /// Whether a conversation holds text that isn't of its agents and of the one person whom they answered: a page, a

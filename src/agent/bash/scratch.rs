@@ -46,7 +46,6 @@ impl Scratch {
         let mut folder = own.as_ref().map(|own| own.folder.join(name(turn))).unwrap_or_default();
         folder.extend(once.map(|number| number.to_string()));
         let folder = TurnFolder(folder);
-        private(&folder.0)?;
         private(&folder.work())?;
         Ok(folder)
     }
