@@ -30,9 +30,11 @@ fn a_note_that_goes_with_others_is_the_agent_s_deletion() {
         room.editor.create(&note("c.md"), b"c\n", &reason).unwrap();
         let removal = Operation::RemoveFile { expect: b"a\n".to_vec() };
         room.editor.edit(&note("a.md"), &[removal], &reason).unwrap();
+        std::thread::scope(|scope| scope.spawn(|| room.agent_appends("b.md", "another part's")).join())
+            .unwrap();
     });
     recorded.unwrap();
-    assert_eq!(room.subjects()[0], "hook: followed codex");
+    assert_eq!(room.subjects()[..2], ["hook: followed codex", "mcp: saved: another part's"]);
     room.is_settled();
     room.undo(&room.plan_undo(1));
     assert_eq!((room.read("a.md"), room.path("c.md").exists()), ("a\n".to_owned(), false));

@@ -115,6 +115,76 @@ fn links_modes_and_files_in_each_others_places_come_back() {
 }
 
 #[test]
+fn what_a_fetched_history_would_write_into_the_persons_own_git_or_out_of_the_vault_is_left() {
+    let room = Room::of(&[("proj/deep/n.md", "a note\n"), ("a.md", "x\n")]);
+    std::os::unix::fs::symlink("../../a.md", room.root().join("proj/deep/l.md")).unwrap();
+    room.snapshot();
+    std::fs::rename(room.root().join("proj"), room.dir().join("proj")).unwrap();
+    std::fs::remove_dir_all(room.dir().join("proj/deep")).unwrap();
+    std::fs::create_dir_all(room.dir().join("proj/deep/n.md")).unwrap();
+    std::os::unix::fs::symlink(room.dir().join("proj"), room.root().join("proj")).unwrap();
+    let report = room.restore("HEAD", &["proj/deep/n.md", "proj/deep/l.md"], false);
+    assert!(report.skipped.iter().all(|it| it.reason.contains("out of the vault")), "{report:?}");
+    assert_eq!(report.skipped.len(), 2);
+    assert!(room.dir().join("proj/deep/n.md").is_dir(), "nothing outside of the vault is removed");
+    assert!(!room.dir().join("proj/deep/l.md").is_symlink());
+
+    // No git makes such a tree.
+    let repository = git2::Repository::open(room.history.dir()).unwrap();
+    let mut id = repository.blob(b"#!/bin/sh\n").unwrap();
+    for entry in ["100755 post-commit", "40000 hooks", "40000 .git"] {
+        let tree = [entry.as_bytes(), &[0], id.as_bytes()].concat();
+        id = repository.odb().unwrap().write(git2::ObjectType::Tree, &tree).unwrap();
+    }
+    let (tree, head) = (repository.find_tree(id).unwrap(), repository.head().unwrap());
+    let by = git2::Signature::now("other", "other").unwrap();
+    let parent = head.peel_to_commit().unwrap();
+    let made = repository.commit(None, &by, &by, "from elsewhere", &tree, &[&parent]).unwrap();
+    let (ours, theirs) = (parent.tree().unwrap(), repository.find_commit(made).unwrap());
+    repository.commit(Some("refs/heads/main"), &by, &by, "joined", &ours, &[&parent, &theirs]).unwrap();
+    std::fs::create_dir_all(room.root().join(".git/hooks")).unwrap();
+    let report = room.restore(&made.to_string(), &[], false);
+    assert!(report.skipped[0].reason.contains("git reserves this name"), "{report:?}");
+    assert!(!room.root().join(".git/hooks/post-commit").exists());
+}
+
+#[test]
+fn a_restore_that_a_full_disk_stopped_is_not_forgotten_by_the_next() {
+    let room = Room::of(&[("a.md", "a\n"), ("b.md", "b\n")]);
+    room.remove("a.md");
+    room.save("b.md", "new\n");
+    let edits = room.dir().join("state/edits");
+    std::fs::write(&edits, "").unwrap();
+    assert_eq!(room.restore("HEAD~1", &["a.md"], false).restored, [""; 0]);
+    let point = room.history.point("HEAD~1").unwrap();
+    let again = room.history.restore(&room.editor, &point, &["b.md".into()], false).unwrap_err();
+    assert!(again.to_string().contains("has to be finished first"), "{again}");
+    std::fs::remove_file(&edits).unwrap();
+    room.restore("HEAD~1", &["b.md"], false);
+    assert_eq!((room.read("a.md").as_str(), room.read("b.md").as_str()), ("a\n", "b\n"));
+}
+
+#[test]
+fn a_note_whose_present_text_no_snapshot_can_keep_is_named() {
+    let room = Room::with(|settings| settings.history.max_file_bytes = 10);
+    room.save("a.md", "oldest\n");
+    room.save("a.md", "good\n");
+    let damaged = "far too large\n";
+    room.save("a.md", damaged);
+    for scopes in [&["a.md"][..], &[]] {
+        let report = room.restore("HEAD~1", scopes, false);
+        assert!(report.skipped[0].reason.contains("move it away or raise the limit"), "{report:?}");
+    }
+    // The newest state differs from the present text, although it is the last that was kept.
+    let newest = room.history.before_last_change(&["a.md".into()]).unwrap().unwrap();
+    let report = room.restore(&newest.id.to_string(), &["a.md"], false);
+    assert_eq!((report.skipped.len(), room.read("a.md").as_str()), (1, damaged));
+    room.rename("a.md", "away.txt");
+    room.restore(&newest.id.to_string(), &["a.md"], false);
+    assert_eq!(room.read("a.md"), "good\n");
+}
+
+#[test]
 fn a_damaged_object_is_named_and_the_vault_stays() {
     let room = Room::of(&[("a.md", "precious\n")]);
     room.save("a.md", "newer\n");
@@ -154,6 +224,9 @@ fn each_line_has_its_writer_turn_and_time() {
     let blame = shown(&room, "new.md", BlameBound::default());
     assert_eq!(blame[..3], ["person:# Plan", "person:mine", "assistant:the assistant's"]);
     assert_eq!(blame[3..], ["person:unseen", "person:also mine", "person:newest"]);
+    room.write("no snapshot.md", "x\n");
+    assert_eq!(shown(&room, "no snapshot.md", BlameBound::default()), ["person:x"]);
+    room.remove("no snapshot.md");
     let blame = room.history.blame(&note("new.md"), None, BlameBound::default()).unwrap();
     let origin = |line: usize| blame.origin(&blame.lines[line]).unwrap();
     assert_eq!((origin(2).turn.as_deref(), origin(2).client.as_deref()), (Some("01TURN"), Some("claude")));

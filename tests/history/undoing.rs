@@ -88,6 +88,27 @@ fn a_restore_of_a_link_can_be_undone_whatever_it_leads_to_and_stood_in_its_place
     }
 }
 
+#[test]
+fn the_undo_of_a_restore_brings_back_the_right_to_execute() {
+    let room = Room::of(&[("skills/s/run.sh", "old\n")]);
+    let script = room.root().join("skills/s/run.sh");
+    let now = || (room.read("skills/s/run.sh"), mode(&script));
+    set_mode(&script, 0o755);
+    room.save("skills/s/run.sh", "new\n");
+    // Of the text and of the mode; then of the mode alone.
+    for other in ["new\n", "old\n"] {
+        room.write("skills/s/run.sh", other);
+        set_mode(&script, 0o755);
+        room.snapshot();
+        let first = room.log().last().unwrap().commit.id.to_string();
+        room.restore(&first, &[], false);
+        assert_eq!(now(), ("old\n".to_owned(), 0o644));
+        room.undo(&room.plan_undo(1));
+        assert_eq!(now(), (other.to_owned(), 0o755));
+        room.is_settled();
+    }
+}
+
 /// Appends to two notes as one operation of the agent does.
 fn operation(room: &Room, name: &str, paths: [&str; 2]) {
     for path in paths {

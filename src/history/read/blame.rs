@@ -195,6 +195,9 @@ impl History {
             let is_over = is_done && records.len() >= keep;
             Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
+        if walk.current.is_none() {
+            walk.step(LineOrigin::unrecorded(), &[], &text);
+        }
         let line = |(at, line): (usize, &&[u8])| BlamedLine {
             line: at + 1,
             text: String::from_utf8_lossy(body(line)).into_owned(),

@@ -192,7 +192,7 @@ impl History {
         check: impl Fn(&RestorePlan) -> Result<()>,
     ) -> Result<RestoreReport> {
         let _lock = operation_lock(self.dir())?;
-        self.finish_under_way(editor, Interrupted::Finish)?;
+        self.finish_earlier(editor)?;
         let mut present = self.present()?;
         if !present.is_empty() {
             // An empty folder, as on a new machine, has nothing that could be lost.
@@ -237,6 +237,16 @@ impl History {
         }
         let _lock = operation_lock(self.dir())?;
         self.finish_under_way(editor, what)
+    }
+
+    /// Finishes what was interrupted, before another restore or undo replaces its journal: whether there was something.
+    pub(super) fn finish_earlier(&self, editor: &Editor) -> Result<bool> {
+        let Some(done) = self.finish_under_way(editor, Interrupted::Finish)? else { return Ok(false) };
+        if pending::load(self.dir())?.is_none() {
+            return Ok(true);
+        }
+        let why = done.skipped.first().map_or("", |skip| &skip.reason);
+        Err(HistoryError::Failed(format!("an interrupted restore has to be finished first: {why}")))
     }
 
     /// As [`History::finish_pending`], for a caller that holds the operation lock.

@@ -1,6 +1,6 @@
 //! Finds the notes that a restore or an undo leaves alone until a person has merged them: a sync tool's conflict copy
-//! lies beside them, or a merge has left its markers in them. Also finds the files that a restore names and that
-//! aren't on this disk. Writes nothing.
+//! lies beside them, or a merge has left its markers in them. Also finds the files whose present text can't be kept: a
+//! restore names them and they aren't on this disk, or they are too large for a snapshot. Writes nothing.
 //!
 //! A copy counts if its name alone shows what it is: a restore may be of any note, and `Chapter 2.md` beside
 //! `Chapter.md` is a person's. An empty note has no line that could be lost. A copy that the same restore writes or
@@ -52,8 +52,9 @@ pub(super) fn note_of_copy(path: &str) -> Option<String> {
 }
 
 impl History {
-    /// Turns the steps of notes that a person has to merge first into blocked files of the plan. Files that are named in
-    /// `scopes` and aren't on this disk are blocked files, too: nothing can be compared with them.
+    /// Turns the steps of notes that a person has to merge first into blocked files of the plan, and those of files that
+    /// are too large for a snapshot. Such files, and files that aren't on this disk, are blocked where they are named in
+    /// `scopes`, too: nothing can be compared with them.
     pub(super) fn block_unmerged(&self, plan: &mut RestorePlan, scopes: &[String]) {
         let mut check = MergeCheck::new(&self.vault);
         let RestorePlan { steps, blocked, .. } = plan;
@@ -61,6 +62,10 @@ impl History {
         steps.retain(|step| {
             let is_file = step.before.is_some_and(|before| before.mode != FileMode::Link);
             let Some(path) = NotePath::new(&step.path).ok().filter(|_| is_file) else { return true };
+            if let Some(reason) = self.cant_keep(&path) {
+                blocked.push(BlockedFile { path: step.path.clone(), reason });
+                return false;
+            }
             // A note that can't be read can't be written either; the write reports it.
             let now = self.vault.read(&path).unwrap_or_default();
             let copy = if merged.contains(&step.path) { None } else { check.copy(&path, &now) };
@@ -69,11 +74,24 @@ impl History {
             false
         });
         for path in scopes.iter().filter_map(|scope| NotePath::new(scope).ok()) {
-            let is_away = matches!(self.vault.stat(&path), Ok(Some(stat)) if stat.is_placeholder);
-            if is_away && steps.iter().all(|step| step.path != path.as_str()) {
-                let reason = VaultError::Placeholder(path.clone()).to_string();
+            let is_known = steps.iter().any(|step| step.path == path.as_str())
+                || blocked.iter().any(|file| file.path == path.as_str());
+            if let Some(reason) = self.cant_keep(&path).filter(|_| !is_known) {
                 blocked.push(BlockedFile { path: path.to_string(), reason });
             }
         }
+    }
+
+    /// Why no snapshot can keep the present text of a file before it is replaced.
+    fn cant_keep(&self, path: &NotePath) -> Option<String> {
+        let stat = self.vault.stat(path).ok()??;
+        if stat.is_placeholder {
+            return Some(VaultError::Placeholder(path.clone()).to_string());
+        }
+        let is_too_large = self.keeps(path) && self.selection.is_too_large(path.as_str(), stat.size);
+        let size = self.selection.too_large(stat.size);
+        is_too_large.then(|| {
+            format!("its present text can't be kept first ({size}); move it away or raise the limit")
+        })
     }
 }

@@ -16,7 +16,7 @@ use crate::format::changes::{body, changes, lines};
 use crate::format::lines::{LiveLines, terminator_of};
 use crate::format::memory;
 use crate::history::audit::ids_in;
-use crate::history::store::RESTORED_FROM;
+use crate::history::store::{RESTORED_FROM, operation_lock};
 use crate::history::{
     Commit, Deletions, FileDiff, FileMode, History, HistoryError, LogFilter, RestoreReport, Result,
 };
@@ -120,8 +120,10 @@ impl History {
     /// Restores the part, after a snapshot of the present.
     ///
     /// # Errors
-    /// The present can't be kept, or the note can't be written.
+    /// Another process restores or undoes, the present can't be kept, or the note can't be written.
     pub fn restore_part(&self, editor: &Editor, plan: &PartPlan) -> Result<RestoreReport> {
+        let _lock = operation_lock(self.dir())?;
+        self.finish_earlier(editor)?;
         self.snapshot_all(Deletions::Hold)?;
         let newest = |history: &Self| history.newest().ok().map(|point| point.id.to_string());
         let from = plan.point.id.to_string();

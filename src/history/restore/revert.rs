@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::format::changes::{body, differences, lines, with_line_ends_of};
 use crate::format::commitment::{self, Commitment};
+use crate::format::lines::terminator_of;
 use crate::format::memory;
 use crate::format::reminder::split_id;
 use crate::vault::plan::without;
@@ -97,7 +98,10 @@ fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
 /// `before` with the headings that the change added and that other lines stand below by now: those stay in their
 /// section.
 fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> {
-    let (old, new, now) = (lines(before), lines(after), lines(current));
+    // The change ended the last line: a heading there isn't one that was added.
+    let end = if before.is_empty() || before.ends_with(b"\n") { "" } else { terminator_of(after) };
+    let ended = [before, end.as_bytes()].concat();
+    let (old, new, now) = (lines(&ended), lines(after), lines(current));
     let is_heading = |line: &[u8]| memory::heading(line).is_some();
     let (mut out, mut at): (Vec<&[u8]>, usize) = (Vec::new(), 0);
     for op in differences(&old, &new) {
@@ -113,7 +117,8 @@ fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> 
         out.extend(come[..kept].iter().filter(|line| body(line).is_empty() || is_heading(line)));
     }
     out.extend(&old[at..]);
-    out.concat()
+    let out = out.concat();
+    if out == ended { before.to_vec() } else { out }
 }
 
 /// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before`
@@ -240,6 +245,15 @@ mod tests {
         );
         let (after, now) = ("# M\n\n## A\n- x\n", "# M\n\n## A\n- x\n- mine\n");
         assert_eq!(back("# M\n", after, now).as_deref(), Some("# M\n\n## A\n- mine\n"), "in its section");
+        for end in ["\n", "\r\n"] {
+            let back = |texts: [&str; 3]| {
+                let [before, after, now] = texts.map(|text| text.replace('\n', end));
+                back(&before, &after, &now).map(|text| text.replace(end, "\n"))
+            };
+            assert_eq!(back(["# R", "# R\n- x\n", "# R\n- x\n- mine\n"]).as_deref(), Some("# R\n- mine\n"));
+            let now = "# R\n\n## A\n- x\n- mine\n";
+            assert_eq!(back(["# R", "# R\n\n## A\n- x\n", now]).as_deref(), Some("# R\n\n## A\n- mine\n"));
+        }
     }
 
     #[test]

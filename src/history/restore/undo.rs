@@ -42,8 +42,8 @@ impl History {
     /// Another process restores or undoes; the history can't be written.
     pub fn undo(&self, editor: &Editor, plan: &UndoPlan) -> Result<UndoReport> {
         let _lock = operation_lock(self.dir())?;
-        let finished = self.finish_under_way(editor, Interrupted::Finish)?;
-        let plan = if finished.is_some() { self.plan_of(plan.writes.clone())? } else { plan.clone() };
+        let plan =
+            if self.finish_earlier(editor)? { self.plan_of(plan.writes.clone())? } else { plan.clone() };
         self.carry_out_undo(editor, plan)
     }
 
@@ -77,18 +77,11 @@ impl History {
         self.snapshot_paths(&paths, Deletions::Hold)?;
         let store = self.store();
         let _lock = store.lock()?;
-        let (_, tree) = store.head_tree()?;
         let mut objects = store.objects();
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
-            let known = store.file(tree, path)?.map(|file| file.mode);
-            let link = |mode: FileMode| mode == FileMode::Link;
-            let mut write = |side: &Option<(FileMode, Vec<u8>)>| match side {
-                Some((mode, bytes)) => {
-                    let known = known.filter(|known| !link(*known) && !link(*mode));
-                    objects.write_file(Some(bytes), known.unwrap_or(*mode))
-                }
-                None => Ok(None),
+            let mut write = |side: &Option<(FileMode, Vec<u8>)>| {
+                side.as_ref().map_or(Ok(None), |(mode, bytes)| objects.write_file(Some(bytes), *mode))
             };
             let (before, after) = (write(&note.old)?, write(&note.new)?);
             steps.push(RestoreStep { path: path.clone(), before, after });

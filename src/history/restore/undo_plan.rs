@@ -15,7 +15,7 @@ use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
 use crate::history::store::{ASKED_TURN_PREFIX, CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, turn_of};
-use crate::history::take::{History, is_skipped_by_undo};
+use crate::history::take::{History, is_skipped_by_undo, mode_of};
 use crate::vault::{MERGES, NotePath, OPERATION};
 
 /// The number of earlier writes among which further writes of an operation are searched.
@@ -255,15 +255,21 @@ impl History {
             let diff = self.file_diff(change)?;
             let known = plan.notes.get(&change.path);
             let link = is_link(&diff.old) || is_link(&diff.new);
-            let mode = diff.old.as_ref().map_or(FileMode::File, |(mode, _)| *mode);
             let path = NotePath::new(&change.path).ok();
             let target = path.as_ref().filter(|_| link).and_then(|path| self.present_link(path));
             let now_side = match (known, target, path) {
                 (Some(note), ..) => note.new.clone(),
                 (None, Some(target), _) => Some((FileMode::Link, target)),
-                (.., Some(path)) => self.vault.read_if_there(&path)?.map(|bytes| (FileMode::File, bytes)),
+                (.., Some(path)) => {
+                    let mode = self.vault.stat(&path)?.map_or(FileMode::File, |stat| mode_of(&stat));
+                    self.vault.read_if_there(&path)?.map(|bytes| (mode, bytes))
+                }
                 (.., None) => None,
             };
+            // The right to execute is as it was before the write, or as a person has set it since.
+            let [old, new, now] =
+                [&diff.old, &diff.new, &now_side].map(|it| it.as_ref().map(|(mode, _)| *mode));
+            let mode = if old == new || old.is_none() { now.or(old) } else { old }.unwrap_or(FileMode::File);
             let stands = |side: &Side| is_link(side) == is_link(&now_side) && bytes(side) == bytes(&now_side);
             let (before, after, now) = (bytes(&diff.old), bytes(&diff.new), bytes(&now_side));
             let result = match (&before, &after, &now) {
@@ -281,10 +287,8 @@ impl History {
             };
             match result {
                 Ok(after) => {
-                    let side = |bytes: Option<Vec<u8>>| bytes.map(|bytes| (mode, bytes));
-                    let first = known.map_or(now_side, |note| note.old.clone());
-                    let old = if link { first } else { side(bytes(&first)) };
-                    let note = FileDiff { path: diff.path, old, new: side(after) };
+                    let old = known.map_or(now_side, |note| note.old.clone());
+                    let note = FileDiff { path: diff.path, old, new: after.map(|bytes| (mode, bytes)) };
                     plan.notes.insert(change.path.clone(), note);
                 }
                 Err(reason) => {

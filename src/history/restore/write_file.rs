@@ -6,8 +6,8 @@ use std::path::Path;
 use git2::{ObjectType, Oid};
 
 use crate::history::store::{FileMode, FileState, sync_dir};
-use crate::history::take::{History, RestoreStep};
-use crate::vault::{ChangeReason, EditError, Editor, NotePath, Operation};
+use crate::history::take::{History, RestoreStep, is_reserved};
+use crate::vault::{ChangeReason, EditError, Editor, NotePath, Operation, VaultError};
 
 impl History {
     pub(super) fn write_step(
@@ -17,6 +17,14 @@ impl History {
         why: &ChangeReason,
     ) -> Result<(), StepError> {
         let path = NotePath::new(&step.path).map_err(skip)?;
+        // A history that was fetched may hold what no snapshot does, such as a hook of the person's own `.git`.
+        if step.path.split('/').any(is_reserved) {
+            return Err(StepError::Skip("git reserves this name".into()));
+        }
+        // Before a folder is made or removed: a parent may be a link out of the vault by now.
+        if path.parent().is_some_and(|parent| self.vault.resolved(&parent).is_none()) {
+            return Err(skip(VaultError::Escapes(path)));
+        }
         let place = self.vault.absolute(&path);
         let content = |state: FileState| self.content(state.id).map_err(skip);
         let is_link = |state: Option<FileState>| state.is_some_and(|state| state.mode == FileMode::Link);
@@ -106,11 +114,6 @@ impl History {
         let target = self.content(after.id).map_err(skip)?;
         if let Some(parent) = place.parent() {
             std::fs::create_dir_all(parent).map_err(skip)?;
-        }
-        // A parent that is a link out of the vault must not carry the new link out with it.
-        let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
-        if !parent.is_some_and(|parent| parent.starts_with(self.vault.root())) {
-            return Err(StepError::Skip(format!("`{path}` leads out of the vault")));
         }
         let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&target);
         std::os::unix::fs::symlink(target, place).map_err(skip)?;

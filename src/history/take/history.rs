@@ -4,10 +4,11 @@
 //! history at its first use, because most commands read one note and end. A repository that was deleted or replaced
 //! while it is in use is opened again.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::ThreadId;
 
 use git2::Oid;
 
@@ -29,8 +30,8 @@ pub struct History {
     pub(in crate::history) dir: PathBuf,
     /// Commits that this value made: a write that is told again after a crash is none of them.
     pub(super) mine: Mutex<HashSet<Oid>>,
-    /// While several writes are one commit: their notes.
-    pub(super) grouped: Mutex<Option<BTreeSet<NotePath>>>,
+    /// While several writes of a thread are one commit: their notes.
+    pub(super) grouped: Mutex<HashMap<ThreadId, BTreeSet<NotePath>>>,
     /// The folder of the logs.
     pub(in crate::history) logs: String,
     /// The repository was deleted or replaced since a snapshot last compared everything.

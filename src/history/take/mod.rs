@@ -26,6 +26,8 @@ pub use pending::RestoreStep;
 pub(super) use record::is_skipped_by_undo;
 pub use renames::Rename;
 pub(super) use renames::{file_name, pairs, removed_and_added};
+pub(super) use scan::mode_of;
 pub use scan::{LeftOut, left_out_in};
+pub(super) use select::is_reserved;
 pub(super) use snapshot::plural;
 pub use snapshot::{Deletions, SnapshotResult};

@@ -2,8 +2,9 @@
 //! the written note, an empty commit records the write for `undo`. The writes of a restore or an undo are committed
 //! at its end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use super::pending;
 use super::scan::update_left_out;
@@ -40,7 +41,7 @@ impl History {
             self.record_left_out(&path, change.why)?;
             return update_left_out(self.dir(), &[path].into(), &[left]);
         }
-        if let Some(paths) = self.grouped().as_mut() {
+        if let Some(paths) = self.grouped().get_mut(&thread::current().id()) {
             paths.insert(path);
             return Ok(());
         }
@@ -89,14 +90,15 @@ impl History {
         commits.commit_tree(commits.tree, &message)
     }
 
-    /// Makes one commit, for `why`, of all that `write` does to notes.
+    /// Makes one commit, for `why`, of all that `write` does to notes, on this thread.
     ///
     /// # Errors
     /// Beside what `write` returns: the history can't be written, or another process holds it too long.
     pub fn together<T>(&self, why: &ChangeReason, write: impl FnOnce() -> T) -> (T, Result<()>) {
-        *self.grouped() = Some(BTreeSet::new());
+        let thread = thread::current().id();
+        self.grouped().insert(thread, BTreeSet::new());
         let done = write();
-        let paths = self.grouped().take().unwrap_or_default();
+        let paths = self.grouped().remove(&thread).unwrap_or_default();
         (done, self.record_group(&paths, why))
     }
 
@@ -113,8 +115,8 @@ impl History {
         commits.commit(&changes, &message)
     }
 
-    /// The notes of the writes that are to be one commit, while that goes on.
-    fn grouped(&self) -> MutexGuard<'_, Option<BTreeSet<NotePath>>> {
+    /// The notes of the writes of each thread that are to be one commit, while that goes on.
+    fn grouped(&self) -> MutexGuard<'_, HashMap<ThreadId, BTreeSet<NotePath>>> {
         self.grouped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

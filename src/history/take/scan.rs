@@ -268,7 +268,7 @@ impl HistoryScanner<'_, '_> {
 }
 
 /// git keeps one permission: whether the owner may execute the file.
-fn mode_of(stat: &Stat) -> FileMode {
+pub(in crate::history) fn mode_of(stat: &Stat) -> FileMode {
     if stat.mode & 0o100 != 0 { FileMode::Executable } else { FileMode::File }
 }
 

@@ -150,7 +150,7 @@ const UNSEEN: [RangeInclusive<char>; 4] =
 
 /// Names that `git fsck --strict` refuses in a tree or reads as its own settings, in the spellings
 /// that HFS+ and NTFS take for the same.
-fn is_reserved(name: &str) -> bool {
+pub fn is_reserved(name: &str) -> bool {
     let is_seen = |c: &char| !UNSEEN.iter().any(|range| range.contains(c));
     let lower = name.chars().filter(is_seen).collect::<String>().to_lowercase();
     // NTFS drops trailing dots and spaces and what follows a colon.
