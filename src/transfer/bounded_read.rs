@@ -98,8 +98,7 @@ pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>>
             let is_note = relative.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && depth + 1 >= MAX_DEPTH => {
-                    let (path, what) = (root.to_owned(), "folders in folders");
-                    return Err(TransferError::TooMuch(path, what));
+                    batch.skip(shown, format!("folders are read {MAX_DEPTH} deep"));
                 }
                 Ok(kind) if kind.is_dir() => folders.push((relative, depth + 1)),
                 Ok(kind) if kind.is_symlink() => {
@@ -112,7 +111,7 @@ pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>>
                 Err(source) => batch.skip(shown, source.to_string()),
             }
             if found.len() + folders.len() > MAX_FILES {
-                return Err(TransferError::TooMuch(root.to_owned(), "files"));
+                return Err(TransferError::TooMuch(root.to_owned()));
             }
         }
     }

@@ -51,6 +51,8 @@ pub struct VaultContents {
     pub commitments: (NotePath, CommitmentsFile),
     /// The note of pins, and what it says.
     pub pins: (NotePath, Vec<Pin>),
+    /// The notes of days that can't be read, and why.
+    pub unread: Vec<String>,
 }
 
 impl DayNote {
@@ -77,6 +79,11 @@ impl VaultContents {
         format!("{FIRST}{} remembers\n\nAs of {date} {time}, {}.\n", self.name, self.zone)
     }
 
+    /// How many lines of reminders and follow-ups have problems, for which some are no entries.
+    pub fn problems(&self) -> usize {
+        self.reminders.1.near_misses.len() + self.commitments.1.findings.len()
+    }
+
     /// Reads the notes; a missing note counts as empty.
     pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self> {
         let paths = &settings.paths;
@@ -88,14 +95,18 @@ impl VaultContents {
         let commitments = note(&paths.commitments);
         let pinned = note(&paths.pinned);
         let name = vault.root().file_name().map_or_else(|| "vault".into(), |name| name.to_string_lossy());
-        let mut days = Vec::new();
+        let (mut days, mut unread) = (Vec::new(), Vec::new());
         for (date, path) in day_notes(vault, &note(&paths.daily))?.into_iter().rev() {
-            days.push(DayNote { date, file: daily::parse(&vault.read(&path)?), path });
+            match vault.read(&path) {
+                Ok(bytes) => days.push(DayNote { date, file: daily::parse(&bytes), path }),
+                Err(error) => unread.push(error.to_string()),
+            }
         }
         Ok(Self {
             name: name.into_owned(),
             zone: zone.clone(),
             days,
+            unread,
             memory: (memory.clone(), memory::parse(&bytes(&memory)?)),
             reminders: (reminders.clone(), reminder::parse(&bytes(&reminders)?)),
             commitments: (commitments.clone(), commitment::parse(&bytes(&commitments)?)),

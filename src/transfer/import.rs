@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::merge::{MergedNote, NoteKind, merge};
-use super::{FoundItem, ImportBatch, ImportItem, ImportProblem, Result};
+use super::{FoundItem, ImportBatch, ImportItem, ImportProblem};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;
 use crate::template::TEMPLATE;
-use crate::vault::{EditError, EditPlan, Editor, NotePath, OPERATION, Vault, VaultError};
+use crate::vault::{EditError, EditPlan, Editor, NotePath, OPERATION, Vault};
 
 /// Writes batches.
 #[derive(Debug, Clone, Copy)]
@@ -60,11 +60,9 @@ pub struct ImportReport {
 }
 
 impl Importer<'_> {
-    /// Adds to the vault those items of the batch that it lacks. If a note can't be written, only its items are lost.
-    ///
-    /// # Errors
-    /// A note can't be read.
-    pub fn import(&self, batch: ImportBatch) -> Result<ImportReport> {
+    /// Adds to the vault those items of the batch that it lacks. If a note can't be read or written, only its items are
+    /// lost.
+    pub fn import(&self, batch: ImportBatch) -> ImportReport {
         let mut report = ImportReport {
             dry_run: self.dry_run,
             skipped: batch.skipped,
@@ -76,9 +74,9 @@ impl Importer<'_> {
             by_note.entry(self.target(&found.item)).or_default().push(found);
         }
         for ((kind, path), found) in by_note {
-            self.note(kind, path, &found, &mut report)?;
+            self.note(kind, path, &found, &mut report);
         }
-        Ok(report)
+        report
     }
 
     /// The note that an item belongs to.
@@ -100,23 +98,12 @@ impl Importer<'_> {
         (kind, NotePath::new(&path).expect("the settings' paths are validated when they are read"))
     }
 
-    fn note(
-        &self,
-        kind: NoteKind,
-        path: NotePath,
-        found: &[FoundItem],
-        report: &mut ImportReport,
-    ) -> Result<()> {
+    fn note(&self, kind: NoteKind, path: NotePath, found: &[FoundItem], report: &mut ImportReport) {
         let items: Vec<&ImportItem> = found.iter().map(|found| &found.item).collect();
-        let (before, created) = match self.vault.read(&path) {
-            Ok(bytes) => (bytes, false),
-            Err(VaultError::NotFound(_)) => (Vec::new(), true),
-            // The path is no note: the items for it are skipped.
-            Err(error @ (VaultError::NotAFile { .. } | VaultError::Escapes(_))) => {
-                report.skipped.extend(problems(found, &error));
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
+        let (before, created) = match self.vault.read_if_there(&path) {
+            Ok(Some(bytes)) => (bytes, false),
+            Ok(None) => (Vec::new(), true),
+            Err(error) => return report.skipped.extend(problems(found, &error)),
         };
         let mut merged = self.merged(kind, &before, &items);
         let written = if merged.added.is_empty() || self.dry_run {
@@ -125,8 +112,7 @@ impl Importer<'_> {
             self.write(kind, &path, &items, &mut merged)
         };
         if let Err(error) = written {
-            report.skipped.extend(problems(found, &error));
-            return Ok(());
+            return report.skipped.extend(problems(found, &error));
         }
         let kept = merged
             .refused
@@ -143,7 +129,6 @@ impl Importer<'_> {
             let (added, duplicates) = (merged.added, merged.duplicates);
             report.notes.push(NoteReport { path, created, added, duplicates });
         }
-        Ok(())
     }
 
     fn merged(&self, kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> MergedNote {

@@ -67,17 +67,17 @@ pub enum TransferError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// More files, or deeper folders, than a workspace has.
-    #[error("`{}` has too much in it ({}); name the workspace itself", .0.display(), .1)]
-    TooMuch(PathBuf, &'static str),
+    /// More files than a workspace has.
+    #[error("`{}` has too many files in it; name the workspace itself", .0.display())]
+    TooMuch(PathBuf),
     /// It isn't what it was said or thought to be.
     #[error("`{}` can't be understood: {}", .0.display(), .1)]
     NotUnderstood(PathBuf, String),
     /// Nothing says which program it is from.
     #[error("can't tell what `{}` is from", .0.display())]
     UnknownKind(PathBuf),
-    /// The source is the vault itself, or in it.
-    #[error("`{}` lies in the vault, so its notes are there already", .0.display())]
+    /// The source is the vault itself, in it, or around it.
+    #[error("`{}` and the vault lie in one another, so notes of it are there already", .0.display())]
     InVault(PathBuf),
     /// The operating system said no.
     #[error("`{}`: {}", .0.display(), .1)]

@@ -239,6 +239,7 @@ mod tests {
             ),
             commitments: (path("COMMITMENTS.md"), commitment::parse(b"")),
             pins: (path("Pinned.md"), Vec::new()),
+            unread: Vec::new(),
         }
     }
 

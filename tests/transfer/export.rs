@@ -40,6 +40,30 @@ fn json_lines_come_in_again_as_they_went_out() {
 }
 
 #[test]
+fn equal_lines_all_come_in_again() {
+    let vault = TestVault::new(
+        "//- zone: Europe/London\n//- /MEMORY.md\n- Weight 80\n- [2026-02-01] Weight 80\n- Weight 80\n//- /daily/2026-11-20.md\n- 08:00 Took pill\n- 08:00 Took pill\n",
+    );
+    let out = vault.run(&["export", "--format", "jsonl"]).ok().stdout;
+    let other = TestVault::new("//- zone: Europe/London\n");
+    for added in [5, 0] {
+        let run = other.run_with(&["import", "-", "--json"], &out).ok().json();
+        assert_eq!(run["added"], added, "{run}");
+    }
+    assert_eq!(records(&other), records(&vault));
+}
+
+#[test]
+fn what_an_export_leaves_out_is_named_and_the_rest_comes() {
+    let vault = TestVault::new(VAULT);
+    let large = std::fs::File::create(vault.root().join("daily/2026-11-21.md")).unwrap();
+    large.set_len(600 << 20).unwrap();
+    vault.write("Reminders.md", "- [ ] date=2026-13-01 time=09:00 recur=none msg=\"x\"\n");
+    let run = vault.run(&["export", "--format", "jsonl"]);
+    run.exits(1).warns("left out: `daily/2026-11-21.md`").warns("which may be left out: 1").says("Met Anna");
+}
+
+#[test]
 fn what_a_person_wrote_otherwise_than_an_import_would_does_not_come_twice() {
     let pinned =
         "- in May [[People/Anna|Anna]]\n- my passport ![[scan.png]]\n- [2026-05-08] dentist ^dentist\n";

@@ -174,6 +174,7 @@ fn what_it_is_must_be_clear() {
         .warns("say it with `--from openclaw`");
     assert_eq!(vault.run(&["import", "/nowhere"]).code, 2);
     assert_eq!(vault.run(&["import", ".", "--from", "openclaw"]).code, 2, "the vault itself");
+    vault.run(&["import", ".."]).exits(2).warns("and the vault lie in one another");
     assert_eq!(vault.run(&["import", &root, "--into", "../out"]).code, 2);
     assert_eq!(vault.run(&["import", &root, "--from", "jsonl"]).code, 2);
 }

@@ -13,6 +13,7 @@ use crate::cli::reminders::check;
 use crate::deliver::delivery_journal::key;
 use crate::deliver::pass::unsent_tasks;
 use crate::format::ReminderId;
+use crate::format::lines::not_understood;
 use crate::format::reminder::{self, Reminder};
 use crate::format::task::TaskFormat;
 use crate::memory::Origin;
@@ -50,7 +51,7 @@ pub(in crate::cli) fn run(
     }
     clear_duplicate_ids(workspace, &mut notes)?;
     // A dry run before anything is shown: lines that the reminder note can't take stay.
-    let tried = batch::write(workspace, "tasks", batch(&notes), true, None)?;
+    let tried = batch::write(workspace, "tasks", batch(&notes), true, None);
     drop_skipped(&mut notes, &tried.skipped);
     show(context, workspace, &notes);
     let count: usize = notes.iter().map(|note| note.adopted.len()).sum();
@@ -144,6 +145,13 @@ fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Not
                 adopted.drain(..).map(|one| UnadoptedLine { line: one.line, reason: reason.clone() }),
             );
         }
+        if adopted.is_empty() && kept.is_empty() {
+            let whole = not_understood(&bytes);
+            kept.extend(whole.map(|it| UnadoptedLine {
+                line: it.line,
+                reason: format!("{}; {}", it.reason, it.suggestion),
+            }));
+        }
         if !adopted.is_empty() || !kept.is_empty() {
             found.push(NoteLines { path, adopted, kept });
         }
@@ -191,7 +199,7 @@ fn report(notes: &[NoteLines], dry_run: bool, changed: &[String]) -> Value {
 /// could not be taken over are named.
 fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(Vec<String>, Status)> {
     let operation = format!("tasks-{:016x}", getrandom::u64().unwrap_or_default());
-    let report = batch::write(workspace, "tasks", batch(notes), false, Some(&operation))?;
+    let report = batch::write(workspace, "tasks", batch(notes), false, Some(&operation));
     let mut status = Status::Fine;
     // The note of reminders is another than a moment ago, or can't be written: what it didn't take stays.
     for problem in &report.skipped {

@@ -2,7 +2,7 @@
 
 use crate::cli::prelude::*;
 use crate::memory::Origin;
-use crate::transfer::{ImportBatch, ImportProblem, ImportReport, Importer, TransferError};
+use crate::transfer::{ImportBatch, ImportProblem, ImportReport, Importer};
 use crate::vault::Actor;
 
 /// The most problems that are listed.
@@ -15,7 +15,7 @@ pub(super) fn write(
     batch: ImportBatch,
     dry_run: bool,
     operation: Option<&str>,
-) -> Result<ImportReport, TransferError> {
+) -> ImportReport {
     let own = format!("import-{:016x}", getrandom::u64().unwrap_or_default());
     let importer = Importer {
         vault: &workspace.vault,

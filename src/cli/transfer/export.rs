@@ -40,6 +40,14 @@ enum Format {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let contents = VaultContents::read(&workspace.vault, &workspace.settings, &workspace.zone)?;
+    contents.unread.iter().for_each(|error| context.ui.note(format!("left out: {error}")));
+    let status = Status::of(contents.unread.is_empty());
+    if contents.problems() > 0 {
+        let count = contents.problems();
+        context.ui.note(format!(
+            "lines with problems, which may be left out: {count} (`vault-agent check` shows them)"
+        ));
+    }
     let now = workspace.clock.now();
     let text = match args.format {
         Format::Markdown => markdown::document(&contents, now),
@@ -59,7 +67,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some(file) => write(file, &text, workspace.vault.root())?,
         None if !context.ui.json => {
             context.ui.document_of_notes(&text);
-            return Ok(Status::Fine);
+            return Ok(status);
         }
         None => {}
     }
@@ -88,7 +96,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let said = format!(
         "{place}{memories} memories, {daily} notes of days, {reminders} reminders, {commitments} follow-ups, {pins} pins"
     );
-    context.answer(&exported, said)
+    context.answer(&exported, said)?;
+    Ok(status)
 }
 
 /// Writes a file whole or not at all, so that a calendar is never fetched half-written.
@@ -151,7 +160,7 @@ fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<(
         if is_there {
             std::fs::rename(folder, &old)?;
         }
-        std::fs::rename(&new, folder)
+        std::fs::rename(&new, folder).inspect_err(|_| drop(std::fs::rename(&old, folder)))
     });
     let _ = std::fs::remove_dir_all(&new);
     put.map_err(|error| CommandError::problem(format!("`{shown}` could not be written: {error}")))?;

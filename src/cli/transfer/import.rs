@@ -85,7 +85,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;
     let import = || write(&workspace, kind.name(), batch, args.dry_run, None);
-    let report = context.confirming(&workspace, "import", import)?;
+    let report = context.confirming(&workspace, "import", import);
     let status = print_report(context, &report);
     context.ui.json(&report);
     Ok(status)

@@ -44,10 +44,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         bytes => bytes?,
     };
-    let report = write(&workspace, CLIENT, entries(file, &bytes)?, *dry_run, None)?;
+    let report = write(&workspace, CLIENT, entries(file, &bytes)?, *dry_run, None);
     // A file that bears the name of a backup keeps it.
     let is_backup = file.file_name().is_some_and(|name| name.to_string_lossy().contains(".bak."));
-    let renames = !dry_run && !is_backup;
+    let is_taken = report.added + report.duplicates > 0 || report.skipped.is_empty();
+    let renames = !dry_run && !is_backup && is_taken;
     let backup = renames.then(|| back_up(file, workspace.clock.now())).transpose()?;
     let status = print_report(context, &report);
     if let Some(backup) = &backup {
@@ -71,7 +72,7 @@ fn entries(file: &Path, bytes: &[u8]) -> Result<ImportBatch, TransferError> {
 /// Prints that a store was migrated before; where its memories are gone since (an `undo`), how to migrate it again.
 fn taken_before(context: &Context, workspace: &Workspace, file: &Path, backup: PathBuf) -> CommandResult {
     let bytes = bounded_read::read_file(&backup, bounded_read::MAX_ENTRIES_BYTES)?;
-    let looked = write(workspace, CLIENT, entries(&backup, &bytes)?, true, None)?;
+    let looked = write(workspace, CLIENT, entries(&backup, &bytes)?, true, None);
     let shown = backup.display().to_string();
     let (missing, all) = (looked.added, looked.added + looked.duplicates);
     context.ui.json(&Migrated { backup: Some(backup), import: ImportReport::default() });

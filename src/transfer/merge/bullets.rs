@@ -47,13 +47,13 @@ fn attempt(
     refused: &mut HashMap<usize, String>,
 ) -> (MergedNote, Vec<usize>) {
     let file = memory::parse(before);
-    // The timestamps of each section's bullets, by their texts as an import would write them: a person may have written
-    // what an import makes harmless, or closes.
-    let mut known: HashMap<(Option<String>, String), Vec<Option<String>>> = HashMap::new();
+    // The timestamps of each section's bullets, by their texts as an import would write them (a person may have written
+    // what an import makes harmless, or closes), and whether one that comes was the same.
+    let mut known: HashMap<(Option<String>, String), Vec<(Option<String>, bool)>> = HashMap::new();
     for bullet in &file.bullets {
         let written = render(bullet.timestamp.as_deref(), &bullet.text);
         let text = written.map_or_else(|_| bullet.text.clone(), |written| written.text);
-        known.entry((bullet.section.clone(), text)).or_default().push(bullet.timestamp.clone());
+        known.entry((bullet.section.clone(), text)).or_default().push((bullet.timestamp.clone(), false));
     }
     let mut names: Vec<String> = file.sections.iter().map(|section| section.name.clone()).collect();
     let mut groups: Vec<SectionBullets> = Vec::new();
@@ -67,14 +67,17 @@ fn attempt(
                 continue;
             }
         };
-        // The same words of another time are new; a bullet without a time is the same as one with.
-        let stamps = known.entry((section.clone(), bullet.text.clone())).or_default();
+        // The same words of another time are new; a bullet without a time is the same as one with, which is there
+        // already. Of equal ones as many are wanted as come.
         let stamp = &bullet.timestamp;
-        if stamps.iter().any(|known| known.is_none() || stamp.is_none() || known == stamp) {
-            merged.duplicates += 1;
-            continue;
+        if let Some(stamps) = known.get_mut(&(section.clone(), bullet.text.clone())) {
+            let same = stamps.iter().position(|(known, is_met)| known == stamp && !is_met);
+            same.into_iter().for_each(|at| stamps[at].1 = true);
+            if same.is_some() || stamps.iter().any(|(known, _)| known.is_none() != stamp.is_none()) {
+                merged.duplicates += 1;
+                continue;
+            }
         }
-        stamps.push(stamp.clone());
         match groups.iter_mut().find(|(name, _)| *name == section) {
             Some((_, bullets)) => bullets.push((at, bullet)),
             None => groups.push((section, vec![(at, bullet)])),
