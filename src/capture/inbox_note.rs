@@ -102,7 +102,7 @@ pub fn with_moved_up(bytes: &[u8], ids: &[String]) -> Vec<u8> {
     let moved = all.iter().filter(|line| up.contains(&line.number));
     let moved: Vec<u8> =
         moved.flat_map(|line| [line.text, lines::terminator_of(bytes).as_bytes()].concat()).collect();
-    let mut out = Vec::with_capacity(bytes.len() + 2);
+    let mut out = bytes[..lines::bom_len(bytes)].to_vec();
     for line in &all {
         if line.number == first {
             out.extend_from_slice(&moved);
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn what_was_said_again_moves_up() {
         let ids = ["cap_AAAAAAAAAAAA", "cap_BBBBBBBBBBBB", "cap_CCCCCCCCCCCC"];
-        let note = with_questions(b"mine\n", &ids.map(one));
+        let note = with_questions("\u{feff}mine\n".as_bytes(), &ids.map(one));
         let order = |bytes: &[u8]| -> Vec<String> {
             parse(bytes).lines.into_iter().map(|line| line.candidate.id).collect()
         };

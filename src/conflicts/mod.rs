@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::format::changes::{self, body, differences, with_line_ends_of};
 use crate::format::commitment;
+use crate::format::lines::bom_len;
 use crate::format::reminder::split_id;
 use crate::history::{Commit, CommitRecord, History, HistoryError, LogFilter};
 use crate::vault::{
@@ -142,18 +143,16 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
         choose_base(&texts, &note_before, &copy_before)
     };
     let base = chosen.map(|(at, other)| known_to(&states[at..], other));
-    let base = base.as_deref().map(|base| with_line_ends_of(&note_before, base));
-    let [ours, theirs] = reminder_lines::aligned(
-        base.as_deref(),
-        &note_before,
-        &with_line_ends_of(&note_before, &copy_before),
-    );
+    // Line ends and a byte order mark are the note's.
+    let bare = |text: &[u8]| with_line_ends_of(&note_before, &text[bom_len(text)..]).into_owned();
+    let base = base.as_deref().map(bare);
+    let [ours, theirs] = reminder_lines::aligned(base.as_deref(), &bare(&note_before), &bare(&copy_before));
     let merged = three_way_merge(base.as_deref(), &ours, &theirs);
     Ok(MergePlan {
         copy,
         base: chosen.map(|(at, _)| states[at].time),
+        note_after: [&note_before[..bom_len(&note_before)], &merged.bytes].concat(),
         note_before,
-        note_after: merged.bytes,
         copy_before,
         overlaps: merged.overlaps,
     })

@@ -27,7 +27,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
         Ok(None) => {}
         Err(error) => checks.push(warn(error.to_string(), "the next full snapshot rewrites it")),
     }
-    if let Ok(Some(pending)) = history.pending_restore() {
+    if let Some(pending) = history.pending_restore().map_err(fail)? {
         let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
         let detail = format!("{what} was interrupted ({})", pending.subject);
         checks.push(
@@ -40,7 +40,7 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     checks.extend(not_pushed.map(|why| {
         warn(format!("not pushed: {why}"), "fix `[history] remote`; the push is retried automatically")
     }));
-    let left_out = history.left_out().unwrap_or_default();
+    let left_out = history.left_out().map_err(fail)?;
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
         let detail = format!("`{}` is not kept: {}", file.path, file.reason);
         warn(detail, "see `[history]` in vault-agent.toml, if it should be")

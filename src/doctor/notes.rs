@@ -3,7 +3,7 @@
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::conflicts::{ConflictCopy, Finder};
-use crate::format::{Finding, commitment, reminder};
+use crate::format::{Finding, commitment, dated_tasks, reminder};
 use crate::reminders::{PlacedFinding, findings, holds_items};
 use crate::tasks::{self, Scanner};
 use crate::transfer::follow;
@@ -182,6 +182,32 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
     checks
 }
 
+/// The warning about a conflict copy. A note that is only named like one counts if something is left out for that.
+fn conflict_copy(workspace: &Workspace, found: &ConflictCopy) -> Option<Check> {
+    let ConflictCopy { copy, note, is_certain, .. } = found;
+    let paths = &workspace.settings.paths;
+    let written =
+        [&paths.reminders, &paths.commitments, &paths.memory, &paths.pinned, &paths.inbox, &paths.approvals];
+    let holds_tasks = || {
+        let bytes = workspace.vault.read(copy).unwrap_or_default();
+        workspace.task_settings().is_some() && !dated_tasks::dated(&bytes).is_empty()
+    };
+    let named = || {
+        format!("`{copy}` is named like a conflict copy of `{note}`; rename it if it is a note of its own:")
+    };
+    let detail = if *is_certain {
+        format!("`{copy}` is a sync tool's conflict copy, and is not read")
+    } else if written.iter().any(|path| *path == note.as_str()) {
+        format!("{} `{note}` is not written beside it", named())
+    } else if holds_tasks() {
+        format!("{} its tasks are not delivered", named())
+    } else {
+        return None;
+    };
+    let fix = "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`";
+    Some(Check::warn("vault", detail, fix))
+}
+
 /// Conflict copies of sync tools, and files that can't be listed.
 fn copies(workspace: &Workspace) -> Checked {
     let warn = |detail: String, fix: &str| Check::warn("vault", detail, fix);
@@ -189,16 +215,7 @@ fn copies(workspace: &Workspace) -> Checked {
     let walk = workspace.vault.walk(&WalkOptions::default());
     let walk = walk.map_err(|error| Check::fail("vault", error.to_string(), fix))?;
     let copies = Finder::default().find_all(&workspace.vault).into_iter();
-    let mut checks: Vec<_> = copies
-        .filter(|copy| copy.is_certain)
-        .take(SHOWN)
-        .map(|ConflictCopy { copy, .. }| {
-            warn(
-                format!("`{copy}` is a sync tool's conflict copy, and is not read"),
-                "see it with `vault-agent conflicts show`, and merge it with `conflicts merge`",
-            )
-        })
-        .collect();
+    let mut checks: Vec<_> = copies.filter_map(|copy| conflict_copy(workspace, &copy)).take(SHOWN).collect();
     let odd = walk.skipped.iter().filter(|skipped| skipped.reason != SkipReason::Link);
     checks.extend(odd.take(SHOWN).map(|skipped| {
         warn(

@@ -59,6 +59,12 @@ fn a_copy_is_merged_as_one_operation_and_taken_back() {
 fn what_both_have_removed_or_moved_on_with_stays_gone() {
     let vault = diverged("one\ntwo\nthree\n", "one\ntwo\nthree\nnew here\n", "");
     assert_eq!(merged(&vault, "a.md", "one\nthree\n"), "one\nthree\nnew here\n");
+    // A byte order mark is the note's, whoever added it.
+    for (mark, other) in [("\u{feff}", ""), ("", "\u{feff}")] {
+        let vault = diverged("one\ntwo\n", &format!("{mark}one\ntwo\n"), "");
+        let text = merged(&vault, "a.md", &format!("{other}one\ntwo\nthree\n"));
+        assert_eq!(text, format!("{mark}one\ntwo\nthree\n"));
+    }
     // Without a history of the note no line is treated as removed.
     let vault = TestVault::new("//- /a.md\none\ntwo\n");
     vault.write(COPY, "one\nthree\n");
@@ -219,6 +225,17 @@ fn nothing_is_told_from_a_copy() {
         .says("Plan 2.md (1)")
         .says("Todo.md (1)")
         .lacks("strange");
+    for copy in COPIES {
+        let (ours, other) = (format!("Reminders{copy}.md"), format!("Todo{copy}.md"));
+        [ours, other].iter().filter(|name| !name.ends_with(" 2.md")).for_each(|name| vault.remove(name));
+    }
+    for (name, why) in
+        [("Todo", "its tasks are not delivered"), ("Reminders", "`Reminders.md` is not written")]
+    {
+        let named = format!("`{name} 2.md` is named like a conflict copy of `{name}.md`");
+        vault.run(&["doctor"]).says(format!("{named}; rename it if it is a note of its own: {why}"));
+    }
+    vault.run(&["check", "Todo 2.md"]).says("rename it, or merge it with `vault-agent conflicts merge`");
 }
 
 /// The daemon may run on a machine that nobody looks at.

@@ -231,9 +231,12 @@ fn foreign_tasks(
         } else {
             "turn their form on"
         };
-        let suggestion = format!(
-            "{form} with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
-        );
+        let suggestion = match workspace.vault.is_conflict_copy(path) {
+            true => "the note is named like a conflict copy, from which nothing is delivered: rename it, or merge it with `vault-agent conflicts merge`".to_owned(),
+            false => format!(
+                "{form} with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
+            ),
+        };
         out.push(finding(path, (first.line, first.column), reason, suggestion));
     }
     let mut timeless = delivered.iter().filter(|(_, timed)| !**timed);

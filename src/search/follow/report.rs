@@ -171,7 +171,7 @@ impl Index {
         catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
                 let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
-                found.push(warn(format!("`{}:{line}`: {why}", file.path), "fix that line"));
+                found.push(warn(format!("`{}:{line}`: {why}", file.path), "fix it there"));
             }
         })?;
         for (path, id) in snapshot.pins()? {

@@ -148,7 +148,10 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
     let (text, encoding) = decode::decode(&bytes).ok_or("it is not text")?;
     let mut note = ParsedNote::default();
     if encoding != decode::Encoding::Utf8 {
-        note.findings.push((1, format!("it is not in UTF-8 but {encoding:?}; it was searched all the same")));
+        note.findings.push((
+            1,
+            format!("it is not in UTF-8 but {encoding:?}: save it as UTF-8; it was searched all the same"),
+        ));
     }
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
