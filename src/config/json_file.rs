@@ -4,6 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -46,7 +47,10 @@ pub fn replace_with(
     permissions: Option<&Permissions>,
 ) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let new = path.with_extension(format!("new-{}", std::process::id()));
+    // Another thread may replace the file, or one of that stem, at the same time.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let new = path.with_extension(format!("new-{}-{number}", std::process::id()));
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(if permissions.is_some() { 0o600 } else { 0o666 });
     let write = || {

@@ -55,7 +55,7 @@ impl DaemonLock {
         let path = state.join(FILE_NAME);
         let wrap = |source: std::io::Error| LockError::Io { path: path.display().to_string(), source };
         let mut file = open(&path).map_err(wrap)?;
-        match file.try_lock() {
+        match lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LockError::Held(read_pid(&mut file))),
             Err(TryLockError::Error(error)) => return Err(wrap(error)),
@@ -91,18 +91,25 @@ fn is_locked(file: &File) -> bool {
 /// it.
 fn lock_folder(root: &Path) -> Result<Option<File>, u32> {
     let Ok(folder) = File::open(root) else { return Ok(None) };
-    // A process that only checks the lock holds it for an instant.
-    for _ in 0..20 {
-        match folder.try_lock() {
-            Ok(()) => return Ok(Some(folder)),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
-            Err(TryLockError::Error(error)) => {
-                tracing::debug!(%error, "the vault's folder can't be locked");
-                return Ok(None);
-            }
+    match lock(&folder) {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => Err(folder_holder(&folder).unwrap_or(0)),
+        Err(TryLockError::Error(error)) => {
+            tracing::debug!(%error, "the vault's folder can't be locked");
+            Ok(None)
         }
     }
-    Err(folder_holder(&folder).unwrap_or(0))
+}
+
+/// Locks a file or folder, unless a process keeps it locked: one that only checks the lock holds it for an instant.
+fn lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..20 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }
 
 /// The process with an exclusive lock on the folder, by Linux's list of all locks.
@@ -154,6 +161,18 @@ mod tests {
         assert_eq!(DaemonLock::holder(other.path()), None);
         drop(first);
         assert_eq!(DaemonLock::holder(state.path()), None);
+        // While others look whether there is one.
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    DaemonLock::holder(state.path());
+                }
+            });
+            let refused: Vec<_> = (0..50).filter_map(|_| acquire(&state).err()).collect();
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(refused.is_empty(), "{refused:?}");
+        });
         assert!(DaemonLock::other_daemon(other.path(), root.path()).is_none());
         acquire(&other).unwrap();
     }

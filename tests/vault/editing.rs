@@ -215,6 +215,23 @@ fn the_next_edit_lets_go_what_was_kept_for_its_minute() {
 }
 
 #[test]
+fn a_link_to_nothing_in_a_note_s_place_stops_no_other() {
+    let room = Room::with(EditStrategy::Swap);
+    for name in [FILE, "other.md"] {
+        room.write(name, "a\n");
+        room.append(name, "b").unwrap();
+        std::fs::remove_file(room.path(name)).unwrap();
+        std::os::unix::fs::symlink("nowhere.md", room.path(name)).unwrap();
+    }
+    room.editor.recover().unwrap();
+    room.clock.advance(SignedDuration::from_secs(61));
+    room.editor.recover().unwrap();
+    let mut left = room.names();
+    left.sort();
+    assert_eq!(left, [FILE, "other.md"], "nothing hidden stays");
+}
+
+#[test]
 fn the_looks_afterwards() {
     let room = Room::new();
     room.write(FILE, "a\nb\n");

@@ -195,7 +195,8 @@ pub fn hashed_id(file: &CommitmentsFile, local_date: Date, new: &Commitment) -> 
     let said = format!("{:?} {:?} {}", new.due, new.scope, new.text);
     let hash = blake3::derive_key("vault-agent 2026-11-29 number of a follow-up", said.as_bytes());
     let number = 100_000 + u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) % 900_000;
-    let is_taken = |id: &String| file.find(id).is_some() || file.other_ids.contains(id);
+    let is_block = |id: &String| file.blocks.iter().any(|block| block.commitment.id == *id);
+    let is_taken = |id: &String| is_block(id) || file.other_ids.contains(id);
     let mut ids = (number..).map(|number| format!("c-{local_date}-{number}"));
     ids.find(|id| !is_taken(id)).expect("a file has fewer follow-ups than there are numbers")
 }

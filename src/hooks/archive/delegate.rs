@@ -103,6 +103,7 @@ pub fn condense(workspace: &Workspace, request: &ArchiveRequest, until: Option<I
         && let Err(error) = crate::hooks::archive::summaries::condense(workspace, &request.session, until)
     {
         tracing::warn!("a session is not summarised: {error}");
+        return false;
     }
     #[cfg(not(feature = "assistant"))]
     let _ = (workspace, request);

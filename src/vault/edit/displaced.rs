@@ -130,10 +130,12 @@ impl Editor {
     /// deletes those that have been unchanged for a minute.
     pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, old: bool) -> Result<()> {
         let Ok(items) = std::fs::read_dir(self.edits.join("displaced")) else { return Ok(()) };
+        // One that can't be looked at now doesn't stop the others.
+        let mut looked = Ok(());
         for file in items.flatten().map(|item| item.path()) {
-            self.carry_over_record(journal, &file, old)?;
+            looked = looked.and(self.carry_over_record(journal, &file, old));
         }
-        Ok(())
+        looked
     }
 
     /// The same for the displaced file of one record.
@@ -157,7 +159,11 @@ impl Editor {
                 self.forget_displaced(&record.name);
                 return Ok(());
             }
-            Err(error) => return Err(error.into()),
+            // A link to nothing, or out of the vault, stands in the note's place by now: the file lies beside it.
+            Err(error) => {
+                let hidden = record.path.beside(&record.name).filter(|hidden| self.vault.exists(hidden));
+                hidden.and_then(|hidden| self.vault.locate(&hidden).ok()).ok_or(error)?
+            }
         };
         let opened = match open_in(&place.dir, &*record.name, OFlags::NONBLOCK) {
             Ok(file) if self.options.ask_for_writers => lease::no_writers(&file),
