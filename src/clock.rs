@@ -1,10 +1,12 @@
 //! Provides the program's clocks. Every "now" that decides about notes comes from here; only the ages of files, and
 //! waits and durations within a process, are measured by the system's own clocks.
 //!
-//! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use [`ManualClock`]. The
-//! environment variable `VAULT_AGENT_NOW` sets the clock of a whole process: an instant (`2026-12-01T09:30:00Z`)
-//! freezes it, so that a command's output can be compared byte for byte; with `@60` behind it the clock starts there
-//! and runs sixty times as fast as real time.
+//! Code that needs the time takes a [`Clock`]. [`from_env`] chooses the process's clock at the start. Only the
+//! history's ledger and its scan use [`SystemClock`] directly. Tests use [`ManualClock`].
+//!
+//! The environment variable `VAULT_AGENT_NOW` sets the clock of a process. With an instant (`2026-12-01T09:30:00Z`) the
+//! clock stands still, so that a command prints the same bytes each time. With an instant and a factor
+//! (`2026-12-01T09:30:00Z@60`) the clock starts at the instant and runs sixty times as fast as real time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

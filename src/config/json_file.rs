@@ -1,4 +1,5 @@
-//! Reads small state files (most are JSON) whole, up to a size limit, and replaces them in one step.
+//! Reads small JSON files of the state directory, up to a size limit, and replaces files in one step. A file that is
+//! missing, malformed or too large counts as absent.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};

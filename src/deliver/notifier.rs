@@ -1,8 +1,9 @@
 //! Defines the [`Notifier`] trait, and the types that its methods take and return.
 //!
 //! A notifier sends one chunk of text to one place and reports the outcome. It never retries, never sleeps and keeps no
-//! state about deliveries; the journal and the pass do that, so that all notifiers have the same guarantees. Besides
-//! sending it answers one question, [`Notifier::find`]: "did a message with this nonce or this text arrive since then?"
+//! state about deliveries. The delivery journal keeps that state; a pass ([`crate::deliver::pass`], one run over all
+//! that is due) retries and waits. [`Notifier::find`] looks for an earlier attempt, where the place can be asked;
+//! elsewhere it finds nothing, so a message may come twice.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,4 @@
-//! Checks, for `doctor`, the two stores that this program keeps beside the vault: the history of snapshots, and the
-//! search index.
+//! Checks, for `doctor`, the history of snapshots in the state directory and the search index in the cache directory.
 
 use super::{Check, CheckExtent, Checked, Repair, Severity};
 use crate::history::{CheckDepth, History, HistoryError};

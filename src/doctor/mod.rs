@@ -1,14 +1,14 @@
 //! Makes the reports of `doctor` (checks with their remedies) and `status` (the present state of all parts).
 //!
-//! A workspace comes in; findings and a report go out, for the command line and the page alike. Each check looks at one
-//! subject and reports it even if all is well, so that a person sees that it was checked. A check changes nothing and
-//! never ends the others.
+//! A workspace comes in; findings and a report go out, for the command line and the page alike. Most checks report
+//! their subject even if all is well, so that a person sees that it was checked. No check changes a note or a setting,
+//! or ends the other checks; a check of the directories writes and removes a probe file.
 //!
 //! - `directories`, `environment`: checks of this machine, and of the other machines that share the vault;
-//!   `time_zone`, `history_and_index`, `notes`: checks of the subjects in their names;
-//! - `assistant`: checks of brains, other MCP servers and routines; [`discord`], [`embeddings`]: checks of the bot and
-//!   of the model for vectors; [`discord`] and [`embeddings`] use the network, so a front door decides whether they
-//!   run;
+//! - `time_zone`, `history_and_index`, `notes`: checks of the subjects in their names;
+//! - `assistant`: checks of brains, skills, the confinement of commands, other MCP servers and routines;
+//! - [`discord`]: checks of the bot; [`embeddings`]: checks of the embedding model and the reranker. Both use the
+//!   network; the caller (command line or page) decides whether they run;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 
 #[cfg(feature = "assistant")]

@@ -1,5 +1,7 @@
-//! Parses JSON in which another program has cut a character in half: bytes that are no UTF-8, or a lone surrogate such
-//! as `\uD83D` (`JSON.stringify("😀".slice(0, 1))`), become U+FFFD. Pure.
+//! Parses JSON that contains halves of characters, left by a program that cut its text. Pure.
+//!
+//! Bytes that are no UTF-8, and lone surrogates such as `\uD83D` (`JSON.stringify("😀".slice(0, 1))`), become U+FFFD.
+//! [`Joiner`] joins the two halves of a character that a server split over two events.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

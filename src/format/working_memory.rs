@@ -1,4 +1,4 @@
-//! Parses and writes `user/working.md`: working memory, a text that is valid until its expiry.
+//! Parses and renders the note of working memory (by default `user/working.md`), a text that is valid until its expiry.
 //!
 //! ```text
 //! # Working Memory

@@ -1,9 +1,16 @@
 //! Checks, commit by commit, that the changes in the history keep the program's guarantees. The agent's changes must
 //! keep all of them, people's changes only those about logs and ids.
 //!
-//! The guarantees: logs only grow; each write of the agent touches only the lines that its trailers name; every one-off
-//! reminder that the scheduler removed has a delivery; ids never change. A violation is reported with its commit, file
-//! and line. A restore is a person's decision and may bring back anything.
+//! The guarantees:
+//! - logs only grow;
+//! - a commit of the agent changes only the notes that its trailers name and, if they name reminders, only the lines of
+//!   these reminders in the note of reminders;
+//! - if the scheduler removes a one-off reminder with an id, the commit names its delivery, and the delivery is in the
+//!   journal, if the journal goes back so far;
+//! - ids of reminders never change.
+//!
+//! A violation is reported with its commit, file and line. A restore is a person's decision and may bring back
+//! anything. The first snapshot is not checked.
 
 use std::collections::{BTreeMap, HashSet};
 

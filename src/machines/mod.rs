@@ -1,16 +1,20 @@
-//! Lets several machines with one vault agree on the machine that sends each message, through a shared store that can
-//! compare and swap.
+//! Decides which of several machines with copies of one vault sends each message.
 //!
-//! The store holds claims (the right to send one thing once), one lease (the voice), and the presence of each machine.
-//! Notes are not in it; a sync tool carries them as before. Values from the store are untrusted: they are parsed with
-//! bounds, and never run, written into a note or shown as Markdown. Without `[machines]` in the settings nothing of
-//! this room is started.
+//! The machines coordinate through a shared store with compare-and-swap. The store holds:
+//! - claims: the right to send a message, or to run a turn or a routine;
+//! - a lease: its holder is the voice, the machine that speaks on Discord and does shared work;
+//! - the presence of each machine, a counter that orders the sent messages, and the format's version with the vault's
+//!   id.
 //!
-//! - [`Machines`], in `handle`: the questions of the rest of the program; `driver`: the traffic with the store;
-//! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines; [`join`]: joining
-//!   and leaving at a person's request, and the request to become the voice;
+//! The store holds no text of a note, only ids, due times and hashes; a sync tool carries the notes. Values from the
+//! store are untrusted: they are parsed with bounds, and never run, written into a note or shown as Markdown. Without
+//! `[machines]` in the settings, none of this module runs.
+//!
+//! - [`Machines`], in `handle`: the interface for the rest of the program; `driver`: reads and writes the store;
+//! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines;
+//! - [`join`]: joining and leaving at a person's request, and the request to become the voice;
 //! - [`engine`]: the two kinds of stores, a git server and etcd, and the choice between them by the settings;
-//! - [`protocol`]: the decisions: the next changes of a machine, given the entries. Pure.
+//! - [`protocol`]: decides which entries of the store this machine changes next. Pure.
 
 mod driver;
 pub mod engine;

@@ -1,13 +1,11 @@
-//! Adds, changes, removes, lists and previews reminders.
+//! Adds, changes, removes, lists and previews reminders. `Reminders.md` is the only place where reminders are kept.
 //!
-//! `Reminders.md` is the only place where reminders are kept. Each call reads it again, computes the lines that
-//! change ([`plan`], pure), mostly one, and passes them to [`vault::Editor`], which finds the old lines by their
-//! bytes.
-//! [`crate::deliver`] sends reminders; this room sends nothing.
+//! Each call reads the note again. [`plan`] (pure) computes the changed lines, usually one. [`vault::Editor`] finds the
+//! old lines by their bytes and replaces them. Nothing here sends a message; [`crate::deliver`] does.
 //!
-//! - `vault_reminders`: the reminders of a vault; `occurrences`: skips, moves or snoozes one occurrence; `plan`:
-//!   changes of a line;
-//! - `adopt`: turns lines of other notes into reminders; `findings`: near misses and shared ids; `error`: errors.
+//! - `vault_reminders`: the reminders of a vault; `occurrences`: skips, moves or snoozes one occurrence;
+//! - `plan`: changes of a line; `adopt`: turns lines of other notes into reminders; `error`: errors;
+//! - `findings`: lines that look like reminders but can't be parsed, lines that stand twice, and shared ids.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 

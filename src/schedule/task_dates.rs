@@ -1,12 +1,12 @@
-//! Computes the next date of a task line's recurrence, which is written in English or as an RRULE.
+//! Computes the next date of a task line's recurrence, which is written in English or as an RRULE. A task's time of day
+//! stays unchanged.
 //!
-//! [`next_date`] follows RFC 5545, with weeks beginning on Monday (on Sunday for Reminder Toast): a date that doesn't
-//! exist is skipped, so `every month on the 31st` skips the short months. [`step`] follows Tasks, and
-//! [`next_or_last_day`] follows Reminder Toast. For a rule that names no day (`every month`, `every year`), both take
-//! the last day of a month that lacks the day. Tasks counts the further dates from that last day;
-//! [`NextTaskDate::short_of`] has the day that the month lacked.
-//!
-//! Dates only: a task's time of day is carried along unchanged.
+//! - [`next_date`] follows RFC 5545, with weeks from Monday (from Sunday for Reminder Toast). A date that doesn't exist
+//!   is skipped, so `every month on the 31st` skips the short months.
+//! - [`step`] follows the plugin Tasks, and [`next_or_last_day`] follows Reminder Toast. For a rule that names no day
+//!   (`every month`, `every year`), both take the last day of a month that lacks the day. Tasks computes all later
+//!   dates from that last day (31 January, 28 February, 28 March). [`NextTaskDate::short_of`] then holds the missing
+//!   day (31).
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday as Day};

@@ -1,6 +1,8 @@
-//! Parses a file of answers (TOML with the questions' keys), and checks it before the first question.
+//! Parses a file of answers for `setup`: TOML, with a key for each question.
 //!
-//! A missing answer counts as an empty line. The file holds no secrets: it names the files that hold them.
+//! An unknown key, a wrong type or a line break is refused before the first question. Each value is checked when its
+//! question comes. A missing answer takes the question's default, but a missing brain is `none` and a missing service
+//! is `no`. The file holds no secrets: it names the files that hold them.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,14 @@
-//! Completes or snoozes a task of another plugin in a note's bytes. Completing ticks the task's line and writes the
-//! next line of a recurring task, as Tasks, Reminder or TaskNotes would. Pure.
+//! Completes or snoozes a task of an Obsidian plugin in a note's bytes. Pure.
 //!
-//! A task is found by its id among the note's present lines. The result is parsed again before it is accepted: a
-//! snoozed task must be due at its new time, and the next line of a recurring task must have the same words. Each
-//! syntax is completed as its plugin does it.
+//! A task is found by its id among the note's present lines. Completing does what the plugin does:
+//! - Tasks and Reminder: ticks the line (Tasks: removes it if its 🏁 says `delete`), and adds the next line of a
+//!   recurring task;
+//! - Kanban: ticks the line; Reminder Toast: moves the date of a recurring task;
+//! - TaskNotes, where a task is a whole note: without a recurrence, sets the status for done and the date of
+//!   completion. A recurring task keeps its status. Its planned day (or today, if it recurs from its completion) joins
+//!   its completed days. Its dates move to the first day of the rule that isn't past, completed or skipped.
 //!
-//! In TaskNotes a task is a whole note. A task without recurrence gets the status for done, and the day. A recurring
-//! task keeps its status; the day is added to its list of completed days, and its dates move on to the first day of its
-//! rule that isn't past and was neither completed nor skipped.
+//! A snoozed task is parsed again and must notify at its new time. The next line must have the same words.
 
 use std::collections::HashSet;
 

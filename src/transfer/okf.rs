@@ -1,10 +1,9 @@
-//! Writes the Open Knowledge Format 0.2: a folder with one Markdown file for each concept. The file names the
-//! concept's type and sources.
+//! Writes the Open Knowledge Format 0.2: a folder with one Markdown file for each concept.
 //!
-//! Each fact of `MEMORY.md`, each day and each list of planned items is a concept with its `type`. A fact learned
-//! from a conversation has its `sources`, its generator (`generated`) and, if a person kept it, `verified` with the
-//! vault's name in place of the person's; a fact written by hand has none of these. `index.md` lists all concepts.
-//! Pure; the caller writes the folder.
+//! Each fact of `MEMORY.md`, each day and each list of planned items is a concept. Its file names its `type`. A fact
+//! that the inbox records as kept also has `sources` and `generated` (its generator). If a person kept it, it has
+//! `verified`, with the vault's name in place of the person's. All other facts have none of these. `index.md` lists all
+//! concepts. Pure; the caller writes the folder.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;

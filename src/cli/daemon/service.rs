@@ -1,7 +1,9 @@
 //! `service`: installs or removes the daemon as a systemd user unit, or as a launchd agent on macOS.
 //!
-//! It writes one file and calls the platform's own tool (`systemctl --user`, `launchctl`). If that tool isn't there,
-//! the file stays, and a remark names the command to run.
+//! `install` writes one file and starts the service by the platform's own tool (`systemctl --user`, `launchctl`). If
+//! the tool is missing or fails, the file stays, a remark names the command to run, and the exit code is 1. `uninstall`
+//! stops the service and removes the file. If the tool fails then, the file stays and the command fails; without the
+//! tool the file is removed.
 
 use std::process::Command;
 

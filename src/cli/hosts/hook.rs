@@ -1,4 +1,5 @@
-//! `hook`: answers a coding agent's hooks, archives its sessions, and writes the hooks into its settings.
+//! `hook`: answers a coding agent's hooks, archives its sessions, and writes the hooks into its settings or removes
+//! them.
 
 use std::io::{self, Write};
 

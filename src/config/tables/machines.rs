@@ -1,8 +1,8 @@
 //! Reads `[machines]`: the store that coordinates several machines with one vault. Through this store the machines
 //! agree which of them sends notifications, answers messages and runs routines.
 //!
-//! The table travels with the vault, so it is the same on every machine. Only the machine's name ([`machine_name`]) and
-//! the password file belong to one machine.
+//! The table travels with the vault and is the same on every machine. Each machine has its own name ([`machine_name`]),
+//! its own files at the paths `password_file` and `ca_file`, and its own environment variable for the password.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Applies the Landlock rules: files, TCP, signals and abstract sockets.
+//! Applies the Landlock rules: files, signals and abstract sockets, and TCP if the command has no network. An older
+//! kernel enforces the rules that it knows.
 
 use std::os::fd::OwnedFd;
 

@@ -1,8 +1,12 @@
-//! Builds the box on Linux, the outermost layer first.
+//! Builds the box (the confinement of one shell command) on Linux, from the outermost layer inwards.
 //!
-//! [`supervise`] runs outside the box: it makes the namespaces and the root that the box sees ([`root`]), watches the
-//! resources that the box uses, and cleans up after it. [`inner`] runs in the box: it drops its access to files and
-//! signals ([`landlock`]) and to system calls ([`seccomp`]), and starts the command. Neither ever has a second thread.
+//! [`supervise`] runs outside the box. Where the machine allows namespaces, it makes them, and a root of the box's own
+//! ([`root`]). It watches the box's processes, memory, time and scratch space, and kills all processes that are left.
+//!
+//! [`inner`] runs in the box. It gives up capabilities and sets limits. [`landlock`] restricts its files, signals,
+//! abstract sockets and, without network, TCP; [`seccomp`] restricts its system calls. Then it starts the command.
+//!
+//! Neither process ever has a second thread.
 
 mod inner;
 mod landlock;

@@ -1,9 +1,11 @@
-//! Supervises a box from a helper process outside of it: builds the box, watches its use of processes, memory and
-//! scratch space, and ends it.
+//! Supervises a box (the confinement of one command) from a helper process outside of it: builds the box, watches it,
+//! and ends it.
 //!
-//! The helper ends the box when the command is over, when a limit is reached, and when the program that started the
-//! helper closes its socket (the kernel closes it if that program is killed). If the helper itself is killed, the
-//! parent-death signal kills the box's first process, and the kernel then kills all processes of its PID namespace.
+//! The helper ends the box in three cases: the command is over, a limit is reached, or the calling program closes its
+//! end of the socket. The limits are those of time, processes, memory and scratch space. The kernel closes the socket
+//! if the calling program is killed. If the helper itself is killed, the parent-death signal kills the box's first
+//! process. Then the kernel kills all processes of its PID namespace; on a machine without namespaces only the first
+//! process is killed.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,7 +1,8 @@
-//! Connects this machine to the store that the vault's machines share, and reports when this machine becomes the voice
-//! or stops being it.
+//! Connects this machine to the store that the vault's machines share. Sends [`DaemonEvent::Voice`] when this machine
+//! becomes the voice, or stops being it.
 //!
-//! Without `[machines]` the part starts nothing and waits for changed settings.
+//! The voice is the one machine that speaks on Discord and writes logs and summaries. Without `[machines]` nothing is
+//! connected, and changed settings are awaited; the report says so if this machine took part before.
 
 use tokio::sync::broadcast;
 

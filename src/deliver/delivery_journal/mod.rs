@@ -1,27 +1,31 @@
 //! Records deliveries in `deliveries.sqlite` of the state directory.
 //!
-//! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is committed to disk
-//! before the next one begins (write-ahead log, `synchronous = FULL`), so after a crash at any instruction the journal
-//! shows which messages may have been sent. The journal only records; `pass::send` decides.
+//! A delivery goes `due → sending → sent → done`. An attempt that surely failed returns it to `due`. If every
+//! destination refuses it, it is `failed`. Each step is on disk before the next begins (write-ahead log, `synchronous =
+//! FULL`). So after a crash at any instruction the journal shows which messages may have been sent. The journal only
+//! records; `pass::send` decides.
 //!
 //! - `due`: surely not sent;
 //! - `sending`: a message with a fixed text and fixed nonces may have been sent;
 //! - `sent`: sent, and never sent again, whatever the note contains;
-//! - `done`: sent, and the note is updated.
+//! - `done`: sent, and the note is updated;
+//! - `failed`: every destination refused it with the present settings.
 //!
 //! Files:
 //!
 //! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages and answers with their chunks, and their
 //!   states;
-//! - [`runs`]: runs of routines; [`lines`]: ids assigned to lines, reported problems, phrases of a brain, task lines,
-//!   presses of buttons;
-//! - [`recipients`]: copies to further notifiers, and the pauses and refusals of destinations; [`deliveries`]: past and
-//!   open deliveries, and those of other machines;
+//! - [`runs`]: runs of routines;
+//! - [`lines`]: ids assigned to lines, reported problems, phrases of a brain, task lines, presses of buttons;
+//! - [`recipients`]: copies to further notifiers, and the pauses and refusals of destinations;
+//! - [`deliveries`]: past and open deliveries, and those of other machines;
 //! - `migrations/`: the tables, one file for each version of the schema.
 //!
-//! Two processes may have the file open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state,
-//! and [`Journal::lock`] lets one process at a time make a pass or continue a run. Deleting the file loses nothing of
-//! the vault; messages in flight may then come twice.
+//! Two processes may have the file open. Each step is one `BEGIN IMMEDIATE` transaction. A claim takes only free
+//! deliveries, so a message has one sender. [`Journal::lock`] lets one process at a time make a pass or continue a run.
+//!
+//! Deleting the file loses nothing of the vault. Deliveries that were sent and not yet written into their note may come
+//! twice; queued confirmations, notices and texts of routines are lost.
 
 mod chunks;
 mod deliveries;

@@ -1,8 +1,12 @@
 //! Makes the HTTP client of a notifier, sends its requests, and classifies the outcome of each.
 //!
-//! A 2xx answer means that a message arrived. A refusal, or a connection that was never made, means that it didn't.
-//! After any other result it may have arrived. No redirect is followed, because it would carry the secret elsewhere. The
-//! address may be a secret itself, so errors leave it out, also where a server's answer repeats it.
+//! A 2xx answer means that a message arrived ([`perform`] must also be able to read its body). A connection that was
+//! never made, a 429, and any other 3xx or 4xx mean that it didn't arrive, except 408 and 425. After 408, 425, 5xx or a
+//! broken connection the message may have arrived.
+//!
+//! No redirect is followed, because it would carry the secret elsewhere. The address may be a secret itself: errors of
+//! the client carry no address. An error of the server shows the first 160 characters of its page, without the parts of
+//! the address that the page repeats.
 
 use std::time::Duration;
 

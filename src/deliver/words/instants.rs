@@ -1,6 +1,7 @@
-//! Formats instants for people: the local time, and the distance from now.
+//! Formats instants for people: the local time, and the distance from now. Also rewrites the RFC 3339 instants inside a
+//! text.
 //!
-//! Programs (`--json`) get RFC 3339; a [`ShownInstant`] holds both.
+//! A [`ShownInstant`] is an instant in the vault's zone: RFC 3339 for programs (`--json`), words for people.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};

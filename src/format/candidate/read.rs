@@ -1,4 +1,5 @@
-//! Parses a line of `Inbox.md`, and explains near misses. Pure.
+//! Parses a line of `Inbox.md`. A line that looks like an attempt but has a mistake (a near miss) gives the mistake's
+//! place, reason and remedy. Pure.
 
 use jiff::Timestamp;
 

@@ -9,9 +9,10 @@
 //! Remind Kyle about the dentist appointment at 3 PM.
 //! ```
 //!
-//! A block begins at a live `---` line whose next line is a `key: value`; its head runs to the next `---` and names an
-//! `id`. Its text runs to the next block or the end of the file, so any other `---` line in it is text. The file has no
-//! frontmatter: a block at its top is a commitment. The grammar is `grammar/commitments.abnf`.
+//! A block begins at a `---` line that stands in no comment and no code block and whose next line is a `key: value`.
+//! Its head runs to the next `---` and names an `id`. Its text runs to the next block or the end of the file, so any
+//! other `---` line in it is text. The file has no frontmatter: a block at its top is a commitment. The grammar is
+//! `grammar/commitments.abnf`.
 
 mod read;
 

@@ -1,7 +1,8 @@
-//! Edits a task line: its box, a date, a field, its words. Every other byte stays.
+//! Edits a task line: its checkbox, a date, a field, its words. Every other byte stays.
 //!
-//! A new field is put in a place at which the plugin still reads all other fields: Tasks reads from the line's end and
-//! stops at an unknown field, so `⏰` and `[reminder:: ]` go before its fields, and a completion date goes after them.
+//! A new field must not hide other fields from the plugin that owns the line. The plugin Tasks reads fields from the
+//! end of the line and stops at the first unknown field. Therefore `⏰` and `[reminder:: ]` are inserted before the
+//! fields of Tasks, and a completion date after them.
 
 use std::ops::Range;
 

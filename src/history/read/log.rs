@@ -1,8 +1,8 @@
 //! Lists the history's commits, newest first, filtered by note, actor, time, words, or the id of a reminder or
 //! follow-up.
 //!
-//! Commit messages name the notes that they touched, so most queries read no tree. Listing the commits of one
-//! reminder among fifty thousand takes well under a second, without an index.
+//! Commit messages name the notes that the commits touched. So most commits that don't match are passed over without
+//! reading a tree, and no index is needed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;

@@ -1,5 +1,5 @@
-//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest. Also finds the last
-//! snapshot before those of a turn, and the first one after a time.
+//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest. Also finds the snapshot
+//! before those that a turn made within a given second, and the first snapshot after a time.
 
 use git2::Oid;
 use jiff::{Timestamp, civil};

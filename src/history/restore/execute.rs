@@ -1,9 +1,11 @@
 //! Carries out a restore of a file, a folder or the whole vault.
 //!
 //! A [plan](super::plan) compares the target snapshot with the present. The present is recorded as a snapshot, so that
-//! the restore can be undone. Then each file is written, if it still has the content that was just recorded, so a
-//! person's edit meanwhile is never overwritten. One commit records the result. A killed restore leaves a journal,
-//! which the next restore finishes.
+//! the restore can be undone. A file is written only if it still has the recorded content, so a person's edit meanwhile
+//! is never overwritten. The result is one commit, or several commits of an operation if other snapshots come between.
+//!
+//! A restore that is killed, or stopped by a full disk, leaves its journal. The next restore or undo finishes the
+//! restore, or a person takes it back.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;

@@ -1,10 +1,12 @@
 //! Opens the bare repository (makes it if it is missing), reads it, and writes objects and the branch.
 //!
-//! It is an ordinary git repository with one branch, `main`, and a linear history; the history of a remote may be
-//! joined to it ([`CommitWalk`](super::walk::CommitWalk)). It has no index and no work tree. The system's and the
-//! user's git configuration, and the vault's own `.git`, are never read. libgit2 writes loose objects without waiting
-//! for the disk. [`ObjectWriter::sync`] waits for all of them before the branch moves: it syncs each file, or, on
-//! Linux, the whole file system if there are many files (the first snapshot of a vault).
+//! The repository is an ordinary git repository with one branch, `main`. The history is linear, except for commits that
+//! join the history of a remote ([`CommitWalk`](super::walk::CommitWalk)). The repository has no index and no work
+//! tree. libgit2 reads neither the system's nor the user's git configuration here; only pushes and fetches
+//! (`history::remote`) run the user's own git. The vault's own `.git` is never read.
+//!
+//! libgit2 writes loose objects without waiting for the disk. [`ObjectWriter::sync`] waits for all of them before the
+//! branch moves: it syncs each file, or, on Linux, the whole file system if there are many files.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Defines [`History`], the history of one vault: its repository, the vault, and the rules for snapshots.
 //!
-//! Other files of this room add its methods: snapshots, records of writes, queries, restores. [`LazyHistory`] opens the
-//! history at its first use, because most commands read one note and end. A repository that was deleted or replaced
-//! while it is in use is opened again.
+//! Other files in `history` add methods to [`History`]: snapshots, records of writes, queries, restores.
+//! [`LazyHistory`] opens the history at its first use, because most commands never need it. A repository that was
+//! deleted or replaced while it is in use is opened again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,15 +1,14 @@
-//! Turns text into terms, in the same way for the index and for queries.
+//! Turns text into terms, in the same way for the index and for queries. Pure: no file, no clock.
 //!
-//! The terms of a word are its folded form (Unicode compatibility forms, case and accents folded) and its English
-//! stem, if that differs, so that exact matches can rank before related ones. The terms of a compound (`camelCase`,
-//! `snake_case`, a path, a URL, a date, `rid_…`) are its parts and the whole. In scripts written without spaces,
-//! terms are overlapping pairs of characters.
+//! The terms of a word are its folded form (Unicode compatibility forms, case and accents folded) and its English stem,
+//! if that differs. So exact matches can rank before related ones. The terms of a compound (`camelCase`, `snake_case`,
+//! a path, a URL, a date, `rid_…`) are its parts and, up to 56 bytes, the whole. Signs such as emoji are terms of their
+//! own. In scripts written without spaces, terms are overlapping pairs of characters.
 //!
-//! Most of these terms are also words that ranking counts ([`crate::search::analyze::stems`]), which the index has in
-//! another field. The splitter marks these terms, so that the index stores only the others in the field `text`.
+//! Ranking has its own index field, `rank` ([`crate::search::analyze::stems`]). The splitter marks each term that
+//! `rank` already covers. The index stores only the unmarked terms, in the field `text`.
 //!
-//! Pure: no file, no clock. A term depends on the text alone. If the terms of a text change,
-//! [`crate::search::SCHEMA`] has to change, too.
+//! A term depends on the text alone. If the terms of a text change, [`crate::search::SCHEMA`] has to change, too.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

@@ -1,9 +1,10 @@
 //! Finds changed files: compares every file's stat with the recorded one, then the bytes of those that differ.
 //!
 //! A file counts as unchanged if its size, inode, modification time and change time are the same. A file system's clock
-//! may be as coarse as two seconds, so a write directly after a reading may leave the times as they were. Therefore the
-//! change time of a file that was read so early is recorded as unknown, and the next scan compares its bytes. The same
-//! holds for a file that could not be read. Nothing here writes.
+//! may be as coarse as two seconds, so a write directly after a reading may leave the times as they were. Therefore, if
+//! a file was changed less than 2.1 seconds before it is read, its change time is recorded as unknown, and the next
+//! scan compares its bytes. A file that can't be read gets the same mark. If no file is listed although the index knows
+//! some (an unmounted vault), the scan is refused. Nothing here writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,10 +1,14 @@
 //! Computes the probability that a found block is about a prompt: [`measures`] compares the two, and [`confidence`]
-//! converts the measures to a probability.
+//! converts the measures to a probability. Pure.
 //!
-//! The measures don't compare a block with other blocks, because even the best block of a vault may be no answer. Two
-//! of them are shares of the prompt's words: the words that stand in the block or beside it, and those that stand
-//! nowhere in the vault. Each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]).
-//! The first share isn't enough, because words of small talk stand in any memory. Pure.
+//! No measure compares a block with other blocks, because even the best block of a vault may be no answer. Two measures
+//! are shares of the prompt's words:
+//! 1. the words found with the block: in a turn or in the two turns on either side; in the whole of a note that is no
+//!    list; in a small scope, in the block alone;
+//! 2. the words that are nowhere in the scope.
+//!
+//! A word's weight is its rarity in the scope times its weight in any text ([`BuiltinTable::weight`]). Share 1 alone
+//! isn't enough: any memory has the words of small talk.
 
 use rustc_hash::FxHashMap;
 

@@ -1,10 +1,11 @@
-//! Ranks the turns of conversations for a question: computes the signals of each block in scope, and their weighted sum
-//! as its score.
+//! Scores turns of conversations, and blocks of further notes, for a question: the score is the weighted sum of the
+//! signals.
 //!
-//! Signals from words come from the postings of the question's terms. Vectors and shapes are compared for every block
-//! in scope, or, if there are many, for a shortlist: the best blocks by words, and the blocks whose vectors' signs
-//! agree most with those of the question's vector. All statistics (rarity, mean lengths, the spread of the cosines) are
-//! those of the blocks in scope at the time of the question; nothing depends on the rest of the cache.
+//! Word signals come from the postings of the question's terms. Vector signals and, for turns, signals of the turn's
+//! form (a question, first person, a time or a number in it) are computed for every block in scope. If there are many
+//! blocks, they are computed for a shortlist: the best blocks by words, and those whose vectors' signs agree most with
+//! the question's. All statistics (rarity, mean lengths, the spread of the cosines) are those of the blocks in scope at
+//! the time of the question.
 
 use std::collections::HashMap;
 

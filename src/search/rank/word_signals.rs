@@ -1,10 +1,11 @@
 //! Computes the ranking's word signals of a block: how well the block, the turns around it, and its whole note match
 //! the question's terms.
 //!
-//! First the values of each term ([`TermValues`]) are computed for every block and note in which it stands, in
-//! parallel over the terms. Then each signal adds up the values of all terms, and divides the sum by the highest sum
-//! or by the sum of the terms' weights. For the signals `Region` and `SoftTelling` a turn's terms also count for the
-//! turns around it; the terms of a note's block count for that block alone.
+//! First, for each term, the values ([`TermValues`]) of the blocks with the term and of their notes are computed, the
+//! terms in parallel. Only turns and the blocks of the notes in `others` count. Then each signal is the sum over the
+//! terms, divided by the highest sum or by the total weight of the terms. A term of a turn also counts for the turns
+//! around it (`Region`, `SoftTelling`), unless the term is common in a large scope. A matching question also counts for
+//! the next turn (`AnswersMatch`).
 
 use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;

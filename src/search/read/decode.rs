@@ -1,5 +1,7 @@
 //! Decodes bytes as text: UTF-8, UTF-16 with a byte order mark, and Latin-1 if nothing else fits. Returns nothing if
 //! the bytes are not text.
+//!
+//! UTF-8 with a few broken bytes is decoded with replacement characters. A few NUL bytes become blanks.
 
 use std::borrow::Cow;
 

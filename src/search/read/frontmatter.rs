@@ -1,7 +1,7 @@
-//! Reads the YAML header of a note: aliases, tags, title and date.
+//! Reads the YAML header of a note: aliases, tags, title and date. Reading never fails.
 //!
-//! Reading never fails: a header that isn't YAML is searched as text, its `tags` and `aliases` are read line by line,
-//! and a finding names the line at which the YAML breaks.
+//! The header is always searched as text. If it isn't YAML, its `key: value` lines are read one by one (lists over
+//! several lines are lost), and a finding names the line at which the YAML breaks.
 
 use jiff::tz::TimeZone;
 

@@ -1,9 +1,10 @@
-//! Splits Markdown into blocks: headings, paragraphs, list items, table rows, code blocks, callouts and comments,
-//! each with its exact bytes and lines and the headings above it.
+//! Splits Markdown into blocks, each with its bytes and lines and the headings above it. A long block is cut into
+//! pieces with estimated places.
 //!
-//! Built on pulldown-cmark's events. A block's text is the visible text: emphasis marks are removed, and link targets
-//! are in [`Block::extra`]. Nested items are blocks of their own, and so are comments. A callout of injected memories
-//! (such as `[!recall]`) is left out, because recall would otherwise find its own results.
+//! The blocks are headings, paragraphs, list items, table rows, code blocks, callouts and comments, from
+//! pulldown-cmark's events. A block's text is the visible text: emphasis marks are removed, and link targets are in
+//! [`Block::extra`]. Nested items are blocks of their own, and so are comments. A callout named recall, context,
+//! injected or system is left out, unless it is inside another callout: recall would otherwise find its own results.
 
 use std::ops::Range;
 use std::sync::Arc;

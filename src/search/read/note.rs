@@ -1,8 +1,10 @@
-//! Parses a note's bytes into a [`ParsedNote`]: chooses the parser for its format, and adds properties that its path
-//! determines, such as kind and day. Also defines [`Options`], the settings that decide which files are indexed.
+//! Parses a file that is no log into a [`ParsedNote`]. Also defines [`Options`], the settings that decide which files
+//! are indexed.
 //!
-//! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
-//! everything else is Markdown, a canvas's cards, or plain text.
+//! Pure: bytes, path and settings go in; blocks, title, date and findings come out. The file's name decides the format,
+//! and its path decides properties such as kind and day. The text of a bullet of `MEMORY.md` is prefixed with its
+//! section, the text of a day's bullet with its date. Of a canvas, the cards and the words on its lines are read.
+//! Formats other than Markdown and canvas are read as plain text.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,9 +1,10 @@
-//! Searches with a reranker that orders the first hits ([`SearchClient::deep`]), if a person or a model asks for a
-//! deep search. Memories for a prompt are recalled without it.
+//! Searches with a reranker that orders the first hits ([`SearchClient::deep`]), if a person or a model asks for a deep
+//! search. Memories for a prompt are recalled without it.
 //!
-//! The search itself is the usual one, by the daemon if one runs; this process asks the reranker, because its
+//! The search itself is the usual search, by the daemon if one runs; this process asks the reranker, because its
 //! environment has the key. If the reranker fails, the hits keep the search's order, and the answer says so. A hit in a
-//! language that the reranker doesn't support keeps its place.
+//! language that the reranker doesn't support keeps its place. If the question is in such a language, or is too short
+//! to tell and most hits are, nothing is reranked, and the answer says so.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

@@ -1,19 +1,17 @@
 //! Stores the data of the index about each block, on disk and in memory.
 //!
-//! The blocks of notes come in; the corpus that questions are answered from goes out. The store is never the only
-//! copy.
+//! The blocks of notes come in; the corpus that questions are answered from goes out. The store is never the only copy.
 //!
 //! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces a
 //!   cache that can't be used.
 //! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks, the segments and their deletions. One
-//!   transaction there commits all, so after a crash only unlisted files have to be removed.
+//!   transaction in it commits a change, so after a crash only unlisted files have to be removed.
 //! - [`seal`]: checksums, by which a damaged file is detected.
-//! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with the ranking's data on each
-//!   block in a file that is mapped beside it.
-//! - [`commit`] turns changed files into a change, commits it and merges segments.
-//! - [`corpus`]: one snapshot of catalog and segments, with exact statistics of living documents, so that the answers
-//!   of an index that grew by edits equal those of a new one; [`blocks`] reads its data on each block.
-//! - [`vector_code`]: quantised vectors; [`vectors`] stores those of external models.
+//! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with one more file for ranking.
+//! - [`commit`]: turns changed files into a change, commits it and merges segments.
+//! - [`corpus`]: one snapshot of catalog and segments. Its statistics count no deleted blocks, so an index that grew by
+//!   edits gives the same answers as a new one. [`blocks`]: reads the data of one block of a corpus.
+//! - [`vector_code`]: quantised vectors; [`vectors`]: stores those of external models.
 
 pub mod blocks;
 pub mod cache;

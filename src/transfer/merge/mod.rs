@@ -2,8 +2,8 @@
 //!
 //! Each function here takes a note's bytes and items, and returns the bytes with the missing items added. Every byte
 //! that was there stays, in its order. An item that is there already is counted, not added. An item counts as added
-//! only if it is found when the new bytes are parsed. A note that ends inside a comment, for example, takes no memory,
-//! and the result says why.
+//! only if it is found when the new bytes are parsed. If the note ends inside a comment, for example, no item is added,
+//! and the result gives the reason.
 
 mod bullets;
 

@@ -1,11 +1,12 @@
-//! Opens files of the vault's folder; every open goes through [`Vault`].
+//! Opens files of the vault's folder through [`Vault`].
 //!
-//! On Linux the kernel itself keeps a path beneath the root (`openat2` with `RESOLVE_BENEATH`), so a folder that
-//! another process replaces by a link during the open doesn't lead outside. On systems without `openat2`, and for a
-//! link with an absolute target, the path is canonicalised, and then opened without following further links (without
-//! `openat2` only the last name is checked again). A link to a place inside the vault is followed, a link that leaves
-//! the vault is refused, a loop is an error. The root isn't kept open between calls, so the vault's disk can be
-//! unmounted at any time.
+//! On Linux the kernel itself keeps a path beneath the root (`openat2` with `RESOLVE_BENEATH`). If another process
+//! replaces a folder by a link during the open, the open still can't leave the vault. Without `openat2`, and for a link
+//! with an absolute target, the path is canonicalised, and then opened without following further links. Without
+//! `openat2` only the last name is checked again: a folder that is replaced during the open can lead outside.
+//!
+//! A link to a place inside the vault is followed, a link that leaves the vault is refused, a loop is an error. The
+//! root isn't kept open between calls, so the vault's disk can be unmounted at any time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

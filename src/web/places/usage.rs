@@ -1,5 +1,5 @@
-//! Serves `/usage`: calls, tokens and cost by day, brain or channel, as a chart and as a table; budgets and their
-//! remainders.
+//! Serves `/usage`: answers, calls, tokens and cost by day, brain or channel as a table, the tokens also as a chart.
+//! Also shows how much of each of today's budgets is used.
 
 use std::collections::BTreeMap;
 

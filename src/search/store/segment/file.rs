@@ -1,9 +1,9 @@
 //! Writes a segment from blocks.
 //!
-//! The segment's files are tantivy's, written with tantivy's own serializers from terms gathered in [`Postings`], so
+//! The segment's files are tantivy's, written with tantivy's own serializers from terms gathered in [`Postings`]. So
 //! tantivy reads and merges them like any other segment. The words of a section's headings are indexed once for up to
-//! 32 blocks of the section, which tantivy's own writer can't do. The ranking's rows of the same blocks are in one more
-//! file beside them, with the segment's name.
+//! 32 blocks of the section, which tantivy's own writer can't do. The segment has one more file, `NAME.rows`: for each
+//! block it holds the data that ranking needs.
 
 use std::collections::BTreeSet;
 use std::io;

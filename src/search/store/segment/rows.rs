@@ -1,11 +1,14 @@
-//! Stores in one file what ranking needs to know about the blocks of a segment: the blocks' records and vectors, the
-//! terms, the packed blocks, the notes and the speakers. The file is written once with the segment and mapped into
-//! memory. All of it is read in place, except the notes and speakers, which are decoded when the segment is opened.
+//! Stores in one file what ranking needs to know about the blocks of a segment.
 //!
-//! A block's record has a fixed size. Vectors are stored as codes ([`crate::search::store::vector_code`]). The first
-//! 64 signs of a code are stored for each block; the rest of the code, with the text's hash, is stored once for each
-//! different text. The terms of the segment's field `rank` are repeated here with their signatures, in the same
-//! order. The packed blocks of each note follow, then the notes with their speakers.
+//! The file holds the blocks' records and vectors, the terms, the packed blocks, the notes and the speakers. The file
+//! is written once with the segment and mapped into memory. All of it is read in place, except the notes and speakers,
+//! which are decoded when the segment is opened.
+//!
+//! A block's record has a fixed size. A vector is stored as a code ([`crate::search::store::vector_code`]), which has
+//! one sign bit for each dimension. The first 64 sign bits are stored for each block. The other bits, with the text's
+//! hash, are stored once for each different text. The terms of the segment's index field `rank` are repeated in the
+//! order of that field. Each term has a signature: 64 bits, one for each short piece of the word
+//! ([`crate::search::analyze::signature`]). The packed blocks of each note follow, then the notes with their speakers.
 
 use std::io::{self, Write};
 
