@@ -1,14 +1,13 @@
 //! Calls brains for texts that are no answers: the wording of a reminder, a summary, working memory, candidates for
 //! memories.
 //!
-//! The brains within the day's budgets are asked in order, except those in cooldown, until one replies or the time is
-//! up. The cost is recorded in the turn journal, for the budgets, and in a log of its own, for `usage`.
+//! The brains within the day's budgets are asked in order, except those in cooldown, until a brain replies or the time
+//! is up. The cost is recorded in the turn journal, for the budgets, and in a log of its own, for `usage`.
 //!
-//! The wording of a reminder is requested before the reminder is due: a pass of the scheduler names the reminders
-//! that are due within a minute. Each reminder gets one try. The phrase is kept in the delivery journal if it says
-//! the same as the reminder ([`crate::deliver::phrase_check`]). The pass that sends never waits for a phrase: if the
-//! brain is late, silent, in cooldown or over its budget, the plain text is sent. The brain gets the message and its
-//! due time, no memory and no tools.
+//! The wording of a reminder is requested before the reminder is due: a pass of the scheduler names the reminders that
+//! are due within a minute. Each reminder gets one try. The phrase is kept in the delivery journal if it says the same
+//! as the reminder ([`crate::deliver::phrase_check`]). The pass that sends never waits for a phrase: without a kept
+//! phrase the plain text is sent. The brain gets the message and its due time, no memory and no tools.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,17 +1,18 @@
 //! Writes two kinds of notes in the background when due: summaries of logs, and working memory, from which the next
-//! session continues. A brain writes the text, if one may be asked and gives a usable answer. Otherwise the text is
-//! an extract, which can't fail.
+//! session continues. A brain writes the text. If no brain may be asked, or its answer isn't usable, the text is an
+//! extract.
 //!
 //! For a summary the brains have sixty seconds per try. An answer that is empty or more than three times as long as the
 //! target is refused, and requested once more with a firmer prompt. The summary is an extract if the second answer is
-//! refused too, if no brain answers, and for conversations older than a week. A summary covers the log as it was read;
-//! the next run finds later changes.
+//! refused too, and for conversations older than a week. A summary covers the log as it was read; the next run finds
+//! later changes.
 //!
-//! Working memory is written when a conversation's window ends (`/new`), after a summary, and after a coding agent's
-//! host has compacted a session. The prompt is `data/working_memory.txt`. The new text replaces the previous one,
-//! expires after some days and has a budget ([`crate::memory::working`]). It isn't written while the setting
-//! `memory.user_namespace` is absent. Every later turn gets the text. If the conversation holds untrusted text, or an
-//! answer of it was given untrusted working memory, the working memory is marked as untrusted, and a turn that gets it
+//! Working memory is written from the log of a conversation whose newest event is at most 24 hours old. It isn't
+//! written while the setting `memory.user_namespace` is absent. The brain is asked once with `data/working_memory.txt`;
+//! an empty answer gives an extract. The new text replaces the previous text and expires after some days
+//! ([`crate::memory::working`]). Every later turn of any conversation gets the working memory until it expires. If the
+//! conversation holds untrusted text, or an answer of it was given untrusted working memory, the new working memory is
+//! marked as untrusted. A turn that gets marked working memory
 //! counts as having read untrusted text.
 
 use std::collections::{BTreeSet, HashSet};

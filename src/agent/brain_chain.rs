@@ -1,9 +1,9 @@
 //! Calls the configured brains, and records each result in the health file.
 //!
 //! A request, and the next attempt of a [`FailoverWalk`], come in; a reply or an error goes out, with its duration and
-//! token usage. [`CallPermits`] limit the parallel calls of each brain. A call that was cut off by the caller's own
-//! time limit counts as a failure of the brain only if it lasted at least as long as the silence timeout. Also lists
-//! the brains that were skipped, and computes the cost of a turn's calls.
+//! token usage. [`CallPermits`] limit the parallel calls of each brain. The caller may set a time limit. A call that
+//! this limit cut off counts as the brain's failure only if the brain had at least the silence timeout. Also lists the
+//! brains that were skipped, and computes the cost of a turn's calls.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

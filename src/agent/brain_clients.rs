@@ -1,9 +1,9 @@
-//! Makes the clients of each brain that the settings name: one client for each of the brain's API keys, or a single
-//! client without a key.
+//! Makes the clients of each brain of the settings: a client for each of its API keys, or a single client without a
+//! key.
 //!
-//! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
-//! [`PreparedBrain::clients`] makes the clients. A brain without the key that it needs gets a client too: every call
-//! fails as if the provider had refused the key, so that failover needs no extra rule.
+//! [`prepare`] reads the keys from environment variables and key files. It makes no client; `status` and `doctor` need
+//! no more. [`PreparedBrain::clients`] makes the clients. A brain without the key that it needs gets a client too. Each
+//! call of this client fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,10 @@
 //! Computes the day's budgets (the assistant's, and one for each brain) and how much of each is used. Also adds up the
 //! cost of all answers in the vault's logs (`usage`).
 //!
-//! The turn journal holds the cost of every call. At 80 % of a limit a notice is queued, once a day; at 100 % a person
-//! is asked whether to go on (`answer::budget_check`), and a "yes" lifts that limit until midnight.
+//! The turn journal holds the cost of every call of this machine; no other machine's calls are counted. From 80 % of a
+//! limit a notice is queued, once a day. At 100 % a brain gets no more calls that day. If no brain is left, or the
+//! assistant's own limit is reached, a person is asked whether to go on (`answer::budget_check`). The decision holds
+//! until midnight.
 
 use std::collections::BTreeSet;
 

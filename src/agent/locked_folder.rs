@@ -1,7 +1,7 @@
 //! Makes folders that are removed when their owner (a Rust value) is dropped.
 //!
-//! Each folder has a lock file that its process holds. A killed process leaves its folder behind, with a free lock;
-//! [`sweep`] removes such folders.
+//! Each folder has a lock file, which its process keeps locked. A killed process leaves its folder behind, with a free
+//! lock; [`sweep`] removes such folders.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;

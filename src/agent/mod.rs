@@ -1,17 +1,19 @@
-//! Runs the assistant: one turn for a question, and one answer for a turn. Connects the pure parts of `turn` and
-//! `brain` with the vault, its settings and its secrets.
+//! Runs the assistant. A question becomes one turn; a turn gives one answer.
 //!
-//! A question comes in, with the tools and memories for it; one answer goes out. Nothing here sends an answer or
-//! depends on Discord. In the order of use:
-//! - [`brain_clients`], [`brain_chain`]: clients for the brains of the settings, and calls of them; [`brains`]: their
-//!   state; [`budget`]: the day's budgets and their use ([`answer`]'s `budget_check` applies them);
+//! Connects `turn` (decisions and journal) and `brain` (calls of models), which read no vault and no settings, with the
+//! vault, its settings and its secrets. A question comes in, with the tools and memories for it; one answer goes out.
+//! Nothing here sends an answer or depends on Discord. In the order of use:
+//! - [`brain_clients`] makes the clients of the configured brains; [`brain_chain`] calls them; [`brains`] lists their
+//!   state;
+//! - [`budget`]: the day's budgets and their use ([`answer`]'s `budget_check` applies them);
 //! - [`turn_memory`]: memories for a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
-//! - [`tools`]: the list of a brain's tools, and one call of a tool with its approval; [`bash`], [`skills`],
-//!   [`servers`]: the tools themselves; [`approvals`]: the note in which a person decides; [`untrusted_text`]: the
-//!   events of a log that hold untrusted text;
-//! - [`background_calls`], [`background_writers`]: calls of brains outside of answers; [`locked_folder`]: folders that
-//!   are removed with their process; [`rebuild_request`]: the request of a past turn, rebuilt.
+//! - [`tools`]: the list of a brain's tools, and one call of a tool with its approval;
+//! - [`bash`], [`skills`], [`servers`]: the tools that are not the vault's own;
+//! - [`approvals`]: the note in which a person decides; [`untrusted_text`]: the events of a log with untrusted text;
+//! - [`background_calls`], [`background_writers`]: calls of brains outside of answers;
+//! - [`locked_folder`]: folders that are removed with their owner;
+//! - [`rebuild_request`]: the request of a past turn, rebuilt.
 
 mod answer;
 pub mod approvals;

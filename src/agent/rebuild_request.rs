@@ -1,10 +1,14 @@
 //! Rebuilds the request of a past turn from the notes, and compares its hash with that of the request that was sent.
 //!
-//! A turn's id, the turn journal (if it exists) and the tools of its purpose come in; a [`RebuiltRequest`] goes out,
+//! A turn's id, the turn journal (if it exists) and the tools of its purpose come in. A [`RebuiltRequest`] goes out,
 //! with the reason for a difference. The present notes and settings are tried first, then those of the snapshots from
-//! the time of the request. The two requests are equal, byte for byte, unless no snapshot has a note or the settings
-//! as they were, the program has changed since, an attached file was not kept, or no brain answered and the turn
-//! journal is gone. A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
+//! the time of the request. The rebuilt request differs from the sent request in four cases:
+//! - no snapshot has a note or the settings as they were;
+//! - the program has changed since;
+//! - an attached file was not kept;
+//! - no brain answered, and the turn journal is gone.
+//!
+//! A question on the page is in no log, so its request can't be rebuilt. Nothing is written.
 
 use std::sync::Arc;
 

@@ -1,7 +1,11 @@
 //! Defines the tools of a brain: the trait [`Toolbox`], and a toolbox that combines several.
 //!
-//! A call has three steps: the toolbox says whether a person has to approve it ([`Toolbox::precondition`], pure), the
-//! person is asked ([`Approvals`]), and the call runs. When the turn ends, the toolbox ends all that it started.
+//! A call has three steps:
+//! 1. [`Toolbox::precondition`] says whether a person has to approve the call;
+//! 2. if so, the person is asked ([`Approvals`]);
+//! 3. the call runs.
+//!
+//! When the turn ends, the toolbox ends all that it started.
 
 use std::sync::Arc;
 

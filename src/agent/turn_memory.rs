@@ -1,4 +1,4 @@
-//! Recalls memories for a turn, as context for a brain. If no brain answers, they are the answer itself.
+//! Recalls memories for a turn, as context for a brain. If no brain answers, the memories are the answer itself.
 
 use std::sync::Arc;
 

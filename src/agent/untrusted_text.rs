@@ -1,6 +1,10 @@
-//! Decides whether an event of a log, a tool's result or recalled memories hold untrusted text, such as output of the
-//! shell, of MCP servers or of a harness's own tools, attached files, forwarded messages, words of other people, and
-//! text from logs, summaries or other programs' memories. Such text may contain instructions to a brain.
+//! Decides whether an event of a log, a tool's result or recalled memories hold untrusted text. Such text may contain
+//! instructions to a brain.
+//!
+//! Untrusted are:
+//! - output of the shell, of MCP servers and of a harness's own tools;
+//! - attached files, forwarded messages, and words of other people;
+//! - text from logs, from summaries, or from other programs' memories.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
-//! Asks the brains of a chain one after the other until one answers, and ends the turn with that answer and its line of
-//! facts (brain, tokens, cost). If none answers, the answer is made of recalled memories.
+//! Asks the brains of a chain in order until a brain answers, and ends the turn with that answer. If none answers, the
+//! answer is made of recalled memories.
 //!
-//! Each brain gets as many rounds of tools as it asks for and the settings allow. If the results don't fit into the
-//! brain's context, the oldest are shortened. The result is an answer with its brain, or the reason why no brain
-//! answered. Each call is in the turn journal before it is made, and its cost after it.
+//! The answer has a line of facts: brain, tokens, cost. Each brain may call tools in rounds. The limits of rounds and
+//! tokens hold for the turn, all its brains together. When they are used up, the turn ends, though brains may be left.
+//! If the results of tools don't fit into the brain's context, the oldest are shortened. The journal records each call
+//! before it is made, and the call's cost when it has ended.
 
 use std::sync::atomic::Ordering;
 

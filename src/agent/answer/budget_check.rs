@@ -1,10 +1,10 @@
-//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, and queues a notice for each budget
-//! that is nearly used up. If no brain is left, or the assistant's own budget is used up, asks a person for permission
-//! to exceed the budget.
+//! Applies the day's budgets to a turn: leaves out brains whose budget is used up. Also queues a notice for each budget
+//! that is nearly used up.
 //!
-//! A person's decision is kept in the turn journal and holds for the day. A turn waits for about a second after the
-//! question is shown; then the answer is made from memory, and a task in the background waits for the decision. Only
-//! `ask` at a terminal waits for the decision itself.
+//! If no brain is left, or the assistant's own budget is used up, a person is asked for permission to exceed the
+//! budget. The decision is kept in the turn journal and holds for the day. A turn waits for about a second after the
+//! question is shown. Then the answer is made from memory, and a background task waits for the decision. Only `ask`,
+//! which has no journal on disk, waits as long as its approvals do.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,9 +1,12 @@
 //! Runs one turn, from its question to its answer, and continues it after a crash ([`AnswerEngine`]).
 //!
-//! The turn journal is the state. [`AnswerEngine::answer`] reads it, does the missing steps, and writes each step
-//! before its effect; called again after a crash it continues from there. If a brain fails, the next one of the chain
-//! gets the rounds of tools that the journal holds. If all fail, the answer is made from memory, with one sentence that
-//! says why.
+//! The turn journal is the state. [`AnswerEngine::answer`] reads the journal, does the missing steps, and records each
+//! step before its effect. Called again after a crash, it continues from the journal. If a brain fails, the next brain
+//! of the chain gets the tool rounds from the journal.
+//!
+//! If no brain answers (all failed, none may be asked, or the time is up), the answer is made from memory. It begins
+//! with the reason, unless the caller shows the reason itself or a routine gave the reason today. It lists the
+//! completed calls that changed something.
 
 use std::ops::Deref;
 use std::sync::Arc;

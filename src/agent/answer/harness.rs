@@ -1,8 +1,9 @@
-//! Runs a harness (a program with a loop of its own) for a turn, and records its calls in the turn journal.
+//! Runs a harness (a program with an agent loop of its own) for a turn, and records its calls in the turn journal.
 //!
-//! A harness calls its tools itself. [`HarnessWatcher`] receives each call before it happens, records it and its result
-//! as a round, asks a person if an approval is needed, and stops the run at a limit. It never repeats a call. After a
-//! crash or a failure the next brain gets these rounds with its request, whatever kind of brain it is.
+//! A harness calls its tools itself. [`HarnessWatcher`] is told of each call before the call's result is known, and
+//! records call and result as a round. When the harness asks whether a call may run, the watcher decides, or asks a
+//! person. At a limit the watcher stops the run. The watcher runs no call itself, so none runs twice because of it.
+//! After a crash or a failure the next brain gets the recorded rounds with its request, whatever kind of brain it is.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,10 +1,11 @@
 //! Answers a question: one file for each part of a turn.
 //!
 //! A question and the memories for it come in; one answer goes out, whole or not at all. Each step is in the turn
-//! journal before the next one begins, so that a crash repeats no step that cost something.
-//! - [`engine`]: the turn; [`turn_input`]: its questions, log, summaries, notes, skills and tools; [`ask_chain`]: the
-//!   calls of the brains, one after the other, and the end of the turn; [`rounds`]: the rounds of tools, and a turn's
-//!   limits of tokens and rounds; [`harness`]: the rounds of a program with a loop of its own;
+//! journal before the next step begins, so that a crash repeats no step that cost something.
+//! - [`engine`]: the turn; [`turn_input`]: its questions, log, summaries, notes, skills and tools;
+//! - [`ask_chain`]: the calls of the brains in order, and the end of the turn;
+//! - [`rounds`]: the rounds of tools, and a turn's limits of tokens and rounds;
+//! - [`harness`]: the rounds of a program with an agent loop of its own;
 //! - [`time_limit`]: the time limit of a turn; [`budget_check`]: the day's budgets;
 //! - [`fixed_texts`]: the assistant's own sentences; [`other_brains`]: calls of a second brain within a turn.
 

@@ -1,15 +1,17 @@
-//! Asks a second brain within a turn: a brain that the answering brain calls (`ask_brain`), or a brain that selects
-//! from recalled memories (`[recall] brain`).
+//! Asks a second brain within a turn.
 //!
-//! `ask_brain` runs a turn within the turn, one level deep: an [`AnswerEngine`] of its own, with a journal in memory,
-//! recalls memories, and asks the named brain alone, with the tools of the caller. The budgets of the asking turn and
-//! of the day are checked before the call, and the cost is recorded with the asking turn. If the brain doesn't answer,
-//! the result is an error, not an answer from memory: the caller has the memories already.
+//! The second brain is either a brain that the answering brain calls (`ask_brain`), or the brain of `[recall] brain`,
+//! which selects from the recalled memories.
+//!
+//! `ask_brain` runs a turn within the turn, one level deep, by an [`AnswerEngine`] and a journal of its own, in memory.
+//! The inner turn asks the named brain alone, with recalled memories and the given tools. The budgets of the asking
+//! turn and of the day are checked before the call. The cost is recorded with the asking turn. If the brain doesn't
+//! answer, the result is an error, not an answer from memory: the caller has the memories already.
 //!
 //! The selecting brain (off by default) gets the ranker's results, the question and the last lines of the conversation,
-//! and no tools. It answers `NONE` or a few lines; it and the ranker together have three seconds. If it is late,
-//! silent, in cooldown, over its budget or answers in another form, the ranker's results are used unchanged. Its lines
-//! are untrusted like the memories themselves.
+//! and no tools. Its answer is `NONE` or a few lines; it and the ranker together have three seconds. The ranker's
+//! results are used unchanged if the brain is late, fails, is in cooldown or over its budget, or answers in another
+//! form. The brain's lines are untrusted like the memories themselves.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

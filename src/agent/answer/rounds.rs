@@ -1,8 +1,8 @@
-//! Runs the tools that a brain calls in a turn, and adds their results to the next request. Also applies the turn's own
-//! limits (tokens, rounds, and calls in a round), and decides whether the turn has read untrusted text.
+//! Runs the tools that a brain calls in a turn, and adds their results to the next request.
 //!
-//! The journal holds each call's start and end. A call that has ended isn't run again. If a crash interrupted a call,
-//! its result in the next request says that the outcome is unknown.
+//! Also applies the turn's own limits (tokens, rounds, and calls in a round), and decides whether the turn has read
+//! untrusted text. The journal holds each call's start and end. A call that has ended isn't run again. If a crash
+//! interrupted a call, its result in the next request says that the outcome is unknown.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;

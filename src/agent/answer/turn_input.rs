@@ -1,10 +1,9 @@
-//! Collects the material of a turn's request: questions with their files, the log, summaries, notes, skills and
-//! tools.
+//! Collects the material of a turn's request: questions with their files, the log, summaries, notes, skills and tools.
 //!
-//! A turn of the journal comes in; a [`RequestMaterial`] for one brain goes out, from which `turn::request::assemble`
-//! makes the request. Also lists the links of the events and notes that the request contains, so that recall doesn't
-//! repeat them. A log that can't be read delays the turn; summaries that can't be read are left out. Nothing is
-//! written.
+//! A turn of the journal comes in; a [`RequestMaterial`] for one brain goes out, recalled memories included. From it
+//! `turn::request::assemble` makes the request. Also lists the links of the events and notes in the request, so that
+//! recall doesn't repeat them. A log that can't be read delays the turn. Summaries that can't be read are left out, and
+//! a note that can't be read counts as empty. Nothing is written.
 
 use jiff::Timestamp;
 

@@ -1,5 +1,6 @@
-//! Decides which calls the settings allow without an approval, and rejects questions that can't be put to a person: an
-//! empty or too long call, or a text with a secret. Also adds a pattern to `[assistant] allow`.
+//! Decides which calls the settings allow without an approval. Also adds a pattern to `[assistant] allow`.
+//!
+//! Rejects questions that can't be put to a person: an empty or too long call, or a text with a secret of this vault.
 
 use crate::agent::brain_clients;
 use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};

@@ -1,17 +1,18 @@
-//! Asks a person to approve a call, by a line in the vault's note of approvals. The note is the state of all open
+//! Asks a person to approve a call, by a line in the vault's note of approvals. The note is the only record of open
 //! questions.
 //!
 //! [`VaultApprovals::ask`](Approvals::ask) writes the line before it shows anything. With [`Waiter::Call`] it then
-//! waits for a tick (`[x]`), a minus (`[-]`), the deletion of the line, the deadline, or `stop`; otherwise it returns
-//! the present decision, if any. [`VaultApprovals::recheck`] and the deadline wake the waiting call; nothing polls.
+//! waits until the question ends: a tick (`[x]`), a minus (`[-]`), the line's deletion, the deadline, or `stop`.
+//! Otherwise it returns the present decision, if any. [`VaultApprovals::recheck`] and the deadline wake the waiting
+//! call; nothing polls.
 //! - A line is bound to its turn, the number of the call, the text and the hash of the files that the call would run.
 //!   It is used once: a ticked line is marked `state=used` before the call may run.
-//! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up: a later question with the same text finds the
+//! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up. A later question with the same text finds the
 //!   decision in the line, also after a crash, and asks no person again.
 //! - After a restart the same call finds its line and continues to wait.
 //! - A press on a button ([`VaultApprovals::answer`]) writes the decision into the line; only the line counts.
 //!
-//! `note` reads and changes the lines; `allowed` decides which calls need no approval, and which can't be asked about.
+//! `note` reads and changes the lines. `allowed` decides which calls need no approval, and which can't be asked about.
 
 mod allowed;
 mod note;

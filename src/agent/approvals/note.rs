@@ -1,9 +1,9 @@
-//! Reads and changes the note of approvals: adds a question, reads a person's decision from the question's checkbox,
-//! closes a decided question, and ends an unanswered one after half an hour.
+//! Reads and changes the note of approvals: adds a question, reads a person's decision from its checkbox, and closes a
+//! decided question. A question without a decision expires after half an hour.
 //!
-//! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, even if
-//! several programs check the note at the same time. The line of an ended question is removed a day later, with the
-//! next change.
+//! Every change is made to the newest bytes under the note's lock. So an approval is used once, even if several
+//! programs check the note at the same time. The line of a question is removed a day after its deadline, with the next
+//! change.
 
 use std::sync::Arc;
 

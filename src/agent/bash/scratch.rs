@@ -1,17 +1,17 @@
 //! Makes and removes the scratch folders of turns in the cache directory, and lists the paths of the vault that a
 //! command may read.
 //!
-//! The first command of a turn makes the turn's folder; the end of the turn removes it. [`Scratch::in_cache`] removes
-//! the folders that killed processes left behind ([`LockedFolder`]). A command writes only to the subfolder `work`.
-//! This program writes to `vault` and `skill` beside `work`. Into `work` it writes only new files, which hold long
-//! outputs. So it never follows a path that a command has changed.
+//! The first command of a turn makes the turn's folder; the end of the turn removes the folder. [`Scratch::in_cache`]
+//! removes the folders that killed processes left behind ([`LockedFolder`]). A command writes only to the subfolder
+//! `work`. This program writes to `vault` and `skill` next to `work`. Into `work` this program writes only new files,
+//! which hold long outputs. So this program never follows a path that a command has changed.
 //!
 //! A command may read the whole vault except names that begin with a dot, because plugins and programs store keys
 //! there. The box gets a list of entries of the vault's top folder, and a list of hidden paths below them
 //! ([`Visibility`]). A folder that can't be listed, lies too deep or has too many hidden paths is hidden as a whole. A
 //! symbolic link in the top folder is left out, since its target may lie outside of the vault; a deeper link is
-//! resolved inside the box. If a path gets a name with a dot while a command runs, it is hidden from the next command
-//! on.
+//! resolved inside the box. If a path gets a name with a dot while a command runs, the path is hidden from the next
+//! command on.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, Permissions};

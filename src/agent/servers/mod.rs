@@ -1,12 +1,12 @@
 //! Offers the MCP servers of the settings as tools of a turn.
 //!
-//! A brain gets two tools: `mcp_tools` starts a server and shows its allowed tools, `mcp_call` calls one. The texts of
-//! both come from the settings alone. A request doesn't contain the servers' own schemas, for two reasons: a request
-//! must be reproducible from files, and its beginning must be the same in every turn, also while a server is down. A
-//! harness connects to the servers by itself.
+//! A brain gets two tools: `mcp_tools` starts a server and shows its allowed tools; `mcp_call` calls a tool. The texts
+//! of `mcp_tools` and `mcp_call` come from the settings alone. A request doesn't contain the servers' own schemas: a
+//! request must be reproducible from files. Its beginning must also be the same in every turn, even while a server is
+//! down. A harness (a program with an agent loop of its own) connects to the servers by itself.
 //!
 //! A server runs for one turn, from the first call that needs it to the turn's end: in its own process group, or over
-//! HTTP ([`transport`]). Its output is untrusted: it is bounded, marked, and makes the turn tainted
+//! HTTP ([`transport`]). A server's output is untrusted: it is bounded, marked, and makes the turn tainted
 //! ([`server_output`]). If a server dies, breaks the protocol or exceeds its time limit, the brain gets one line with
 //! the reason.
 

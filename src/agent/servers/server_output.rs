@@ -1,5 +1,6 @@
-//! Formats an MCP server's output for a brain: removes secrets, bounds the output, marks it as untrusted, and
-//! replaces pictures, sounds and binary files by their type and size. Also keeps the reason for which a server ended
+//! Formats an MCP server's output for a brain: removes secrets, bounds the output, and marks it as untrusted.
+//!
+//! Pictures, sounds and binary files are replaced by their type and size. Also keeps the reason why a server ended
 //! ([`ServerEnd`]).
 
 use std::fmt::Write as _;

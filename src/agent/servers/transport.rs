@@ -1,10 +1,11 @@
-//! Implements the transports of an MCP server: the pipes of its program, with one JSON message on each line, or
-//! streamable HTTP, with a POST request for each message over our own HTTP client.
+//! Implements the two transports of an MCP server: the pipes of its program, or streamable HTTP.
 //!
-//! A program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with
-//! it. Its environment is PATH, HOME, LANG and the variables of the settings; the values of these variables are removed
-//! from its errors. Over HTTP, messages that the server sends outside of a call are not read. If the server ends the
-//! session, the client ends; the next call starts a new one.
+//! Over pipes, each line is one JSON message. The program runs under our supervisor, which ends all of its processes,
+//! in a folder of its own that is removed with it. Its environment is PATH, HOME, LANG and the variables of the
+//! settings; the values of these variables are removed from its errors.
+//!
+//! Over HTTP, each message is a POST request by this program's HTTP client. Messages that the server sends outside of a
+//! call are not read. If the server ends the session, the client ends; the next call starts a new client.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

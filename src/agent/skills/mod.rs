@@ -1,10 +1,10 @@
-//! Reads the skills of a vault: folders with a `SKILL.md`. Their number and size are limited. Never runs them.
+//! Reads the skills of a vault: folders with a `SKILL.md`, limited in number and size. Runs no skill.
 //!
 //! A workspace comes in; listed, offered and loaded skills go out. A skill is identified by a hash over the names and
-//! bytes of its files: an approval holds for that hash, and a changed file makes another skill. A skill that came with
+//! bytes of its files. An approval holds for that hash, so a changed file makes another skill. A skill that came with
 //! this program, unchanged, needs no approval. Any other skill needs an approval at its first use in a turn, unless
 //! `[assistant] allow` names its hash. A skill that is faulty or lacks its secrets is not offered. Hidden files in a
-//! skill's folder are not part of it; a symbolic link is a fault.
+//! skill's folder are not part of the skill; a symbolic link is a fault.
 
 mod secrets;
 mod tool;

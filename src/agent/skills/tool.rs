@@ -1,4 +1,7 @@
-//! Implements the tool `skill`: reads a skill's text or one of its files.
+//! Implements the tool `skill`: reads a skill's text or one of its text files. A long text is shortened.
+//!
+//! A skill that didn't come unchanged with this program, and that the settings don't allow, needs an approval, bound to
+//! the hash of its files.
 
 use std::sync::Arc;
 
