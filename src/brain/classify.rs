@@ -1,9 +1,9 @@
 //! Classifies a provider's failure: makes a [`BrainError`] from status, headers and text. Pure.
 //!
 //! The order of the checks matters: providers report an empty account with the statuses 400, 403 and 429, so the
-//! error's words are checked before its status. From JSON only the fields of the error are read, never the whole body:
-//! servers echo the request, and a question about a bank balance would look like an empty account. From a web page only
-//! the title is read, from any other text the first 2,000 characters.
+//! error's words are checked before its status. From JSON only the fields of the error are read. Servers echo the
+//! request, and a question about a bank balance would look like an empty account. From a web page only the title is
+//! read, from any other text the first 2,000 characters.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! Keeps the health of brains between turns: cooldowns by (brain, model, class), the times of the last answer and the
-//! last failure, and the last error.
+//! Keeps the health of brains between turns: cooldowns, the times of the last answer and the last failure, and the last
+//! error.
 //!
-//! [`BrainHealth`] is a value; [`HealthStore`] keeps it in one small file of the state directory, which the daemon
-//! and `ask` share. A change is read, made and written back under a lock, and the file is replaced whole. If the file
-//! is deleted or can't be read, all brains count as healthy, and nothing else is lost.
+//! Each combination of brain, model and class of failure ([`FailureClass`]) has its own cooldown. [`BrainHealth`] is a
+//! value; [`HealthStore`] keeps it in one small file of the state directory, which the daemon and `ask` share. A change
+//! is read, made and written back under a lock, and the file is replaced whole. If the file is deleted or can't be
+//! read, all brains count as healthy, and nothing else is lost.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,8 +1,9 @@
-//! Defines a request to a model, independent of providers: system text, messages, tools, the length and the schema of
-//! the answer, and the cache breakpoint (the end of the part that a provider caches).
+//! Defines a request to a model, independent of providers: system text, messages, tools, and the length and the schema
+//! of the answer.
 //!
-//! A request is a value. Its canonical bytes (JSON, keys sorted, no spaces) depend on nothing else, so their hash
-//! proves whether a request that was rebuilt from files equals the request that was sent.
+//! A request also has the cache breakpoint: the end of the part that a provider caches. A request is a value. Its
+//! canonical bytes (JSON, keys sorted, no spaces) depend on nothing else. So the hash of these bytes proves whether a
+//! request that was rebuilt from files equals the request that was sent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

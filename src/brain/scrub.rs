@@ -1,8 +1,9 @@
 //! Removes keys from errors and answers, because gateways echo headers and keys, and such texts are shown to people and
 //! kept on disk.
 //!
-//! An error loses the known secrets first, then those that [`crate::redact`] finds. A server may echo the request with
-//! status 200, so the key of the call is removed from the answer, but nothing else.
+//! An error loses the known secrets first, then those that [`crate::redact`] finds. It is also put on one line of at
+//! most 400 characters. A server may echo the request with status 200. So the key of the call is removed from an HTTP
+//! answer (unless the key is so short that it may be a word), but nothing else is.
 
 use serde_json::Value;
 

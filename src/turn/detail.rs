@@ -1,4 +1,5 @@
-//! Converts turns of the journal to the JSON of `turns --json` and `turns ID --json`.
+//! Finds a turn by its name, and converts turns to the values of `turns --json`, `turns ID --json` and the page
+//! `/turns`.
 
 use jiff::tz::TimeZone;
 use serde::Serialize;

@@ -1,14 +1,14 @@
 //! Writes and reads the line of facts that ends each `[!agent]` block of a log: the brain, its model, the request and
-//! the cost.
+//! the cost. Pure.
 //!
 //! ```text
 //! %% brain=claude model=claude-sonnet-4-6 in=5210 cached=4800 out=212 usd=0.004 ms=2100 ctx=6b1f… %%
 //! ```
 //!
-//! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own words
-//! stays text. If an answer has several chunks, the last chunk has all facts; the others have `brain`, `part`, `ctx`
-//! and `turn`, so that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any byte
-//! outside of plain names is written as `=XX`. Unknown keys are ignored. Pure.
+//! Only the last line of a block counts. This program always appends its line, so a line of this form in a model's own
+//! words stays text. If an answer has several chunks, the last chunk has all facts. The others have `brain`, `part`,
+//! `ctx` and `turn`, so that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any
+//! byte outside of plain names is written as `=XX`. Unknown keys are ignored.
 
 use std::borrow::Cow;
 

@@ -4,9 +4,10 @@
 //! The first route that matches puts its brain before the chain. A route matches if all of its conditions hold; a route
 //! without conditions always matches. A question that names a brain goes to that brain alone.
 //!
-//! A question with a picture has the category `vision`, one with a code fence `code`. Otherwise words decide: each
-//! category has a list of words. The category with the most words in the question wins; of equals, the first in the
-//! list. A question without any such word has no category, because a guess would route it wrongly.
+//! A question with a picture has the category `vision`; a question with a code fence has `code`. Otherwise words
+//! decide: each category has a list of words, and the category with the most words in the question wins. Of equal
+//! categories the first in the list wins. A question without any such word has no category, because a guess would route
+//! it wrongly.
 
 use std::sync::LazyLock;
 

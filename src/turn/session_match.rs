@@ -1,9 +1,9 @@
-//! Decides whether the session of a harness (a program with a loop of its own, such as Claude Code) can be resumed
-//! for a request. Pure.
+//! Decides whether the session of a harness can be resumed for a request. Pure.
 //!
-//! A session can be resumed if the log still holds the conversation that was sent to it, then its question and its
-//! answer, and after that only people's messages. Any other change (an edit, another brain's answer, other
-//! instructions) needs a new session, made from the log.
+//! A harness is a program with an agent loop of its own, such as Claude Code. Its session can be resumed if the log
+//! still holds the conversation that was sent to the session, then the session's question and answer, and after that
+//! only people's messages. Any other change (an edit, another brain's answer, other instructions) needs a new session,
+//! made from the log.
 
 use serde::{Deserialize, Serialize};
 

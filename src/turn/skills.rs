@@ -1,8 +1,8 @@
 //! Chooses the skills that are listed in the request to a brain, and formats that list. Pure.
 //!
-//! Up to [`ALL`] skills stand in the system text, ordered by name, so that it stays the same from turn to turn. If
-//! there are more, the [`NEAREST`] with most of the question's words follow the cache point. The log keeps the names,
-//! so that the request can be made again later.
+//! Up to [`ALL`] skills stand in the system text, ordered by name, so that the system text stays the same from turn to
+//! turn. If there are more skills, the [`NEAREST`] skills with most of the question's words follow the cache point. The
+//! log keeps the names, so that the request can be made again later.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,8 @@
 //! Adds up the cost of answers from a log: the last line of each answer records its brain, tokens and cost. Pure.
 //!
 //! Each answer is counted once: only the last of its chunks has the cost. A failed call is counted for the brain that
-//! failed; tokens and cost for the brain that answered or, if memory answered, for the last brain that failed.
+//! failed. Tokens and cost are counted for the brain that answered. If memory answered, they are counted for the last
+//! brain that failed.
 
 use std::collections::BTreeMap;
 

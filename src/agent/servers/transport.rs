@@ -1,8 +1,8 @@
 //! Implements the two transports of an MCP server: the pipes of its program, or streamable HTTP.
 //!
-//! Over pipes, each line is one JSON message. The program runs under our supervisor, which ends all of its processes,
-//! in a folder of its own that is removed with it. Its environment is PATH, HOME, LANG and the variables of the
-//! settings; the values of these variables are removed from its errors.
+//! Over pipes, each line is one JSON message. The program runs in a folder of its own, which is removed with it. A
+//! supervisor process ends the program and all processes that it starts. The program's environment is PATH, HOME, LANG
+//! and the variables of the settings; the values of these variables are removed from its errors.
 //!
 //! Over HTTP, each message is a POST request by this program's HTTP client. Messages that the server sends outside of a
 //! call are not read. If the server ends the session, the client ends; the next call starts a new client.

@@ -1,14 +1,15 @@
 //! Runs an agent of the Agent Client Protocol (ACP) as a brain: one process for one turn.
 //!
 //! A [`HarnessTask`] comes in; a [`Reply`] goes out. The sequence:
-//! 1. `initialize`: we offer the agent neither file access nor terminals;
-//! 2. `session/new` or `session/resume`, with our MCP server and those of the settings, and `authenticate` if needed;
-//! 3. `session/set_mode`: a mode in which the agent asks for permission first, if it has one;
+//! 1. `initialize`: vault-agent offers the agent neither file access nor terminals;
+//! 2. `session/new` or `session/resume`, with vault-agent's MCP server and those of the settings, and `authenticate` if
+//!    needed;
+//! 3. `session/set_mode`: a mode in which the agent asks for permission first, if it has such a mode;
 //! 4. `session/prompt`, and the agent's updates until its `stopReason`.
 //!
 //! The answer is the text after the agent's last tool call, thought or plan ([`AnswerText`]). The protocol has no list
-//! of the agent's own tools, and no rule that it asks before it uses them. So only requests for permission can be
-//! refused. The code follows the behaviour of `claude-agent-acp` 0.49 and `codex-acp` 0.16.
+//! of the agent's own tools, and no rule that the agent asks before it uses them. So only requests for permission can
+//! be refused. The code follows the behaviour of `claude-agent-acp` 0.49 and `codex-acp` 0.16.
 
 mod update;
 

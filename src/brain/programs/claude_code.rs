@@ -1,13 +1,13 @@
 //! Runs Claude Code as a brain: `claude -p` with JSON lines in both directions.
 //!
-//! Its command line holds neither a key nor a word of the conversation: the `initialize` message carries the system
-//! text, the prompt follows it, and the environment holds the key. Claude Code reads no settings file of its own,
-//! neither the user's nor a project's. It gets our MCP server and the servers of our settings, and may use those of its
-//! own tools that our settings name.
+//! The command line holds neither a key nor a word of the conversation: the `initialize` message carries the system
+//! text, the prompt follows it, and the environment holds the key. Claude Code reads no settings file, neither the
+//! user's nor a project's. It gets vault-agent's MCP server and the MCP servers of the settings. Of Claude Code's own
+//! tools it may use those that the settings name.
 //!
-//! It asks over the pipe before every use of a tool. A call of our own tools is allowed as soon as it is recorded on
-//! disk; a call of Claude Code's tools needs a person's approval. Claude Code retries its provider by itself; each
-//! retry is reported to the host, which may end the run.
+//! Claude Code asks over the pipe before every use of a tool. A call of a vault tool is allowed as soon as it is
+//! recorded on disk. A call of Claude Code's own tools needs a person's approval. Claude Code retries its provider by
+//! itself; each retry is reported to the host ([`HarnessHost`]), which may end the run.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 //!
 //! One process runs one turn. The sequence is `initialize`, `thread/start` (or `thread/resume` for an earlier thread),
 //! `turn/start`, and Codex's notifications until `turn/completed`. The whole request is sent in the protocol, so no
-//! word of it is on a command line. Codex stores its threads in a folder for each brain (`CODEX_HOME`, [`program`]);
-//! the user's own settings of Codex are neither read nor changed.
+//! word of the request is on a command line. Codex stores its threads in a folder for each brain (`CODEX_HOME`,
+//! [`program`]); the user's own settings of Codex are neither read nor changed.
 //!
 //! Codex's commands and file changes need an approval; its web search and its picture viewer don't. Tools that the
 //! settings don't name are disabled if Codex allows that, and declined otherwise.

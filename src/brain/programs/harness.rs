@@ -1,8 +1,8 @@
-//! Defines the interface of harnesses, the brains that are programs. A harness has an agent loop and tools of its
-//! own, and runs as a child process for one turn.
+//! Defines the interface of harnesses, the brains that are programs. A harness has an agent loop and tools of its own,
+//! and runs as a child process for one turn.
 //!
-//! A harness receives a [`HarnessTask`], and reports to its [`HarnessHost`] while it works: the host records each
-//! call and its result, so that another brain can continue, and asks a person for approvals.
+//! A harness receives a [`HarnessTask`], and reports to its [`HarnessHost`] while it works. The host records each call
+//! and its result, so that another brain can continue. The host also asks a person for approvals.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! Formats a request as one message for a harness (Claude Code, Codex, an ACP agent), because a harness takes no list
 //! of earlier messages.
 //!
-//! The question is part of the message unchanged. Earlier messages, and the calls that another brain has already made
-//! for this question, are records between marks, one JSON object on each line, so that no earlier text can end the
+//! The question is part of the message. Earlier messages, and the calls that another brain has already made for this
+//! question, are records between marks. Each record is a JSON object on its own line, so no earlier text can end the
 //! records and pass for the question.
 
 use serde_json::{Value, json};

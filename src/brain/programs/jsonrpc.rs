@@ -1,7 +1,7 @@
-//! Exchanges JSON-RPC messages with a child process: requests both ways, and notifications from the child.
+//! Exchanges JSON-RPC messages with a child process: requests and notifications both ways.
 //!
 //! [`super::process`] reads and writes the lines; this module parses them. The field `jsonrpc` is sent to a child that
-//! needs it, and never required. A line that is JSON but no message is ignored.
+//! needs it, and is never required of the child. A line that is JSON but no message is ignored.
 
 use serde_json::{Value, json};
 

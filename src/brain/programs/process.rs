@@ -1,16 +1,17 @@
 //! Runs the program of a harness or an MCP server as a child process: newline-delimited JSON over pipes, with time
 //! limits.
 //!
-//! A [`Program`] comes in; a [`Child`] goes out, which sends and receives messages. A supervisor process, which is our
-//! own binary ([`supervise`]), is the parent of the program, and ends every process that the program starts:
-//! - if the [`Child`] is dropped, it ends the supervisor and the program;
-//! - if our process is killed, the supervisor ends the program;
-//! - if the supervisor is killed, too, the next start of our process finds the program by a variable in its
-//!   environment, and ends it ([`sweep`]).
+//! A [`Program`] comes in; a [`Child`] goes out, which sends and receives messages. A supervisor process, which is
+//! vault-agent itself ([`supervise`]), is the program's parent. The program and the processes that it starts are ended:
+//! - by the supervisor, if the [`Child`] is dropped or this process is killed;
+//! - by the next start of vault-agent, if the supervisor is killed too; a variable in their environment identifies them
+//!   ([`sweep`]).
+//!
+//! That is so on Linux. Elsewhere the program's process group is ended, and `sweep` finds nothing.
 //!
 //! The end of a program is detected by the end of its process, not by the end of its pipe, since another process may
-//! hold the pipe open. The program's environment holds only the variables that it needs, so neither the bot's token nor
-//! the keys of other brains are in it. A key is passed in the environment alone, never in arguments.
+//! hold the pipe open. The program's environment holds only the variables that it needs: neither the bot's token nor
+//! the keys of other brains. A key is never in the arguments.
 
 pub mod supervise;
 

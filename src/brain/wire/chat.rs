@@ -2,9 +2,9 @@
 //! OpenRouter support.
 //!
 //! Servers differ most in this format. An answer is one message that grows piece by piece: strings are appended,
-//! objects are merged, and unknown fields are kept (`reasoning_content`, `extra_content`), so that the message can be
-//! sent back unchanged. Only a call's arguments are replaced if they aren't a JSON object. A piece of a call may lack
-//! its index or its id, and several calls may have the same index.
+//! objects are merged, and unknown fields are kept. So the message can be sent back unchanged; only a call's arguments
+//! are replaced if they aren't a JSON object. A piece of a call may lack its index or its id, and several calls may
+//! have the same index.
 
 use serde_json::{Map, Value, json};
 

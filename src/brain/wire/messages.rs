@@ -1,7 +1,11 @@
 //! Encodes and decodes Anthropic's Messages API (`/v1/messages`), which llama.cpp and Ollama support, too.
 //!
-//! Cache breakpoints are set at the end of the system text, after the message that the request names, and after the
-//! results of a round of tools: three of the four that are allowed. Thinking blocks go back unchanged.
+//! The encoder sets at most three cache breakpoints (the API allows four):
+//! - at the end of the system text;
+//! - after the message [`Request::cache_after`];
+//! - after the last message, if it holds results of tools.
+//!
+//! An answer of this API goes back to the same endpoint as it came, thinking blocks included.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! Encodes and decodes the three HTTP formats of providers (pure), and makes the HTTP calls.
 //!
 //! [`WireFormat::encode`] turns a request into a JSON body. A [`Decoder`] is a state machine over the events of an
-//! event stream: it keeps the parts of a provider's answer as raw JSON and reports the progress of the answer. Neither
-//! uses a socket or a clock; only [`http`] does.
+//! event stream. The decoder keeps the parts of a provider's answer as raw JSON and reports the progress of the answer.
+//! Neither uses a socket or a clock; only [`http`] does.
 //!
 //! `messages`, `responses`, `chat`: one file for each format.
 

@@ -1,7 +1,7 @@
 //! Encodes and decodes OpenAI's Responses API (`/v1/responses`), without state on the provider's side.
 //!
-//! The provider stores nothing (`store: false`), so the answer contains its reasoning in encrypted form, which goes
-//! back unchanged with the results of the answer's calls.
+//! The provider stores nothing (`store: false`). Therefore the answer contains its reasoning in encrypted form. The
+//! reasoning goes back unchanged with the results of the answer's calls.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Assembles a request from system text, the conversation so far and the new messages, and drops the oldest summaries
-//! and events until it fits the budget of tokens. Pure.
+//! Assembles a request from system text, the conversation so far and the new messages, within a budget of tokens. Pure.
 //!
 //! The order suits the providers' caches. The parts that stay the same come first, byte for byte equal from turn to
-//! turn; date, time, memories and the question come last and are never part of a later request's past. The past begins
-//! with its summaries, oldest first, then the events that no summary covers. Over budget, the oldest summaries are
-//! dropped first, then the oldest events, several at once, so that the beginning changes seldom; the last message is
-//! always kept.
+//! turn. Date, time and memories come with the question, at the end, and are never part of a later request's past. The
+//! past begins with its summaries, oldest first; the events after them follow.
+//!
+//! Over budget, the oldest summaries are dropped first, then the oldest events. Several events are dropped at a time,
+//! so that the beginning changes seldom. The last message is always kept.
 
 use std::ops::Range;
 

@@ -1,9 +1,8 @@
-//! Parses the lines of a log that name a message's attached files, and converts the files to parts of a request.
-//! Pure.
+//! Parses the lines of a log that name a message's attached files, and converts the files to parts of a request. Pure.
 //!
-//! A log names a file by its link, or by its path in the vault. Pictures go to brains with vision, short text files
-//! become part of the question as untrusted text, other files are only named, with their size. A picture of more than
-//! 5 MiB and a text of more than 64 KiB are only named, too.
+//! A log names a file by its link, or by its path in the vault. Pictures go to brains with vision. Short text files
+//! become part of the question as untrusted text. Other files are only named, with their size; so are pictures of more
+//! than 5 MiB and texts of more than 64 KiB.
 
 use ulid::Ulid;
 

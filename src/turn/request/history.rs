@@ -1,8 +1,9 @@
 //! Converts a log's blocks to a request's messages: applies edits, leaves out deletions, pairs tools with their
 //! results. Pure.
 //!
-//! Injected memories, the program's own remarks about the log and deleted messages are left out; the chunks of an
-//! answer are joined. Text is copied as it is in the log, so the same log makes the same bytes.
+//! Injected memories, the program's own remarks about the log and deleted messages are left out. The chunks of an
+//! answer are joined. A person's message begins with its time and author. Only the log and the time zone decide, so the
+//! same log makes the same bytes.
 
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
-//! Chooses the summaries and the matching turns that a request contains in place of the part of a conversation that
-//! doesn't fit. Pure.
+//! Chooses the summaries and the matching turns that stand for the part of a conversation that doesn't fit into a
+//! request. Pure.
 //!
 //! The summaries come first, oldest first; the events that no summary covers follow, so that a request begins like the
-//! one before it. Summarised events that match the question's words stand with the memories, after the cache point. The
-//! match depends on the words alone, so the same notes make the same request again.
+//! request before it. Summarised events that match the question's words stand with the memories, after the cache point.
+//! The match depends on the words alone, so the same notes make the same request again.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Finds the parts of an earlier turn's request in its log, so that [`assemble`](mod@super::assemble) can make the
 //! request again. Pure.
 //!
-//! The line of facts below the answer names the question, the last block of the request, the time, the budget and the
-//! skills; a folded callout of the log holds the injected memories. Neither state nor cache is read.
+//! The line of facts below the answer names the question, the last block of the request, the time, the budget, the
+//! skills and the summaries. A folded callout of the log holds the injected memories. Neither state nor cache is read.
 
 use ulid::Ulid;
 

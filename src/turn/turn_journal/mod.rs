@@ -2,14 +2,13 @@
 //!
 //! A row is one message to be answered, keyed by the message's id, so that a message which comes twice is one turn.
 //! Each step is committed with fsync before its effect begins. The calls to brains, their rounds of tools and each
-//! tool's start and end are recorded too: after a crash a turn continues from there, and a tool that was started is
-//! never started again.
-//!
-//! Deleting the file loses nothing of the vault; an open question may then be asked again.
+//! tool's start and end are recorded too. So a turn continues from the journal after a crash, and a tool that was
+//! started is never started again. Deleting the file loses nothing of the vault; an open question may then be asked
+//! again.
 //!
 //! - `rows`: the content, as values; `tables.sql`, `later_tables.sql`: the tables;
-//! - `steps`: the progress of a turn, and the messages that stop it; `calls`: its calls, calls outside of
-//!   answers, and the sessions of harnesses.
+//! - `steps`: the progress of a turn, and the messages that stop it;
+//! - `calls`: a turn's calls, calls outside of answers, and the sessions of harnesses.
 
 mod calls;
 mod rows;

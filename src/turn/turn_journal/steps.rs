@@ -1,5 +1,5 @@
-//! Records the steps of a turn: its states, memories, request, answer, progress message and suspension (the wait for
-//! an approval), and a person's request to stop it.
+//! Records the steps of a turn: its states, memories, request, answer, progress message and suspension. Also records a
+//! person's request to stop the turn. A suspension is the wait for an approval.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};

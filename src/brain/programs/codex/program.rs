@@ -1,10 +1,11 @@
 //! Makes the command that starts Codex, with settings and environment, and Codex's home folder.
 //!
-//! Settings are passed as arguments (`-c key=value`), not in a file. A version of Codex that doesn't know a
-//! setting ignores it. Most of them disable something: a chat needs neither Codex's coding instructions (some 4 KB),
-//! nor its skills, nor its tools (some 18 KB). Only the environment holds keys, and neither Codex's commands nor our
-//! MCP server get them. If the settings name no key and no `url`, the user's own Codex login is used: the home then has
-//! a link to its file.
+//! Settings are passed as arguments (`-c key=value`), not in a file. A version of Codex that doesn't know a setting
+//! ignores it. Most settings disable something: a chat needs neither Codex's coding instructions, nor its skills, nor
+//! its tools. Only the environment holds keys, and neither Codex's commands nor vault-agent's MCP server get the keys.
+//!
+//! If the settings name no key and no `url`, the user's own Codex login is used. The home then has a link to the
+//! login's file, unless it has a login of its own.
 
 use std::path::{Path, PathBuf};
 

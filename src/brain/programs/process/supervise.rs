@@ -1,13 +1,14 @@
-//! Supervises the program of a harness or an MCP server: `vault-agent __supervise PROGRAM ARGUMENTS…` is the program's
-//! parent and our child. Also makes the program's environment, and ends the processes that a killed run left behind; a
-//! variable in their environment identifies them.
+//! Supervises the program of a harness or an MCP server: `vault-agent __supervise PROGRAM ARGUMENTS…` is its parent.
+//! Also makes the program's environment, and ends the processes that a killed run left behind.
 //!
-//! The supervisor starts the program, which inherits its pipes, and waits for it. Before the supervisor ends, it ends
-//! all processes that the program has started; on Linux also processes in the background or in another session, because
-//! orphans become the supervisor's children. The supervisor's parent holds the other end of its standard input. When
-//! the parent closes that end, the program has five seconds to end by itself; when the parent has died, the program is
-//! ended at once. So no process outlives us, unless the supervisor is killed; in that case our next start ends the
-//! processes. A process's descendants are found through `/proc` on Linux, elsewhere by the process group.
+//! The program inherits the supervisor's pipes. When the supervisor ends, it first ends all processes that the program
+//! has started: on Linux those that `/proc` shows as its descendants, elsewhere the process group. On Linux orphans
+//! become the supervisor's children, so processes in the background or in another session are found too.
+//!
+//! The process that started the supervisor holds the other end of its standard input. When that process closes the end,
+//! the program has five seconds to end by itself. When that process has died, the program is ended at once. If the
+//! supervisor itself is killed, the next start of vault-agent ends the processes; on Linux a variable in their
+//! environment identifies them.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
