@@ -1,10 +1,10 @@
-//! Runs the Discord bot: passes the gateway's events to the lanes (one queue for each channel), and starts the
-//! reading of missed messages and the handling of commands.
+//! Runs the Discord bot: passes the gateway's events to the lanes, and starts the reading of missed messages and the
+//! handling of commands.
 //!
-//! An unknown channel is looked up: only the channel of `[discord]`, its threads and the owners' direct messages get
-//! a lane (`BotState::lane_kind`). Messages from any other channel are dropped. `discord::shared::access` decides
-//! which authors are answered. [`run`] returns when it is shut down (at the daemon's end, or for changed settings),
-//! or earlier with a problem that a person has to fix.
+//! A lane is the one task that handles a channel, thread or DM. An unknown channel is looked up: only the channel of
+//! `[discord]`, its threads and the owners' direct messages get a lane (`BotState::lane_kind`). Messages from any other
+//! channel are dropped. `discord::shared::access` decides which authors are answered. [`run`] returns when it is shut
+//! down (at the daemon's end, or for changed settings), or earlier with a problem that a person has to fix.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

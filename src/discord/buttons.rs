@@ -1,13 +1,15 @@
-//! Makes the buttons under notifications, approvals and candidates, parses the id of a pressed button, and carries out
-//! a press on a notification (Done, Snooze, and Skip next for a recurring reminder).
+//! Makes the buttons under notifications, approvals and candidates, and parses the id of a pressed button.
 //!
-//! A button's id holds all that a press needs, so that it works after any restart. The id under a notification holds
-//! the action, the reminder's id, its local due time, and the nonce, which also distinguishes two notifications with
-//! the same words. The id under an approval holds the line's id and its digest, so that it never works for a changed
-//! line. The text of a reminder comes from the delivery journal, else from the note, else from the message above the
-//! button. A second press changes nothing. For Done, and for every action on a task, the note shows that the change is
-//! already made. For other actions the delivery journal keeps the answer to the first press, and this answer is shown
-//! again.
+//! Also carries out a press on a notification: Done, Snooze, or Skip next for a recurring reminder. A button's id holds
+//! all that a press needs, so that it works after any restart:
+//! - under a notification: the action, the reminder's id, its local due time, and the message's nonce, which
+//!   distinguishes two notifications with the same words;
+//! - under an approval: the id and the digest of the approval's line, so that the button never works for a changed
+//!   line.
+//!
+//! The text of a reminder comes from the delivery journal, else from the note, else from the message above the button.
+//! A second press changes nothing. For Done, and for every action on a task, the note shows that the change is already
+//! made. For other actions the delivery journal keeps the answer to the first press, and this answer is shown again.
 
 use std::error::Error;
 

@@ -1,8 +1,10 @@
 //! Connects the vault with Discord: notifications, commands, and conversations as notes.
 //!
 //! Messages of the bound channel, its threads and the owners' DMs come in; notifications, answers and the logs of the
-//! conversation go out. Conversations are kept only in the vault's logs. No token is ever printed. If
-//! `[discord] api_base` is set (for tests), it must be an address of this machine, and all requests stay on it.
+//! conversation go out. Of a conversation only the vault's logs are kept for ever. The turn journal and the delivery
+//! journal in the state directory hold the texts of recent questions and answers. No token is ever printed. `[discord]
+//! api_base` (for tests) must be a loopback address. If it is set, no request leaves this machine.
+//!
 //! Each file or folder uses only those above it in this list:
 //! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
 //! - [`log`]: the conversation as notes;

@@ -1,5 +1,5 @@
-//! Checks with Discord that the bot can do its work, for `doctor`, `setup` and the bot itself, and lists the problems
-//! that a person has to fix.
+//! Checks with Discord that the bot can do its work, and lists the problems that a person has to fix. Used by `doctor`,
+//! `setup` and the bot itself.
 
 use serde_json::Value;
 use serenity::http::Route;

@@ -1,7 +1,7 @@
 //! Defines the errors of Discord, in sentences for people. If a setting of Discord has to be changed, the sentence
 //! names the buttons to click.
 //!
-//! No message here ever holds a token, a webhook's address or a request's URL.
+//! No message here holds a token or a webhook's address, and no error of a request holds the request's URL.
 
 use std::time::Duration;
 

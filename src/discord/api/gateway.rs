@@ -3,14 +3,14 @@
 //! API access and a channel for events come in; events and a [`GatewayStatus`] go out. Nothing here decides about
 //! messages.
 //!
-//! - The supervisor requests the gateway's address itself and checks its host. Without an explicit address serenity
-//!   would connect to Discord's own gateway and send the token there, even if `[discord] api_base` names a test server.
+//! - The supervisor requests the gateway's address itself and checks the address's host. Without an explicit address
+//!   serenity would send the token to Discord's own gateway, even if `[discord] api_base` names a test server.
 //! - After a close code that forbids reconnecting the supervisor stops with an error. A client that stays without a
 //!   connection is restarted.
 //! - The supervisor can be stopped at any moment; serenity alone can't be stopped before its first connection.
 //! - A bot that may not read messages connects without the intent `MESSAGE_CONTENT`, so commands and buttons work. The
 //!   permission is checked again at intervals.
-//! - An event that serenity can't decode becomes [`GatewayEvent::Lost`]. Events that are lost in a zombie connection
+//! - An event that serenity can't decode becomes [`GatewayEvent::Lost`]. Events that are lost while a connection hangs
 //!   are read from history by `catchup`.
 
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Calls Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out. Also reads a channel's
-//! history page by page.
+//! history page by page, and downloads files.
 //!
 //! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
 //! loopback address, all requests go to that server. serenity's rate limiter is off in this case, because version
-//! 0.12.5 ignores the base in limited requests. As a safeguard, `discord.com` resolves to a closed local port.
-//! Answers are read leniently; after an answer that can't be read the request counts as possibly done.
+//! 0.12.5 ignores the base in limited requests. As a safeguard, `discord.com` resolves to a closed local port. After an
+//! answer that can't be read the request counts as possibly done.
 //!
 //! Discord returns a page of history newest first, even with `after`. A message that can't be read is left out of its
-//! page. A page that isn't full is the last one.
+//! page. A page that isn't full is the last page.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Reads Discord's messages, from JSON and from events: text, author, files, and the content outside of the text
-//! (forwards, polls, stickers, the cards and components of other bots). Pure.
+//! Reads Discord's messages, from JSON and from events: text, author, files, and the content outside of the text. Pure.
 //!
-//! Reading is lenient: an added or changed field doesn't lose the message, and a malformed message doesn't lose its
-//! page of history. Previews that Discord makes of a person's links are left out.
+//! The content outside of the text is forwards, polls, stickers, and the cards and components of other bots. Previews
+//! that Discord makes of a person's links are left out. Reading is lenient: an added or changed field doesn't lose the
+//! message, and a malformed message doesn't lose its page of history.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Communicates with Discord: requests, events, messages and errors in our types. Nothing here depends on the vault.
+//! Communicates with Discord: requests, events, messages and errors in types of this program. Nothing here depends on
+//! the vault.
 //!
 //! - [`http`], [`error`]: the REST API with a channel's history, and its errors;
 //! - [`gateway`]: supervises one serenity client; `events`: turns its events into [`GatewayEvent`]s;

@@ -1,8 +1,8 @@
 //! Converts Discord's ids to times, and to the ids of log blocks. Pure.
 //!
-//! A message's id holds the millisecond of its creation. The block of a message in the log gets a ULID made of that id
-//! alone: its time is the message's, and its random part holds the id and the kind of event. So the log alone says
-//! which messages it holds, and no second store of "processed ids" exists.
+//! A message's id holds the millisecond of the message's creation. The log's block of the message gets a ULID made of
+//! that id alone. The ULID's time is the message's time; its random part holds the id and the kind of event. So the log
+//! alone shows which messages it holds, and no second store of "processed ids" exists.
 
 use jiff::Timestamp;
 use ulid::Ulid;

@@ -2,7 +2,7 @@
 //! goes to `completion`.
 //!
 //! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled. The
-//! result is an edit of that first answer, which only the asking person sees. People who aren't owners get one
+//! result is an edit of that first answer, which only the asking person sees. A person who isn't an owner gets one
 //! sentence.
 
 use std::error::Error;

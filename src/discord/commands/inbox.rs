@@ -1,7 +1,9 @@
-//! `/inbox`: lists the open candidates for memories, each with its quote and two buttons.
+//! `/inbox`: lists up to five open candidates for memories, each with its quote and two buttons. Also carries out a
+//! press of these buttons.
 //!
-//! A button's id holds the line's id, so that it works after any restart; the note says whether the line is still open.
-//! Only the asking person sees the answer.
+//! Each candidate is a line of `Inbox.md`. A button's id holds the line's id, and a press looks the line up in
+//! `Inbox.md`. So the buttons work after any restart, and only while the line is open. Only the asking person sees the
+//! answer.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! Starts the reading of missed messages from history: after every READY and RESUMED, after a lost event or a failed
-//! lookup of a channel, and at regular intervals.
+//! Starts the reading of missed messages from history. The triggers are every READY and RESUMED, a lost event, a failed
+//! lookup of a channel, and a regular interval.
 //!
-//! A resumed session replays events, but some can't be decoded, and a zombie connection loses all. So history is the
-//! reliable source, and live events are only faster. One round runs at a time: a trigger during a round starts one more
-//! after it. A round that could not list its channels is repeated with a growing pause; a lane that could not read its
-//! history tries again by itself.
+//! A resumed session replays events, but some can't be decoded, and a connection that hangs loses all. So history is
+//! the reliable source; events are only faster. One round runs at a time: a trigger during a round starts one more
+//! round after it. A round that could not list its channels is repeated with a growing pause. A lane (the task of one
+//! channel) that could not read its history tries again by itself.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

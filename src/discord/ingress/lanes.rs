@@ -1,10 +1,11 @@
 //! Runs the lane of a channel, thread or DM: one task that receives all of its messages, stores them in the log, and
 //! then acts.
 //!
-//! Only the lane writes its log and reads its history, so messages are stored in order and once, without locks. It
-//! gathers events for a moment and handles them in the order of their ids, since serenity may reorder them. After a
-//! possible loss, new messages wait until history was read, however often that fails; only a final refusal ends the
-//! wait. Only messages that are new in the log are acted on; old ones in a thread only if they address the bot.
+//! Only the lane writes its log and reads its history, so messages are stored in order and once, without locks. The
+//! lane gathers events for a moment and handles them in the order of their ids, since serenity may reorder them. After
+//! a possible loss, new messages wait until history was read, however often that fails; only a final refusal ends the
+//! wait. A message is acted on when it is new in the log, or after a restart if it may be unanswered. An old message in
+//! a thread is acted on only if it addresses the bot.
 
 mod backfill;
 mod files;

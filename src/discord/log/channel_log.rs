@@ -1,5 +1,7 @@
-//! Makes the log events of a channel or thread from messages, edits and deletions, and indexes the channel's log: its
-//! messages with hashes of their current texts, and the answered questions. Reads and writes no file.
+//! Makes the log events of a channel or thread from messages, edits and deletions, and indexes the channel's log. Reads
+//! and writes no file.
+//!
+//! The index holds the log's messages with hashes of their current texts, and the answered questions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,9 @@
 //! and of the owners' DMs.
 //!
 //! A block's id holds its message's id ([`snowflake`]), so the log itself shows which messages it holds, and repeated
-//! events are written once. Written blocks never change: edits and deletions are further events. Appending a message
-//! reads at most the end of the file, so its cost doesn't grow with the log.
+//! events are written once. Written blocks never change: edits and deletions are further events. Secrets are masked.
+//! Appending reads at most the end of the file. Only a reply to, or a change of, a message outside the index searches
+//! all files of the channel.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

@@ -1,14 +1,17 @@
-//! Sends notifications to Discord: through a bot ([`BotNotifier`], over the REST API), or through a webhook's address
-//! alone ([`WebhookNotifier`]).
+//! Sends notifications to Discord, through a bot or through a webhook.
 //!
-//! Every message of the bot carries the nonce of the delivery journal, with `enforce_nonce`, so that a repeated attempt
+//! [`BotNotifier`] uses the REST API; [`WebhookNotifier`] needs a webhook's address alone.
+//!
+//! Every message of the bot carries the nonce of the delivery journal, with `enforce_nonce`. So a repeated attempt
 //! within Discord's window makes no second message; after the window [`BotNotifier::find`] looks for the message in
-//! history. An attempt has one of three outcomes: a 2xx with an id is "sent"; a refusal, a rate limit or a connection
-//! that was never made is "not sent"; all else is "unknown". Channels and threads are addressed by their id, a person
-//! by a DM channel that is looked up once.
+//! history. An attempt has one of three outcomes:
+//! - "sent": a 2xx answer with an id;
+//! - "not sent": a refusal, a rate limit, or a connection that was never made;
+//! - "unknown": all else.
 //!
-//! The guarantee of a webhook is weaker: it has no nonce, no history, no buttons and no answers, so after a crash or a
-//! lost answer a notification may come twice. It is never lost.
+//! Channels and threads are addressed by their id, a person by a DM channel that is looked up once. The guarantee of a
+//! webhook is weaker: it has no nonce, no history, no buttons and no answers. So after a crash or a lost answer its
+//! notification may come twice.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

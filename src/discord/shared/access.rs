@@ -1,6 +1,8 @@
-//! Decides whether a Discord message is logged and answered, by its author and kind of channel, and whether it
-//! addresses the bot (mentions it, or replies to one of its messages). Only owners may use commands and get answers;
-//! other people's messages are at most logged. Also limits the mentions in the bot's own messages to owners. Pure.
+//! Decides whether a message is dropped, logged, or logged and perhaps answered. Pure.
+//!
+//! The decision depends on the author, on DM or not, and on the setting for other people's messages. Other people's
+//! messages are at most logged; strangers' DMs are dropped. Also decides whether a message addresses the bot: mentions
+//! the bot, or replies to the bot's message. [`allowed_mentions`] lets the bot's own messages mention owners only.
 //!
 //! `BotState::lane_kind` decides which channels belong to the bot.
 

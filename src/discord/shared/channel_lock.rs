@@ -1,9 +1,11 @@
 //! Allows one running turn in each channel ([`ChannelLock`], one value for the whole program).
 //!
-//! A worker takes the lock of its channel, registers its turn with [`ChannelLock::begin`], and removes it with `end`.
-//! The locks outlive a restart of the bot, so a bot with new settings waits for the turn of the old one. `stop` and an
-//! edited or deleted question cancel a running turn; `end` returns the reason. Also defines the pauses between attempts
-//! that all tasks of the bot use, and remembers the accepted messages that were sent since the bot started.
+//! A worker takes the lock of its channel, registers its turn with [`ChannelLock::begin`], and removes the turn with
+//! `end`. When changed settings restart the bot, the new bot waits until the old bot's turn in a channel has ended.
+//! `stop` and an edited or deleted question cancel a running turn; `end` returns the reason.
+//!
+//! Also holds the ids of accepted questions that were sent after the bot's start; only those are joined into one turn.
+//! Also defines the pauses between attempts that all tasks of the bot use.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,10 +1,9 @@
-//! Defines the objects that the async tasks of the bot share: the bot's state, the access rules, the locks of the
-//! channels, and the operations on the vault.
+//! Defines the objects that the async tasks of the bot share.
 //!
 //! - [`state`]: the API, the logs, the journals, the lanes and their items, the position in each channel's history;
 //! - [`channel_lock`]: one running turn in each channel;
-//! - [`access`]: the policy for a message's author, and whether a message names the bot
-//!   (`ingress::lanes::message_action` decides whether it is answered). Pure;
+//! - [`access`]: the policy for a message, and whether a message addresses the bot (`ingress::lanes::message_action`
+//!   decides whether it is answered). Pure;
 //! - [`vault_operations`]: the vault, for commands and buttons.
 
 pub mod access;

@@ -1,5 +1,7 @@
-//! Holds the state that all tasks of the bot share: the API, the logs, the journals, the lanes (one task for each
-//! channel), and the cursors (the position up to which each channel's history was read).
+//! Holds the state that all tasks of the bot share: the API, the logs, the journals, the lanes and the cursors.
+//!
+//! A lane is the one task that handles a channel, thread or DM. A cursor is the id up to which a channel's history was
+//! read.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};

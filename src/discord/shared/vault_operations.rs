@@ -1,4 +1,6 @@
-//! Provides the vault's operations for commands and buttons, the same as those of the command line.
+//! Carries out changes of reminders and pins for commands and buttons, through the same modules as the command line.
+//!
+//! A reminder is found by its id or by words of its message; tasks of other plugins are not found.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
-//! Shows a question for approval in the channel: the full call, and the buttons Once, Always, No.
+//! Shows a question for approval in the channel: the full call, and buttons for the decision.
 //!
-//! The note of approvals is the state: a press writes into it, and the waiting call reads it there. A button's id holds
-//! the line's id and its digest, so that it works after any restart, and never for a changed line. The questions are
-//! not part of the conversation: the log never holds them.
+//! The buttons are Once, Always (where the call can be allowed for good) and No. The decision is kept only in the note
+//! of approvals: a press writes it there, and the waiting call reads it from there. A button's id holds the line's id
+//! and digest, so that the button works after any restart, and never for a changed line. The questions are not part of
+//! the conversation: the log never holds them.
 
 use serde_json::json;
 use serenity::http::{LightMethod, Route};

@@ -1,10 +1,10 @@
-//! Implements [`Conversation`] on Discord: downloads files, writes a turn's recalled memories and tool calls into the
-//! channel's log, shows its progress in one message, and shows its questions for approval. Also shows that the bot is
-//! typing.
+//! Implements [`Conversation`] on Discord: writes a turn's recalled memories and tool calls into the channel's log, and
+//! shows the turn's progress in one message.
 //!
-//! The progress message appears after 20 s, is edited as the work goes on, at most every 5 s, and is deleted before the
-//! answer. Its nonce is made from the turn: a post that is repeated after a restart makes no second message, as long as
-//! Discord's nonce window is open. The message is not part of the conversation: the log never holds it.
+//! Also downloads files, shows questions for approval, and shows that the bot is typing. The progress message appears
+//! after 20 s, is edited as the work goes on, at most every 5 s, and is deleted when the turn has ended. Its nonce is
+//! made from the turn, so a post that is repeated after a restart makes no second message while Discord's nonce window
+//! is open. The progress message is not part of the conversation: the log never holds it.
 
 use std::sync::Arc;
 use std::time::Duration;

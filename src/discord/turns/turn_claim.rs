@@ -1,8 +1,9 @@
-//! Decides, if several machines share the vault, whether this one answers a message. Only the voice answers, and it
+//! Decides, if several machines share the vault, whether this machine answers a message. Only the voice answers, and it
 //! claims the turn before it asks a brain.
 //!
-//! A turn that another machine left unfinished is taken over once that machine's lease has ended. The channel's history
-//! is read first: if a reply of the bot stands there, the turn is answered.
+//! The voice is the machine that holds the shared lease. A turn that another machine left unfinished is taken over once
+//! that machine's lease has ended. The channel's history is read first: if a reply of the bot stands there, the turn
+//! counts as answered.
 
 use super::conversation::is_progress;
 use crate::deliver::decided;

@@ -1,9 +1,9 @@
 //! Runs the turns of a channel, one at a time, from an accepted question to its answer in the channel and in the log.
 //!
-//! The turn journal holds the open turns and their fixed answers; the delivery journal holds the sent texts. Both are
-//! read again for each step, so that a worker after a crash does the same as one that never stopped. Questions that
-//! come during a turn become one turn after it; questions from before a restart are answered in order, one by one. A
-//! text is fixed before its first byte is sent; from then on no brain is asked.
+//! The turn journal holds the open turns and their fixed answers; the delivery journal holds the sent texts. Both
+//! journals are read again for each step, so that a worker after a crash does the same as a worker that never stopped.
+//! Questions that come during a turn become one turn after it; questions from before a restart are answered in order,
+//! each alone. A text is fixed before its first byte is sent; from then on no brain is asked.
 
 use std::sync::Arc;
 

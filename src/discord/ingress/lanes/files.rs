@@ -1,5 +1,5 @@
-//! Downloads the attached files of messages and keeps them beside the log, if the settings ask for it, because
-//! Discord's links expire.
+//! Downloads the attached files of messages into the folder of the log, if the settings ask for it, because Discord's
+//! links expire.
 
 use std::error::Error;
 

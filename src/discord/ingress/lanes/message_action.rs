@@ -1,5 +1,8 @@
-//! Chooses the action for a logged message: a question is accepted as a turn, `stop` stops a turn, any other message
-//! has no effect.
+//! Chooses the action for a logged message: accepts an owner's question as a turn, or stops the open turn.
+//!
+//! The word `stop` stops the open turn; without an open turn, a `stop` that addresses the bot is a question. A message
+//! that addresses the bot binds its thread: later messages there are questions without a mention. Also logs and accepts
+//! the questions of `/ask`.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
