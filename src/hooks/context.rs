@@ -1,9 +1,8 @@
-//! Holds a hook's context (the vault and the clock), and computes the scopes that its session may read. Also starts
-//! background processes, and writes failures of hooks to `hooks.log` in the state directory, one line each, with the
-//! cause.
+//! Holds a hook's context (the vault and the clock), and computes the scopes that its session may read.
 //!
-//! The log stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this
-//! program.
+//! Also starts background processes, and writes failures of hooks to `hooks.log` in the state directory. A failure is
+//! one line: the time, the event and the cause (at most 300 characters). Errors in the host's message are worded
+//! without the message's text. Above 64 KiB the log starts over.
 
 use std::ffi::OsStr;
 use std::io::Write;

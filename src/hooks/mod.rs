@@ -5,13 +5,13 @@
 //! Text from memory is untrusted context and is marked so; a hook's answer is never logged as conversation and never
 //! indexed. In the order of a call:
 //! - [`respond`](respond()): reads the message and makes the answer on a thread; after 300 ms, the timeout, the hook
-//!   ends without it;
+//!   ends without an answer;
 //! - [`host`]: the host's events, messages and transcripts, and the format of answers;
 //! - [`events`]: one file for each event;
-//! - [`decide`]: decisions about prompts and answers, by the word lists in `data/`. Pure, except for the check
-//!   whether something was saved;
+//! - [`decide`]: decisions about prompts and answers, by the word lists in `data/`. Pure, except for the check whether
+//!   something was saved;
 //! - [`archive`]: with `[hooks] archive = true`, writes the session as a log, after the answer, in the remaining time;
-//! - [`mod@install`]: our entries in the host's settings file;
+//! - [`mod@install`]: vault-agent's entries in the host's settings file;
 //! - [`context`]: the session's vault and scopes, and the file that failures are written to.
 
 pub mod archive;

@@ -3,7 +3,7 @@
 //! An event and the host's message come in; one line goes out, which is empty if there is no answer. [`respond`] starts
 //! a thread that reads the message and calls the handler of the event, and waits for the thread until the timeout. A
 //! late thread isn't stopped; it ends with the process. Then [`respond`] archives the session, if the settings say so,
-//! in the remaining time. It never fails: an error is a line in the hooks' log.
+//! in the remaining time. [`respond`] never fails: an error is a line in the hooks' log.
 
 use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -1,10 +1,11 @@
-//! Makes the configuration with which a host (Claude Code, Claude Desktop, …) starts our MCP server. Pure.
+//! Makes the configuration with which a host (Claude Code, Claude Desktop, …) starts vault-agent's MCP server. Pure.
 //!
 //! A host, a purpose, the paths of program and vault, and other MCP servers come in. A [`HostConfig`] goes out: the
 //! file's text and path, and remarks about settings that the host's file can't hold. The server is started with the
-//! tools of one purpose only, so the host starts faster and its model has fewer tools to misuse. For Claude Code a
-//! command line goes out, too. It excludes MCP servers that the file doesn't name, slash commands and unnecessary
-//! network calls; an MCP configuration file can't do that.
+//! tools of one purpose only, so the host starts faster and its model has fewer tools to misuse.
+//!
+//! For Claude Code a command line goes out, too. The command line excludes MCP servers that the file doesn't name,
+//! slash commands and unnecessary network calls; an MCP configuration file can't do that.
 
 use std::path::Path;
 

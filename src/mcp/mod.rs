@@ -3,15 +3,16 @@
 //! A client's requests come in; answers go out, with the lines that the notes have after a change. [`serve_stdio`] and
 //! [`serve_http`] are the entry points. In the order of a call:
 //! - [`protocol`]: sessions, transports, subscriptions;
-//! - [`tools`]: each tool as data, with the function that carries it out by calling the rooms. [`arguments`]: checks a
-//!   call's arguments against that data. [`ToolSet`]: the tools that a server exposes;
-//! - [`SharedState`]: the state that all sessions of one process share, each part opened at its first use;
+//! - [`tools`]: each tool as data, with the function that carries it out; [`ToolSet`]: the tools that a server exposes;
+//! - [`arguments`]: checks a call's arguments against the tool's data;
+//! - [`SharedState`]: the state that all sessions of one process share;
 //! - [`resources`], [`prompts`]: notes and prompts that a client can read;
 //! - [`failure`], [`untrusted`]: an error for a model, and the mark on all text from memory;
-//! - [`hosts`]: the configuration of each host, for `mcp-config`; `toolbox`: the tools for our own assistant.
+//! - [`hosts`]: the configuration of each host, for `mcp-config`;
+//! - `toolbox`: the vault's tools for the assistant of this program.
 //!
-//! Never here: a rule about reminders or memories. Nothing but the protocol is written to standard output. Nothing
-//! blocks the protocol's own tasks: work that waits for a disk runs on a thread of its own.
+//! Never here: a rule about reminders or memories. Only the protocol is written to standard output. Work that waits for
+//! a disk runs on a thread of its own.
 
 mod arguments;
 mod failure;

@@ -1,4 +1,5 @@
-//! Holds the state that all sessions of one server share ([`SharedState`]); each part is opened at its first use.
+//! Holds the state that all sessions of one server share ([`SharedState`]): the opened vault, and parts that are opened
+//! at their first use.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Offers the vault's tools to the assistant itself, in process, with the same checks and answers as over MCP.
+//! Offers the vault's tools to the assistant of this program, in process, with the same checks and answers as over MCP.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

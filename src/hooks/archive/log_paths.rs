@@ -1,9 +1,12 @@
-//! Chooses the paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, and a sub-agent's log beside it. Writes
-//! attachments (large results, pictures) into `files/`, named by their SHA-256. Reads a log's markers: the names of its
-//! pieces (texts, tool calls and results of the transcript), and the link to the log that it continues.
+//! Chooses the paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, and a sub-agent's log in the same
+//! folder.
+//!
+//! Also writes attachments (large results, pictures) into `files/`, named by their SHA-256, and reads a log's markers.
+//! The markers are the names of the log's pieces (texts, tool calls and results of the transcript), and the link to the
+//! log that it continues.
 //!
 //! A log that was moved to another folder below `logs/claude-code/` is found there and continued. A new log begins in
-//! the folder of the project in which the session's first line was written.
+//! the folder of the project in which the session's first line was written, unless the environment names the project.
 
 use std::collections::HashMap;
 use std::fs::DirEntry;

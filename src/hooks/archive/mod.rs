@@ -1,13 +1,13 @@
 //! Archives whole sessions of coding agents as logs, so that nothing is lost when the host compacts or deletes a
 //! conversation.
 //!
-//! The host writes a transcript and calls a hook when the transcript has grown. A [`pass`] begins where the last one
-//! ended, and appends the new lines to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results
-//! over 16 KB become files beside the log, and secrets are [masked](crate::redact). One line of the transcript is in
-//! memory at a time.
+//! The host writes a transcript and calls a hook when the transcript has grown. A [`pass`] begins where the last pass
+//! ended, and appends the new lines to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`]). Of a result over 16 KB
+//! the log has the beginning and the end; a file next to the log has the whole. Secrets are [masked](crate::redact).
+//! The transcript is read line by line.
 //!
-//! The log itself shows which lines it holds, so a pass may be killed at any time, repeated, or run twice at once. The
-//! next event of the same session, or of another session ([`sweep`]), finishes the work of a killed hook.
+//! The log itself shows which lines it holds, so a pass may be killed at any time, or repeated. The next event of the
+//! same session, or of another session ([`sweep`]), finishes the work of a killed hook.
 //!
 //! - `read_state`: the lines of a growing transcript, and how far each was read;
 //! - `log_paths`: the paths of logs and attachments, and the markers in a log;

@@ -2,8 +2,8 @@
 //! session and of its sub-agents.
 //!
 //! A tool call and its result are one event. The next pass begins at the first call that has no result yet, so that it
-//! finds both. A call that never gets a result is logged at the next prompt, or when the session ends. Lines that are
-//! read twice are recognized by the names of their pieces.
+//! finds call and result. A call that never gets a result is logged at the next prompt, or when the session ends. Lines
+//! that are read twice are recognized by the names of their pieces.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
-//! Appends to a session's log the pieces that it doesn't hold yet.
+//! Appends to a session's log the pieces that the log doesn't hold yet.
 //!
-//! An event's block id ends with its piece's name ([`crate::hooks::host::entry`]), so the pieces in a log are known
-//! from the log alone, and none is added twice after a crash or a repeated reading. A process that is killed while it
-//! writes leaves the beginning of an event; the next process recognizes that beginning and writes the rest.
+//! An event's block id ends with its piece's name ([`crate::hooks::host::entry`]). So the log alone shows its pieces,
+//! and none is added twice after a crash or a repeated reading. A process that is killed while it writes leaves the
+//! beginning of an event; the next process recognizes that beginning and writes the rest.
 
 use std::collections::HashSet;
 

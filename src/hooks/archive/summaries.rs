@@ -1,7 +1,7 @@
 //! Summarises a session before the host compacts it, and returns the summary to the host when the session starts again.
 //!
-//! The summaries are extracts, which need no model and can't fail; the brains of a running daemon write better ones
-//! ([`crate::summary`]). Text that no summary covers yet is extracted on the spot.
+//! The summaries are extracts, which need no model; a running daemon has brains write summaries ([`crate::summary`]).
+//! Text that no summary covers yet is extracted when the summary is returned.
 
 use std::time::Instant;
 

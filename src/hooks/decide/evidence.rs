@@ -1,8 +1,11 @@
 //! Checks whether an assistant that claims to have saved something did save something in the same turn.
 //!
-//! Evidence is a write of our tools or commands that the history records since the prompt, or a call that writes to a
-//! note of the vault, which the history doesn't know yet. A file outside of the vault is no evidence, whatever its name.
-//! Also classifies a turn as talk, work, or a request to save something (`answer_subject`).
+//! Evidence is one of two things:
+//! - a write of vault-agent's tools or commands that the history records since the prompt;
+//! - a call of the host's own tools that seems to write to a note of the vault, which the history doesn't know yet.
+//!
+//! A file outside of the vault is no evidence, whatever its name. Also classifies a turn as talk, work, or a request to
+//! save something (`answer_subject`).
 
 use std::path::{Component, Path};
 

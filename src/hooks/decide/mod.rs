@@ -1,7 +1,7 @@
-//! Classifies prompts and answers for the hooks (for example, whether an assistant saved something that it claims to
-//! have saved), and summarises conversations. Pure, except [`evidence`], which reads the history and resolves paths.
+//! Classifies prompts and answers, and summarises conversations. Pure, except [`evidence`], which reads the history and
+//! resolves paths.
 //!
-//! - [`recall_gate`]: whether memory is searched for a prompt;
+//! - [`recall_gate`]: whether memory is searched for a prompt, also for `recall` and the MCP tool `memory_recall`;
 //! - [`save_claims`], [`claim_patterns`]: claims of an assistant to have saved something;
 //! - [`evidence`]: whether such a claim is true, by the history and the calls of the turn;
 //! - [`summary`]: a summary of a conversation, by extraction.

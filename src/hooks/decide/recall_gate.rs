@@ -1,9 +1,9 @@
 //! Decides from a prompt's words alone whether memory is searched for it, before any file is opened.
 //!
-//! The rules are those of the retrieval gate of memory-lancedb-pro. Words about memory force a search; greetings,
-//! commands, confirmations, punctuation without words, and very short texts that ask nothing get none. `recall` and
-//! the MCP tool `memory_recall` use this gate too, but search for short texts as well ([`needs_recall`]). The words
-//! are in `src/hooks/data/prompt_words.txt`, by language.
+//! The rules are those of the retrieval gate of memory-lancedb-pro. Words about memory force a search. No search is
+//! made for greetings, commands, confirmations, punctuation without words, and very short texts that ask nothing.
+//! `recall` and the MCP tool `memory_recall` use this gate too, but search for short texts as well ([`needs_recall`]).
+//! The words are in `src/hooks/data/prompt_words.txt`, by language.
 
 use super::WORDS;
 use crate::capture::sentences::{holds, is_dense, normalize_words};

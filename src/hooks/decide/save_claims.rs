@@ -1,10 +1,10 @@
-//! Finds, in an assistant's answers, claims to have saved something.
+//! Finds, in an assistant's answers, claims to have saved something. Pure.
 //!
-//! A claim is a sentence in the assistant's own words (no code, quotation, question, offer or denial) that says that
-//! something about the user was kept, or that promises to remember it or to remind of it. Sentences about programs use
-//! the same words ("stored in memory", "a reminder created"): a sentence about files, tables or variables is no claim.
-//! The patterns and words are data ([`crate::hooks::decide::claim_patterns`]). Pure; whether a claim is true is decided
-//! against the vault.
+//! A claim is a sentence that says that something about the user was kept, or that promises to remember it or to remind
+//! of it. Only the assistant's own words count: no code, quotation, question, offer or denial. Sentences about programs
+//! use the same words ("stored in memory", "a reminder created"). So a sentence about files, tables or variables is no
+//! claim. The patterns and words are data ([`crate::hooks::decide::claim_patterns`]). Whether a claim is true is
+//! decided against the vault.
 
 use std::collections::HashSet;
 

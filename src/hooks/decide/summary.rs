@@ -1,7 +1,7 @@
-//! Summarises a conversation by extraction: for working memory, and for the day's note.
+//! Summarises a conversation by extraction, for working memory, and finds its topic for the day's note. Pure.
 //!
-//! The summary lists work done, decisions, preferences, open threads and files, with values verbatim. No model is
-//! asked; sentences and paths are copied from the conversation. Pure.
+//! The summary lists work done, decisions, preferences, open threads and files. No model is asked. Text is copied, not
+//! reworded: lines over 240 characters are cut, and lines that look like a secret are left out.
 
 use std::path::Path;
 

@@ -1,8 +1,10 @@
-//! Records the memories that a session has received, so that none is repeated soon. Also formats memories for a model:
-//! marked as untrusted, quoted as JSON, within a budget.
+//! Keeps the state of a conversation, and formats memories for a model: marked as untrusted, quoted as JSON, within a
+//! budget.
 //!
-//! The state is one small file for each conversation, in the cache directory, named by a hash of the conversation's id.
-//! The file may be deleted: without it a memory or an offer may be repeated. It holds hashes and links, never a prompt.
+//! The state records the memories that were given, the offers that were made and the claims that were asked about, so
+//! that none comes again soon. It is one small file for each conversation, in the cache directory, named by a hash of
+//! the conversation's id. The file holds hashes and links, never a prompt. It may be deleted: without it a memory or an
+//! offer may be repeated.
 //!
 //! The same memories are formatted to the same bytes: no times, no scores, no counters. A `<` inside a note comes out
 //! as `\u003c`, so that no note can close the frame that the host puts around a hook's words.

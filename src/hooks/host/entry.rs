@@ -1,12 +1,12 @@
 //! Parses one line of a host's transcript into the pieces that a session's log gets. Pure.
 //!
-//! A line is one JSON object. Its text, tool calls and results become pieces. A piece's name is made from the id of the
-//! entry and from the piece's content, so the same entry always gets the same names, however often it is written or
-//! read. Claude Code writes entries twice (after compactions, when a session is resumed), and copies the entries of a
-//! session that is forked. A copy keeps the id of its original, or names it (`forkedFrom`).
+//! A line is one JSON object (an entry). Its text, tool calls and results become pieces. A piece's name is made from
+//! the id of the entry and from the piece's content, so the same entry always gets the same names. Claude Code writes
+//! entries twice (after compactions, when a session is resumed), and copies the entries of a session that is forked. A
+//! copy keeps the id of its original, or names it (`forkedFrom`).
 //!
-//! The model's thinking, reminders and memories that the host and hooks insert for the model, and the host's
-//! bookkeeping are left out, because they are no part of the conversation.
+//! The model's thinking, the host's bookkeeping, and reminders and memories for the model from the host and its hooks
+//! are left out, because they are no part of the conversation.
 
 use std::path::PathBuf;
 

@@ -4,13 +4,12 @@
 //! newer host works with an older program.
 //!
 //! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts the output of
-//! hooks at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
-//! that fits is sent whole, and the host cuts nothing.
+//! hooks at 10,000 characters. So the whole line stays below that, counted in UTF-16 units as the host counts.
 //!
-//! A host that is connected to our MCP server can call the tool [`HOOK_TOOL`] there instead of starting a process,
-//! for a prompt and for the end of an answer. The server doesn't list this tool, because it is for the host and not
-//! for the model. Its arguments are the fields of the host's message, as texts; its answer is the line that the
-//! command would print, or `{}` if that is empty.
+//! A host that is connected to vault-agent's MCP server can call the tool [`HOOK_TOOL`] there instead of starting a
+//! process, for a prompt and for the end of an answer. The server doesn't list this tool, because it is for the host
+//! and not for the model. The tool's arguments are the fields of the host's message, as texts. Its answer is the line
+//! that the command would print, or `{}` if that line is empty.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

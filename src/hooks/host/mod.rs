@@ -1,10 +1,10 @@
-//! Reads and writes a host's formats (the host is the coding agent that calls the hook): its messages, its transcripts,
-//! and the answers to it.
+//! Reads the messages and transcripts of a host (the coding agent that calls the hook), and writes the answers to it.
 //!
 //! Bytes come in and values go out, or the reverse. Nothing is decided here, and no vault is opened.
-//! - [`messages`]: the events of a session, the message that comes with each, our answer, and the tool of our MCP
-//!   server that does the same;
-//! - [`entry`]: one line of the host's transcript; [`transcript`]: the turns of a transcript, read from its end.
+//! - [`messages`]: the events of a session, the message that comes with each, the hook's answer, and the MCP tool that
+//!   a connected host calls instead of the command;
+//! - [`entry`]: one line of the host's transcript;
+//! - [`transcript`]: the turns at a transcript's end, or at its beginning.
 pub mod entry;
 pub mod messages;
 mod transcript;

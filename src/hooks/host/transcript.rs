@@ -1,8 +1,8 @@
-//! Parses the host's transcript of a conversation (JSON Lines), from its end.
+//! Parses the end of the host's transcript of a conversation (JSON Lines), or its beginning.
 //!
 //! The file belongs to the host and may be long, still growing, or of a later version. At most the last megabyte is
-//! read, or the first 256 KiB if the beginning is requested; a line that isn't understood is skipped. Turns of
-//! sub-agents, and texts that the host adds in the user's name, are left out.
+//! read, or the first 256 KiB. A line that isn't understood is skipped. Turns of sub-agents, and texts that the host
+//! adds in the user's name, are left out.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -1,8 +1,8 @@
-//! Adds, updates and removes our entries in the text of a host's settings file.
+//! Adds, updates and removes vault-agent's entries in the text of a host's settings file. Pure: text in, text out.
 //!
-//! Pure: text in, text out. Only the bytes of our own entries (and of lists that only they were in) are added or
-//! removed; everything else in the file stays byte for byte. An entry is ours if its command runs
-//! `vault-agent … hook EVENT` or `ANY --vault DIR hook EVENT`, or if it calls our tool ([`messages::HOOK_TOOL`]).
+//! Only the bytes of these entries (and of lists that hold nothing else) are added or removed; all other bytes of the
+//! file stay. An entry is vault-agent's if its command runs `vault-agent … hook EVENT` or `ANY --vault DIR hook EVENT`,
+//! or if it calls the tool [`messages::HOOK_TOOL`].
 
 use std::ops::Range;
 

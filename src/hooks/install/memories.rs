@@ -2,8 +2,9 @@
 //! vault.
 //!
 //! The host has one folder of Markdown files for each project, and a setting for another folder ([`KEY`], an absolute
-//! path). It reads that setting only from the person's own settings of the project (`.claude/settings.local.json`), not
-//! from shared ones. Pure: texts and paths in, texts and paths out.
+//! path). The host reads that setting only from the person's own settings of the project
+//! (`.claude/settings.local.json`), not from shared settings. Texts and paths go in and come out; only [`project`]
+//! looks at the disk.
 
 use std::path::{Path, PathBuf};
 

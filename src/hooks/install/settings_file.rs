@@ -1,8 +1,8 @@
-//! Reads and replaces a host's settings file on disk, whole, with a backup of the original beside it.
+//! Reads and replaces a host's settings file on disk, whole, with a backup of the original in the same folder.
 //!
-//! The new text is written to a file of its own in the same folder and renamed over the old one, so that the host
-//! never reads half of it. A link stays a link; a read-only file, and a link to nothing, are refused. The backup is
-//! the file as it was before our entries were added: `<name>.before-vault-agent`, with the same permissions.
+//! The new text is written to a new file in the same folder, which then replaces the old file, so that the host never
+//! reads half of a text. A link stays a link; a read-only file, and a link to nothing, are refused. The backup is the
+//! file as it was before vault-agent's entries were added: `<name>.before-vault-agent`, with the same permissions.
 
 use std::fs::Permissions;
 use std::io;

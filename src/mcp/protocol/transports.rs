@@ -1,14 +1,13 @@
-//! Serves MCP over its two transports: standard input and output, for a host that starts this process, with one JSON
-//! message per line; and streamable HTTP, for clients that can't start a process.
+//! Serves MCP over its two transports: standard input and output, and streamable HTTP.
 //!
-//! Over standard input and output, a line that is no JSON or no valid message is answered with an error, as JSON-RPC
-//! specifies (its id is the message's own, or null), and the next line is read. One task does all writing, so that a
-//! message is never cut when its sender is dropped. The future of a read may be dropped at any await: a partly read
-//! line stays in the buffer.
+//! Standard input and output is for a host that starts this process, with one JSON message per line. A line that is no
+//! JSON or no valid message is answered with an error, as JSON-RPC specifies, and the next line is read. One task does
+//! all writing, so that a message is never cut when its sender is dropped. The future of a read may be dropped at any
+//! await: a partly read line stays in the buffer.
 //!
-//! Over HTTP the server listens on this machine alone, unless its options allow another address. Every request must
-//! contain the token; the protocol's library checks `Host` (no name that was rebound to this address) and `Origin` (no
-//! page of another site) besides.
+//! Streamable HTTP is for clients that can't start a process. The server listens on this machine alone, unless its
+//! options allow another address. Every request must contain the token. The protocol's library also checks `Host`
+//! against names that were rebound to this address, and `Origin` against pages of other sites.
 
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;

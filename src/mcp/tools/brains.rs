@@ -1,4 +1,5 @@
-//! Defines the tools `classify_task` and `route_task` (routing), and `ask_brain` (a question to another brain).
+//! Defines the tools about brains: `classify_task` and `route_task` for routing, and `ask_brain` for a question to
+//! another brain.
 
 use super::prelude::*;
 use crate::agent::other_brains::BrainQuestion;

@@ -1,10 +1,9 @@
-//! Lists all MCP tools ([`TOOLS`]). A tool is a constant in its topic's file, with its description, arguments, effect
-//! and answer, beside the function that carries it out.
+//! Lists the MCP tools for models ([`TOOLS`]); the hook tool for hosts is not among them.
 //!
-//! Schemas, checks, annotations and `--tools` all come from the table [`TOOLS`], so they can't disagree. The doc
-//! comments of an answer's fields become part of its schema, for models. The functions run on threads that may wait for
-//! a disk, and don't depend on the protocol. A new tool is a constant and a function in its topic's file, and a line in
-//! [`TOOLS`].
+//! A tool is a constant in its topic's file: description, arguments, effect and answer, and the function that carries
+//! the tool out. Schemas, checks and annotations come from this constant, so they can't disagree. The doc comments of
+//! an answer's fields become part of its schema, for models. The functions run on threads that may wait for a disk, and
+//! don't depend on the protocol. A new tool is a constant and a function in its topic's file, and a line in [`TOOLS`].
 //!
 //! This file defines a tool, its call and its answer, and the named sets of tools (`recall`, `deliver`, `full`).
 //! `search`, `reading`, `memory`, `pins`, `reminders`, `lcm` and `brains` hold the tools, one file for each topic.

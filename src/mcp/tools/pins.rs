@@ -1,5 +1,7 @@
-//! Defines the tools `memory_promote` (moves a bullet of a day's note into `MEMORY.md`), `memory_pin` (pins a text,
-//! so that it is recalled before all other memories) and `memory_unpin` (removes a pin).
+//! Defines the tools about bullets and pins:
+//! - `memory_promote`: moves a bullet of a day's note into `MEMORY.md`;
+//! - `memory_pin`: pins a text, so that it is recalled first;
+//! - `memory_unpin`: removes a pin.
 
 use jiff::civil::Date;
 

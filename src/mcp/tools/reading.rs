@@ -1,5 +1,6 @@
-//! Defines the tools `memory_get` (the lines of a note), `memory_list` (memories by kind), `memory_commitment_due`
-//! (follow-ups), and `memory_commitment_done` (marks a follow-up delivered).
+//! Defines the tools that read memories, and a tool for follow-ups:
+//! - `memory_get`: the lines of a note; `memory_list`: memories by kind;
+//! - `memory_commitment_due`: due follow-ups; `memory_commitment_done`: marks a follow-up as delivered.
 
 use jiff::Timestamp;
 
