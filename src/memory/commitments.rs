@@ -1,6 +1,7 @@
-//! Adds, lists, changes, completes and cancels follow-ups in `COMMITMENTS.md`, the only place where they are kept.
+//! Adds, lists, changes, completes and cancels follow-ups in `COMMITMENTS.md`, the only place where follow-ups are
+//! kept.
 //!
-//! [`crate::deliver`] sends them when they are due. Results are read back from the note.
+//! [`crate::deliver`] sends due follow-ups. Results are read back from the note.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

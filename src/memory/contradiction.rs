@@ -1,7 +1,8 @@
 //! Decides whether two facts contradict each other, by their words. Pure.
 //!
-//! Two facts contradict each other if one denies the other, or if they give different values for a property that has
-//! one value at a time (one lives in Graz or in Vienna, but can like tea and coffee).
+//! Two facts contradict each other in two cases:
+//! - They differ by a negation only.
+//! - They give different values for a property that has one value at a time, such as a home or a name, but not a taste.
 
 use super::wording::normal;
 

@@ -1,8 +1,8 @@
-//! Changes a memory that is named by its words, and forgets one that is named by its words or by its line.
+//! Changes a memory that is named by its words, and forgets a memory that is named by its words or by its line.
 //!
-//! The words are searched in the newest bytes of the note. If no memory or more than one matches, nothing is written,
-//! and the error shows similar memories. A change keeps the time before the words, inline fields, the scope, and the
-//! block id that links point to.
+//! The words are searched in the newest bytes of the note. If no memory matches, or several different memories do,
+//! nothing is written, and the error shows similar memories. A change keeps the time before the words, inline fields,
+//! the scope, and the block id that links point to.
 
 use serde::Serialize;
 

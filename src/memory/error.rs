@@ -1,6 +1,7 @@
-//! Defines the errors of memory operations, with words for people and stable names for programs. Also defines the
-//! version of a note, a hash: a reader gets the hash, and a writer may name it; the write is refused if the note has
-//! another version by then.
+//! Defines the errors of memory operations, with words for people and stable names for programs.
+//!
+//! Also computes a note's version, a hash. A reader gets the hash, and a writer may name it. The write is refused if
+//! the note has another hash by then.
 
 use jiff::civil::Date;
 

@@ -1,4 +1,4 @@
-//! Reads a note, or some of its lines.
+//! Reads a note, or some of its lines: at most [`MOST_EXCERPT`] bytes at once.
 
 use serde::Serialize;
 

@@ -1,8 +1,10 @@
 //! Keeps a learned fact with a link to its source, and replaces or extends a known fact.
 //!
-//! Each call is one edit of `MEMORY.md`. A new fact is a new bullet. A replacement is a new bullet, and the old one
-//! is struck through, followed by the date and the link to the new fact's source; it is never deleted. An extension
-//! adds words to a known fact. Repeating a call changes nothing.
+//! Each call is one edit of `MEMORY.md`; repeating a call changes nothing.
+//! - A new fact is a new bullet.
+//! - A replacement is a new bullet. The old bullet is struck through, followed by the date and the link to the new
+//!   fact's source; the old bullet is never deleted.
+//! - An extension adds words to a known fact.
 
 use jiff::Timestamp;
 

@@ -1,21 +1,23 @@
 //! Saves, reads, lists, pins, promotes and forgets memories in the vault's notes.
 //!
-//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come
-//! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], which
-//! finds the lines by content, and one snapshot that names its author ([`Origin`]); only a promotion ([`save`]) edits
-//! several notes. Then the operation reads the note again, so "saved" is true. If a person's edit came first, the
-//! answer is an error with this reason.
-//! - [`wording`]: checks a text, formats it as a bullet, and compares two texts; [`contradiction`]: contradictions
-//!   between two facts. Pure;
-//! - [`scope`]: a memory's scope, and the project of a folder;
-//! - [`save`]: saves a fact, a note of the day or a follow-up, and promotes a day's bullet to a fact; [`keep_fact`]:
-//!   saves a learned fact, with a link to its source; [`edit`]: changes and forgets one memory;
+//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. A memory's
+//! words come in; the lines of the note after the write go out.
+//!
+//! Each operation is one edit of one note through [`Editor`], which finds the lines by content. Only a promotion
+//! ([`save`]) edits several notes. Each edit is one snapshot that names its author ([`Origin`]). The operation then
+//! reads the note again, so "saved" is true. If a person's edit came first, the answer is an error with this reason.
+//!
+//! - [`save`]: saves a fact, a note of the day or a follow-up, and promotes a day's bullet to a fact;
+//! - [`keep_fact`]: saves a learned fact, with a link to its source;
+//! - [`edit`]: changes and forgets a memory;
 //! - [`list`]: lists memories by kind; [`excerpt`]: reads a note; [`item`]: a bullet, as both return it;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
+//! - [`scope`]: a memory's scope, and the project of a folder;
+//! - [`wording`]: checks, formats and compares texts; [`contradiction`]: finds contradictions between facts. Pure;
 //! - [`error`]: errors, with stable names for programs, and the version (hash) of a note.
 //!
-//! "Scope" has two meanings here: [`MemoryKind`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
-//! project, a person), a tag at the bullet's end.
+//! "Scope" has two meanings here. [`MemoryKind`] is the *note*: long, daily or commitment. [`Scope`] is the *owner*,
+//! such as a project or a person; its tag is at the bullet's end.
 //!
 //! Never here: notifications, and text from outside that becomes a heading, a reminder or a follow-up.
 

@@ -1,7 +1,8 @@
 //! Adds and removes pinned memories: bullets of `Pinned.md` that end in a link to the pinned text, or are plain text.
 //!
-//! Pinning adds a bullet at the end; unpinning removes the bullet's exact bytes. A person may do the same by hand. A
-//! bullet that a person changed meanwhile is left alone. Results are read back from the note.
+//! Pinning adds a bullet at the end, unless the text is pinned already. Unpinning removes the bullet's exact bytes; a
+//! bullet that a person changed meanwhile is left alone. A person may add and remove bullets in the note, too. Results
+//! are read back from the note.
 
 use serde::Serialize;
 

@@ -1,13 +1,14 @@
 //! Saves a fact (under a section), a note of the day, or a follow-up, unless it is saved already. Also promotes a
 //! bullet of a day's note to a lasting fact, with a link to the day.
 //!
-//! Promoting changes two notes, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is
-//! removed from the day. In between, a pin of the bullet gets a link to the fact. History records these edits as one
-//! [`OPERATION`], and `undo` takes them back together. A crash between them leaves the text in both notes, never in
-//! none; promoting again finds the fact (same words, link to the same day) and only removes the bullet. If a person
-//! changes the bullet meanwhile, it stays, and the answer says so. A bullet that is named by its words is found in
-//! any place of the note, and in `MEMORY.md` if it was promoted already; a line alone means the bullet that stands
-//! there now.
+//! A promotion makes two edits: first the fact is added to `MEMORY.md`, then the bullet is removed from the day.
+//! Between the two edits, links in `Pinned.md` that point at the bullet are changed to point at the fact. History
+//! records all these edits as one [`OPERATION`], and `undo` takes them back together. If a person changes the bullet
+//! meanwhile, the bullet stays, and the answer says so.
+//!
+//! A crash between the edits leaves the text in both notes, never in none. Promoting again finds the fact under any
+//! section and only removes the bullet. If the bullet is gone already, promoting it again by its words returns the
+//! fact. A line number alone means the bullet that stands there now.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};

@@ -5,10 +5,11 @@
 //! `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds such tags by itself, and a
 //! person may write, change or delete them like any other.
 //!
-//! An id can hold the characters of an Obsidian tag: letters, digits, `-`, `_` and `/`. A run of others becomes one
-//! `-`. Case is kept as written and ignored in comparisons, as everywhere in Obsidian. Names of folders repeat
-//! (`clientA/website`, `clientB/website`), so a project's id is a readable name and six digits of a hash: of the
-//! remote's address, which is the same for every clone, or of the folder's path.
+//! An id can hold the characters of an Obsidian tag: letters, digits, `-`, `_` and `/`. Any run of other characters
+//! becomes one `-`. Case is kept as written and ignored in comparisons.
+//!
+//! Names of folders repeat (`clientA/website`, `clientB/website`). So a project's id is a readable name and six digits
+//! of a hash. The hash is of the remote's address, which is the same for every clone, or of the folder's path.
 
 use std::fmt;
 use std::fs::read_to_string;

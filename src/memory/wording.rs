@@ -1,5 +1,5 @@
-//! Checks the text of a memory (length, control and invisible characters), formats it as a bullet of the note, and
-//! normalizes it for the comparison of two texts.
+//! Checks the text of a memory (length, control and invisible characters), formats it as a bullet, and normalizes it
+//! for comparison. Code that Obsidian would run, and a model's tasks, become plain text.
 
 use std::borrow::Cow;
 

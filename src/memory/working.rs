@@ -1,9 +1,11 @@
-//! Reads and writes working memory, and reads the user's profile. Both are context for each session and turn.
+//! Reads and writes working memory, and reads the user's profile. Both texts are context for each session and turn.
 //!
-//! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
-//! The profile describes the user. Working memory describes the last work: one text that each compaction replaces,
-//! within a budget of tokens (four characters each). It expires after some days: readers check the expiry in its
-//! header. An expired text stays in the note until it is replaced or a person clears it.
+//! Both are off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule). The
+//! profile describes the user. Working memory describes the last work, within a budget of tokens (four characters
+//! each); each write replaces the whole text.
+//!
+//! Working memory expires after some days: readers check the expiry in its header. An expired text stays in the note
+//! until it is replaced or a person clears it.
 
 use jiff::{SignedDuration, Timestamp};
 

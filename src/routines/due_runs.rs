@@ -1,17 +1,17 @@
 //! Claims the due runs of routines. No brain is asked.
 //!
-//! The notes of routines, the journals and the time come in; a [`ClaimReport`] goes out. A due routine gets a claimed
-//! run if one of its conditions holds or it has none; otherwise it is recorded as handled. A routine whose material
-//! can't be read is reported, and checked again. Also previews the run that would start now: its prompt, material,
-//! brains and destination.
+//! The notes of routines, the journals and the time come in; a [`ClaimReport`] goes out. A due routine without
+//! conditions gets a claimed run. If it has conditions, one of them must hold; otherwise the occurrence is recorded as
+//! handled. A routine whose material can't be read is reported, and checked again. Also previews the run that would
+//! start now: its prompt, material, brains and destination.
 //!
 //! - A routine has at most one open run, also while the run's text can't be delivered. Occurrences in the meantime are
 //!   merged into the next run.
-//! - A routine whose note was renamed is recognized by its schedule, and keeps its progress. One whose note is away or
-//!   half typed for up to a day misses no occurrence.
-//! - Among several machines only the voice executes runs. It claims each run in the shared store before it asks a brain
-//!   ([`claim_from_machines`]). If a machine dies within a run, the next voice starts the run again, so a message may
-//!   come twice.
+//! - A routine whose note was renamed is recognized by its schedule, and keeps its progress. A routine whose note is
+//!   away or half typed for up to a day misses no occurrence.
+//! - Among several machines only the voice executes runs: the machine that speaks on Discord. The voice claims each run
+//!   in the shared store before it asks a brain ([`claim_from_machines`]).
+//! - If a machine dies within a run, the next voice starts the run again, so a message may come twice.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;

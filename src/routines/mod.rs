@@ -1,16 +1,18 @@
 //! Runs routines: scheduled prompts. Each routine is a note of `routines/`; each run is an isolated turn.
 //!
-//! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`due_runs`), and claims a run in
-//! the delivery journal for each routine that has something to do (`run_material::gather`, which asks no brain).
-//! [`Runner::drive`] brings a run to its end: a turn with a log of its own. The turn's text is stored once, stays as
-//! it is, and is sent by `deliver`, appended to a note, or only logged. After a crash the same run continues from the
-//! journals. A run keeps the text of the note that it began with. If the note is deleted before the turn's text is
-//! stored, nothing is sent; nor if it is disabled, unless a person started the run.
+//! [`claim_due_runs`] reads the notes and computes the occurrences since the last run. If a routine has something to
+//! do, it gets a run, which is claimed in the delivery journal. Conditions are checked without a brain.
+//! [`Runner::drive`] brings a run to its end: a turn with a log of its own. After a crash the same run continues from
+//! the journals.
 //!
-//! A run's budget is the token limit of its turn. `agent::answer` applies it (`rounds`), and words the answer of a
-//! turn that reaches it (`fixed_texts`).
+//! The turn's text is stored once and stays as it is. The text is sent by `deliver`, appended to a note, or only
+//! logged. A run keeps the text of the note that it began with. If the note is deleted before the turn's text is
+//! stored, nothing is sent. The same holds for a note that is disabled, unless a person started the run.
 //!
-//! No schedule is kept in memory. The occurrences are computed in local time by `schedule`.
+//! A run's budget is the token limit of its turn. `agent::answer::rounds` applies the limit; the answer of a turn that
+//! reaches the limit is in `agent::answer::fixed_texts`.
+//!
+//! No schedule is kept in memory. `schedule` computes the occurrences in local time.
 //!
 //! - `routine_notes`: the notes, and the list of routines;
 //! - `due_runs`: due runs and their claims, also among several machines; a preview of a run;

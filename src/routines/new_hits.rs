@@ -1,9 +1,11 @@
 //! Finds new material for a routine: hits of its searches, messages in the logs of conversations, and messages without
 //! an answer.
 //!
-//! A hit is new if it is dated after the last run and the last run did not find the same text there. A hit without a
-//! date has the date of its note's last change. The notes and logs of routines are never new, nor are texts that this
-//! routine wrote (its appended passages, texts that its tools saved), nor the agent's answers.
+//! A hit is new if it is dated after the last run, unless the last run found the same text there. A hit without a date
+//! has the date of its note's last change. Never new are:
+//! - the notes and logs of routines;
+//! - the agent's answers;
+//! - texts that this routine wrote: its appended passages, and texts that its tools saved.
 
 use std::collections::HashSet;
 

@@ -1,9 +1,15 @@
-//! Executes one run of a routine, from its claim to its end. It continues a run that a crash or a waiting question
+//! Executes a run of a routine, from its claim to its end. Also continues a run that a crash or a waiting question
 //! interrupted.
 //!
-//! The steps: the question is logged; the turn is accepted and run (`agent`); its text and message are stored for good;
-//! the turn is marked answered; the answer is logged; it is appended or sent; the run is marked done. A crash may come
-//! after any of them; each step first checks whether it was done.
+//! 1. The question is logged.
+//! 2. The turn is accepted and run by `agent`.
+//! 3. The turn's text and message are stored for good.
+//! 4. The turn is marked answered.
+//! 5. The answer is logged.
+//! 6. The answer is appended to a note, sent, or neither.
+//! 7. The run is marked done.
+//!
+//! A crash may come after any step. Each step first checks whether it was done.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Writes a run's log, one file for each run: `logs/routines/NAME/<due time>_0001.md`; runs on request have higher
-//! numbers. Also implements a run's [`Conversation`], whose entries go into the log, and its [`TurnMemory`], which
-//! returns the gathered material and the memories that are recalled for the prompt.
+//! Writes a run's log, a file for each run: `logs/routines/NAME/<due time>_0001.md`. Runs on request have higher
+//! numbers. Also implements a run's [`Conversation`], whose entries go into the log, and its [`TurnMemory`]: the
+//! gathered material and the memories that are recalled for the prompt.
 //!
-//! Each event's id is computed from the run alone, so a repeated write adds no second event, and the request can be
+//! Each event's id is computed from the run alone. So a repeated write adds no second event, and the request can be
 //! rebuilt from the log. A log holds one run only, because runs are independent of each other.
 
 use std::sync::Arc;

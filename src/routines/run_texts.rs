@@ -1,7 +1,8 @@
-//! Makes the texts of a routine's run: the prompt, the material, and the answer as a message or as a passage of a
-//! note. Also chooses the note to which the answer is appended. An answer is never appended to the assistant's own
-//! notes (its persona, and the notes of `[paths]` except the daily notes). Pure, except that links are resolved to
-//! check this.
+//! Makes the texts of a routine's run: the prompt, the material, and the answer as a message or as a passage of a note.
+//!
+//! Also chooses the note to which the answer is appended. An answer is never appended to the assistant's own notes: its
+//! persona, and the notes of `[paths]` except the daily notes. Pure, except that this choice resolves links in the
+//! vault.
 
 use jiff::civil;
 use jiff::tz::TimeZone;

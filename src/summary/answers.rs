@@ -1,5 +1,9 @@
-//! Answers requests about summaries: shows one by its id, expands it into the summaries that it is made from or into
-//! its events, returns the bytes that it covers, searches logs and summaries, and verifies all summaries.
+//! Answers requests about summaries:
+//! - shows a summary by its id;
+//! - expands a summary into the summaries that it is made from, or into its events;
+//! - returns the bytes that a summary covers;
+//! - searches logs and summaries;
+//! - verifies all summaries.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

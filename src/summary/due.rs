@@ -1,8 +1,8 @@
 //! Lists a log's due summaries: missing summaries of events, outdated summaries, and summaries that combine other
 //! summaries. Pure.
 //!
-//! A deleted summary is found by its id if a summary above it still names it, because a summary's id is computed from
-//! its log, its events and its sources.
+//! The id of a summary is computed from its log, its events and its sources. So a deleted summary can be found again,
+//! if another summary still names its id.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,10 +1,13 @@
-//! Makes a summary without a model, by extraction: the highest-scored sentences, in their order, verbatim (very long
-//! ones are cut). It can't fail.
+//! Makes a summary without a model, by extraction: the highest-scored sentences of the sources, in their order.
+//! Extraction can't fail.
 //!
-//! A sentence is scored by its words: words in few of the events count more, as do numbers, names, and words of
-//! decisions, promises and preferences. Of every event its first sentences are candidates, of an earlier summary all;
-//! the best that fit into the target are kept. The last line lists topics for a search: first names, then words that
-//! occur in several events but not in many.
+//! The candidates are the first sentences of each event, or all sentences of an earlier summary. Small talk and
+//! repeated sentences are left out. A sentence's score rises with its rare words, names, numbers, and words of
+//! decisions, promises and preferences. The best sentences that fit into the target are kept verbatim; very long
+//! sentences are cut.
+//!
+//! The last line lists topics for a search. Names rank highest, then words that occur in several events but not in
+//! many.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -1,12 +1,16 @@
-//! Chooses the events of the next summary, or the summaries that one of a higher level combines. Pure: it decides by
-//! sizes alone.
+//! Chooses the events of the next summary, or the summaries that a summary of the next depth combines. Pure: sizes and
+//! places decide, no text.
 //!
-//! The numbers are those of source 002 (see `ARCHITECTURE.md`), phase 2. A leaf is a summary of events. The last
-//! [`TAIL`] events of a log are never summarised. A leaf begins where the previous leaf ended, and ends when it has
-//! at least [`LEAF_TOKENS`] tokens and [`LEAF_EVENTS`] events; a question and its answer stay in one leaf, unless the
-//! leaf would grow to twice its size. Four summaries of one depth become one of the next. If a request grows too
-//! large for its brain ([`DueScope::Pressed`]), a leaf may have fewer tokens, and two summaries are enough. The
-//! leaves depend on the events alone, so a deleted leaf is made again as it was.
+//! - A leaf is a summary of events. A leaf begins where the previous leaf ended. A leaf ends when it has at least
+//!   [`LEAF_TOKENS`] tokens and [`LEAF_EVENTS`] events.
+//! - A question and its answer stay in one leaf, unless the leaf would grow to twice its size.
+//! - No new leaf takes any of the last [`TAIL`] events.
+//! - Four neighbouring summaries of one depth become one of the next depth.
+//! - If a request grows too large for its brain ([`DueScope::Pressed`]), [`LEAF_TARGET`] tokens or two summaries are
+//!   enough.
+//! - A deleted leaf between others is made again with the same events. A deleted last leaf is planned anew.
+//!
+//! The numbers are those of source 002 (see `ARCHITECTURE.md`), phase 2.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,8 +1,12 @@
 //! Makes the request to a brain for a summary, and checks the brain's answer. Pure.
 //!
-//! There are three prompts, by the depth of the summary: for a piece of a conversation (0), for a longer stretch of
-//! it (1), and for its lasting results (2 and more). Each is sent twice at most, the second time in firmer words;
-//! after that the summary is extracted. The summarised text is data, never an instruction.
+//! The depth of the summary decides which prompt is sent:
+//! - 0: for a piece of a conversation;
+//! - 1: for a longer stretch of a conversation;
+//! - 2 and more: for the lasting results of a conversation.
+//!
+//! Each prompt has a firmer second version, for a second attempt. If both fail, the caller extracts the summary. The
+//! summarised text is data, never an instruction.
 
 use super::extract::SourceText;
 use super::plan::MOST_TIMES;

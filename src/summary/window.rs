@@ -1,13 +1,18 @@
-//! Holds one log with its summaries ([`Window`]): finds the events that each summary covers, and the summaries that
-//! are missing or outdated. `proof` verifies the summaries, `due` lists those to be made. Pure.
+//! Holds a log with its summaries ([`Window`]), and finds the events that each summary covers. Also tells which
+//! summaries are missing or outdated. Pure.
 //!
 //! The covered bytes of a summary are all bytes of the log from the beginning of its first event to the end of its
-//! last. The summary's id is a hash over the log's name, the first and last event, and the sources, so that a deleted
-//! note comes back with its id. A summary is *out of date* if one of its messages was edited or deleted since, if the
-//! text of a summary that it is made from has changed, or if the covered bytes have changed. It is then made again;
-//! until then no request includes it, unless only the bytes have changed. A summary's head has a hash of its sources,
-//! because times can't show such changes: the clocks of machines and of Discord differ. A note that a person edited is
-//! never made again.
+//! last. The summary's id is a hash over its kind, the log's name, the first and last event, and the sources. So a
+//! deleted note comes back with its id.
+//!
+//! A summary is *outdated* in three cases:
+//! - A message that it covers was edited or deleted since.
+//! - The text of a summary that it is made from has changed.
+//! - The covered bytes have changed. This is looked for only when all summaries are examined.
+//!
+//! An outdated summary is made again, unless a person edited its note. Until then no request includes the summary,
+//! unless only the bytes have changed. A summary's head has a hash of its sources, because times can't show such
+//! changes: the clocks of machines and of Discord differ.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
