@@ -1,8 +1,8 @@
 //! Runs the assistant. A question becomes one turn; a turn gives one answer.
 //!
 //! A question comes in, with the tools and memories for it; one answer goes out. `turn` decides and keeps the journal,
-//! and `brain` calls models; neither opens the vault or the settings file. This module connects both with the vault, its
-//! settings and its secrets. Nothing here sends an answer or depends on Discord. In the order of use:
+//! and `brain` calls models; neither opens the vault or the settings file. This module connects both with the vault,
+//! its settings and its secrets. Nothing here sends an answer or depends on Discord. In the order of use:
 //! - [`brain_clients`] makes the clients of the configured brains; [`brain_chain`] calls them; [`brains`] lists their
 //!   state;
 //! - [`budget`]: the day's budgets and their use ([`answer`]'s `budget_check` applies them);

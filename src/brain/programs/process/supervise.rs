@@ -5,9 +5,9 @@
 //! has started: on Linux those that `/proc` shows as its descendants, elsewhere the process group. On Linux orphans
 //! become the supervisor's children, so processes in the background or in another session are found too.
 //!
-//! The process that started the supervisor writes to the supervisor's standard input. When that process closes the pipe,
-//! the program has five seconds to end by itself. When that process has died, the program is ended at once. If the
-//! supervisor itself is killed, the next start of vault-agent ends the processes; on Linux a variable in their
+//! The process that started the supervisor writes to the supervisor's standard input. When that process closes the
+//! pipe, the program has five seconds to end by itself. When that process has died, the program is ended at once. If
+//! the supervisor itself is killed, the next start of vault-agent ends the processes; on Linux a variable in their
 //! environment identifies them.
 
 use std::collections::HashMap;
