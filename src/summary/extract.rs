@@ -6,8 +6,8 @@
 //! decisions, promises and preferences. The best sentences that fit into the target are kept verbatim; very long
 //! sentences are cut.
 //!
-//! The last line lists topics for a search. Names rank highest, then words that occur in several events but not in
-//! many.
+//! The last line lists topics for a search. Names count more than other words, and so do words that occur in several
+//! events but not in many.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
