@@ -1,19 +1,19 @@
-//! Delivers notifications: each due item is sent to the user once. After a crash or a lost answer, a notifier that
-//! can't be asked for earlier messages may send it twice.
+//! Delivers notifications: each due item is sent to the user once. A message may come twice only after a crash or a
+//! lost answer, at a notifier that can't be asked for earlier messages.
 //!
 //! Notes, settings and the clock's instant come in; messages and edits of notes go out. [`pass`](pass()) reads the
 //! notes, computes the due items, claims them in the [`Journal`], sends them through a [`Notifier`] and then edits the
-//! notes. The order is the invariant: a row is on disk before the message, the message is sent before the edit. Only
-//! this room sends notifications.
+//! notes. The order is the invariant: a row is on disk before the message is sent, and the message is sent before the
+//! note is edited. No other module sends notifications.
 //!
 //! - [`notifier`]: the trait, its values, and how a nonce is made; [`notifiers`]: one file for each notifier;
-//!   [`delivery_order`]: the destinations of a message, in the order in which they are tried;
+//! - [`delivery_order`]: the destinations of a message, in the order in which they are tried;
 //! - [`words`]: the texts of notifications and the rules about recipients; [`split`]: cutting a text to size. Pure;
 //! - [`delivery_journal`]: the record of sent messages, in SQLite;
-//! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back
-//!   after their time;
+//! - [`mod@pass`]: one pass of the scheduler, a run over everything that is due;
+//! - [`restored_items`](mod@restored_items): items that a restore brings back after their time;
 //! - [`send_answer`](mod@send_answer): sending answers and texts of routines, by the same steps;
-//!   [`notices`]: messages that belong to no line of a note.
+//! - [`notices`]: messages that belong to no line of a note.
 
 pub mod delivery_journal;
 mod delivery_order;

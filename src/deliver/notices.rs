@@ -1,5 +1,5 @@
 //! Queues messages that belong to no line of a note: confirmations of changes, and notices about the agent itself. Also
-//! sends test messages, at once and without the journal.
+//! sends a test message, at once and without the journal.
 
 use jiff::Timestamp;
 

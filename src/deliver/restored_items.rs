@@ -1,8 +1,8 @@
 //! Handles reminders and follow-ups that a restore brings back after their time.
 //!
-//! Such items don't fire unless the person asks for it: a one-off or a follow-up stays in the note as restored, a
-//! recurring reminder moves on to its next occurrence. The decision is a row of the journal, so it holds for every
-//! process and after a crash.
+//! Such items don't fire unless the person asks for it. A one-off reminder or a follow-up stays in the note as
+//! restored; a recurring reminder moves on to its next occurrence. The decision is a row of the journal, so it holds
+//! for every process and after a crash.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};

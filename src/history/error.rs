@@ -1,5 +1,5 @@
-//! Defines the errors of the history, in words for people. Callers choose by the kind how they react, for example
-//! with which hint or HTTP status.
+//! Defines the errors of the history, in words for people. A caller chooses its reaction, such as a hint or an HTTP
+//! status, by the kind of the error.
 
 use std::io;
 use std::path::Path;

@@ -1,11 +1,14 @@
 //! Checks that the history is complete and was not rewritten.
 //!
 //! Every check compares the end of the branch with the list of snapshots that is kept outside the repository
-//! (`store::ledger`), and finds grafts, replacement refs and other files by which plain git would show another
-//! history. The [`CheckDepth`] selects the further checks: whether the objects of the last thousand snapshots exist
-//! (`Recent`); whether all exist, and the list names the same snapshots as the branch (`Present`); or also whether
-//! all can be read and match their ids (`Whole`). Nothing is changed, except damage that the next snapshot would
-//! repair, too.
+//! (`store::ledger`). Every check also finds grafts, replacement refs and other files by which plain git would show
+//! another history. The [`CheckDepth`] selects the further checks:
+//!
+//! - `Recent`: whether the objects of the last thousand snapshots exist;
+//! - `Present`: whether all objects exist, and whether the list names the same snapshots as the branch;
+//! - `Whole`: as `Present`, and whether all objects can be read and match their ids.
+//!
+//! Nothing is changed, except damage that the next snapshot would repair, too.
 
 use std::collections::HashSet;
 

@@ -1,16 +1,17 @@
 //! Keeps the history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory
 //! that plain git can read.
 //!
-//! A write of the agent is one commit with its reason; changes that people made before the write are a commit of their
-//! own. Notes and the editing engine's reports of writes come in; commits go out. Logs, differences and restored notes
-//! are made from these commits.
+//! Notes and the editing engine's reports of writes come in; commits go out. Each write of the agent is committed with
+//! its reason; changes that people made before the write are a commit of their own. Logs, differences and restored
+//! notes are made from these commits.
+//!
 //! - [`store`]: the repository: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
-//! - [`take`]: taking snapshots. [`History`] is the room's entry point, and observes the editing engine (it is a
-//!   [`ChangeObserver`](crate::vault::ChangeObserver));
+//! - [`take`]: taking snapshots. [`History`] is the module's entry point, and observes the editing engine as a
+//!   [`ChangeObserver`](crate::vault::ChangeObserver);
 //! - [`read`]: points in time, the log, differences;
 //! - [`mod@restore`]: restoring a file, a line or the vault, and undoing the agent's last writes;
 //! - [`integrity`]: whether the history is complete and unchanged; [`mod@audit`]: whether each write and each delivery
-//!   kept the program's guarantees. Neither repairs anything;
+//!   kept the program's guarantees. Neither repairs anything by itself;
 //! - [`snapshotter`]: when the daemon takes a snapshot, and packing; [`remote`]: pushing and fetching with the user's
 //!   own git.
 //!

@@ -1,12 +1,12 @@
 //! Schedules and takes the daemon's snapshots.
 //!
-//! [`PendingChanges`] is the policy, pure: changes of people are committed after two quiet seconds, and at least
-//! every five minutes under steady typing; the whole vault is compared at start, hourly, and when the watcher lost
-//! events. [`Snapshotter`] carries it out, packs now and then, and pushes in the background. It never sleeps: the
-//! daemon asks when to call it next.
+//! [`PendingChanges`] decides when a snapshot is due. Pure. People's changes are committed after two quiet seconds, and
+//! at least every five minutes under steady typing. The whole vault is compared at the start, hourly, and when the
+//! watcher lost events.
 //!
-//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack. The pack is synced before
-//! these objects are removed, so a kill leaves duplicates at worst.
+//! [`Snapshotter`] takes the due snapshots, packs now and then, and pushes in the background. It never sleeps: the
+//! daemon asks when to call it next. Packing turns many loose objects into one pack. The pack is synced before these
+//! objects are removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Records the progress of a message and its deliveries from claimed to sent or refused. The chunks of a message are
-//! claimed together and sent one by one; after the last one all its deliveries are `sent`.
+//! Records the progress of a message and its deliveries from claimed to sent or refused. A message's chunks are claimed
+//! together and sent one by one. After the last chunk, all deliveries of the message are `sent`.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

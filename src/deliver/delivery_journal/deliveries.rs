@@ -1,6 +1,6 @@
 //! Lists deliveries: past ones with their notifiers for the agenda, waiting and refused ones for `status` and `doctor`.
-//! Also lists past runs of routines. If several machines share the vault, also records deliveries that another machine
-//! sent, and why a due delivery waits for the other machines.
+//! Also lists past runs of routines. If several machines share the vault, the module also records the deliveries of
+//! other machines, and why a due delivery waits for these machines.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

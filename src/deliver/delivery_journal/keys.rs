@@ -1,5 +1,5 @@
-//! Builds and parses the journal's keys of deliveries, answers and approvals, and the keys of machines' claims. Also
-//! hashes lines. Pure.
+//! Builds and parses the journal's keys of deliveries, answers and approvals, and the keys of the claims that machines
+//! make. Also hashes lines. Pure.
 
 use jiff::civil;
 

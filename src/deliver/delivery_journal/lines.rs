@@ -1,10 +1,14 @@
-//! Records facts about lines of notes: ids that were chosen for reminder lines, findings that were reported, a
-//! brain's phrases for reminders and follow-ups that are soon due, task lines that were notified, and the time since
-//! which each form of tasks is notified. Also records notices that are sent once, and buttons that act once.
+//! Records facts about lines of notes, beside the deliveries:
+//!
+//! - the ids that were chosen for reminder lines;
+//! - the findings that were reported;
+//! - a brain's phrases for reminders and follow-ups that are soon due;
+//! - the tasks that were notified, and the time since which each form of tasks is notified;
+//! - the names of notices that are sent once, and the presses of buttons that act once.
 //!
 //! The rows outlive a crash, so the next pass assigns the same ids and reports nothing twice. A phrase belongs to one
-//! occurrence (its key) and to the line that it was made from (the line's hash); a changed line has no phrase. A
-//! phrase's row is written before the brain is asked, so a crash asks no brain a second time.
+//! occurrence and to the hash of the line that it was made from, so a changed line has no phrase. A phrase's row is
+//! written before the brain is asked, so after a crash no brain is asked a second time.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,9 +1,11 @@
-//! Defines messages as the journal stores them, with their chunks and the wait until the next attempt (backoff). Also
-//! finds the answer of which one of our messages in a channel is a chunk. The answers among the last two thousand
-//! messages are kept, so that a chunk of an older answer isn't taken for a chunk of a later one with the same text.
+//! Defines messages as the journal stores them, with their chunks and the wait until the next attempt. Also finds the
+//! answer to which a message in a channel belongs as a chunk.
 //!
-//! An answer is a message without deliveries: no note has a line for it. Its text and nonces are on disk before the
-//! first byte is sent. The turn that waits for the answer sends it, by the same steps as the scheduler's pass.
+//! An answer is a message without deliveries: no note has a line for it. An answer's text and nonces are on disk before
+//! its first byte is sent. The turn that waits for the answer sends it, by the same steps as the scheduler's pass.
+//!
+//! The answers among the last two thousand messages are kept. So a chunk of an older answer isn't taken for a chunk of
+//! a later answer with the same text.
 
 use std::time::Duration;
 

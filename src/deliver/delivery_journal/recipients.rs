@@ -1,13 +1,13 @@
 //! Records the state of each notifier: copies of messages for it, pauses that it asked for, and its refusals.
 //!
-//! A delivery has one primary message: its outcome decides whether the note is changed. A copy is a message of the same
-//! delivery to a further notifier. Both are claimed in one transaction and are independent from then on. A copy's row
-//! names the delivery and the notifier and stays after the message is gone, so a failure of one notifier repeats
-//! nothing at another. If the settings later make a further notifier the primary one, each delivery whose copy it has
-//! sent counts as sent.
+//! A delivery has one primary message, whose outcome decides whether the note is changed. A copy is a message of the
+//! same delivery to a further notifier. The primary message and its copies are claimed in one transaction and are
+//! independent from then on. A copy's row names the delivery and the notifier, and stays after the message is gone. So
+//! a failure of one notifier repeats nothing at another notifier. If the settings later make a further notifier the
+//! primary one, each delivery whose copy it has sent counts as sent.
 //!
-//! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends
-//! anything to it before the pause ends. Messages keep their order: after the pause the oldest is sent first.
+//! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass of any process sends
+//! anything there before the pause ends. Messages keep their order: after the pause the oldest is sent first.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,7 +1,8 @@
-//! Records the runs of routines (claims, outcomes), and for each routine the instant after which its occurrences count.
+//! Records the runs of routines, with their states and outcomes. Also records, for each routine, the instant after
+//! which its occurrences count.
 //!
-//! A run goes `claimed → fixed → done`. It is claimed with all its input before a brain is asked. Its text is fixed in
-//! the transaction that queues its message, so there is one text and one message at whatever step a crash comes. A
+//! A run goes `claimed → fixed → done`. A run is claimed with all its input before a brain is asked. The run's text is
+//! fixed in the transaction that queues its message, so a crash at any step leaves one text and one message. A
 //! routine's row holds the latest occurrence that is handled: its run was claimed, or there was nothing to do. Earlier
 //! occurrences are never handled again.
 

@@ -1,7 +1,7 @@
-//! Prints notifications to the console: one line each, at once, without setup; a routine's text keeps its line breaks.
+//! Prints each notification to the console at once, on one line; a routine's text keeps its line breaks.
 //!
-//! Lines are coloured on a terminal; with JSON each is one object. A console can't be asked for earlier messages, so
-//! the guarantee is "at least once". Control characters of a note never reach the terminal.
+//! Lines are coloured on a terminal; with JSON each line is one object. A console can't be asked for earlier messages,
+//! so a notification may be printed twice after a crash. Control characters of a note never reach the terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};

@@ -1,10 +1,12 @@
 //! Shows notifications in the desktop's notification centre, through a program of the desktop.
 //!
-//! The program is `notify-send`, else `gdbus` (both speak to the freedesktop service over D-Bus), or `osascript` on
-//! macOS; so vault-agent needs no D-Bus library. A notification centre can't be asked for earlier messages, so the
-//! guarantee after a crash is "at least once". Without a desktop session, or without any of the programs, the
-//! notifier refuses, and the message falls back to the console; among several machines it leaves the message to the
-//! others. Text reaches a program as an argument of its own, never as code.
+//! On macOS the program is `osascript`. Elsewhere it is `notify-send`, or else `gdbus`; both speak to the freedesktop
+//! service over D-Bus, so vault-agent needs no D-Bus library. A text is passed to the program as an argument of its
+//! own, never as code. A notification centre can't be asked for earlier messages, so a notification may be shown twice
+//! after a crash.
+//!
+//! Without a desktop session or without such a program, the notifier refuses, and the message falls back to the
+//! console. If other machines could show the message, it waits for them instead.
 
 use std::process::Stdio;
 

@@ -1,10 +1,11 @@
 //! Sends one mail for each notification, through the person's own mail server.
 //!
-//! Each mail has its own connection, which is encrypted before the login; only a server on this machine may be used
-//! without encryption. The guarantee is "at least once", because a mail server can't be asked for earlier mails. All
-//! attempts have the same `Message-ID`, by which many servers and mail programs drop a second copy. A failure before
-//! the text is handed over means "not sent"; a missing answer after it, or a time-out of the whole attempt, means
-//! "unknown".
+//! Each mail has its own connection, which is encrypted before the login. Only a server on this machine may be used
+//! without encryption. A mail server can't be asked for earlier mails, so a mail may come twice. All attempts have the
+//! same `Message-ID`, by which many servers and mail programs drop the second copy.
+//!
+//! A failure before the text is handed over means "not sent". A missing answer after it, or a time-out of the whole
+//! attempt, means "unknown".
 
 use std::time::{Duration, SystemTime};
 

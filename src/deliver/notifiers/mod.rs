@@ -1,9 +1,9 @@
 //! Holds the notifiers, one file each: [`console`], [`desktop`], [`ntfy`](super::NtfyNotifier), [`email`](super::Email)
 //! and [`webhook`](super::SignedWebhook). Discord's are in `discord::notify`.
 //!
-//! A message that is already on disk comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries
-//! once; `pass::send` decides about retries by the journal. A notifier adds the extra parts that its service supports,
-//! such as a mail's subject or a link. `http` is shared by the notifiers over HTTP.
+//! A message that is already on disk comes in; an outcome, as [`super::notifier`] defines it, goes out. A notifier
+//! tries once; `pass::send` decides about retries by the journal. A notifier adds the extra parts that its service
+//! supports, such as a mail's subject or a link. The file `http` is shared by the notifiers over HTTP.
 
 use std::sync::Arc;
 

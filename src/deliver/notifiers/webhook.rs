@@ -1,10 +1,12 @@
-//! Posts notifications to the address in the settings, as JSON with a signature of the Standard Webhooks
-//! specification.
+//! Posts notifications to the address in the settings, as JSON with a signature of the Standard Webhooks specification.
 //!
-//! Headers: `webhook-id` (the same on every attempt at a message, so that a receiver can drop a second copy),
-//! `webhook-timestamp` (seconds since 1970, the time of this attempt) and `webhook-signature` (`v1,` and the base64 of
-//! HMAC-SHA256 over `ID.TIMESTAMP.BODY`). The guarantee is "at least once": an address can't be asked for earlier
-//! messages.
+//! The headers:
+//!
+//! - `webhook-id`: the same on every attempt at a message, so that a receiver can drop a second copy;
+//! - `webhook-timestamp`: the time of this attempt, in seconds since 1970;
+//! - `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`.
+//!
+//! An address can't be asked for earlier messages, so a message may come twice.
 
 use async_trait::async_trait;
 use data_encoding::BASE64;

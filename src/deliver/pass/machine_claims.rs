@@ -1,8 +1,8 @@
 //! Limits a pass to the messages that this machine may send, if several machines share one vault.
 //!
 //! The pass announces to the other machines the messages that it would send now or within a minute
-//! ([`announce_sends`]). [`allowed`] keeps the due messages whose claims this machine has. Directly before a message is
-//! sent, its claims are checked once more ([`MessageClaims`]).
+//! ([`announce_sends`]). [`allowed`] keeps the due messages whose claims this machine has; a claim is the right to send
+//! one message. Directly before a message is sent, its claims are checked once more ([`MessageClaims`]).
 //!
 //! If only one machine has the vault, nothing is limited.
 

@@ -3,10 +3,11 @@
 //!
 //! Each machine has its own copy of a note, and a sync tool carries the copies. If two copies change at once, the tool
 //! makes a conflict copy. So machines rewrite their lines one after the other, in the order in which the store recorded
-//! the deliveries as `sent`. A machine waits until its own delivery is recorded, and until no line of an earlier
-//! delivery of another machine is left in its copy: the other machine rewrites that line, and the sync tool brings the
-//! change. The wait ends after [`PATIENCE`] without a change, and the voice rewrites the lines of a machine that is
-//! away.
+//! the deliveries as `sent`.
+//!
+//! A machine waits until its own delivery is recorded, and until its copy has no line of an earlier delivery of another
+//! machine. That other machine rewrites the line, and the sync tool brings the change. The wait ends after [`PATIENCE`]
+//! without a change. The voice (the machine that does shared work) rewrites the lines of a machine that is away.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,24 +1,25 @@
-//! Runs one pass of the scheduler: read, claim, send, rewrite.
+//! Runs one pass of the scheduler over everything that is due: read, claim, send, rewrite.
 //!
 //! The notes of reminders and follow-ups, the tasks of other plugins, the journal and the clock's instant come in;
 //! messages, edits and a [`report`] go out. No schedule is kept: each pass asks [`crate::schedule`] for the due items
 //! and the journal for the sent ones, and acts on the difference. A crash may come after any step:
 //!
-//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); a message that may have arrived
-//!    is searched for at its destination before it is sent again;
-//! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
-//! 3. each line whose key is sent is rewritten: deleted, moved to its next date, marked delivered ([`rewrite_lines`]);
-//!    a line that a stale editor buffer brought back is rewritten too, and never fires again;
-//! 4. lines without an id get one;
-//! 5. further notifiers get their copies, which were claimed in step 2.
+//! 1. Messages of an earlier pass that are still on their way are finished ([`send`]). A message that may have arrived
+//!    is searched for at its destination before it is sent again.
+//! 2. Items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file.
+//! 3. Each line whose key is sent is rewritten ([`rewrite_lines`]): deleted, moved to its next date, or marked
+//!    delivered. A line that a stale editor buffer brought back is rewritten too, and never fires again.
+//! 4. Lines without an id get one.
+//! 5. Further notifiers get their copies, which were claimed in step 2.
 //!
-//! [`notes`] reads the notes; [`plan`] compares (reminders in [`reminders`], tasks of other plugins in [`tasks`], the
-//! plan's values in [`planned`]); [`messages`] makes the texts. If there are several machines, [`machine_claims`]
-//! limits the messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
+//! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for a
+//! rewrite. If a line has no id and was already due when it was written, a person may still be typing it. Such a line
+//! is sent after five seconds without a change, or after a minute at the latest (at once in `tick`).
 //!
-//! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for
-//! a rewrite. A line that has no id and was already due when it was written may be half typed: it is sent after five
-//! seconds without a change, or after a minute at the latest (at once in `tick`).
+//! [`notes`] reads the notes. [`plan`] compares them with the journal (reminders in [`reminders`], tasks of other
+//! plugins in [`tasks`], the plan's values in [`planned`]). [`messages`] makes the texts. If there are several
+//! machines, [`machine_claims`] limits the messages to this machine's share, and [`machine_lines`] the lines that it
+//! rewrites.
 
 mod machine_claims;
 mod machine_lines;

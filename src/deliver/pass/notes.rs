@@ -1,9 +1,9 @@
-//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass, and records, from pass to pass, since when a note and its
-//! new lines have been unchanged.
+//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass. Records, from pass to pass, since when each note and its new
+//! lines have been unchanged.
 //!
-//! If a line without an id was already due when it was written, a person may still be typing it. It is sent after
-//! five seconds without a change, or after a minute at the latest. A line that was written before its time is sent on
-//! time.
+//! If a line without an id was already due when it was written, a person may still be typing it. Such a line is sent
+//! after five seconds without a change, or after a minute at the latest. A line that was written before its time is
+//! sent on time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

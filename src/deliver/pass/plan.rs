@@ -1,8 +1,8 @@
-//! Compares the notes with the journal: decides which due items are sent, which wait, and which were sent already and
-//! only need their notes updated.
+//! Compares the notes with the journal: decides which due items are sent, which wait, and which sent items still need
+//! an update of their notes.
 //!
 //! An item that became due while the machine was off is still due (`schedule::due` computes that) and is planned like
-//! any other; the journal has the items that were sent already. In quiet hours all items wait except urgent ones.
+//! any other. In quiet hours all items wait except urgent ones.
 
 use std::collections::{HashMap, HashSet};
 

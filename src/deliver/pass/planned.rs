@@ -1,5 +1,5 @@
-//! Defines the plan of a pass (notifications to send, lines to rewrite), and the journal's verdict on one delivery:
-//! send it, wait, or update its note.
+//! Defines the plan of a pass: the notifications to send and the lines to rewrite. Also defines the journal's verdict
+//! on one delivery: send it, wait, or update its note.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
-//! Updates the notes after sending: deletes a sent line or sets it to its next date, marks the block of a follow-up as
-//! delivered, and adds missing ids.
+//! Updates the notes after sending. A sent line is deleted or set to its next date, the block of a sent follow-up is
+//! marked delivered, and missing ids are added.
 //!
-//! Each rewrite names a line by its bytes. If those bytes are gone, a person has changed the line and the rewrite is
-//! dropped; the journal keeps the key, so nothing fires again.
+//! Each rewrite names a line by its bytes. If the note no longer has these bytes, a person has changed the line, and
+//! the rewrite is dropped. The journal keeps the delivery's key, so nothing fires again.
 
 use std::collections::{HashMap, HashSet};
 

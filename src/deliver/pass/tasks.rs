@@ -4,12 +4,16 @@
 //! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A date without a time of day gets
 //! its time from the settings; a change of that setting makes no new occurrence.
 //!
-//! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task. There are four cases, each
-//! only if no line has the earlier key any more: the same words at the same time, in another or a renamed note; the
-//! same words on the same day, after a change of the settings' time of day; the same words at the same instant, if the
-//! note names an instant, after a change of the settings' zone; a line of the same note at the same time, with tags
-//! added or removed. Other words are another task: a reworded line can't be distinguished from a new line
-//! beside a deleted one, and a missed task is worse than a second notification.
+//! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task, if no line has the earlier
+//! key any more. There are four cases:
+//!
+//! - the same words at the same time, in another or a renamed note;
+//! - the same words on the same day, after a change of the settings' time of day;
+//! - the same words at the same instant, after a change of the settings' zone, if the note names an instant;
+//! - a line of the same note at the same time, with tags added or removed.
+//!
+//! Other words are another task: a reworded line can't be distinguished from a new line beside a deleted one. A missed
+//! task is worse than a second notification.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

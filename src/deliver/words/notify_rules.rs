@@ -1,8 +1,8 @@
 //! Applies the rules of notifications: quiet hours and tags. Pure.
 //!
-//! Items that are due in quiet hours wait until the hours end, and are then sent as late items; items with the urgent
-//! tag don't wait. A tag in the settings names the recipients of items that have it, in place of the usual ones. A tag
-//! is written in a reminder's or follow-up's words as in Obsidian: `#work`, also `#work/office`.
+//! Items that are due in quiet hours wait until the hours end, and are then sent as late items. Items with the urgent
+//! tag don't wait. If the settings name recipients for a tag, items with that tag go to these recipients and not to the
+//! usual ones. A tag is written in a reminder's or follow-up's words as in Obsidian: `#work`, also `#work/office`.
 
 use std::collections::BTreeMap;
 

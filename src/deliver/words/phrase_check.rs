@@ -1,10 +1,14 @@
 //! Checks that a brain's phrase for a reminder says the same as the reminder. Pure.
 //!
-//! The check needs no understanding of language. It compares the parts whose loss a person would notice: words with a
-//! capital letter, the first word of each sentence, numbers, dates and times in their order, quotes, links, mentions,
-//! ids, words of scripts without capitals, and English words such as "not", "two", "tomorrow" or "before". Nor may such
-//! a part be added, except quotes, words such as "before" or "I", and the first word of a sentence. Other words may
-//! differ. If the check fails, the plain text is sent.
+//! The check needs no understanding of language. It compares the parts whose loss a person would notice:
+//!
+//! - words with a capital letter, the first word of each sentence, words of scripts without capitals;
+//! - numbers, and dates and times in their order;
+//! - quotes, links, mentions, ids;
+//! - English words such as "not", "two", "tomorrow" or "before".
+//!
+//! Nor may such a part be added, except quotes, words such as "before" or "I", and the first word of a sentence. Other
+//! words may differ. If the check fails, the plain text is sent.
 
 use std::collections::HashSet;
 

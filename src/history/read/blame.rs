@@ -1,7 +1,9 @@
-//! Finds the origin of each line of a note (blame): the snapshot that added it last, with its time, writer and reason.
+//! Finds the origin of each line of a note (blame): the snapshot that added the line last, with its time, writer and
+//! reason.
 //!
 //! The note's snapshots are read newest first and compared in pairs: a line that the older snapshot lacks comes from
-//! the newer snapshot. [`BlameBound`] limits the work; a line from before that limit has no origin.
+//! the newer snapshot. [`BlameBound`] limits the work; a line that is older than the snapshots within the limit has no
+//! origin.
 
 use std::ops::ControlFlow;
 

@@ -1,6 +1,7 @@
-//! Filters the history's commits by note, actor, time, words, or the id of a reminder or follow-up. A commit touched
-//! a note if its message names the note. It didn't if its message names all notes of the commit, and not this one. In
-//! any other case the commit's trees are compared.
+//! Filters the history's commits by note, actor, time, words, or the id of a reminder or follow-up.
+//!
+//! A commit touched a note if the commit's message names the note. A commit didn't touch a note if its message names
+//! all the commit's notes, and not this note. In any other case the commit's trees are compared.
 
 use git2::Oid;
 use jiff::Timestamp;

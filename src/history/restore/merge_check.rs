@@ -1,10 +1,10 @@
-//! Finds the notes that a restore or an undo leaves alone until a person has merged them: a sync tool's conflict copy
-//! lies beside them, or a merge has left its markers in them. Also finds the files whose present text can't be kept: a
+//! Finds the notes that a restore or an undo leaves alone until a person has merged them. Such a note has a sync tool's
+//! conflict copy beside it, or the markers of a merge in it. Also finds the files whose present text can't be kept: a
 //! restore names them and they aren't on this disk, or they are too large for a snapshot. Writes nothing.
 //!
-//! A copy counts if its name alone shows what it is: a restore may be of any note, and `Chapter 2.md` beside
-//! `Chapter.md` is a person's. An empty note has no line that could be lost. A copy that the same restore writes or
-//! removes is merged by it, or its merge is undone.
+//! A copy counts only if its name alone shows that it is a copy: a restore may be of any note, and `Chapter 2.md`
+//! beside `Chapter.md` is a person's own. An empty note has no line that could be lost. If the same restore writes or
+//! removes a copy, the restore merges the copy or undoes its merge.
 
 use std::collections::{HashMap, HashSet};
 

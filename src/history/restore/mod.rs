@@ -1,13 +1,14 @@
 //! Restores files, lines, folders or the whole vault, and undoes the agent's last writes.
 //!
 //! A point in the history comes in; a plan goes out, is shown, and is carried out through the editing engine. All
-//! writes are journaled before the first is made. A snapshot of the present state is taken before anything is
-//! replaced, so a restore can be undone.
+//! writes are journaled before the first is made. A snapshot of the present state is taken before anything is replaced,
+//! so a restore can be undone.
+//!
 //! - [`plan`]: compares the target with the present. Pure;
 //! - [`execute`]: carries the plan out, file by file, and finds the snapshot that is restored by default;
 //!   [`write_file`]: writes one file;
-//! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people; [`revert`]:
-//!   reverts one change in a text, pure; [`undo`]: carries out an undo, as one commit;
+//! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people;
+//! - [`revert`]: reverts one change in a text. Pure; [`undo`]: carries out an undo, as one commit;
 //! - [`merge_check`]: the notes that a restore or an undo leaves alone until a person has merged them;
 //! - [`part`]: one reminder, line or section, planned and carried out.
 

@@ -1,11 +1,12 @@
 //! Plans and carries out a restore of a part of a note: a line, a reminder by its id, or a section.
 //!
-//! The plan is a value that is shown first. When it is carried out, it is computed again from the note's newest bytes,
-//! so that a person's edit meanwhile stays. The computation is pure. A restored line replaces the line with the same
-//! id. Without such a line, it goes back between its old neighbours, with its blank lines; if no old neighbour is left,
-//! it is added at the end. If nothing else changed, the result equals the older text. A section is a heading with all
-//! below it, up to the next heading of the same or a higher level; a line with `#` in frontmatter, code or a comment is
-//! no heading.
+//! The plan is a value that is shown first. When the plan is carried out, it is computed again from the note's newest
+//! bytes, so that a person's edit meanwhile stays. The computation is pure.
+//!
+//! A restored line replaces the line with the same id. Without such a line, it goes back between its old neighbours,
+//! with its blank lines. If no old neighbour is left, it is added at the end. If nothing else changed, the result
+//! equals the older text. A section is a heading with all lines below it, up to the next heading of the same or a
+//! higher level. A line with `#` in frontmatter, code or a comment is no heading.
 
 use std::ops::{ControlFlow, Range};
 

@@ -1,7 +1,7 @@
 //! Reverts one change in a text that has changed since. Pure.
 //!
-//! A three-way merge is tried first. If adjacent lines make it conflict, each line is reverted by its content: a line
-//! that the agent added is removed if it occurs exactly once, and a line that the agent removed comes back beside its
+//! A three-way merge is tried first. If adjacent lines make the merge conflict, each line is reverted by its content. A
+//! line that the agent added is removed if it occurs exactly once; a line that the agent removed comes back beside its
 //! old neighbour. If neither way is certain, the result is a conflict. Lines of people never change. A line that got an
 //! id or another line ending since then still counts as the same line.
 

@@ -1,8 +1,8 @@
-//! Plans an undo without writing anything, so that it can be shown first.
+//! Plans an undo without writing anything, so that the undo can be shown first.
 //!
 //! Snapshots are read from the newest back; writes with the same [`OPERATION`] are one operation. Each write is
-//! reverted in the note's present text ([`revert`](super::revert)). An operation is undone as a whole or not at all:
-//! it stays if a person has changed the same lines since, or if one of its notes is in no snapshot.
+//! reverted in the note's present text ([`revert`](super::revert)). An operation is undone as a whole or not at all. It
+//! stays if a person has changed the same lines since, or if one of its notes is in no snapshot.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;

@@ -1,5 +1,5 @@
-//! Writes one file of a restore: a regular file through the editing engine, a symbolic link directly. A file that was
-//! written before an interruption is recognized and left alone.
+//! Writes one file of a restore: a regular file through the editing engine, a symbolic link directly. A file that the
+//! restore wrote before an interruption is recognized and left alone.
 
 use std::path::Path;
 

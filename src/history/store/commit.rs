@@ -1,7 +1,7 @@
 //! Converts commits and their messages between values and git's bytes.
 //!
-//! A message is a subject in words, the reason, and trailers that programs read, in git's own form
-//! (`git interpret-trailers`): a plain `git log` reads well, and other tools can filter by `Actor:` or `Reminder:`.
+//! A message is a subject in words, the reason, and trailers that programs read. The trailers have git's own form (`git
+//! interpret-trailers`), so a plain `git log` reads well, and other tools can filter by `Actor:` or `Reminder:`.
 //! Rendering and parsing a message are pure and inverse to each other.
 
 use git2::Oid;

@@ -1,10 +1,12 @@
 //! Keeps, outside the repository, a list of all snapshots, to detect that the history was rewritten.
 //!
 //! `history.log` beside `history.git` has lines `TIME WORD ID`; no line is ever removed. A commit's id is a hash of
-//! everything before it, so as long as the branch and the list end with the same commit, nothing was rewritten. A
-//! snapshot has two lines: `next`, on disk before the branch moves, and `kept` afterwards. So a snapshot that a kill or
-//! a power cut interrupted is known as ours, and is finished. If the branch ends elsewhere, a line records it. The list
-//! holds no text and no name of a note.
+//! everything before the commit. So as long as the branch and the list end with the same commit, nothing was rewritten.
+//! If the branch ends elsewhere, a line records where.
+//!
+//! A snapshot has two lines: `next`, on disk before the branch moves, and `kept` afterwards. So a snapshot that a kill
+//! or a power cut interrupted is known as this program's, and is finished. The list holds no text and no name of a
+//! note.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

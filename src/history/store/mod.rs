@@ -1,11 +1,12 @@
-//! Stores snapshots in a bare git repository (objects, trees, commits), and keeps a list of them beside the
-//! repository.
+//! Stores snapshots in a bare git repository (objects, trees, commits), and keeps a list of them beside the repository.
 //!
 //! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here depends
 //! on the vault's folder, or on the reason of a write.
-//! - [`repository`]: the opened repository ([`HistoryStore`]); it writes the objects of a snapshot and syncs files and
-//!   folders to disk; [`tree`] adds methods that look up, list and change trees; [`reconcile`] takes the repository's
-//!   lock, and repairs the repository after a killed process;
+//!
+//! - [`repository`]: the opened repository ([`HistoryStore`]); writes a snapshot's objects and syncs files and folders
+//!   to disk;
+//! - [`tree`]: methods of the repository that look up, list and change trees;
+//! - [`reconcile`]: takes the repository's lock, and repairs the repository after a killed process;
 //! - [`commit`]: commits and their messages as git's bytes, with the trailers that programs read;
 //! - [`walk`]: the way back through the commits; [`ledger`]: the list of snapshots outside of the repository.
 

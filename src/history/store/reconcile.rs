@@ -1,16 +1,21 @@
 //! Repairs what a killed process left in the repository. Each process does this after it has taken the repository's
 //! lock, before its own work.
 //!
-//! There are two checks, which take a few microseconds together: whether git's own locks were left behind, and
-//! whether the branch and our list of snapshots end with the same commit ([`ledger`](crate::history::store::ledger)).
+//! Two checks take a few microseconds together:
+//!
+//! - whether git's own locks were left behind;
+//! - whether the branch and the list of snapshots end with the same commit ([`ledger`](crate::history::store::ledger)).
+//!
 //! A difference that an interruption of this program explains is repaired, and a missing or damaged branch file is
 //! written again. Any other difference is recorded and reported; the branch is left as it is.
 //!
-//! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed then, the file stays, and
-//! no program can write `NAME` again. Processes of this program write only while they hold the repository's own lock,
-//! which the kernel releases when a process ends. So if the holder of that lock finds a `.lock` file, no running
-//! process of this program made it. A person's own git may have made it: the file is left alone while a process has
-//! it open, or while it is young and a git process works in this repository (on systems other than Linux: while it is
+//! A program that writes `NAME` in a git repository first makes `NAME.lock`. If the program is killed then, the file
+//! stays, and no program can write `NAME` again. Processes of this program write only while they hold the repository's
+//! own lock, which the kernel releases when a process ends. So if the holder of that lock finds a `.lock` file, no
+//! running process of this program made the file.
+//!
+//! A person's own git may have made the file. Therefore the file is left alone while a process has it open. It is also
+//! left alone while it is young and a git process works in this repository (on systems other than Linux: while it is
 //! younger than three seconds).
 
 use std::collections::HashSet;

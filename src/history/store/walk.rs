@@ -1,5 +1,5 @@
-//! Walks back through the commits: along the first parents to this machine's first commit, then through the histories
-//! of other machines that were joined to it, the last joined first. Each commit comes once.
+//! Walks back through the commits: first along the first parents to this machine's first commit. Then come the
+//! histories of other machines that were joined to this one, the last joined first. Each commit comes once.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,12 +1,14 @@
 //! Takes snapshots: turns the vault's files into commits.
 //!
-//! Paths that may have changed come in, and a [`SnapshotResult`] goes out. The editor's report of a write comes in,
-//! and the write is committed. Bulk deletions by a person are held until that person confirms them; a file that
-//! hasn't changed since the last snapshot isn't read again.
-//! - [`history`]: [`History`], the state that all parts of the room share, opened at its first use by [`LazyHistory`];
-//! - [`select`]: the files that a snapshot keeps; [`entries`]: cached file stats; [`scan`]: changed files, and files
-//!   that are left out;
-//! - [`renames`]: renamed files; [`pending`]: the journal of a restore or an undo;
+//! Paths that may have changed come in, and a [`SnapshotResult`] goes out. The editor's report of a write comes in, and
+//! the write is committed. Bulk deletions by a person are held until that person confirms them. A file that hasn't
+//! changed since the last snapshot isn't read again.
+//!
+//! - [`history`]: [`History`], the state that all parts of the module share, opened at its first use by
+//!   [`LazyHistory`];
+//! - [`select`]: the files that a snapshot keeps; [`entries`]: cached file stats;
+//! - [`scan`]: changed files, and files that are left out; [`renames`]: renamed files;
+//! - [`pending`]: the journal of a restore or an undo;
 //! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs. A write
 //!   of the agent brings its own [`ChangeReason`](crate::vault::ChangeReason).
 

@@ -1,10 +1,12 @@
-//! Stores the journal of a running restore or undo (`restore.json` of the history's directory).
+//! Stores the journal of a running restore or undo (`restore.json` of the history's directory). Also reads and replaces
+//! the small JSON files of the history's other journals.
 //!
-//! All planned writes are saved in the journal before the first of them is made. While the journal exists, a file that
-//! has the state planned for it counts as written by the restore or undo, not by a person: a snapshot commits the file
-//! of a restore in the name of the restore, and leaves the file of an undo to the one commit at its end. After a crash
-//! the next `restore` or `undo` finishes the remaining writes or takes all of them back; the daemon finishes an undo.
-//! Also reads and replaces small JSON files, for the other journals of the room.
+//! All planned writes are saved in the journal before the first of them is made. While the journal exists, a file in
+//! its planned state counts as written by the restore or undo, not by a person. A snapshot commits such a file of a
+//! restore in the restore's name, and leaves such a file of an undo to the one commit at the undo's end.
+//!
+//! After a crash the next `restore` or `undo` finishes the remaining writes or takes all of them back; the daemon
+//! finishes an undo.
 
 use std::collections::HashMap;
 use std::fs;

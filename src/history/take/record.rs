@@ -1,9 +1,9 @@
 //! Commits each write that the editing engine reports. If a person changed the note before the write, that change is
 //! committed first, as the person's.
 //!
-//! [`History::together`] makes one commit of all writes of a closure, with such changes in it. If snapshots leave out
-//! the written note, an empty commit records the write for `undo`, unless `undo` skips writes of that kind. The writes
-//! of a restore or an undo are committed at its end.
+//! [`History::together`] makes one commit of all writes of a closure; a person's change between them is part of that
+//! commit. If snapshots leave out the written note, an empty commit records the write for `undo`, unless `undo` skips
+//! writes of that kind. The writes of a restore or an undo are committed at its end.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! Detects renames: a file that is gone was renamed if a new path has the same or nearly the same text.
 //!
-//! A file is paired once: first with a file of the same content, preferably of the same name; otherwise with a file of
-//! the same name whose lines are mostly the same, as when a folder was renamed and the links in its notes were updated.
-//! Pure except for reading texts.
+//! A file is paired once: first with a file of the same content, preferably of the same name. Otherwise it is paired
+//! with a file of the same name whose lines are mostly the same. This is the case when a folder was renamed and the
+//! links in its notes were updated. Pure except for reading texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Scans the vault's files for changes against the last snapshot, and for files that must be left out.
 //!
-//! It reads files and writes blobs, but moves no branch. A file that can't be read never counts as deleted: it keeps
-//! the state of the last snapshot. `left-out.json` lists the files that no snapshot holds, each with its reason (such
-//! as too large, in the cloud, unreadable).
+//! A scan reads files and writes blobs, but moves no branch. A file that can't be read never counts as deleted: it
+//! keeps the state of the last snapshot. `left-out.json` lists the files that no snapshot holds, each with its reason
+//! (such as too large, in the cloud, unreadable).
 
 use std::collections::BTreeSet;
 use std::fs;

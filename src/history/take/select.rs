@@ -1,11 +1,13 @@
 //! Selects the files that a snapshot keeps, by path and size alone. Pure.
 //!
 //! A path comes in; a [`PathTreatment`] goes out. The rules, the first that applies:
+//!
 //! - the agent's own notes ([`Selection::own`]) are kept;
 //! - files below `.trash`, `.git`, `node_modules` and the folders of sync tools, temporary files, Obsidian's workspace
 //!   files, and files that `[history] exclude` names are ignored;
 //! - notes, canvases, bases, text files, settings, the files of skills, and files that `include` names are kept;
-//!   attachments are kept if the settings say so; a sync tool's conflict copy is kept as its original is;
+//! - attachments are kept if the settings say so;
+//! - a sync tool's conflict copy is kept if its original would be;
 //! - all other files are ignored.
 //!
 //! A kept path with a name that git reserves can't be in a git tree ([`PathTreatment::Reserved`]). A file over

@@ -1,9 +1,10 @@
 //! Commits text that the bot, the hooks and the assistant appended to logs, separately from people's changes.
 //!
-//! Appends are not reported one by one (one commit for each message would cost more than the message); the next
+//! Appends are not reported one by one, because a commit for each message would cost more than the message; the next
 //! snapshot finds them. The logs themselves prove their origin: whole events, byte for byte as this program writes
 //! them, with ids that the last snapshot lacks. So any process may take the snapshot, also after the bot was killed or
-//! a person changed the same log: the events are one commit by `discord`, `hook` or `assistant`, the rest is people's.
+//! a person changed the same log. The events are one commit by `discord`, `hook` or `assistant`; the other changes are
+//! people's.
 
 use std::collections::HashSet;
 
