@@ -1,5 +1,5 @@
-//! Defines the reason of a change and the origin of a write (actor, client, conversation). History records them with
-//! each edit.
+//! Defines the reason of a change and the origin of a write (actor, client, conversation). The history records both
+//! with each edit.
 
 use std::error::Error;
 

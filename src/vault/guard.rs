@@ -6,9 +6,10 @@
 //! readings at least 5 s apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]),
 //! because an editor's older buffer or a sync may undo the write.
 //!
-//! A note that was cut short ([`KnownLengths`]), or that has a conflicting copy ([`check_copies`]), is refused. The
-//! editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state
-//! directory. Without that file a cut is detected only in notes whose length was recorded again.
+//! A note with a conflicting copy is refused ([`check_copies`]). A note that was suddenly cut short is refused until it
+//! has been short for a minute ([`KnownLengths`]). The editor records the length of each note that it wrote, across
+//! processes, in `edits/known.json` of the state directory. Without that file a cut is detected only in notes whose
+//! length was recorded again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;

@@ -1,19 +1,20 @@
 //! Reads, edits and watches the notes of the vault; the only code that opens them.
 //!
-//! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. No other room
-//! opens a note. An edit is a list of operations that find their lines by content, or a function of the note's newest
-//! bytes. The parts, in the order in which an edit uses them:
+//! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. An edit is a
+//! list of operations that find their lines by content, or a function of the note's newest bytes. The parts, in the
+//! order in which an edit uses them:
+//!
 //! - [`path`], [`change_reason`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
 //!   name anything outside of the vault;
 //! - [`read`]: opening, reading and listing ([`Vault`], [`WalkResult`]), and sync tools' files;
 //! - [`mod@plan`]: an edit as a function of a note's bytes. Pure;
 //! - [`guard`]: rules for postponing and refusing a write;
-//! - [`edit`]: writing, by a protocol that loses no edit ([`Editor`]), its journal and its recovery. The write lease in
-//!   there is the room's one `unsafe` module;
+//! - [`edit`]: writing, by a protocol that loses no edit ([`Editor`]), its journal and its recovery. Its write lease is
+//!   the module's only `unsafe` code;
 //! - [`watch`]: change events ([`Watcher`]).
 //!
-//! Never here: the meaning of a reminder or a memory. Only [`mod@plan`] asks the formats which lines are live and where
-//! a commitment's status stands.
+//! Never here: the meaning of a reminder or a memory. [`mod@plan`] asks the formats only for the structure of a note,
+//! such as its live lines.
 
 mod change_reason;
 mod edit;

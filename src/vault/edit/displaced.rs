@@ -2,10 +2,11 @@
 //!
 //! A program that had the note open during the swap goes on writing into the old file, which now has a hidden name
 //! beside the note. A record in `edits/displaced` of the state directory, made before the swap, holds the note's path,
-//! the bytes that were read and those that were written. While the record exists,
-//! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file, and merges its
-//! changes into the note (`plan::three_way`). After the minute, the next edit of any note does the same. The file and
-//! its record are removed once the file has been unchanged for a minute.
+//! the bytes that were read and those that were written.
+//!
+//! While the record exists, [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any of this program's processes
+//! checks the old file, and merges its changes into the note (`plan::three_way`). After the minute, the next edit of
+//! any note does the same. The file and its record are removed once the file has been unchanged for a minute.
 
 use std::fs::File;
 use std::io;

@@ -1,10 +1,11 @@
 //! Keeps the edit journal: the planned write of a note is in it, on disk, before the note is changed.
 //!
 //! The journal is one file, `edits/journal` in the state directory. The file is reused, and its first block stays
-//! allocated as long as the file can be written, so a durable entry needs only one flush. It holds at most one entry,
-//! because edits are made one at a time: the process that makes or recovers an edit holds the lock `edits/lock`, which
-//! the kernel releases when the process dies. So an open entry that is read under the lock always belongs to an
-//! interrupted edit.
+//! allocated as long as the file can be written, so a durable entry needs only one flush.
+//!
+//! The journal holds at most one entry, because edits are made one at a time. The process that makes or recovers an
+//! edit holds the lock `edits/lock`, which the kernel releases when the process dies. So an open entry that is read
+//! under the lock always belongs to an interrupted edit.
 //!
 //! An entry counts only if its checksum is right; a torn entry belongs to an edit that had not begun. Clearing an entry
 //! is not made durable: if an old entry comes back after a power cut, recovery finds its edit already done.

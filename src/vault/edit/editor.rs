@@ -1,5 +1,5 @@
 //! Edits notes: [`Editor`] repeats an attempt until the edit is made on the newest bytes, or a time limit is reached
-//! ([`EditError::Busy`]). No other room changes notes. `docs/editing.md` is the protocol.
+//! ([`EditError::Busy`]). No other module changes a note. `docs/editing.md` is the protocol.
 //!
 //! [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so one edit happens at a time. An attempt
 //! ([`in_place`](super::in_place), or the swap) reads the note and applies the operations to these bytes. If another

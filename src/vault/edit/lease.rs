@@ -1,10 +1,10 @@
-//! Takes a write lease on a file: the kernel grants the lease if no other program has the file open, and makes
-//! another program that opens the file wait.
+//! Takes a write lease on a file. The kernel grants the lease only if no other program has the file open. If another
+//! program then opens the leased file, the kernel makes that program wait.
 //!
-//! This is the one module of the room with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each block
-//! makes only `fcntl` calls on a descriptor that a borrow keeps open. When a program opens the leased file the kernel
-//! sends the holder a signal, by default SIGIO, whose default action ends the process. We ask for SIGURG instead,
-//! which is ignored unless it is handled: no reaction is needed, since a lease is held for milliseconds only.
+//! No safe wrapper of `F_SETLEASE` exists, so this module has `unsafe` code. Each block makes only `fcntl` calls on a
+//! descriptor that a borrow keeps open. When a program opens the leased file, the kernel sends the holder a signal, by
+//! default SIGIO, whose default action ends the process. This module asks for SIGURG instead, which is ignored unless
+//! it is handled. No reaction is needed, since a lease is held for milliseconds only.
 #![allow(unsafe_code)]
 
 use std::fs::File;

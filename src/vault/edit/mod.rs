@@ -1,11 +1,12 @@
 //! Writes notes: [`Editor`] repeats an edit until it is made on the newest bytes.
 //!
 //! Operations with a reason come in; an [`EditReport`] goes out, and observers are notified. A note is never written
-//! before its journal entry is on disk, and never over unread bytes; only [`append`] adds to a log without reading or
-//! journalling it. (`docs/editing.md` is the protocol.)
+//! before its journal entry is on disk, and never over unread bytes. Only [`append`] adds to a log without reading or
+//! journalling it, and notifies no observer. (`docs/editing.md` is the protocol.)
+//!
 //! - [`editor`]: the loop around attempts; this file: its settings and its outcome;
-//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available, and for notes that are
-//!   created or removed, [`append`] to a log;
+//! - attempts: [`in_place`] under a write [`lease`], [`append`] to a log, and [`swap`] where no lease is available and
+//!   for notes that are created or removed;
 //! - [`edit_journal`]: the planned write; [`recover`]: the recovery of an interrupted edit;
 //! - [`displaced`]: files that a swap replaced, watched for a minute.
 

@@ -1,7 +1,7 @@
 //! Recovers an interrupted edit: finishes it or takes it back.
 //!
-//! Called on start, and before each edit, because another process of ours may have died meanwhile. The journal's lock
-//! is held during a recovery, so the edit of a living process is never touched.
+//! Recovery runs on start, and before each edit, because another process of this program may have died meanwhile. The
+//! journal's lock is held during a recovery, so the edit of a living process is never touched.
 
 use std::io;
 use std::time::{Duration, Instant};

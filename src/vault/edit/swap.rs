@@ -1,14 +1,19 @@
-//! Makes, replaces and removes notes through hidden files beside them. A note is replaced in this way if no lease is
-//! available (on macOS, on network file systems, for a file of another owner or one that a program keeps open to
-//! read), or if the settings ask for it.
+//! Makes, replaces and removes notes through hidden files beside them. A note is replaced in this way if the settings
+//! ask for it, or if no lease is available:
+//!
+//! - on macOS and on network file systems;
+//! - for a file of another owner;
+//! - for a file that a program keeps open to read.
 //!
 //! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only
-//! if that is free (`RENAME_NOREPLACE`). For a swap, mode, owner and attributes are copied; then, if the note's bytes
-//! haven't changed, the two files are exchanged in one step. Another program may still write between that check and the
-//! exchange, and into the displaced file afterwards; so the displaced file is read at once and kept for a minute, and
-//! late writes are [carried over](super::displaced). A program that reads the new note and saves an older buffer over
-//! it isn't detected here; the lease prevents that, and `docs/editing.md` has the figures. A removed note is renamed to
-//! a hidden name and kept for a minute like any displaced file, because a program may still have it open.
+//! if that name is free (`RENAME_NOREPLACE`). For a swap, mode, owner and attributes are copied. Then, if the note's
+//! bytes haven't changed, the two files are exchanged in one step.
+//!
+//! Another program may still write between that check and the exchange, and into the displaced file afterwards. So the
+//! displaced file is read at once and kept for a minute, and late writes are [carried over](super::displaced). If a
+//! program reads the new note and saves an older buffer over it, that isn't detected here; the lease prevents it, and
+//! `docs/editing.md` has the figures. A removed note is renamed to a hidden name and kept like any displaced file,
+//! because a program may still have it open.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,8 +1,8 @@
 //! Describes a rewrite by the file's bytes before and after it, and recognises a torn mix of both. Pure.
 //!
 //! A rewrite in place starts at the first byte that differs. If the machine stops in the middle, each 512-byte sector
-//! on disk is the old one or the new one, and the length is one of the two or, if the file grows, any length between
-//! them.
+//! on disk is the old one or the new one. The length is then the old one or the new one or, if the file grows, any
+//! length between them.
 
 use std::ops::Range;
 

@@ -1,12 +1,13 @@
 //! Computes edits as pure functions from bytes to bytes.
 //!
-//! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
+//! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here. An
 //! operation whose line is gone is dropped, never guessed at.
-//! - [`operations`]: finds the lines that operations name, by content, and applies the operations to bytes
-//!   ([`apply`]); [`splices`]: replacements of bytes, and the outcome of an operation;
+//!
+//! - [`operations`]: finds the lines that operations name, by content, and applies the operations to bytes ([`apply`]);
+//! - [`splices`]: replacements of bytes, and the outcome of an operation;
 //! - [`image`]: the bytes before and after an edit; recognises a torn mix of both;
-//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file; [`regions`]:
-//!   the parts of the base that either text changes.
+//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file;
+//! - [`regions`]: the parts of the base that either text changes.
 
 mod image;
 pub(super) mod operations;

@@ -1,11 +1,12 @@
-//! Defines operations on lines, and applies them to a note's bytes. Pure.
+//! Defines operations on a note's lines, and applies them to the note's bytes. Pure.
 //!
-//! An edit is a list of [`Operation`]s. Each finds its target by content, never by position, and changes only the bytes
-//! of its target. An operation whose target is gone or changed is dropped, because a person's change takes precedence.
-//! So [`apply`] can be run again on newer bytes as often as needed; all operations but appending are idempotent.
+//! An edit is a list of [`Operation`]s. Each operation finds its target by content, never by position, and changes only
+//! the bytes of its target. An operation whose target is gone or changed is dropped, because a person's change takes
+//! precedence. So [`apply`] can be run again on newer bytes as often as needed; all operations but appending are
+//! idempotent.
 //!
-//! Targets are live lines only: a line in fenced code, a comment or the frontmatter is never ours, however much it
-//! looks like a reminder.
+//! Target lines are live lines only: a line in fenced code, a comment or the frontmatter is never a target, however
+//! much it looks like a reminder.
 
 use std::borrow::Cow;
 

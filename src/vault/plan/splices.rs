@@ -1,4 +1,4 @@
-//! Defines a splice, which replaces a range of a note's bytes: makes splices for a line, the end of a note and a
+//! Defines a splice, which replaces a range of a note's bytes. Makes splices for a line, the end of a note and a
 //! section, and applies them. Also defines the outcome of an operation. Pure.
 
 use std::borrow::Cow;

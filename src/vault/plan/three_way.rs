@@ -1,9 +1,9 @@
 //! Merges two texts with a common base line by line, so that no line of a person is lost. Pure.
 //!
-//! If the two texts changed different places, both changes stay. If they changed the same place, the lines of the
-//! first text stay, followed by those of the second ([`joined`]). [`carry_over`] is for a file that a swap has
-//! displaced: it merges the changes that another program made to that file after the swap. If that program and our
-//! write changed the same line, the program's line stays.
+//! If the two texts changed different places, both changes stay. If they changed the same place, the lines of the first
+//! text stay, followed by those of the second ([`joined`]). [`carry_over`] merges into a note the changes that another
+//! program made to a file after a swap displaced the file. If that program and this program's write changed the same
+//! line, the other program's line stays.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

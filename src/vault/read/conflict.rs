@@ -2,10 +2,12 @@
 //! files. Pure.
 //!
 //! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive, OneDrive,
-//! Seafile, Resilio Sync, Proton Drive, pCloud, rclone's bisync and Unison. A plain number or a computer's name at
-//! the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`, OneDrive's `NAME-DESKTOP-ABC1234.md`)
-//! counts as a conflicting copy only if the note without it exists. A person's own note with such a name then counts
-//! as a copy, too, because a missed conflicting copy would do more harm.
+//! Seafile, Resilio Sync, Proton Drive, pCloud, rclone's bisync and Unison.
+//!
+//! Some tools only add a plain number or a computer's name at the end: iCloud's `NAME 2.md`, Google Drive's `NAME
+//! (1).md`, OneDrive's `NAME-DESKTOP-ABC1234.md`. Such a file counts as a conflicting copy only if the note without the
+//! addition exists. A person's own note with such a name then counts as a copy, too, because a missed conflicting copy
+//! would do more harm.
 
 use unicode_normalization::UnicodeNormalization;
 

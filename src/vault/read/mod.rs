@@ -2,6 +2,7 @@
 //!
 //! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`WalkResult`], go out. Nothing is
 //! written, and no link is followed to a place outside of the vault.
+//!
 //! - [`root`]: the folder, through which every file is opened; this file: a file's metadata ([`Stat`]);
 //! - [`walk`]: lists every note once, by its real path;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.

@@ -1,8 +1,8 @@
 //! Lists every note of the vault exactly once, by its path with all links resolved.
 //!
-//! The walk goes from open folder to open folder and follows no link: the target of a link inside the vault is listed
-//! at its real place, and targets outside don't belong to the vault. So no loop and no duplicate is possible. An
-//! unreadable folder or file is reported, never left out in silence.
+//! The walk goes from open folder to open folder and follows no link. The target of a link inside the vault is listed
+//! at its real place; targets outside don't belong to the vault. So no loop and no duplicate is possible. An unreadable
+//! folder or file is reported, never left out in silence.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};

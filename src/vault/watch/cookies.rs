@@ -1,7 +1,7 @@
 //! Recognises cookies: files by which another process learns that the watcher has seen all earlier events.
 //!
-//! That process makes a file in a folder that is watched like those of the vault, so that the file's event enters the
-//! same queue. When the watcher takes this event from the queue, it has taken all earlier events, and reports that
+//! That process makes a file in a folder that is watched like those of the vault, so the file's event enters the same
+//! queue. When the watcher takes this event from the queue, it has taken all earlier events, and reports this
 //! ([`WatchEvent::CaughtUp`]). If the folder can't be watched, there are no cookies.
 
 use std::collections::BTreeSet;

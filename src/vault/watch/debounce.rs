@@ -1,6 +1,6 @@
-//! Debounces file events: reports a path at its first event, and all changed paths when no event has come for the
-//! time `settle`, or after five times that time at the latest. If a rescan is due, the collected events are dropped
-//! and the rescan is reported instead. Pure; time is an argument.
+//! Debounces file events. A path is reported at its first event. All changed paths are reported when no event has come
+//! for the time `settle`, or after five times that time at the latest. If a rescan is due, the collected events are
+//! dropped and the rescan is reported instead. Pure; time is an argument.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

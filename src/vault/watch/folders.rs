@@ -1,5 +1,5 @@
 //! Watches the folders of the vault: on Linux with one watch for each, elsewhere with one for all. A new folder with
-//! the old name of a moved one gets its own watch, too. Also detects a vault that is gone or replaced.
+//! the old name of a moved folder gets its own watch, too. Also detects a vault that is gone or replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -2,17 +2,17 @@
 //!
 //! An event says that something may have changed, not what: the receiver of [`WatchEvent::Dirty`] reads the note and
 //! compares. Folders are watched, not files, so that a save by rename or exchange is seen like any other. A new folder
-//! is watched first and walked then, because early writes into it have no event. A process that must not miss earlier
-//! events leaves a [cookie](cookies). If events may have been missed (the queue overflowed, a folder was moved, an hour
-//! has gone by) a rescan is asked for. A write through a hard link or a mapped file causes no event, so the sizes and
-//! times of all files are compared every three minutes. A vault that vanishes is reported as such and never as the
-//! removal of its notes.
+//! is watched first and walked then, because early writes into it have no event.
 //!
-//! Two tiers of errors: a folder that can't be watched is reported, and if the system allows no more watches, a
-//! rescan follows every minute; only [`Watcher::start`] can fail.
+//! A process that must not miss earlier events leaves a [cookie](cookies). If events may have been missed, a rescan is
+//! asked for: when the queue overflowed, a folder was moved, or an hour has gone by. A write through a hard link or a
+//! mapped file causes no event, so the sizes and times of all files are compared every three minutes. A vault that
+//! vanishes is reported as such and never as the removal of its notes.
 //!
-//! - `folders`: the watched folders, and the vault's presence; the daemon reacts to it (`daemon::scheduler`);
-//!   `debounce`: debouncing of events;
+//! A folder that can't be watched is reported. If the system allows no more watches, a rescan follows every minute.
+//! Only [`Watcher::start`] can fail.
+//!
+//! - `folders`: the watched folders, and the vault's presence; `debounce`: debouncing of events;
 //! - `stat_poll`: changes without an event;
 //! - `cookies`: files that prove that all earlier events were seen.
 

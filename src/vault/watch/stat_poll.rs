@@ -1,9 +1,9 @@
-//! Detects changes for which the system sends no event (network drives, hard links): compares the stats of all files
-//! with the last known stats. The watcher polls every three minutes, or less often if a poll is slow.
+//! Detects changes without an event (network drives, hard links): compares the stats of all files with the last known
+//! stats. The watcher polls every three minutes, or less often if a poll is slow.
 //!
 //! A write through a hard link outside of the vault, or into a file that is mapped into memory, causes no event. The
-//! last stat of each file is kept. If a poll finds another stat, the watcher's event may still be on its way: the
-//! file is reported only if no event comes first. Pure: stats come in.
+//! last stat of each file is kept. If a poll finds another stat, the watcher's event may still be on its way: the file
+//! is reported only if no event comes first. Pure: stats come in.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
