@@ -1,9 +1,9 @@
-//! Finds the lines in which two texts differ, and in replaced lines the words that differ. Formats the difference as
-//! a unified diff.
+//! Finds the lines in which two texts differ, and in replaced lines the words that differ. Formats the difference as a
+//! unified diff.
 //!
-//! The lines are replaced by numbers before they are compared (Myers' algorithm, with the heuristics of `similar`).
-//! So the generic code of `similar` is instantiated for one type only. Each instance takes a third of a megabyte in
-//! the binary, because it contains all algorithms of `similar`; its `TextDiff` would add three instances.
+//! The lines are replaced by numbers before they are compared (Myers' algorithm, with the heuristics of `similar`). So
+//! the generic code of `similar` is instantiated for one type only. Each instance takes a third of a megabyte in the
+//! binary, because it contains all algorithms of `similar`. The crate's `TextDiff` would add three instances.
 
 use std::borrow::Cow;
 use std::fmt::Write;

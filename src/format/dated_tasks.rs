@@ -1,8 +1,13 @@
 //! Finds open task lines that have a date in another program's form, without parsing the rest of the line.
 //!
-//! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
-//! (`@{2026-12-01}`) keep the date in the line. The line, the column and the date as written go out. Impossible dates
-//! (`📅 2026-02-30`) and lines that aren't UTF-8 are found, too.
+//! Three plugins keep the date in the line:
+//!
+//! - Tasks: `📅 2026-12-01`, `[due:: 2026-12-01]`;
+//! - Reminder: `(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`;
+//! - Kanban: `@{2026-12-01}`.
+//!
+//! The line, the column and the date as written go out. Impossible dates (`📅 2026-02-30`) and lines that aren't UTF-8
+//! are found, too.
 
 use super::{has_shape, lines, reminder, task};
 

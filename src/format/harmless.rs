@@ -1,12 +1,17 @@
-//! Makes text harmless in Obsidian: code that a plugin would run, a picture from elsewhere, the beginning of a comment,
-//! and a task become plain text.
+//! Makes text harmless in Obsidian: code that a plugin would run, pictures from elsewhere, beginnings of comments, and
+//! tasks become plain text.
 //!
-//! A text can come from anywhere; a query or a script in it would run with access to the whole vault, and the address
-//! of a picture can carry words of notes away as soon as the note is opened. Only the markers that are looked for are
-//! changed, visibly, by a character or a word: the language of a fence (```` ```text dataviewjs ````), the first
-//! character of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`), of a picture (`! […](https://…)`)
-//! and of a tag (`< img src="https://…">`). Lines inside of other blocks are changed, too, because parsers may disagree
-//! about where a block ends.
+//! A text can come from anywhere. A query or a script in the text would run with access to the whole vault. The address
+//! of a picture can carry words of notes away as soon as the note is opened.
+//!
+//! Only the markers that are looked for are changed, visibly, by a character or a word:
+//!
+//! - the language of a fence: ```` ```text dataviewjs ````;
+//! - the first character of an inline query: `` `\= …` ``;
+//! - the mark of a template: `<\% … %>`;
+//! - the mark of a picture or a tag: `! […](https://…)`, `< img src="https://…">`.
+//!
+//! Markers inside of other blocks are changed, too, because parsers may disagree about where a block ends.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,9 +1,12 @@
 //! Finds and strips characters that a model reads but a person doesn't see, such as direction marks, tag characters,
 //! fillers, and runs of variation selectors.
 //!
-//! A text can hide an instruction in them, or be displayed in another order than it is stored. Characters that writing
-//! needs are kept: a joiner between letters or in an emoji, one selector after its character, the flags of England,
-//! Scotland and Wales (they are written with tag characters).
+//! Such characters can hide an instruction, or display a text in another order than it is stored. Characters that
+//! writing needs are kept:
+//!
+//! - a joiner between letters or in an emoji;
+//! - one variation selector after its character;
+//! - the flags of England, Scotland and Wales, which are written with tag characters.
 
 use std::borrow::Cow;
 

@@ -1,19 +1,20 @@
 //! Splits a file into lines, and marks the live ones: those outside frontmatter, code and comments.
 //!
 //! A file is bytes. A line ends with LF or CRLF; the last line may have no terminator. A CR without LF is part of the
-//! text. A byte order mark at the start belongs to no line. A file always equals its mark, if any, followed by each
-//! line's text and terminator in order.
+//! text. A byte order mark at the start belongs to no line. A file always equals its byte order mark, if any, followed
+//! by each line's text and terminator in order.
 //!
 //! A line is *live* if it starts outside frontmatter, fenced code and comments. Only live lines can be a reminder, a
 //! commitment or a memory. The exact rules, as in `grammar/README.md`:
 //!
-//! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there is none.
-//!   (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
-//! - Fences: a fence opens with at least three backticks (no backtick after them) or tildes. It ends at a line with at
-//!   least as many of the same character, at the end of its list item or block quote, or at the end of the file. A
-//!   fence line isn't live either, unless it begins a list item. See [`FencedCode`].
-//! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't count, nor do
-//!   those between the first and the last double quote of a task line: `msg="50%% off"` opens nothing.
+//! - Frontmatter runs from a first line that is `---` to the next line that is `---`. Without that second line there is
+//!   no frontmatter. (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
+//! - A fence opens with at least three backticks (no backtick after them) or tildes. It ends at a line with at least as
+//!   many of the same character, or at the end of its list item, its block quote or the file. A fence line isn't live
+//!   either, unless it begins a list item. See [`FencedCode`].
+//! - A comment runs from `<!--` to `-->` or from `%%` to `%%`, or else to the end of the file. Markers in code spans
+//!   don't count. Nor do markers between the first and the last double quote of a task line: `msg="50%% off"` opens
+//!   nothing.
 //!
 //! Also reports a file that can't be split (UTF-16, or lines that end with CR alone), and computes the line that closes
 //! an open fence or comment. Time is linear in the number of bytes.

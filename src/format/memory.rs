@@ -1,8 +1,8 @@
 //! Parses notes of memories (`MEMORY.md`): `## Section` headings, and bullets that may begin with a `[timestamp] `.
 //! Also writes bullets.
 //!
-//! A bullet is a live line that starts with `- `, `* ` or `+ ` in the first column; the indented lines below it, and
-//! blank lines between them, belong to it. The grammar is `grammar/memory.abnf`.
+//! A bullet is a live line that starts with `- `, `* ` or `+ ` in the first column. The indented lines below that line,
+//! and blank lines between them, belong to the bullet. The grammar is `grammar/memory.abnf`.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -1,9 +1,9 @@
-//! Parses and writes every text format of the vault, one module for each format.
+//! Parses and writes the text formats of the vault's notes, one module for each format.
 //!
-//! Text comes in; values, or changed text, go out. Pure: no file, no clock. Parsing never fails: a line that isn't
-//! understood is left alone, and reported as a [`Finding`] if it looks like a failed attempt at the format. An edit
-//! changes the value that it means and no other byte. Most formats have a grammar (ABNF) in `grammar/`, with examples
-//! and conformance vectors; tests check the parsers against both.
+//! Text comes in; values, or changed text, go out. Pure: no file, no clock. Parsing a note never fails: a line that
+//! isn't understood is left alone, and reported as a [`Finding`] if it looks like a failed attempt at the format. An
+//! edit changes the value that it means and no other byte. Most formats have a grammar (ABNF) in `grammar/`, with
+//! examples and conformance vectors; tests check the parsers against both.
 //!
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working_memory`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;

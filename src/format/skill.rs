@@ -10,7 +10,7 @@
 //! Instructions for the model that uses the skill.
 //! ```
 //!
-//! `name` equals the name of the folder. A value is plain, quoted, or a block (`>`, `|`); a plain one may go on in
+//! `name` equals the name of the folder. A value is plain, quoted, or a block (`>`, `|`); a plain value may go on in
 //! indented lines. `metadata.secrets` names environment variables; this key is an extension of this program. Other keys
 //! are passed over. The grammar is `grammar/skill.abnf`. A skill with findings is shown, and never offered to a model.
 

@@ -1,7 +1,8 @@
 //! Parses and writes a struck-through fact, with the day until which it held and a link to its successor.
 //!
-//! `~~lives in Graz [[logs/…#^old]]~~ until 2026-05-01 [[logs/…#^new]]`. The words stay in place, so that history can
-//! be read and searched. The day is optional, because a person may strike a fact through by hand.
+//! A struck fact looks like `~~lives in Graz [[logs/…#^old]]~~ until 2026-05-01 [[logs/…#^new]]`. The words stay in
+//! place, so that history can be read and searched. The day is optional, because a person may strike a fact through by
+//! hand.
 
 use jiff::civil::Date;
 

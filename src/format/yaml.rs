@@ -4,7 +4,7 @@
 //! Headers are written by people, by Obsidian's property editor and by this program. A full YAML parser refuses a whole
 //! header for one odd line, and doesn't report the byte range of a value, which an edit needs. So each line is parsed
 //! on its own; lines of other shapes (lists, nested values, comments) are left alone. [`entries`] parses a whole header
-//! with its lists: `skills: [a, b]`, or the block form of Obsidian's property editor. Pure.
+//! with its lists, such as `skills: [a, b]` or the block form of Obsidian's property editor. Pure.
 
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
 //! Parses lines with a checkbox that a person ticks or declines, as in `Approvals.md` and `Inbox.md`.
 //!
-//! A line's bytes come in; its meaning, or a near miss with its place, goes out. Pure.
+//! A line's bytes come in. Its meaning goes out, or the place of the mistake if the line only looks like an attempt (a
+//! near miss). Pure.
 
 use serde::Serialize;
 

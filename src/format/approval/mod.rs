@@ -1,11 +1,13 @@
 //! Parses and writes lines of `Approvals.md`, each a question for permission: `- [ ] ap_K5V4M2J7Q2ZP
 //! until=2026-12-01T09:30Z brain=claude run="curl …"`.
 //!
-//! A tick (`[x]`) means yes, a minus (`[-]`) means no. A line with a `state` is closed, and its box is ignored. A
+//! A tick `[x]` means yes, a minus `[-]` means no. A line with a `state` is closed, and its checkbox is ignored. A
 //! question without an answer ends as `state=expired`, which doesn't count as a no. The command stands between quotes
-//! ([`quoted`]): it is read back byte for byte, fits on one line, and is shown in full, with line ends and invisible
-//! characters spelled out and Markdown escaped. [`parse`] finds a file's lines and near misses; [`Approval::to_line`]
-//! writes a line; [`with_state`] closes one in place. The grammar is `grammar/approval.abnf`.
+//! ([`quoted`]) on one line and is read back byte for byte. It is shown in full: line ends and invisible characters are
+//! spelled out, and Markdown is escaped.
+//!
+//! [`parse`] finds a file's lines and near misses (lines that only look like an attempt). [`Approval::to_line`] writes
+//! a line; [`with_state`] closes a line in place. The grammar is `grammar/approval.abnf`.
 
 pub(in crate::format) mod checkbox;
 pub(super) mod quote;

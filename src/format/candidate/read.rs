@@ -1,5 +1,5 @@
-//! Parses a line of `Inbox.md`. A line that looks like an attempt but has a mistake (a near miss) gives the mistake's
-//! place, reason and remedy. Pure.
+//! Parses a line of `Inbox.md`. If a line looks like an attempt but has a mistake (a near miss), the mistake's place,
+//! reason and remedy go out. Pure.
 
 use jiff::Timestamp;
 

@@ -1,5 +1,5 @@
-//! Parses the blocks of `COMMITMENTS.md`: the head and the text of each. Reports faults in a head, and ids that more
-//! than one block has. Pure.
+//! Parses the blocks of `COMMITMENTS.md`: the head and the text of each. Reports faults in a head, and ids that several
+//! blocks share. Pure.
 
 use std::ops::Range;
 

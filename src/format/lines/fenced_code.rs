@@ -1,8 +1,8 @@
 //! Finds a note's fenced code line by line, and follows the block quotes and list items in which code may stand. Pure.
 //!
 //! The rules are CommonMark's: a fence stands in its containers (block quotes, list items), and ends with them. A
-//! paragraph's lazy continuation line ends no container. HTML blocks are read as paragraphs, so a fence in one opens
-//! code.
+//! paragraph's lazy continuation line ends no container. HTML blocks are read as paragraphs, so a fence in an HTML
+//! block opens code.
 //!
 //! Time is linear in the number of bytes, because containers are followed to a fixed depth.
 

@@ -1,9 +1,9 @@
 //! Parses and writes logs, which are append-only: one file for each context window of a conversation, one Obsidian
 //! callout for each event.
 //!
-//! Every line of an event's text is prefixed by `> `, so it can't be taken for structure: a code fence, a `---` and a
-//! callout's own syntax come back byte for byte. An event ends with a block id on a line of its own, so that it can be
-//! linked. A reader may continue from the end of the last event that it saw ([`parse_from`]).
+//! Every line of an event's text is prefixed by `> `, so the text can't be taken for structure. A code fence, a `---`
+//! and a callout's own syntax come back byte for byte. An event ends with a block id on a line of its own, so that
+//! links can lead to the event. A reader may continue from the end of the last event that it saw ([`parse_from`]).
 //!
 //! ```text
 //! > [!user] 2026-01-30T14:23:55Z Alice
@@ -12,8 +12,9 @@
 //! ^01JGXYZ0000000000000000000
 //! ```
 //!
-//! An agent's event may end with a comment of facts on the answer ([`split_facts`]), which is no part of its text.
-//! Transcripts of other programs, in which each turn has a heading, are read too ([`parse_headings`]).
+//! An agent's event may end with a comment of facts on the answer, which is no part of the event's text
+//! ([`split_facts`]). Transcripts of other programs, in which each turn has a heading, are read too
+//! ([`parse_headings`]).
 //!
 //! - `path`: the path of a log; `read`: parses and writes events; `headings`: transcripts in which each turn has a
 //!   heading.

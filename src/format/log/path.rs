@@ -1,5 +1,6 @@
-//! Builds and parses paths of logs: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's
-//! session `logs/claude-code/<project>/<session>.md`, which a person may move to any folder below `logs/claude-code/`.
+//! Builds and parses paths of logs. A log stands at `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`. A coding
+//! agent's session stands at `logs/claude-code/<project>/<session>.md`; a person may move it to any folder below
+//! `logs/claude-code/`.
 
 use std::fmt;
 

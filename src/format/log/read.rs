@@ -1,8 +1,7 @@
-//! Parses and writes the events of a log, one callout each, with the line of facts at the end of an agent's event. Also
-//! recognises answers that only quote the notes.
+//! Parses and writes the events of a log, one callout each. Also recognises answers that only quote the notes.
 //!
-//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%` is a line of facts, after the event's
-//! text. Obsidian doesn't show it.
+//! An agent's event may have a line of facts after its text, which Obsidian doesn't show: `%% brain=claude
+//! model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%`.
 
 use jiff::Timestamp;
 

@@ -1,9 +1,10 @@
 //! Explains the fault of a line that looks like an attempt at a reminder: a wrong beginning, a stray word, an unknown
 //! or missing key. `values` explains the faults of a value.
 //!
-//! A line is such an attempt if it begins like an open task, even with errors in the checkbox, and contains a key of
-//! the grammar (`date=`, `time=`, `recur=`, `msg=`) or two misspelt keys. A line without a checkbox is one if it begins
-//! with a key and contains a second key. The first fault from left to right is named; a missing field comes last.
+//! A line is an attempt if it begins like an open task, even with errors in the checkbox, and contains a key of the
+//! grammar or two misspelt keys. The keys are `date=`, `time=`, `recur=` and `msg=`. A line without a checkbox is an
+//! attempt if it begins with a key and contains a second key. The first fault from left to right is named; a missing
+//! field comes last.
 
 use std::ops::Range;
 

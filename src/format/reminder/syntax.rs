@@ -1,7 +1,7 @@
 //! Parses a reminder line with nom: its fields with their places, or the first fault from left to right.
 //!
-//! The two edits of a line, adding an id and moving its schedule, work on the line's bytes and replace only that value.
-//! A line that isn't a valid reminder is returned as it is.
+//! The two edits of a line, adding an id and moving its schedule, work on the line's bytes and change nothing else. A
+//! line that isn't a valid reminder is returned as it is.
 
 use std::ops::Range;
 

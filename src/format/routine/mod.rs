@@ -10,10 +10,10 @@
 //! List the tasks that are due today.
 //! ```
 //!
-//! A routine runs only if its frontmatter says `enabled: true` and all of our keys are understood, because a misspelt
-//! budget must not mean no budget. Times are local to the vault's zone; `monthly` on the 31st means the last day of a
-//! shorter month. Other keys are passed over. `schedule` reads the schedule, `cron` its form with five fields; the
-//! grammar is `grammar/routine.abnf`.
+//! A routine runs only if its frontmatter says `enabled: true` and has no faulty or misspelt key of this format,
+//! because a misspelt budget must not mean no budget. Other keys are passed over. Times are local to the vault's zone;
+//! `monthly` on the 31st means the last day of a shorter month. `schedule` reads the schedule, `cron` its form with
+//! five fields; the grammar is `grammar/routine.abnf`.
 
 mod cron;
 mod schedule;

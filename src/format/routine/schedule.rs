@@ -1,5 +1,5 @@
-//! Parses the schedule of a routine (`weekdays 08:00`, `every 2h`, five cron fields), lists the local times at which it
-//! comes on a day, and renders it in words. Pure.
+//! Parses the schedule of a routine, such as `weekdays 08:00`, `every 2h` or five cron fields. Lists the local times at
+//! which the schedule comes on a day, and renders the schedule in words. Pure.
 
 use std::{fmt, str::FromStr};
 

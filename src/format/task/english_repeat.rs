@@ -1,8 +1,8 @@
 //! Parses recurrence in English, as Tasks and Reminder write it: `every 2 weeks on Monday, Thursday when done`.
 //!
-//! The words are those of rrule's English. An unknown word is refused with a reason. So is an end of the recurrence
-//! (`until`, `for 3 times`), because Tasks ignores it. [`reminder_toast`] parses the smaller language of Reminder
-//! Toast.
+//! The words are those of rrule's English. An unknown word is refused with a reason. An end of the recurrence (`until`,
+//! `for 3 times`) is refused, too, because Tasks ignores such an end. [`reminder_toast`] parses the smaller language of
+//! Reminder Toast.
 
 use crate::format::{MONTHS_LOWER, WEEKDAYS_LOWER};
 

@@ -1,5 +1,5 @@
-//! Parses the parts that task lines of all plugins share: a list item with a checkbox (`- [ ] text`, also inside a
-//! callout), its fields, and the dates and times in them.
+//! Parses the parts that task lines of all plugins share: the list item with its checkbox (also inside a callout), and
+//! fields with dates and times.
 
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
 //! Parses the date marks and fields of the plugins Reminder, Reminder Toast, Kanban, Tasks and Dataview in a task line.
 //!
-//! Reminder: `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside. Reminder Toast:
-//! `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`, and our own `@snooze(2026-12-01 10:00)`.
-//! Kanban: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`, with the triggers and formats of its settings.
-//!
-//! Tasks' emoji fields stand at the line's end, in any order, perhaps with tags between them: `Pay rent 🔁 every month 📅
-//! 2026-12-01`. A field with other words after it is text. A time may follow any date, as in Reminder (`⏰ 2026-12-01
-//! 09:30`). An impossible date (`📅 2026-02-30`) is text, and so is everything before it. Dataview's fields say the
-//! same, in brackets or parentheses, anywhere in the line: `Pay rent [repeat:: every month] [due:: 2026-12-01]`;
-//! `reminder` (or the name in Reminder's settings) is the time of the notification.
+//! - Reminder: `(@2026-12-01 09:30)`, `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside.
+//! - Reminder Toast: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`. vault-agent adds its
+//!   own `@snooze(2026-12-01 10:00)`.
+//! - Kanban: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`, with the triggers and formats of its settings.
+//! - Tasks: emoji fields at the line's end, in any order, perhaps with tags between them: `Pay rent 🔁 every month 📅
+//!   2026-12-01`. A field with other words after it is text. A time may follow any date, as in Reminder (`⏰ 2026-12-01
+//!   09:30`). An impossible date (`📅 2026-02-30`) is text, and so is everything before it.
+//! - Dataview: the fields of Tasks, in brackets or parentheses, anywhere in the line: `Pay rent [repeat:: every month]
+//!   [due:: 2026-12-01]`. The field `reminder` (or the name in Reminder's settings) is the time of the notification.
 
 use std::ops::Range;
 

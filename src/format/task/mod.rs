@@ -1,10 +1,15 @@
 //! Reads task lines in the forms of other plugins: their words, their times, their recurrence.
 //!
-//! Five forms are read: Tasks (`📅 2026-12-01`), the same as Dataview fields (`[due:: 2026-12-01]`), Reminder
-//! (`(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast), Kanban (`@{2026-12-01} @@{09:30}`) and
-//! TaskNotes (each task a note, with its fields in the frontmatter; [`note`]). A line is parsed by all forms at once;
-//! only tasks in enabled forms ([`Rules::on`]) are notified. [`Rules`] also holds the settings of the plugins that
-//! change a form.
+//! Five forms are read:
+//!
+//! - Tasks: `📅 2026-12-01`;
+//! - Tasks with Dataview fields: `[due:: 2026-12-01]`;
+//! - Reminder: `(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast;
+//! - Kanban: `@{2026-12-01} @@{09:30}`;
+//! - TaskNotes: each task is a note, with its fields in the frontmatter ([`note`]).
+//!
+//! A line is parsed by all forms at once; only tasks in enabled forms ([`Rules::on`]) are notified. [`Rules`] also
+//! holds the settings of the plugins that change a form.
 //!
 //! - [`mod@field`]: the list item with its box, and the syntax of a field; [`marker`]: the fields of each form, with
 //!   their places in the line;

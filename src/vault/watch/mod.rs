@@ -5,9 +5,9 @@
 //! is watched first and walked then, because early writes into it have no event.
 //!
 //! A process that must not miss earlier events leaves a [cookie](cookies). If events may have been missed, a rescan is
-//! asked for: when the queue overflowed, a folder was moved, or an hour has gone by. A write through a hard link or a
-//! mapped file causes no event, so the sizes and times of all files are compared every three minutes. A vault that
-//! vanishes is reported as such and never as the removal of its notes.
+//! asked for, for example when the queue overflowed, a folder was moved, or an hour has gone by. A write through a hard
+//! link or a mapped file causes no event, so the sizes and times of all files are compared every three minutes. A vault
+//! that vanishes is reported as such and never as the removal of its notes.
 //!
 //! A folder that can't be watched is reported. If the system allows no more watches, a rescan follows every minute.
 //! Only [`Watcher::start`] can fail.
