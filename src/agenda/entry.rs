@@ -1,5 +1,5 @@
-//! Defines the agenda's values: an entry (a reminder, follow-up, task or routine at one time, with its state), and the
-//! interval of instants that a range of days covers.
+//! Defines the agenda's values. An entry is a reminder, follow-up, task or routine at one time, with its state. Also
+//! defines the interval of instants that a range of days covers.
 
 use std::collections::BTreeMap;
 

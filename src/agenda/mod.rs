@@ -3,8 +3,9 @@
 //! The vault's notes, a [`Scanner`] for tasks and, for past times, the delivery journal come in; entries go out.
 //! Reminders and follow-ups are read at each call; the scanner reads only changed notes. Nothing is written, and no
 //! notification is sent.
-//! - [`upcoming_items`]: the next reminders and tasks, for `status` and Discord's `/status`; [`late_and_coming`]: the
-//!   unsent items of the last 30 days, and all other entries from then to a week from now;
+//!
+//! - [`upcoming_items`]: the next reminders and tasks, for `status` and Discord's `/status`;
+//! - [`late_and_coming`]: the unsent items of the last 30 days, and all other entries from then to a week from now;
 //! - [`range`](mod@range): all entries of a range of days, with repeats and runs of routines, for `agenda` and a
 //!   calendar; [`entry`]: the types of an agenda.
 

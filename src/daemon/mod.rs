@@ -2,18 +2,19 @@
 //!
 //! Events of the watcher come in; passes, snapshots, answers and one small report file go out. [`serve`] takes the lock
 //! of [`crate::instance`], watches, and runs one loop and the parts beside it:
+//!
 //! - [`scheduler`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes;
-//!   `phrasing` asks a brain for the wording of reminders that are soon due, beside the passes;
-//! - [`part`]: the interface of a part, a task that gets the same events on a channel; [`parts`](mod@parts): one file a
-//!   part;
+//! - `phrasing`: asks a brain for the wording of reminders that are soon due, beside the passes;
+//! - [`part`]: the interface of a part, a task that gets the same events on a channel; [`parts`](mod@parts): one file
+//!   for each part;
 //! - [`assistant`]: the assistant that the Discord part answers with.
 //!
-//! Errors have two tiers. A fault of a note, a message or a part is reported (log, `status`), and the loop goes on. The
-//! process ends only at the start: if the lock is held or can't be used, or if the vault can't be watched. A stop
-//! (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored, a reader of the console that goes away) ends everything within a
-//! second, without cleaning up: the state on disk is enough for the next start.
+//! A fault of a note, a message or a part is reported (log, `status`), and the loop goes on. A fault ends the process
+//! only at the start: if the lock is held or can't be used, or if the vault can't be watched. A stop (SIGTERM, Ctrl-C,
+//! a SIGHUP that isn't ignored, a reader of the console that goes away) ends everything within a second. Nothing is
+//! cleaned up: the state on disk is enough for the next start.
 //!
-//! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
+//! Never here: rules about due items, texts of notifications, texts of answers. Other modules decide those.
 
 #[cfg(feature = "assistant")]
 mod assistant;

@@ -1,12 +1,18 @@
-//! Runs a pass of the scheduler every minute, earlier if the last pass or the editor requests it, and after a change
-//! of the reminders, the follow-ups, the settings or another machine's deliveries.
+//! Runs a pass of the scheduler every minute, and earlier on request of the last pass or of the editor. A change of the
+//! reminders, the follow-ups, the settings or another machine's deliveries also causes a pass.
 //!
-//! The loop keeps no schedule, only four instants: the next minute's boundary, the next pass that the last pass
-//! requested (for a retry, a note that was still being changed, or another process's pass that was going on), the next
-//! pass that a change requested, and the editor's next check of a note that it wrote. It sleeps to the earliest of
-//! them, never for long ([`Ticker`]), and each leads to a pass that reads the notes again. Nothing fires while the
-//! vault's folder is gone. If the console is the primary notifier, the daemon ends when the reader of its standard
-//! output ends, as in `vault-agent run | head`; due items that were not sent stay due for the next start.
+//! The loop keeps no schedule, only four instants:
+//!
+//! - the next minute's boundary;
+//! - the next pass that the last pass requested: for a retry, for a note that was still being changed, or because
+//!   another process's pass was going on;
+//! - the next pass that a change requested;
+//! - the editor's next check of a note that it wrote.
+//!
+//! The loop sleeps to the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes
+//! again. Nothing fires while the vault's folder is gone. If the console is the primary notifier, the daemon ends when
+//! the reader of its standard output ends, as in `vault-agent run | head`. Due items that were not sent stay due for
+//! the next start.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

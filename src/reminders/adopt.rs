@@ -1,9 +1,13 @@
 //! Turns lines of other notes into reminders: dated tasks of other plugins, and stray reminder lines. Pure.
 //!
-//! A reminder line moves whole. A task stays where it is, as a task without a date: its date, time and recurrence
-//! become a line of the note of reminders, and no other byte of it changes. A task that a reminder line can't express
-//! (every two weeks, a time that has passed) stays as it is, and is listed with the reason. So does a task that is due
-//! within a few minutes, or due and not notified yet: the task and the new reminder could both be notified.
+//! A reminder line moves whole. A task stays where it is, as a task without a date. Its date, time and recurrence
+//! become a line of the note of reminders, and no other byte of the task changes.
+//!
+//! Two kinds of tasks stay as they are, and are listed with the reason:
+//!
+//! - a task that a reminder line can't express (every two weeks, a time that has passed);
+//! - a task that is due within a few minutes, or due and not notified yet: the task and the new reminder could both be
+//!   notified.
 
 use jiff::{SignedDuration, Timestamp, civil};
 

@@ -1,5 +1,5 @@
-//! Finds faults in a note of reminders: lines that look like attempts at a reminder but can't be parsed, lines that stand
-//! more than once, and ids that different reminders share. Pure.
+//! Finds faults in a note of reminders. Pure. The faults are lines that look like attempts at a reminder but can't be
+//! parsed, lines that stand more than once, and ids that different reminders share.
 
 use std::collections::HashMap;
 

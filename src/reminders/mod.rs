@@ -1,4 +1,5 @@
-//! Adds, changes, removes, lists and previews reminders. `Reminders.md` is the only place where reminders are kept.
+//! Adds, changes, removes, lists and previews reminders. The note of reminders (`Reminders.md`) is the only place where
+//! reminders are kept.
 //!
 //! Each call reads the note again. [`plan`] (pure) computes the changed lines, usually one. [`vault::Editor`] finds the
 //! old lines by their bytes and replaces them. Nothing here sends a message; [`crate::deliver`] does.

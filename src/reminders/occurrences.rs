@@ -1,11 +1,12 @@
-//! Changes one occurrence of a recurring reminder and leaves the others as they are: skips it, moves it, or snoozes it.
+//! Skips, moves or snoozes one occurrence of a reminder, and leaves the other occurrences as they are.
 //!
-//! The changed occurrence is the first that wasn't sent yet. That is the due one, if it was missed or still waits (for
-//! its notifier, or for the end of quiet hours or of a pause); otherwise it is the next one. So the changed occurrence
-//! is never sent at its old time as well, and no later occurrence is lost.
+//! The changed occurrence is the first that wasn't sent yet. An occurrence that is due comes first if it was missed or
+//! still waits (for its notifier, or for the end of quiet hours or of a pause). Otherwise the next occurrence is
+//! changed. So the changed occurrence is never sent at its old time as well, and no later occurrence is lost.
 //!
-//! If a snoozed reminder was notified already, it comes once more: a one-off under its own id, a recurring one in a
-//! line of its own, whose id follows from the recurring line, so that a second Snooze and Done find it.
+//! If a snoozed reminder was notified already, it comes once more. A one-off comes under its own id. A recurring
+//! reminder comes in a line of its own, whose id follows from the recurring line, so that a second Snooze and Done find
+//! it.
 
 use jiff::{Timestamp, civil};
 

@@ -1,5 +1,5 @@
-//! Plans the change of one reminder line, without writing it: the text of a new or changed line (date, time, words,
-//! recurrence), or the removal of a line. Pure.
+//! Plans the change of one reminder line, without writing it. The plan is the text of a new or changed line (date,
+//! time, words, recurrence), or the removal of a line. Pure.
 
 use jiff::civil;
 

@@ -1,5 +1,5 @@
-//! Computes the occurrence that is due at an instant, and the one after it. An occurrence that was missed while the
-//! machine was off is due, too.
+//! Computes the occurrence that is due at an instant, and the next one after that instant. An occurrence that was
+//! missed while the machine was off is due, too.
 //!
 //! Any occurrence up to the instant is due, however old. Several missed occurrences of a series become one: the latest,
 //! with the number of the earlier ones ([`DueReminder::missed`]). The caller says which occurrences were sent

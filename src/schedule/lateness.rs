@@ -1,10 +1,10 @@
-//! Decides whether a reminder counts as missed, and whether missed ones are combined in one message (a digest).
+//! Decides whether a reminder counts as missed, and whether missed reminders are combined in one message (a digest).
 //!
 //! A reminder counts as missed if it is more than five minutes late. Missed reminders make a digest if their number
 //! exceeds `digest_over`, or if one of them is later than `digest_after_hours`.
 //!
-//! Lateness doesn't decide whether a reminder is sent: everything at or before now is due, and the delivery journal
-//! never sends a key twice. So a clock that jumps forward or back loses and repeats nothing.
+//! Lateness doesn't decide whether a reminder is sent: everything at or before now is due, and a key that the delivery
+//! journal has as sent is never sent again. So a clock that jumps forward or back loses and repeats nothing.
 
 use jiff::SignedDuration;
 

@@ -4,21 +4,21 @@
 //! Pure: no clock, no file, no zone database of the machine. The zones come from the IANA database bundled with jiff
 //! ([`database_version`]), so the same lines have the same instants on every machine.
 //!
-//! A reminder line holds a *local* date and time. The engine never adds seconds to an instant: it steps civil dates
-//! ([`Series`]) and converts each one by itself to an instant in the zone ([`resolve`]), so a recurrence keeps its
-//! local time of day across clock changes. Three rules in which other tools differ:
+//! A reminder line holds a *local* date and time. The engine never adds seconds to an instant. It steps civil dates
+//! ([`Series`]) and converts each date by itself to an instant in the zone ([`resolve`]). So a recurrence keeps its
+//! local time of day across clock changes. Three rules differ from those of other tools:
 //!
 //! - A local time that the clocks skip becomes the first valid minute after the gap (not the time shifted by the gap's
 //!   length). A local time that occurs twice means its first occurrence.
-//! - A monthly reminder on a day that the month lacks comes on its last day (RFC 7529 `SKIP=BACKWARD`) and returns to
-//!   the day that was meant, which `day=` remembers.
+//! - A monthly reminder on a day that the month lacks comes on the month's last day (RFC 7529 `SKIP=BACKWARD`). It then
+//!   returns to the day that was meant, which `day=` remembers.
 //! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's occurrence of a daily
-//!   reminder comes at the first minute of the next day. If the next day's own occurrence falls on that very instant
+//!   reminder comes at the first minute of the next day. If the next day's own occurrence falls on the same instant
 //!   (`time=00:00`), the two are one occurrence with the later date. So a reminder never has two notifications at one
 //!   instant, and the earlier date doesn't count as missed.
 //!
-//! A reminder that began in year 1 costs hardly more than one of yesterday: the index of the occurrence at an instant is
-//! computed, never searched from the start.
+//! The index of the occurrence at an instant is computed, never searched from the start, so an old reminder costs
+//! hardly more than a new one.
 //!
 //! - `zone`: zones, from local time to instants, and the check of the zones' data;
 //! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: the dates of other plugins' task lines;

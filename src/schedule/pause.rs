@@ -1,4 +1,5 @@
-//! Decides whether a pause of unasked work is in force at an instant.
+//! Decides whether a pause is in force at an instant, and describes the pause in words. A pause stops the work that the
+//! program does unasked; it stops reminders and follow-ups only if it says so.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -2,7 +2,7 @@
 //!
 //! A first date, a time of day and a recurrence (none, daily, weekly, monthly) come in; the local date and time at any
 //! index go out. A monthly reminder on a day that a month lacks comes on the last day of that month. Each date is
-//! computed from the first one, never from the one before, so the day of the month doesn't drift.
+//! computed from the first date, never from the date before, so the day of the month doesn't drift.
 
 use jiff::Span;
 use jiff::civil::{Date, DateTime, Time};

@@ -6,7 +6,7 @@
 //!
 //! The rules for clock changes are those of reminders. A local time that the clocks skip becomes the first valid minute
 //! after the gap. A local time that occurs twice means its first occurrence. If several local times have the same
-//! instant, they are one occurrence with the latest local time. No occurrence is lost, and none is repeated.
+//! instant, they are one occurrence with the latest local time.
 
 use jiff::civil::{Date, Time};
 use jiff::{Span, Timestamp};

@@ -1,14 +1,14 @@
 //! Finds time zones by their IANA name, in the bundled database alone. Also resolves local times to instants, by the
-//! rules of [`crate::format::task::local_time`] for times that the clocks skip or show twice, and compares the
-//! database with another one, for `doctor`.
+//! rules of [`crate::format::task::local_time`] for times that the clocks skip or show twice.
 //!
 //! The machine's own zone files are never read: they may be years old, and the results would differ from machine to
 //! machine.
 //!
-//! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a
-//! release of its own; `doctor` shows the dates at which the two differ for the user's zone. `tools/build/zones.rs`
-//! writes chrono-tz's dates into a text when the program is built. Linked into the program, chrono-tz's own tables
-//! would have a pointer for each clock change, and relocating these pointers would take a sixth of each start.
+//! Governments change their clocks at a few weeks' notice, so zone data can be out of date. Therefore `doctor` compares
+//! the database with that of chrono-tz, and shows the dates at which the two differ for the user's zone.
+//! `tools/build/zones.rs` writes chrono-tz's dates into a text when the program is built. chrono-tz itself is not
+//! linked: its tables have a pointer for each clock change, and relocating these pointers would take a sixth of each
+//! start.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};

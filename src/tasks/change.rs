@@ -1,14 +1,17 @@
 //! Completes or snoozes a task of an Obsidian plugin in a note's bytes. Pure.
 //!
 //! A task is found by its id among the note's present lines. Completing does what the plugin does:
+//!
 //! - Tasks and Reminder: ticks the line (Tasks: removes it if its 🏁 says `delete`), and adds the next line of a
 //!   recurring task;
-//! - Kanban: ticks the line; Reminder Toast: moves the date of a recurring task;
+//! - Kanban: ticks the line;
+//! - Reminder Toast: moves the date of a recurring task;
 //! - TaskNotes, where a task is a whole note: without a recurrence, sets the status for done and the date of
 //!   completion. A recurring task keeps its status. Its planned day (or today, if it recurs from its completion) joins
 //!   its completed days. Its dates move to the first day of the rule that isn't past, completed or skipped.
 //!
-//! A snoozed task is parsed again and must notify at its new time. The next line must have the same words.
+//! A snoozed task is parsed again and must notify at its new time. The next line of a recurring task must have the same
+//! words.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Reads the settings of task plugins from the vault's folder `.obsidian`, such as formats of dates, names of
-//! properties, and the checkbox marks of open tasks.
+//! Reads the settings of task plugins from the vault's folder `.obsidian`: formats of dates, names of properties, the
+//! checkbox marks of open tasks.
 
 use serde::Deserialize;
 use serde_json::Value;

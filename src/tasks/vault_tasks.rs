@@ -2,9 +2,9 @@
 //! (`vault::edit`) writes each change.
 //!
 //! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
-//! stands for the task with the same words, if there is exactly one. Two tasks of one note that have the same words and
-//! different times share one id; a time after the id selects one of them (`task_…@2026-12-05T09:00`), and without a
-//! time none is changed.
+//! stands for the task with the same words, if there is exactly one. Two tasks of one note with the same words and
+//! different times share one id. A time after the id selects one of them (`task_…@2026-12-05T09:00`); without a time
+//! neither is changed.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,10 +1,11 @@
-//! Runs the parts of the daemon beside its loop, one file each. Each gets all events, applies changed settings itself,
-//! and never ends the daemon.
+//! Runs the parts of the daemon beside its loop, one file each. Each part gets all events, applies changed settings
+//! itself, and never ends the daemon.
 //!
 //! - [`history`], [`index`], [`follow`]: snapshots of people's changes, the index, other programs' folders;
 //! - [`recall`], [`question_socket`]: the loaded searcher, and the owner's socket on which other processes query it;
 //! - [`capture`], [`summaries`], [`working`]: questions of the inbox, summaries, working memory;
-//! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page; [`machines`]: the other machines.
+//! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the web page; [`machines`]: the other
+//!   machines.
 
 mod capture;
 #[cfg(feature = "assistant")]

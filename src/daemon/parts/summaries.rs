@@ -1,10 +1,12 @@
 //! Checks logs for due summaries after they have grown by enough, and writes those summaries.
 //!
-//! For a new message only the log's size is checked: a log holds at most one token for every four bytes, so a small
+//! For a new message only the log's size is checked. A log holds at most one token for every four bytes, so a small
 //! growth can't make a summary due, and the log isn't read. Of a log with summaries, each appended text is read, to
-//! find edited or deleted events. All logs of enough size, and all with summaries, are checked at the start, after
-//! changed settings, after lost events and after a pause; a log is checked after one of its summaries was deleted.
-//! One log is read at a time, and no other part waits for it.
+//! find edited or deleted events.
+//!
+//! All logs of enough size, and all logs with summaries, are checked at the start, after changed settings, after lost
+//! events and after a pause. A log is also checked after one of its summaries was deleted. One log is read at a time,
+//! and no other part waits for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek, SeekFrom};
