@@ -4,7 +4,8 @@
 //!
 //! Each formula is one function with its source in its comment; the tests compare them with values that were computed
 //! by hand. For scores between the two thresholds the source leaves the decision open. This program then asks a person,
-//! even if `[capture] auto` names the category. Only a score of [`ADMIT`] or more may be kept without a question.
+//! even if `[capture] auto` names the category. Only a candidate with a score of [`ADMIT`] or more may be kept without
+//! a question.
 
 use std::collections::HashSet;
 

@@ -1,10 +1,10 @@
-//! Finds which candidates for the inbox are known already, and whether one replaces or extends a known fact. Pure;
-//! vectors have unit length.
+//! Finds which candidates for the inbox are known already, and whether a candidate replaces or extends a known fact.
+//! Pure; vectors have unit length.
 //!
 //! The thresholds and the rules of the categories are those of source 002 (see `ARCHITECTURE.md`), "Auto-capture". The
 //! verdict of a brain, if there is one, is applied as far as the category's rule allows. Otherwise [`verdict_by_words`]
-//! compares the words: a candidate that adds nothing is skipped, another value of the same attribute replaces the fact,
-//! and further details are added to it.
+//! compares the words. A candidate that adds nothing is skipped, a candidate with another value of the same attribute
+//! replaces the fact, and a candidate with further details extends the fact.
 
 use crate::capture::DedupVerdict;
 use crate::format::candidate::{Category, FactChange};

@@ -1,15 +1,16 @@
-//! Writes questions to the inbox, a note with one line for each candidate, and carries out a person's answers: keep,
-//! keep in other words, or decline. Each question is also recorded in the note when it is asked. The record outlives
-//! the line, so a declined candidate isn't asked again.
+//! Writes questions to the inbox, a note with one line for each candidate. Carries out a person's answers: keep, keep
+//! in other words, or decline. Each question is also recorded in the note when it is asked. The record outlives the
+//! line, so a declined candidate isn't asked again.
 //!
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a candidate takes two edits with one
-//! [`OPERATION`], which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source,
-//! then the line is removed from the inbox. After a crash between the two, the next run finds the fact in `MEMORY.md`
-//! and only removes the line. The operation's name contains a hash of the line, so after a crash the second edit gets
-//! the same name as the first.
+//! [`OPERATION`], which `undo` takes back together. The first edit writes the fact into `MEMORY.md` with a link to its
+//! source; the second edit removes the line from the inbox. After a crash between the two, the next run finds the fact
+//! in `MEMORY.md` and only removes the line. The operation's name contains a hash of the line, so after a crash the
+//! second edit gets the same name as the first.
 //!
-//! Before an answer is carried out, the question's box is emptied, by an edit that `undo` skips. So `undo` restores the
-//! question with an empty box. With a ticked box the next run would carry out the same answer again.
+//! Before an answer is carried out, the question's checkbox is emptied, by an edit that `undo` skips. So `undo`
+//! restores the question with an empty checkbox. If the checkbox were ticked, the next run would carry out the same
+//! answer again.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,11 +1,13 @@
 //! Captures facts: finds them in conversations and asks a person, with a quote, whether to keep them.
 //!
 //! New turns of logs come in; questions go to the note of the inbox, and kept facts to `MEMORY.md`. Candidates come
-//! from people's own words, never from injected memory, tools or the assistant's words. In the order of the steps:
+//! from people's own words, never from injected memory, tools or the assistant's words. The files, in the order of the
+//! steps:
+//!
 //! - [`new_turns`]: new turns of logs; [`sentences`]: their sentences, phrases and quotes. Pure;
 //! - [`find`]: candidates by rules; [`brain_learner`]: candidates by a brain;
-//! - [`propose`]: the questions of one turn, after a check for duplicates ([`dedup`]) and scores ([`admission`]);
-//!   [`question_builder`]: the same for one turn after another, and the choice of the best questions;
+//! - [`propose`]: the questions of one turn, after a check for duplicates in [`dedup`] and scores of [`admission`];
+//! - [`question_builder`]: the questions of several turns, and the choice of the best questions;
 //! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note.
 //!
 //! Finding by rules, removing duplicates and scoring are pure. The note is the whole state of the questions, so that a

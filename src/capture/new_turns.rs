@@ -1,10 +1,11 @@
 //! Finds new turns in logs, by the position up to which each log was read.
 //!
 //! Logs are only appended to, also when a message is edited or deleted, so one position for each log is enough. The
-//! positions stand in a small file of the state directory. If that file is lost, reading begins at the present ends
-//! of the logs; candidates that were found earlier are still in the inbox note. A person's own words become a
-//! [`PersonTurn`]; text of the assistant, of tools and of injected memories is skipped, and so are quoted and
-//! forwarded lines and fenced code within a person's message.
+//! positions stand in a small file of the state directory. If that file is lost, reading begins at the present ends of
+//! the logs; candidates that were found earlier are still in the inbox note.
+//!
+//! A person's own words become a [`PersonTurn`]. Text of the assistant, of tools and of injected memories is skipped.
+//! So are quoted and forwarded lines and fenced code within a person's message.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Makes questions for a person from the candidates of one turn: removes duplicates, applies the scores, and decides by
+//! Makes questions for a person from the candidates of one turn. Removes duplicates, applies the scores, and decides by
 //! the category whether a known fact is replaced or extended. Pure; the vectors are the built-in model's.
 
 use jiff::Timestamp;

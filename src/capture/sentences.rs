@@ -1,5 +1,5 @@
-//! Splits a text of any language into sentences (without code and quotations) and into content words, and matches
-//! phrases among those words. Pure.
+//! Splits a text of any language into sentences (without code and quotations) and into content words. Matches phrases
+//! among those words. Pure.
 //!
 //! Also checks that a candidate's quote occurs in the block of the log that the candidate names; a candidate that fails
 //! the check is never put to a person.

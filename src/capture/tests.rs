@@ -1,4 +1,5 @@
-//! Prints the figures of capture. Run it with `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
+//! Prints the figures of capture. Run the figures with `CAPTURED=FILE cargo test --lib capture::tests -- --ignored
+//! --nocapture`.
 //!
 //! Each line of the file is a JSON array: the output of `inbox scan --dry-run --json` for one vault.
 //! `benches/capture/locomo.py` writes such a file: its third argument is the path.

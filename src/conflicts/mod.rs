@@ -1,9 +1,9 @@
-//! Merges sync tools' conflict copies into their notes: makes a plan that is shown first, then carries it out as one
-//! operation that can be undone.
+//! Merges sync tools' conflict copies into their notes. A plan is shown first, then carried out as one operation that
+//! can be undone.
 //!
-//! A copy is recognised by its name. It is merged line by line (`three_way_merge`), with a base from history
-//! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the
-//! merge runs again, and the copy alone is removed. History keeps the copy.
+//! A copy is recognised by its name. The copy is merged line by line (`three_way_merge`), with a base that
+//! [`choose_base`] finds in the history. The note is written first, then the copy is removed. If the program is killed
+//! in between, the merge runs again, and only removes the copy. The history keeps the copy.
 //!
 //! - [`Finder`]: searches for copies; [`reminder_lines`]: the lines of one reminder on both sides;
 //! - this file: recognising copies, the plan, carrying it out.

@@ -1,5 +1,7 @@
-//! Makes the two sides' lines of one reminder equal where a merge by lines would keep both: if only one line has an
-//! id, or if one side changed the time (as the scheduler does after a notification) and the other the words. Pure.
+//! Makes the two sides' lines of one reminder equal where a merge by lines would keep both. Pure. There are two cases:
+//!
+//! - only one line has an id;
+//! - one side changed the time, as the scheduler does after a notification, and the other side changed the words.
 
 use std::collections::{HashMap, HashSet};
 

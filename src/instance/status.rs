@@ -1,8 +1,8 @@
-//! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and
-//! `doctor`. Also reads and writes the report of the last `tick` that ran without a daemon.
+//! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and `doctor`.
+//! Also reads and writes the report of the last `tick` that ran without a daemon.
 //!
-//! The file is only a report. The daemon's lock decides whether one runs, never this file. The time of the last pass
-//! shows a daemon that holds the lock and does nothing.
+//! The file is only a report. The daemon's lock decides whether a daemon runs, never this file. If a daemon holds the
+//! lock and does nothing, the time of the last pass shows this.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Communicates with the engine (the shared store) for [`Machines`]: reads entries, makes and renews claims, marks
-//! them as sent or dropped, and sleeps until the next step is due.
+//! Communicates with the engine (the shared store) for [`Machines`]. Reads entries, makes and renews claims, and marks
+//! claims as sent or dropped. Sleeps until the next step is due.
 
 use std::time::Duration;
 

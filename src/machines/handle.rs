@@ -1,10 +1,11 @@
-//! Defines [`Machines`], a handle that is cheap to clone: the rest of the program asks it whether this machine may
-//! send.
+//! Defines [`Machines`], a handle that is cheap to clone. The rest of the program asks the handle whether this machine
+//! may send.
 //!
-//! Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is stored. A process that works
-//! beside the daemon ([`Machines::beside`]) makes no claims, so work that needs a claim waits for the daemon. The
-//! daemon joins ([`Machines::join`]) and runs [`Machines::drive`], which communicates with the engine. The handle
-//! answers from the entries that were read last, so it never waits.
+//! Without `[machines]` in the settings, everything is allowed at once and nothing is stored ([`Machines::alone`]). A
+//! process that works beside the daemon makes no claims, so work that needs a claim waits for the daemon
+//! ([`Machines::beside`]). The daemon joins ([`Machines::join`]) and runs [`Machines::drive`]; that function
+//! communicates with the engine, the shared store. The handle answers from the entries that were read last, so it never
+//! waits.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

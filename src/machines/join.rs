@@ -1,6 +1,6 @@
-//! Carries out a person's requests about this machine and the shared store: checks whether the machine may join,
-//! makes a trial claim, accepts a restored store, and removes the machine. Also defines the request, sent to the
-//! daemon, that this machine becomes the voice.
+//! Carries out a person's requests about this machine and the shared store. Checks whether the machine may join, makes
+//! a trial claim, accepts a restored store, and removes the machine. Also defines the request to the daemon that this
+//! machine becomes the voice (the machine that speaks on Discord).
 //!
 //! The checks compare the machines' wall clocks. No right to send depends on that comparison.
 

@@ -1,5 +1,6 @@
-//! Makes the report of `vault-agent machines --json` from the entries in the shared store: each machine, the voice,
-//! open claims. Also adds the methods of [`Machines`] that only read these entries.
+//! Makes the report of `vault-agent machines --json` from the entries in the shared store. The report names each
+//! machine, the voice (the machine that speaks on Discord), and the open claims. Also adds the methods of [`Machines`]
+//! that only read these entries.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

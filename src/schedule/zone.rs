@@ -6,9 +6,9 @@
 //!
 //! Governments change their clocks at a few weeks' notice, so zone data can be out of date. Therefore `doctor` compares
 //! the database with that of chrono-tz, and shows the dates at which the two differ for the user's zone.
-//! `tools/build/zones.rs` writes chrono-tz's dates into a text when the program is built. chrono-tz itself is not
-//! linked: its tables have a pointer for each clock change, and relocating these pointers would take a sixth of each
-//! start.
+//! `tools/build/zones.rs` writes chrono-tz's dates into a text when the program is built. The crate chrono-tz itself is
+//! not linked: its tables have a pointer for each clock change, and relocating these pointers would take a sixth of
+//! each start.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};

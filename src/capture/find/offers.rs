@@ -1,7 +1,7 @@
 //! Finds sentences in a prompt that look worth saving, such as those about identity, preferences and decisions.
 //!
-//! Applies heuristics to the user's own sentences. Questions, code, temporary problems, secrets, and very short or very
-//! long sentences are left out. The result is a suggestion; nothing is saved here.
+//! Only the user's own sentences are searched, by heuristics. Questions, code, temporary problems, secrets, and very
+//! short or very long sentences are left out. The result is a suggestion; nothing is saved here.
 
 use crate::capture::sentences::{
     WORDS, in_order, is_question, looks_secret, normalize_words, one_line, sentences,

@@ -1,13 +1,13 @@
 //! Finds candidates for memories in a turn by rules alone: statements of lasting value, in the speaker's own words.
 //! Pure.
 //!
-//! A sentence is a candidate if it asks to be remembered, or makes one of the lasting [`statements`] (in languages
-//! other than English, if it has one of the phrases of [`offers`]). Code, quotations, questions and secrets are never
-//! candidates. A long message is a task or pasted text; only sentences that ask to be remembered are taken from it. The
-//! sentence is kept as it stands, without a leading `remember that`.
+//! A sentence is a candidate if it asks to be remembered, or makes one of the lasting [`statements`]. In languages
+//! other than English the phrases of [`offers`] take the place of these statements. Code, quotations, questions and
+//! secrets are never candidates. A long message is a task or pasted text; only sentences that ask to be remembered are
+//! taken from it. The sentence is kept as it stands, without a leading `remember that`.
 //!
 //! A statement has a category of its own. Any other sentence has the first category whose phrases match, in the order
-//! cases, patterns, preferences, profile, entities; without a match it is an event.
+//! cases, patterns, preferences, profile, entities. Without a match it is an event.
 
 use jiff::civil::Date;
 

@@ -1,9 +1,9 @@
-//! Finds English statements that are worth keeping for a year: identity, relations, possessions, preferences,
-//! decisions, rules and habits, promises, and events on a future date. Pure.
+//! Finds English statements that are worth keeping for a year. The statements are about identity, relations,
+//! possessions, preferences, decisions, rules and habits, promises, and events on a future date. Pure.
 //!
-//! A sentence is cut into clauses, and a clause counts only if it begins as such a statement does ("my wife works …",
-//! "we decided to …"); words such as `actually` are skipped. So remarks, questions and praise in passing are left out.
-//! The lists were chosen on one half of the conversations that `labels/README.md` names.
+//! A sentence is cut into clauses. A clause counts only if it begins as such a statement does ("my wife works …", "we
+//! decided to …"); words such as `actually` are skipped. So remarks, questions and praise in passing are left out. The
+//! lists were chosen on one half of the conversations that `labels/README.md` names.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Parses the parts that task lines of all plugins share: the list item with its checkbox (also inside a callout), and
+//! Parses the parts that task lines of all plugins share: the list item with its checkbox, also in a callout, and
 //! fields with dates and times.
 
 use std::ops::Range;

@@ -1,10 +1,11 @@
-//! Defines the interface to a shared store that can compare and swap: the [`StoreEngine`] trait, and the types that its
-//! methods take and return. Also opens the store that the settings name: a git branch or an etcd cluster.
+//! Defines the interface to a shared store that can compare and swap: the [`StoreEngine`] trait, and its methods'
+//! types. Also opens the store that the settings name: a git branch or an etcd cluster.
 //!
-//! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only
-//! if each still has the value that its caller read. Claims, the lease and presences carry a nonce, and the counter
-//! that orders sent messages only rises, so comparing values is enough. An engine never repeats a change by itself:
-//! if the answer to a change was lost, the caller reads the entries to find out whether the change was made.
+//! An engine holds a few thousand short texts under ASCII keys. An engine changes several texts at once or none, and
+//! only if each still has the value that its caller read. Comparing values is enough, because claims, the lease and
+//! presences carry a nonce, and the counter that orders sent messages only rises. An engine never repeats a change that
+//! may have been made: if the answer to a change was lost, the caller reads the entries to find out whether the change
+//! was made.
 
 pub mod etcd;
 pub mod git;

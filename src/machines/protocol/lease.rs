@@ -1,4 +1,5 @@
-//! Gets, renews and hands over the lease that makes a machine the voice. The lease's number (epoch) only rises.
+//! Gets, renews and hands over the lease, which makes a machine the voice (the machine that speaks on Discord and does
+//! shared work). The lease's number (epoch) only rises.
 
 use std::time::Duration;
 

@@ -1,20 +1,26 @@
-//! Decides which messages this machine may send, and which claims it tries to make next, by the rules of claims, the
-//! lease and takeovers. Pure: entries and clock readings in, changes out.
+//! Decides which messages this machine may send, and which claims it tries to make next. The rules are those of claims,
+//! the lease and takeovers. Pure: entries and clock readings in, changes out.
 //!
 //! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to
 //! [`Protocol::record_entries`], asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to
-//! [`Protocol::record_outcome`]. Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`];
-//! after the channel has accepted the message it calls [`Protocol::mark_sent`].
+//! [`Protocol::record_outcome`]. Directly before each send the caller asks [`Protocol::send_right`] or
+//! [`Protocol::is_voice`]. After the channel has accepted the message it calls [`Protocol::mark_sent`].
 //!
-//! Safety rests on two rules. First, a right has a duration. Its holder uses only the first four fifths of that time,
-//! measured from the start of the request that wrote the right. Every other machine waits for the whole duration,
-//! measured from its own first reading of the right (for the lease, from an earlier time if the holder must have
-//! begun to write it by then). Each machine measures by its own monotonic clock, which goes on during suspension, so
-//! wall clocks are never compared. Second, each change compares by value with the entry that it replaces, so of two
-//! machines that write the same key one loses.
+//! Safety rests on two rules:
 //!
-//! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the announcements of
-//!   the machines, the problems that keep a machine from taking part, and the removal of old claims;
+//! - A right has a duration. Its holder uses only the first four fifths of the duration, measured from the start of the
+//!   request that wrote the right. Every other machine waits for the whole duration, measured from its own first
+//!   reading of the right. (For the lease it measures from an earlier time, if the holder must have begun to write the
+//!   lease by then.) Each machine measures by its own monotonic clock, which goes on during suspension, so wall clocks
+//!   are never compared.
+//! - Each change compares by value with the entry that it replaces, so of two machines that write the same key one
+//!   loses.
+//!
+//! Files:
+//!
+//! - `claims`: claims for deliveries and for work of the voice (the machine that does shared work); `lease`: the voice;
+//! - `presence`: the announcements of the machines, the problems that keep a machine from taking part, and the removal
+//!   of old claims;
 //! - [`value`]: the values of entries; `known_entries`: the entries as this machine read them last.
 
 mod claims;

@@ -1,8 +1,8 @@
-//! Reads and writes the entries that machines with one vault share: claims, the lease, each machine's presence, the
-//! counter that orders sent messages, and the version of the format. All are bounded in length.
+//! Reads and writes the entries that machines with one vault share. The entries are claims, the lease, each machine's
+//! presence, the counter that orders sent messages, and the version of the format. All are bounded in length.
 //!
 //! A value is one line of JSON. Fields that this version doesn't know are kept when it writes the value again. Times
-//! that decide something are durations in milliseconds, chosen by the writer; a wall-clock time in a value is for
+//! that decide something are durations in milliseconds, chosen by the writer. A wall-clock time in a value is for
 //! people and for pruning only.
 
 use serde::de::DeserializeOwned;

@@ -1,5 +1,5 @@
 //! Sends requests to the endpoints of one cluster. If an endpoint doesn't answer, the request goes to the next
-//! endpoint. A change that may have been made is not sent again.
+//! endpoint. A change that an endpoint may have made is not sent again.
 
 use std::time::Duration;
 

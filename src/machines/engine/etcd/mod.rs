@@ -1,8 +1,8 @@
-//! Implements the engine, the store that machines share, on etcd: compare-and-swap transactions of the v3 API,
+//! Implements the engine, the store that machines share, on etcd. Compare-and-swap is a transaction of the v3 API, sent
 //! through the JSON gateway of etcd's servers.
 //!
 //! A cluster that was restored from a backup has lost claims. This machine therefore stores the cluster's id and
-//! revision; it refuses a cluster with another id or a lower revision until a person accepts it.
+//! revision. A cluster with another id or a lower revision is refused until a person accepts it.
 //!
 //! - `client`: several endpoints; this file: the engine, and the bodies and answers of the gateway.
 

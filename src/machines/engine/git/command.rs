@@ -1,5 +1,5 @@
-//! Runs the system's git without a prompt, without hooks, and for at most 15 seconds; a git that takes longer is ended
-//! with its whole process group.
+//! Runs the system's git without a prompt, without hooks, and with a time limit. A git that takes longer is ended with
+//! its whole process group.
 //!
 //! Of the user's and the system's git settings only those of credentials and of HTTP are used, so no alias, hook or
 //! filter of theirs runs. The remote is passed after `--`; https, ssh and file are the only protocols that git may use.

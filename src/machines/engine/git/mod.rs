@@ -1,13 +1,15 @@
-//! Implements the engine, the store that machines share, on a git server. If the server allows forced pushes, a
-//! branch has one commit, and a push replaces that commit only if it is still the one that the push names.
+//! Implements the engine, the store that machines share, on a git server.
 //!
-//! If a server forbids forced pushes, each commit is added to the one before instead, and a new branch begins each
-//! month. The last commit of the old branch names the new branch and closes the old one, so no machine writes to both.
-//! Each state lists the states before it (`state_file`), so a branch that was rewound is detected, and a push whose
+//! If the server allows forced pushes, a branch has one commit. A push replaces that commit only if the commit is still
+//! the one that the push names. If the server forbids forced pushes, each commit is added to the one before, and a new
+//! branch begins each month. The last commit of the old branch names the new branch and closes the old one, so no
+//! machine writes to both.
+//!
+//! Each state lists the states before it (`state_file`). So a branch that was rewound is detected, and a push whose
 //! answer was lost is found again.
 //!
-//! - `state_file`: the file of a state, names of branches, and the state that this machine saw last; `errors`: the
-//!   meaning of git's messages, pure;
+//! - `state_file`: the file of a state, names of branches, and the state that this machine saw last;
+//! - `errors`: the meaning of git's messages. Pure;
 //! - `command`: runs git; `remote`: fetch and push; this file: the engine.
 
 mod command;

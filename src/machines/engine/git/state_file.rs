@@ -1,10 +1,10 @@
-//! Reads and writes the state file: one file in a git branch, with all entries that the machines share. This module
-//! also makes the names of the branches (one branch, or one for each month if a server forbids forced pushes), and
-//! records in the state directory which state this machine last saw at the remote.
+//! Reads and writes the state file: one file in a git branch, with all entries that the machines share. Also makes the
+//! names of the branches: one branch, or one for each month if a server forbids forced pushes. Also records in the
+//! state directory which state this machine last saw at the remote.
 //!
-//! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
-//! in the file. These nonces show whether the present state descends from the state that a machine saw last. If the
-//! answer to a push was lost, the push arrived if its nonce is in the list, also after further pushes of others.
+//! Each state has a nonce and a generation, one more than that of the state that it replaced. The last [`RECENT`]
+//! nonces stand in the file. They show whether the present state descends from the state that a machine saw last. If
+//! the answer to a push was lost, the push arrived if its nonce is in the list, also after further pushes of others.
 
 use std::fmt::Write;
 use std::path::Path;
