@@ -1,10 +1,10 @@
 //! Finds candidates for memories in turns, with a brain (a language model). A first request finds candidates; a second
 //! request finds their relation to similar known facts. Both answers are checked.
 //!
-//! The first request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words.
-//! Its answer has the form of source 002 (see `ARCHITECTURE.md`): `category`, `abstract`, `overview`, `content`, with a
-//! quote for each candidate. A candidate that names no turn, has a quote that wasn't said, or holds a secret is left
-//! out. Of one turn at most [`MOST`] candidates are taken.
+//! The first request holds people's messages, with author and time: no memory, no tool's output, none of the
+//! assistant's words. Its answer has the form of source 002 (see `ARCHITECTURE.md`): `category`, `abstract`,
+//! `overview`, `content`, with a quote for each candidate. A candidate that names no turn, has a quote that wasn't
+//! said, or holds a secret is left out. Of one turn at most [`MOST`] candidates are taken.
 
 use std::sync::Arc;
 use std::time::Duration;

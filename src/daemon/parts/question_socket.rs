@@ -1,8 +1,9 @@
 //! Answers questions of other processes on a Unix socket that only the owner can reach: one line in, one line out.
 //!
 //! [`crate::search::results::daemon_client`] defines the protocol. Each question is answered on a thread of its own, so
-//! a long one delays no other. At most [`AT_ONCE`] are answered at a time; any further client answers its question
-//! itself. Hooks also report here which session of a coding agent has new events ([`crate::hooks::archive::delegate`]).
+//! a long question delays no other. At most [`AT_ONCE`] clients are served at a time; any further client answers its
+//! question itself. Hooks also report here which session of a coding agent has new events
+//! ([`crate::hooks::archive::delegate`]).
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,11 @@
 //! Sends notifications to a topic of an ntfy server (the public server or the user's own), and so to a phone.
 //!
-//! Each message carries its nonce as the sequence id. After an attempt without an answer, the topic is searched for
-//! that id before anything is sent again. So a message comes exactly once, as long as the server keeps its messages (12
-//! hours by default). If the server keeps nothing, or if the token may only write, a message may come twice. A phone
-//! that supports sequence ids (ntfy 2.16) then replaces the first copy by the second. A click opens the note in
-//! Obsidian.
+//! Each message carries its nonce as the sequence id. After an attempt without an answer, the topic is searched for the
+//! message before anything is sent again. The message is found by its sequence id, or by title and text if the server
+//! drops the id. So a message comes exactly once, as long as the server keeps its messages (12 hours by default).
+//!
+//! If the server keeps nothing, or if the token may only write, a message may come twice. A phone that supports
+//! sequence ids (ntfy 2.16) then replaces the first copy by the second. A click opens the note in Obsidian.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};

@@ -1,5 +1,7 @@
-//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest. Also finds the snapshot
-//! before those that a turn made within a given second, and the first snapshot after a time.
+//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest.
+//!
+//! Also finds the first snapshot after a time. Commits carry whole seconds, so a time alone doesn't exclude what a turn
+//! changed within that second. For that case, the snapshot before the turn's own snapshots is found.
 
 use git2::Oid;
 use jiff::{Timestamp, civil};

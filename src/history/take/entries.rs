@@ -1,9 +1,9 @@
 //! Caches the file stats of the last full walk: size, times, identity and content hash of each file.
 //!
 //! The next full walk compares these with the file system, reads only the files that differ, and then writes the cache
-//! again. The cache stands beside the repository and is disposable: if it is deleted, torn or stale, the walk reads
-//! every file. The content hash is the truth. A stat is not trusted for a file that changed within [`RACY_NS`] of being
-//! read; such a file is read again.
+//! again. The cache stands beside the repository and is disposable: if it is deleted, torn or of another version, the
+//! walk reads every file. The content hash is the truth. A stat is not trusted for a file that changed within
+//! [`RACY_NS`] of being read; such a file is read again.
 
 use std::collections::BTreeMap;
 use std::fs;

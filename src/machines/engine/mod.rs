@@ -3,9 +3,8 @@
 //!
 //! An engine holds a few thousand short texts under ASCII keys. An engine changes several texts at once or none, and
 //! only if each still has the value that its caller read. Comparing values is enough, because claims, the lease and
-//! presences carry a nonce, and the counter that orders sent messages only rises. An engine never repeats a change that
-//! may have been made: if the answer to a change was lost, the caller reads the entries to find out whether the change
-//! was made.
+//! presences carry a nonce, and the counter that orders sent messages only rises. If the answer to a change was lost,
+//! the engine reports this. The caller then reads the entries to find out whether the change was made.
 
 pub mod etcd;
 pub mod git;
