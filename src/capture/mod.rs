@@ -1,11 +1,11 @@
 //! Captures facts: finds them in conversations and asks a person, with a quote, whether to keep them.
 //!
-//! New turns of logs come in; questions go to the note of the inbox, and kept facts to `MEMORY.md`. Candidates come
-//! from people's own words, never from injected memory, tools or the assistant's words. The files, in the order of the
-//! steps:
+//! New turns (messages of people) in logs come in; questions go to the note of the inbox, and kept facts to
+//! `MEMORY.md`. A candidate is a fact that may be kept. Candidates come from people's own words, never from injected
+//! memory, tools or the assistant's words. The files, in the order of the steps:
 //!
 //! - [`new_turns`]: new turns of logs; [`sentences`]: their sentences, phrases and quotes. Pure;
-//! - [`find`]: candidates by rules; [`brain_learner`]: candidates by a brain;
+//! - [`find`]: candidates by rules; [`brain_learner`]: candidates by a brain (a language model);
 //! - [`propose`]: the questions of one turn, after a check for duplicates in [`dedup`] and scores of [`admission`];
 //! - [`question_builder`]: the questions of several turns, and the choice of the best questions;
 //! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note.

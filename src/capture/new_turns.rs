@@ -1,11 +1,12 @@
-//! Finds new turns in logs, by the position up to which each log was read.
+//! Finds new turns in logs, by the position up to which each log was read. A turn is one message of a person
+//! ([`PersonTurn`]).
 //!
 //! Logs are only appended to, also when a message is edited or deleted, so one position for each log is enough. The
 //! positions stand in a small file of the state directory. If that file is lost, reading begins at the present ends of
 //! the logs; candidates that were found earlier are still in the inbox note.
 //!
-//! A person's own words become a [`PersonTurn`]. Text of the assistant, of tools and of injected memories is skipped.
-//! So are quoted and forwarded lines and fenced code within a person's message.
+//! Only a person's own words become a turn. Text of the assistant, of tools and of injected memories is skipped. So are
+//! quoted and forwarded lines and fenced code within a person's message.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

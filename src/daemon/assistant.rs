@@ -1,5 +1,5 @@
-//! Holds the daemon's assistant, and makes a new one when the settings change. A turn keeps the assistant that it began
-//! with, so its settings don't change in the middle.
+//! Holds the daemon's assistant, and makes a new one when the settings change. A turn (the work on one question) keeps
+//! the assistant with which it began, so a turn's settings don't change in the middle.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

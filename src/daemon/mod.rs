@@ -4,7 +4,7 @@
 //! of [`crate::instance`], watches, and runs one loop and the parts beside it:
 //!
 //! - [`scheduler`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes;
-//! - `phrasing`: asks a brain for the wording of reminders that are soon due, beside the passes;
+//! - `phrasing`: asks a brain (a language model) for the wording of reminders that are soon due, beside the passes;
 //! - [`part`]: the interface of a part, a task that gets the same events on a channel; [`parts`](mod@parts): one file
 //!   for each part;
 //! - [`assistant`]: the assistant that the Discord part answers with.

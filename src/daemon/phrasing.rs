@@ -1,5 +1,5 @@
-//! Asks a brain for the wording of reminders and follow-ups that are soon due. The scheduler hands them over after a
-//! pass and doesn't wait.
+//! Asks a brain (a language model) for the wording of reminders and follow-ups that are soon due. The scheduler passes
+//! these items on after a pass and doesn't wait.
 
 use std::sync::Arc;
 

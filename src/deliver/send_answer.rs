@@ -1,7 +1,7 @@
 //! Sends an answer, a question for approval or a routine's text, by the same steps as any notification.
 //!
-//! The caller is a turn or a routine's run, which waits until the text is sent; the scheduler's pass never waits for
-//! that. Among several machines the caller first waits until it is decided which machine answers.
+//! The caller is the assistant's turn or a routine's run, and waits until the text is sent; the scheduler's pass never
+//! waits for that. Among several machines the caller first waits until it is decided which machine answers.
 
 use std::sync::Arc;
 use std::time::Duration;

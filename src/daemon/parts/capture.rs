@@ -2,9 +2,9 @@
 //! person ticked.
 //!
 //! The part wakes when a log or the inbox changed, waits until no change has come for a moment, and reads the new
-//! turns. A log's progress is recorded after its questions are in the note. After a crash between these two steps,
-//! the turns are read again, but no question is asked twice. If the brain that should read the turns can't be asked,
-//! they are read again at the next change or after 15 minutes, whichever comes first.
+//! messages. A log's progress is recorded after its questions are in the note. After a crash between these two steps,
+//! the messages are read again, but no question is asked twice. If the brain (a language model) that should read the
+//! messages can't be asked, they are read again at the next change or after 15 minutes, whichever comes first.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //!
 //! - the ids that were chosen for reminder lines;
 //! - the findings that were reported;
-//! - a brain's phrases for reminders and follow-ups that are soon due;
+//! - the phrases of a brain (a language model) for reminders and follow-ups that are soon due;
 //! - the tasks that were notified, and the time since which each form of tasks is notified;
 //! - the names of notices that are sent once, and the presses of buttons that act once.
 //!

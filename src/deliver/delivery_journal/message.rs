@@ -2,7 +2,8 @@
 //! answer to which a message in a channel belongs as a chunk.
 //!
 //! An answer is a message without deliveries: no note has a line for it. An answer's text and nonces are on disk before
-//! its first byte is sent. The turn that waits for the answer sends it, by the same steps as the scheduler's pass.
+//! its first byte is sent. The assistant's turn that waits for the answer sends it, by the same steps as the
+//! scheduler's pass.
 //!
 //! The answers among the last two thousand messages are kept. So a chunk of an older answer isn't taken for a chunk of
 //! a later answer with the same text.

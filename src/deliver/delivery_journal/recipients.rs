@@ -4,7 +4,7 @@
 //! same delivery to a further notifier. The primary message and its copies are claimed in one transaction and are
 //! independent from then on. A copy's row names the delivery and the notifier, and stays after the message is gone. So
 //! a failure of one notifier repeats nothing at another notifier. If the settings later make a further notifier the
-//! primary one, each delivery whose copy it has sent counts as sent.
+//! primary notifier, each delivery counts as sent if the notifier has sent its copy.
 //!
 //! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass of any process sends
 //! anything there before the pause ends. Messages keep their order: after the pause the oldest is sent first.

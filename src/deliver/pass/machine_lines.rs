@@ -2,8 +2,8 @@
 //! drops the claims of lines that vanish before their notification, and restores the claims of lines that come back.
 //!
 //! Each machine has its own copy of a note, and a sync tool carries the copies. If two copies change at once, the tool
-//! makes a conflict copy. So machines rewrite their lines one after the other, in the order in which the store recorded
-//! the deliveries as `sent`.
+//! makes a conflict copy. So machines rewrite their lines one after the other, in the order in which the machines'
+//! shared store recorded the deliveries as `sent`.
 //!
 //! A machine waits until its own delivery is recorded, and until its copy has no line of an earlier delivery of another
 //! machine. That other machine rewrites the line, and the sync tool brings the change. The wait ends after [`PATIENCE`]

@@ -2,8 +2,8 @@
 //!
 //! A chunk that may have arrived is searched for at its destination before it is sent again. The search is skipped as
 //! long as the service itself drops a second copy (within its nonce window). After an attempt without an answer, a
-//! requested pause, or three failures in a row (one for copies), a destination gets nothing more in this pass. A
-//! notification that a destination refuses for good goes to the next one; an answer or an approval waits.
+//! requested pause, or three failures in a row (for copies one failure), a destination gets nothing more in this pass.
+//! A notification that a destination refuses for good goes to the next destination; an answer or an approval waits.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

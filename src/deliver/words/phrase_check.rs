@@ -1,4 +1,4 @@
-//! Checks that a brain's phrase for a reminder says the same as the reminder. Pure.
+//! Checks that the phrase of a brain (a language model) for a reminder says the same as the reminder. Pure.
 //!
 //! The check needs no understanding of language. It compares the parts whose loss a person would notice:
 //!
