@@ -1,5 +1,5 @@
-//! Parses the parts that task lines of all plugins share: the list item with its checkbox, also in a callout, and
-//! fields with dates and times.
+//! Parses the parts that task lines of all plugins share: list items with a checkbox, also in a callout, and fields
+//! with dates and times.
 
 use std::ops::Range;
 

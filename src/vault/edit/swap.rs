@@ -1,19 +1,12 @@
 //! Makes, replaces and removes notes through hidden files beside them. A note is replaced in this way if the settings
-//! ask for it, or if no lease is available:
-//!
-//! - on macOS and on network file systems;
-//! - for a file of another owner;
-//! - for a file that a program keeps open to read.
+//! ask for it, or if no [lease](super::lease) is available, as on macOS.
 //!
 //! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only
-//! if that name is free (`RENAME_NOREPLACE`). For a swap, mode, owner and attributes are copied. Then, if the note's
-//! bytes haven't changed, the two files are exchanged in one step.
-//!
-//! Another program may still write between that check and the exchange, and into the displaced file afterwards. So the
-//! displaced file is read at once and kept for a minute, and late writes are [carried over](super::displaced). If a
-//! program reads the new note and saves an older buffer over it, that isn't detected here; the lease prevents it, and
-//! `docs/editing.md` has the figures. A removed note is renamed to a hidden name and kept like any displaced file,
-//! because a program may still have it open.
+//! if that name is free. For a swap, mode, owner and attributes are copied. Then, if the note's bytes haven't changed,
+//! the two files are exchanged in one step. Another program may still write between that check and the exchange, and
+//! into the displaced file afterwards. So the displaced file is read at once and kept for a minute, and late writes are
+//! [carried over](super::displaced). A program that reads the new note and saves an older buffer over it isn't detected
+//! (`docs/editing.md`). A removed note is renamed to a hidden name and kept in the same way.
 
 use std::ffi::OsStr;
 use std::fs::File;
