@@ -6,7 +6,7 @@
 //! - the presence of each machine, a counter that orders the sent messages, and the format's version with the vault's
 //!   id.
 //!
-//! The store holds no text of a note, only ids, due times and hashes; a sync tool carries the notes. Values from the
+//! Of the notes, the store holds ids, due times and hashes, but no text; a sync tool carries the notes. Values from the
 //! store are untrusted: they are parsed with bounds, and never run, written into a note or shown as Markdown. Without
 //! `[machines]` in the settings, none of this module runs.
 //!

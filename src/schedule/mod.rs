@@ -24,7 +24,7 @@
 //! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: the dates of other plugins' task lines;
 //!   `routine_times`: the occurrences of routines;
 //! - `due`: due occurrences; `lateness`: which occurrences count as missed, and digests of them;
-//! - `pause`: the span in which nothing runs by itself.
+//! - `pause`: the span in which the program does no unasked work.
 
 mod due;
 mod lateness;
