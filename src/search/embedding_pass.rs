@@ -1,10 +1,10 @@
 //! Embeds the texts of blocks with the settings' model: on start, hourly, after changes, and after failures.
 //!
-//! The `vectors` table lists the texts, with the state of each. A pass records new texts, deletes the rows of removed
-//! texts, and embeds, in batches, the texts that are pending or failed long ago, the latest changes first. A batch that
-//! is refused is tried by halves, so that one text keeps no other out. Each batch is stored at once, so that a stop
-//! loses one batch at most. Meanwhile search uses the old vectors, or the built-in ones. Tool calls and results are
-//! never embedded.
+//! The `vectors` table lists the texts, with the state of each. A pass records new texts and deletes the rows of
+//! removed texts. Then it embeds, in batches, the texts that are pending or failed long ago, the latest changes first.
+//! A batch that is refused is tried by halves, so that one text keeps no other out. Each batch is stored before the
+//! next one begins, so a stop loses one batch at most. During a pass, search uses the stored vectors, or the built-in
+//! ones. Tool calls and results are never embedded.
 //!
 //! The built-in vectors of blocks are in the segments. If the settings' model is the built-in one, the table has only
 //! the turns of conversations, for other programs that read it.

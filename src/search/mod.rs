@@ -1,8 +1,8 @@
 //! Searches the vault's notes for the few blocks that answer a question.
 //!
 //! Notes as bytes, and a question as it was typed, come in. An [`Answer`] of [`Hit`]s goes out, best first, with its
-//! freshness; or [`Recalled`], the few memories that are added to a prompt. The vault is never written, and the cache
-//! never holds the only copy of anything: without the cache every answer is the same, to the last digit of a score.
+//! freshness; or [`Recalled`], the few memories that are added to a prompt. The vault is never written. The cache holds
+//! only what can be computed from the notes again.
 //!
 //! The folders, in the order in which data passes them:
 //!
@@ -18,8 +18,8 @@
 //! | [`results`] | the best candidates | hits, excerpts, injections, or `NONE` |
 //!
 //! The rest of the program uses three types. [`Index`] answers by words alone and keeps the cache. [`Recall`] is built
-//! on it and answers by words and meaning, for questions ([`Recall::search`]) and for prompts ([`Recall::recall`]).
-//! [`SearchClient`] puts the same questions to a running daemon first, which has everything in memory.
+//! on an [`Index`], and answers by words and meaning. [`SearchClient`] asks a running daemon, which has the index in
+//! memory; without a daemon it computes the answer itself.
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 

@@ -1,6 +1,6 @@
-//! Holds the weights and thresholds of ranking and of recall's confidence, with the methods by which they were found,
-//! and defines [`Signal`]: the properties of a block that raise or lower its score. Of the parameters of BM25 only
-//! the length normalisation for notes is here; the others are in [`crate::search::retrieve::bm25`].
+//! Holds the weights and thresholds of ranking and of recall's confidence, with the methods by which they were found.
+//! Also defines [`Signal`]: the properties of a block that raise or lower its score. Of the parameters of BM25 only the
+//! length normalisation for notes is here; the others are in [`crate::search::retrieve::bm25`].
 //!
 //! A turn's score is a weighted sum of [`Signal`]s. For a block that is no turn of a log, all signals but those of
 //! words, vectors and days are zero.

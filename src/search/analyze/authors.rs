@@ -1,8 +1,8 @@
 //! Assigns numbers to the speakers of conversations, one number for each name. Also strips from a text the names of
 //! speakers and the references to blocks, which are no part of its content.
 //!
-//! Every fact that was learned from a conversation has a reference to a block, which is longer than the fact. If the
-//! reference were counted and embedded, the fact would resemble any text about files.
+//! Every fact that was learned from a conversation has a reference to a block, which is longer than the fact. With the
+//! reference, the fact would resemble any text about files.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

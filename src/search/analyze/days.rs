@@ -1,7 +1,7 @@
 //! Finds the days and months that a text names, in words ("yesterday", "two weeks ago") or by date.
 //!
-//! A text comes in, with the day on which it was said. The days that a question names go out ([`named_days`]), or the
-//! day that a turn is about, if it isn't the day on which the turn was said ([`About`]). English only. Pure.
+//! [`named_days`] finds the days that a question names. [`About`] is the day that a turn is about, if the turn was said
+//! on another day. Only English words are known. Pure.
 
 use jiff::civil::Date;
 

@@ -1,8 +1,8 @@
-//! Lists function words of languages other than English, and detects a question's language by them. Function words show
-//! the form of a question, not its subject.
+//! Lists function words of languages other than English, and detects a text's language by them. Function words show the
+//! form of a question, not its subject.
 //!
-//! A question's language is the language with the most function words in it, if these are more than the English ones.
-//! Words are lower case. Pure.
+//! A language has to have more function words in a text than any other language. A question counts as English if no
+//! other language has more. Words are lower case. Pure.
 
 use crate::search::analyze::STOP;
 #[cfg(feature = "assistant")]

@@ -1,5 +1,7 @@
-//! Matches the path patterns of queries (`path:`): `*` within a name, `**` across folders, `?` one character; a pattern
-//! without any of these is a part of a path. Case and accents are ignored.
+//! Matches the path patterns of queries (`path:`) against paths. Case and accents are ignored.
+//!
+//! In a pattern `*` stands for any text within a name, `**` for any folders, `?` for one character. A pattern without
+//! these signs matches a path that contains it.
 
 use globset::{GlobBuilder, GlobMatcher};
 

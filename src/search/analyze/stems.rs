@@ -1,6 +1,6 @@
 //! Turns text into the words that ranking counts: lower-cased runs of letters and digits, stemmed, without English
-//! function words and question words. Also computes the [`Shape`] of a sentence (the kinds of content in it), and cuts
-//! words into pieces (4-grams), of which related or misspelt words share many.
+//! function words and question words. Also computes the [`Shape`] of a sentence: the kinds of content in it. Also cuts
+//! words into 4-grams, of which related or misspelt words share many.
 //!
 //! Pure. Text in scripts without spaces is split into overlapping pairs of characters.
 

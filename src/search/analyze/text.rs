@@ -1,9 +1,9 @@
 //! Turns text into terms, in the same way for the index and for queries. Pure: no file, no clock.
 //!
 //! The terms of a word are its folded form (Unicode compatibility forms, case and accents folded) and its English stem,
-//! if that differs. So exact matches can rank before related ones. The terms of a compound (`camelCase`, `snake_case`,
-//! a path, a URL, a date, `rid_…`) are its parts and, up to 56 bytes, the whole. Signs such as emoji are terms of their
-//! own. In scripts written without spaces, terms are overlapping pairs of characters.
+//! if that differs. The terms of a compound (`camelCase`, `snake_case`, a path, a URL, a date, `rid_…`) are its parts
+//! and, up to 56 bytes, the whole. Signs such as emoji are terms of their own. In scripts written without spaces, terms
+//! are overlapping pairs of characters, and the last character.
 //!
 //! Ranking has its own index field, `rank` ([`crate::search::analyze::stems`]). The splitter marks each term that
 //! `rank` already covers. The index stores only the unmarked terms, in the field `text`.

@@ -1,13 +1,15 @@
 //! Follows the vault in the daemon: commits the vault's changes to the index, and proves to other processes that the
 //! index is fresh.
 //!
-//! The follower holds `live.lock` as long as it lives. It keeps the file `live` up to date: the files that changed on
-//! disk and are not committed yet. A query in another process trusts that file under three conditions: the lock is
-//! held; the file is fresh (the follower's thread touches it every two seconds); and the watcher has seen all events
-//! before the question. For the third condition the query makes a cookie, a file in [`cookies`], which the follower
-//! removes when all earlier events are reported and published. The proof is valid for one build of the index, because
-//! an index that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every
-//! file itself, so a dead, hung or late watcher costs time, never an answer (`freshness`).
+//! The follower holds `live.lock` as long as it lives. The file `live` lists the files that changed on disk and are not
+//! committed yet. A query in another process trusts `live` under three conditions:
+//! - The lock is held.
+//! - `live` is fresh: the follower's thread writes it about every two seconds.
+//! - The watcher has reported all events before the question. To check this, the query makes a cookie, a file in
+//!   [`cookies`]. The follower removes the cookie when all earlier events are reported and published.
+//!
+//! The proof is valid for one build of the index, because an index that was rebuilt since may be empty. Without the
+//! proof a query checks every file itself, so a dead or late watcher costs only time (`freshness`).
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Reads, in another process, the follower's proof that the index is fresh.
 //!
 //! The cache's folder comes in. If a follower runs and has reported all events before the question, the changed and
-//! uncommitted files go out; otherwise nothing.
+//! uncommitted files go out. Otherwise nothing goes out.
 
 use std::fs::File;
 use std::io::ErrorKind;

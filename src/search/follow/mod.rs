@@ -2,8 +2,8 @@
 //!
 //! - [`scan`] compares every file's stat; `update` commits newer files, or reads them without committing them;
 //!   [`reindex`] builds a new index beside the old one.
-//! - [`follower`] is the daemon's part: it follows the watcher, and publishes a proof that the index is fresh;
-//!   `freshness` reads that proof in other processes.
+//! - [`follower`] is the daemon's part: follows the watcher, and publishes a proof that the index is fresh; `freshness`
+//!   reads that proof in other processes.
 //! - [`snapshot`]: the state of the vault that one query reads: the committed blocks, and the files that were read
 //!   directly. Before an answer is returned, the files that it was made from are checked for changes.
 //! - [`report`]: a description of the index for people.

@@ -1,9 +1,9 @@
 //! Takes a consistent snapshot of the index for a query ([`Snapshot`]). Before the answer leaves, [`Index::answer`]
 //! checks the files that it was made from.
 //!
-//! A query comes in as a closure. It gets a [`Snapshot`], and returns its result with the files that it used. The
+//! A query comes in as a closure, which gets a [`Snapshot`], and returns its result with the files that it used. The
 //! result goes out with its freshness. If one of the files has changed without an event of the watcher, every file is
-//! looked at and the query runs again.
+//! compared, and the query runs again on a newer snapshot.
 
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Commits files that changed on disk to the index. If the index can't be written, reads these files into a corpus in
-//! memory instead.
+//! Commits files that changed on disk to the index, or reads them into a corpus in memory if the index can't be
+//! written.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

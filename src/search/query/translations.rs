@@ -1,10 +1,10 @@
 //! Translates single words between English, German, French, Spanish, Italian, Portuguese, Dutch, Chinese and Japanese.
 //! Pure.
 //!
-//! A stem of a question comes in; the stems of its translations go out, in the form in which the index stores words (a
-//! Chinese or Japanese word as pairs of characters). A translation between two other languages goes through English.
-//! The table is sorted by bytes and has one line for each stem: the stem, a tab, and its translations, the likeliest
-//! first. `tools/translations/` generates it.
+//! A stem of a question comes in; the stems of its translations go out. A Chinese or Japanese word goes out as pairs of
+//! characters, as the index stores it. A translation between two other languages goes through English. The table is
+//! sorted by bytes and has one line for each stem: the stem, a tab, and its translations, the likeliest first.
+//! `tools/translations/` generates it.
 
 const TABLE: &str = include_str!("../data/translations.txt");
 

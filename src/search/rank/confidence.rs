@@ -1,14 +1,12 @@
 //! Computes the probability that a found block is about a prompt: [`measures`] compares the two, and [`confidence`]
 //! converts the measures to a probability. Pure.
 //!
-//! No measure compares a block with other blocks, because even the best block of a vault may be no answer. Two measures
-//! are shares of the prompt's words:
-//! 1. the words found with the block: in a turn or in the two turns on either side; in the whole of a note that is no
-//!    list; in a small scope, in the block alone;
-//! 2. the words that are nowhere in the scope.
+//! No measure compares a block with other blocks, because even the best block of a vault may be no answer. [`NAMES`]
+//! lists the measures. The first is the share of the prompt's words that are found with the block. For a turn, "with"
+//! includes the two turns on either side; for a note that is no list, the whole note. In a small scope, only the block
+//! itself counts. This share alone isn't enough, because any memory has the words of small talk.
 //!
-//! A word's weight is its rarity in the scope times its weight in any text ([`BuiltinTable::weight`]). Share 1 alone
-//! isn't enough: any memory has the words of small talk.
+//! A word's weight is its rarity in the scope times its weight in any text ([`BuiltinTable::weight`]).
 
 use rustc_hash::FxHashMap;
 

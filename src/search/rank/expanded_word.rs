@@ -2,9 +2,9 @@
 //! spaces, single characters are expanded, too.
 //!
 //! A word is matched by itself, by words that look like it ([`crate::search::retrieve::similar_words`]) and, with less
-//! weight, by words that mean nearly the same. A word that stands in no note is matched by its translations, too.
-//! Function words of the question's language are left out. If there are many blocks, a term that many of them have is
-//! left out, unless it is the word itself.
+//! weight, by words that mean nearly the same. A word that stands in no block in scope is matched by its translations,
+//! too. Function words of the question's language are left out. In a large scope, common terms other than the word
+//! itself are left out.
 //!
 //! [`WordDocuments`] counts the matches in each document, [`Section`] the matches in each section of a note. Title and
 //! headings count once for a document or a section, not with each block below them.

@@ -1,9 +1,10 @@
 //! Ranks notes and their blocks: everything except turns of conversations.
 //!
-//! A note is ranked as one document, because an answer is more often in the whole note than in one of its blocks. Its
-//! score combines BM25 of the note, BM25 of its best section, the largest cosine of its blocks and their mean cosine;
-//! the cosines are weighted by the share of the question's words that the model has. Title and headings count once. In
-//! lists (memories, pins, reminders, follow-ups, daily notes) and in logs each block is a document of its own.
+//! A note is ranked as one document, because an answer is more often in the whole note than in one of its blocks. The
+//! score of a note combines BM25 of the note, BM25 of its best section, and the largest and the mean cosine of its
+//! blocks. The cosines are weighted by the share of the question's words that the model has. Title and headings count
+//! once. In lists (the notes of memories, pins, reminders, follow-ups and days) and in logs, each block is a document
+//! of its own.
 //!
 //! Words are expanded as in [`crate::search::rank::expanded_word`]. All statistics are those of the notes in scope, so
 //! they don't depend on the corpus's history. The weights stand in `search/weights.rs`.

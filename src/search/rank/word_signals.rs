@@ -1,11 +1,11 @@
 //! Computes the ranking's word signals of a block: how well the block, the turns around it, and its whole note match
 //! the question's terms.
 //!
-//! First, for each term, the values ([`TermValues`]) of the blocks with the term and of their notes are computed, the
-//! terms in parallel. Only turns and the blocks of the notes in `others` count. Then each signal is the sum over the
-//! terms, divided by the highest sum or by the total weight of the terms. A term of a turn also counts for the turns
-//! around it (`Region`, `SoftTelling`), unless the term is common in a large scope. A matching question also counts for
-//! the next turn (`AnswersMatch`).
+//! First, each term's values ([`TermValues`]) are computed for the blocks with the term and for their notes. Only turns
+//! and the blocks of the notes in `others` count. Then each signal is the sum over the terms, divided by the highest
+//! sum or by the total weight of the terms. A term of a turn also counts for the turns around it (`Region`,
+//! `SoftTelling`), unless the term is common in a large scope. A matching question also counts for the next turn
+//! (`AnswersMatch`).
 
 use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;

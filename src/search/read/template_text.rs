@@ -1,7 +1,7 @@
 //! Recognises text that this program wrote into a new vault (template and help), so that search leaves it out.
 //!
-//! The text is recognised by its words, block by block. So a person's own lines in such a note are searched, and a moved
-//! note is recognised, too.
+//! A block is recognised by its words, whatever its note; a block of less than six words only in a note with a path of
+//! the template. So a person's own lines in such a note are searched.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;

@@ -1,6 +1,8 @@
-//! Splits a log's bytes into blocks: its messages and tool calls as turns, and the text between events as the blocks
-//! of a note. Leaves out recalled memories, events about the conversation itself, and the tool calls of a coding
-//! agent's session.
+//! Splits a log's bytes into blocks: its messages and tool calls as turns, and the text between events as the blocks of
+//! a note.
+//!
+//! Left out are recalled memories, deleted messages, events about the conversation itself, and the tool calls of a
+//! coding agent's session.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Looks up ranked and pinned blocks ([`FoundBlock`]), and makes a hit with an excerpt for each block that the answer
-//! returns ([`HitMaker`]).
+//! Looks up ranked and pinned blocks ([`FoundBlock`]), and makes hits with excerpts of the returned blocks.
 
 use std::collections::HashSet;
 

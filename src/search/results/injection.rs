@@ -1,9 +1,8 @@
 //! Chooses the memories that a prompt gets without a request for them, and formats them as text.
 //!
-//! As the agent specification §6.4 says, pinned memories come first; the others are chosen by Maximal Marginal
-//! Relevance, from their similarity to the prompt, their recency, and their likeness to the memories chosen before. The
-//! text is short, names its source, and is marked as context, never as instruction. Pure: memories with their scores
-//! come in, and the time.
+//! Pinned memories come first. The others are chosen by Maximal Marginal Relevance (agent specification §6.4): by
+//! similarity to the prompt, recency, and likeness to the memories chosen before. The text is short, names its source,
+//! and is marked as context, never as instruction. Pure: memories with their scores come in, and the time.
 
 use serde::{Deserialize, Serialize};
 

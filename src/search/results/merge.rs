@@ -1,10 +1,10 @@
 //! Merges ranked notes and turns of conversations into one list of hits.
 //!
 //! The list has tiers for three kinds of queries: a short query that is no question, a query with phrases, and an exact
-//! search. The first tier has the blocks with a word of the query as it was typed ([`TypedWords`]). The second tier
-//! exists for a query of one word: blocks below a heading with that word. The last tier has blocks that only have
-//! similar words or are near in meaning. Any other query has one tier. Within a tier no block has a higher score than
-//! the one before it, and the best block of each note stands before its other blocks.
+//! search. The first tier has the blocks with a word of the query or a form of it ([`TypedWords`]). The second tier
+//! exists for a query of one word: blocks with that word only in their title or headings. The last tier has the blocks
+//! that were found by similar words or by meaning. Any other query has one tier. Within a tier no block has a higher
+//! score than the block before it, and the best block of each note precedes its other blocks.
 
 use roaring::{MultiOps, RoaringBitmap};
 use rustc_hash::FxHashSet;

@@ -1,4 +1,4 @@
-//! Produces the results: hits for a question; memories for a prompt, or none if the confidence is too low.
+//! Answers with hits for a question, and with memories for a prompt, or with none if the confidence is too low.
 //!
 //! - `search`: answers by words and meaning, in the order that `merge` makes; `word_search`: answers from the index
 //!   alone; `rerank_hits`: reorders hits by a reranker.

@@ -1,9 +1,8 @@
 //! Rates the blocks that rank best for a prompt, by their usefulness as context that the model did not ask for.
 //!
 //! Ranked blocks come in. At most 24 facts and eight other blocks go out, besides pinned blocks, each with its rating
-//! and its confidence. A written note or a person's statement is a fact. The agent's own words, and a question with
-//! an answer, are rated below all facts, because they at best repeat the facts. A text that only repeats the prompt's
-//! question is left out.
+//! and its confidence. A written note or a person's statement is a fact. The agent's own words, and a question with an
+//! answer, are rated below all facts. A text that only repeats the prompt's question is left out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,14 +1,14 @@
 //! Computes BM25 scores over a corpus. The scores are exact, and the same for the same vault.
 //!
 //! A corpus and the items of a query come in; the best documents go out. A compound counts as its parts and once more
-//! as a whole. All documents with a word are scored, with the statistics of the living documents
-//! ([`crate::search::store::corpus`]), and the words' scores are added in a fixed order. Equal sums are ordered by
-//! time, newest first, then by path and line. So the segments and the order of insertion have no influence.
+//! as a whole. All documents with a word are scored, with statistics that count no deleted documents. The words' scores
+//! are added in the order of the query. Equal sums are ordered by time, newest first, then by path and line. So the
+//! segments and the order of insertion have no influence.
 //!
-//! The score of a word is `idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often it occurs in a block, with
-//! `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, in
-//! the variant that Lucene made common), `l` the document's length as ranking counts it, `L` the mean length. A
-//! comment's score counts for a quarter.
+//! The score of a word is `idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often the word occurs in a block.
+//! `idf` is `ln(1 + (N − n + ½) / (n + ½))`, as in Lucene; `l` is the document's length, `L` the mean length. The
+//! source is Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009. A comment's score counts for a
+//! quarter.
 
 use std::cmp::Ordering;
 

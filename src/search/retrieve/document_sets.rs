@@ -1,9 +1,9 @@
-//! Splits the text of a query into words ([`query_words`]), and makes the sets of documents that match a word, an
-//! exact filter (a tag, for example), a sign (an arrow, a shape or an emoji), a scope, a heading, a time or a path.
+//! Splits the text of a query into words ([`query_words`]), and makes the sets of documents that match a word or a
+//! condition.
 //!
-//! A corpus and words come in; bitmaps of slots (the numbers of the corpus's documents) go out. The set of a word may
-//! include documents with another form of the word; if that matters, [`crate::search::retrieve::filter`] reads the
-//! text.
+//! A condition is a filter such as a tag, a sign such as an emoji, a scope, a heading, a time or a path. A corpus and
+//! words come in; bitmaps of slots (the numbers of the corpus's documents) go out. The set of a word may include
+//! documents with another form of the word; if that matters, [`crate::search::retrieve::filter`] reads the text.
 
 use std::collections::HashMap;
 use std::ops::Range;

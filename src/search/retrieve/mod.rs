@@ -1,10 +1,10 @@
 //! Finds the blocks that may answer a question, before they are ranked.
 //!
-//! - In the index, by words: `document_sets` (a query's words, and the blocks that have a word, a tag or a time),
-//!   `filter`, and [`bm25`].
-//! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics, and those of a question's
-//!   terms), `similar_words` (words of the vault that look like a word of the question; corrects misspelt words) and
-//!   `nearest_vectors` (blocks whose vectors are nearest to the question's).
+//! - `document_sets`: finds in the index the blocks that have a word, a tag or a time; `filter`: applies filters and
+//!   phrases; [`bm25`]: scores by words.
+//! - `candidates`: selects the blocks of a scope, with statistics, and those with a question's terms.
+//! - `similar_words`: finds words of the vault that look like a word of the question, and corrects misspelt words.
+//! - `nearest_vectors`: finds the blocks whose vectors are nearest to the question's.
 
 pub mod bm25;
 

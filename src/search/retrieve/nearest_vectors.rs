@@ -2,11 +2,11 @@
 //! model's. If there are many blocks, the signs of the built-in vectors are compared first, and cosines are computed
 //! only for the nearest blocks. No signs are stored for another model's vectors, so all of these are compared.
 //!
-//! There are two passes. The first compares the signs of the first 64 dimensions, eight bytes per block, and leaves
-//! about 16,000 blocks; a vector that is near as a whole is nearly always near in these dimensions, too. The second
-//! compares all signs of those blocks. The threshold of the first pass comes from a sample of blocks; the mean and the
-//! spread of all cosines are estimated from a part of the sample. The vectors themselves determine the sample, so the
-//! result depends on the blocks in scope alone, not on the corpus's history.
+//! There are two passes. The first pass compares the signs of the first 64 dimensions, and keeps about 16,000 blocks. A
+//! vector that is near as a whole is nearly always near in these dimensions, too. The second pass compares all signs of
+//! the kept blocks. The threshold of the first pass comes from a sample of blocks; the mean and the spread of all
+//! cosines are estimated from a part of the sample. The vectors determine the sample, so the result doesn't depend on
+//! the corpus's history.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Reads the data that ranking needs of a corpus: each block's record, vector and neighbours, and for each term the
 //! blocks that have it.
 //!
-//! Slots and terms come in ([`Corpus`] explains slots).
+//! A slot is the number of a block in the corpus ([`Corpus`]).
 
 use crate::search::Role;
 use crate::search::analyze::Shape;

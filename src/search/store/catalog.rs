@@ -1,9 +1,9 @@
-//! Reads and writes the tables of `index.sqlite` except `vectors`: the known files with the positions of their
-//! blocks, the segments with their deleted blocks, and values of the whole index, such as the last commit.
+//! Reads and writes the tables of `index.sqlite` except `vectors`.
 //!
-//! One transaction here is the commit of both stores: tantivy's segment files never change once written, and a segment
-//! is part of the index exactly if it is in the table `segments`. A crash leaves files that no row names; they are
-//! removed later.
+//! The tables hold the known files with the positions of their blocks, the segments with their deleted blocks, and
+//! values of the whole index, such as the last commit. One transaction commits a change of the whole index: tantivy's
+//! segment files never change once written, and a segment belongs to the index exactly if the table `segments` lists
+//! it. A crash leaves files that no row names; they are removed later.
 
 use std::path::Path;
 

@@ -1,10 +1,9 @@
 //! Turns changed files into a change of the index ([`Delta`]): a new segment with the new blocks, and the list of
 //! deleted blocks. Commits changes, merges segments, and sweeps leftovers of a crash.
 //!
-//! A change is built without touching the committed index, so it can be committed, or be laid over the index in memory
-//! for an answer if the index can't be written. The commit is one SQLite transaction, made under `write.lock`. A merge
-//! changes no answer: documents keep their texts, and dead ones are dropped. Notes that are saved while a large change
-//! is built are read directly.
+//! A change is built without touching the committed index. So it can be committed or, if the index can't be written, be
+//! added in memory for one answer. The commit is one SQLite transaction, made under `write.lock`. A merge changes no
+//! answer: documents keep their texts, and deleted ones are dropped.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,13 +1,12 @@
-//! Holds one state of the vault's blocks ([`Corpus`]): a commit of the index, or such a commit with newer files
-//! added. A corpus consists of open segments and their living documents, with exact statistics. Each question is
-//! answered from one corpus.
+//! Holds one state of the vault's blocks ([`Corpus`]): a commit of the index, or such a commit with newer files added.
+//! A corpus consists of open segments and their living documents (those not deleted), with exact statistics. Each
+//! question is answered from one corpus.
 //!
-//! tantivy's own counts include dead documents until a merge; ours don't. The number of documents, their lengths and
-//! each term's document frequency are those of the living documents, so the scores depend on the present vault alone,
-//! not on its history.
+//! tantivy's own counts include deleted documents until a merge; those of the corpus don't. So the scores depend on the
+//! present vault alone, not on its history.
 //!
-//! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. A note owns a contiguous
-//! run of them in the order of its blocks, so the neighbours of a turn are the adjacent slots. Dead notes keep their
+//! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. The blocks of a note
+//! have consecutive slots in their order, so the neighbours of a turn are the adjacent slots. Deleted notes keep their
 //! slots until their segment is merged. [`crate::search::store::blocks`] reads the data of a slot.
 
 use std::collections::HashSet;

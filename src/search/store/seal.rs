@@ -1,13 +1,12 @@
 //! Computes and compares checksums of the cache's files.
 //!
-//! A [`Seal`] describes a whole file: its length, its checksum, and its stat. A file with an unchanged stat is
-//! trusted without reading its bytes. Any other file is read and checked; after a start of the machine, every file
-//! is. Files that never change (those of segments) are sealed by the catalog that lists them. The database's file
-//! changes only at checkpoints, which this program makes under the write lock; `index.seal` holds its seal. While a
-//! checkpoint changes the file, the seal says so; after a crash in that state, SQLite checks the file. If SQLite's
-//! write-ahead log is damaged, commits are lost without an error. The next scan of all files finds the changes of
-//! these commits again: a daemon scans when it starts, and so does a query that has no proof of freshness from a
-//! daemon.
+//! A [`Seal`] describes a whole file: its length, its checksum, and its stat. A file with an unchanged stat is trusted
+//! without reading its bytes. Any other file is read and checked; after a start of the machine, every file is. Files
+//! that never change (those of segments) are sealed by the catalog that lists them. The database's file changes only at
+//! checkpoints, which this program makes under the write lock; `index.seal` holds its seal. While a checkpoint changes
+//! the file, the seal is marked; after a crash in that state, SQLite checks the file. If SQLite's write-ahead log is
+//! damaged, commits are lost without an error. The next scan of all files finds their changes again. A daemon scans
+//! when it starts; a query scans if it has no proof of freshness from a daemon.
 
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;

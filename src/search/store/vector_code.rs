@@ -2,9 +2,9 @@
 //!
 //! Each dimension of a unit vector becomes one of four levels: its sign, and whether it is large. The levels are those
 //! with the least distortion for normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The
-//! cosine with a question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. A code with
-//! one byte for each dimension would take four times the space; with it, two more of the 180 questions of `notes-dev`
-//! have their answer among the first ten hits. The signs alone choose the vectors that are compared
+//! cosine with a question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. Codes of one
+//! byte per dimension would take four times the space. They would bring the answers of only two more of `notes-dev`'s
+//! 180 questions among the first ten hits. If there are many vectors, the signs choose those that are compared
 //! ([`crate::search::retrieve::nearest_vectors`]).
 //!
 //! Vectors of external models are int8 rows in one flat array ([`Matrix`]): each dimension is one byte, and each row

@@ -5,7 +5,7 @@
 //! of the embedding: `pending`, `ok` or `failed`. If a text occurs in several places the row points to the first. The
 //! embedding is int8 with one scale in front (little-endian f32).
 //!
-//! Like all of the cache, the table only saves time.
+//! The table can be computed again from the notes.
 
 use std::collections::HashMap;
 

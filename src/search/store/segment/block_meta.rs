@@ -1,7 +1,8 @@
-//! Defines the fixed-size record of a block that ranking reads: note, line, author, time, the day that the block is
-//! about, number of terms, and shape. The upper bits of the shape hold the role.
+//! Defines the fixed-size record of a block that ranking reads.
 //!
-//! Values are converted to 20 bytes and back. The block's words and vectors are stored elsewhere. Pure.
+//! The record holds the note, line, author and time, the day that the block is about, the number of terms, and the
+//! shape. The upper bits of the shape hold the role. Values are converted to 20 bytes and back. The block's words and
+//! vectors are stored elsewhere. Pure.
 
 use crate::search::Role;
 use crate::search::analyze::{About, Shape};

@@ -1,11 +1,10 @@
-//! Packs two parts of a segment while it is written: the postings of its terms, and for each block a few bytes that an
-//! answer needs beside the text.
+//! Packs the postings of a segment's terms, and the data beside the text that an answer needs of each block.
 //!
-//! Documents come in order, each with all of its terms. A posting is the number of documents between it and the
-//! posting before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are
-//! stored with seven bits per byte. The data of blocks is packed by `bitcode`, field by field, and compressed by
-//! zstd. Line numbers and times are stored as differences from the block before, which are small. The text itself is
-//! in the full-text store and not repeated here.
+//! Documents come in order, each with all of its terms. A posting is the number of documents between it and the posting
+//! before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are stored with
+//! seven bits per byte. The data of blocks is packed by `bitcode`, field by field, and compressed by zstd. Line numbers
+//! and times are stored as differences from the block before, which are small. The text itself is in the full-text
+//! store and not repeated here.
 
 use std::cell::RefCell;
 

@@ -1,9 +1,8 @@
 //! Defines the full-text schema: one document for each block, with three fields.
 //!
 //! - `rank`: the stems that ranking counts, without function words: of text, speaker's name, title and headings;
-//! - `text`: the terms of the text that aren't in `rank` (function words, signs, parts of compounds, forms without
-//!   accents), and the terms of a block's other searched words ([`Block::extra`]); exact forms and stems, without
-//!   counts;
+//! - `text`: the terms of the text that aren't in `rank`, such as function words and signs, and the terms of
+//!   [`Block::extra`]; exact forms and stems, without counts;
 //! - `filter`: `kind:…`, `tag:…`, `role:…`, `scope:…` as they are.
 //!
 //! So most words of a text are in one of the two fields only. The stored documents are the texts themselves
@@ -11,8 +10,7 @@
 //!
 //! [`SegmentDirectory`] is tantivy's access to the files, without its waits for the disk. A segment's files are written
 //! once and never changed. `index.sqlite` alone lists the files of the index, so tantivy's own list (`meta.json`) is
-//! only in memory, and no file is synced: after a crash of the machine the files are checked and, if torn, made again
-//! from the notes.
+//! only in memory. No file is synced: after a crash of the machine, damaged files are made again from the notes.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
