@@ -1,5 +1,7 @@
-//! Checks the address of a git server: the scheme must be https, ssh or file; no part may hold a password; and no part
-//! may look like an option or a command to git or ssh. Pure.
+//! Checks the address of a git server. Pure.
+//!
+//! The scheme must be https, ssh or file. No part may hold a password, or look like an option or a command to git or
+//! ssh.
 
 /// The longest address, in bytes.
 const MAX_ADDRESS: usize = 1000;

@@ -1,9 +1,9 @@
 //! Reads and checks settings, secrets and directories before a vault is opened.
 //!
-//! [`Settings`] is `vault-agent.toml` of the vault, validated. No table is required, an unknown key is an error with
-//! the nearest known name, and every error names line and column of the file. Secrets are never settings: they come
-//! from the environment or from a file outside the vault that only its owner can read ([`secret`]). [`Dirs`] names the
-//! two directories outside the vault, one for state, one for the cache.
+//! [`Settings`] is `vault-agent.toml` of the vault, validated. No table is required. An unknown key is an error with
+//! its line and column, and with a similar known name if there is one. Secrets are never settings: they come from the
+//! environment, or from a file outside the vault that only its owner can read ([`secret`]). [`Dirs`] names the two
+//! directories outside the vault, one for state, one for the cache.
 //!
 //! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`note_paths`],
 //!   [`path_patterns`]: the paths and patterns in them;
@@ -11,7 +11,7 @@
 //! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`stray_keys`]:
 //!   errors with their place;
 //! - [`mcp_hosts`]: `[[mcp]]` as configuration for programs that start servers themselves; [`git_address`]: the
-//!   remotes that machines may share.
+//!   addresses of git servers that machines may share.
 
 mod add_allowed;
 mod dirs;

@@ -1,7 +1,7 @@
 //! Compiles the path patterns of the settings: `[history]` and `[index]` `include` and `exclude`, `[reminders] from`.
 //!
-//! A pattern names files or folders; a folder stands for all that is in it. A `/` at the beginning or end counts for
-//! nothing. A pattern with a `/` inside begins at the vault's root; any other pattern is found at any depth. The signs:
+//! A pattern names files or folders; a folder stands for all that is in it. A `/` at the beginning or end is ignored. A
+//! pattern with a `/` inside begins at the vault's root; any other pattern is found at any depth. The signs:
 //! - `*`: any characters of a name; `?`: one ASCII character of a name; `**`: any folders;
 //! - `{a,b}`: one of several texts; `[ab]`: one ASCII character of a set;
 //! - a backslash: the next sign stands for itself.

@@ -1,5 +1,5 @@
-//! Loads secrets from the environment, or from a file that only its owner can read; never from the vault. Also lists
-//! the environment variables that hold this program's own keys.
+//! Loads secrets from the environment, or from a file outside the vault that only its owner can read. Also lists the
+//! environment variables that hold this program's own keys.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! Puts values into the text of a settings file. Pure.
+//! Sets or comments out values in the text of a settings file. Pure.
 //!
-//! Comments and layout stay. A value that is in the text is replaced in place. Without one, a commented-out line with
-//! the key is replaced. Without such a line, the value is added below its table's header, which is uncommented first.
-//! The result is checked: the new text must mean the old settings with these values, and nothing else.
+//! Comments and layout stay. A value that is in the text is replaced in place. Otherwise a commented-out line with the
+//! key is replaced. Without such a line, the value is added below its table's header, which is uncommented if
+//! necessary. The result is checked: the new text must mean the old settings with these changes, and nothing else.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Reads `vault-agent.toml` into checked values. An unknown or misspelt key is an error with its line and the nearest
-//! known key.
+//! Reads `vault-agent.toml` into checked values. An unknown key is an error with its line, and with a similar known key
+//! if there is one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

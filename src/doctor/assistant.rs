@@ -1,7 +1,11 @@
-//! Checks the assistant: the box of `bash`; the brains' programs, addresses, keys, cooldowns, budgets and prices; the
-//! programs, variables and keys of other MCP servers (`[[mcp]]`); the notes and key files of skills; and routines:
-//! their notes, undelivered answers, and the brains, skills and servers that they name. No brain is asked, and no
-//! server started or called.
+//! Checks the assistant, its tools and its routines. No brain (language model) is asked, and no server started or
+//! called.
+//!
+//! - the confinement of `bash`;
+//! - the brains' programs, addresses, keys, cooldowns, budgets and prices;
+//! - the programs, variables and keys of other MCP servers (`[[mcp]]`);
+//! - the notes and key files of skills;
+//! - routines: their notes, undelivered answers, and the brains, skills and servers that they name.
 
 use super::{Check, Repair};
 use crate::agent::skills::Skills;

@@ -1,6 +1,7 @@
-//! Checks that the vault's folder and the directories of state and cache can be written, that the state files can be
-//! read and written, and that state and cache lie outside of the vault. Also warns if the state of a moved vault was
-//! left behind.
+//! Checks that the vault's folder and the directories of state and cache can be written.
+//!
+//! Also checks that the state files can be read and written, and that state and cache lie outside of the vault. Warns
+//! if the state of a moved vault was left behind.
 
 use std::path::{Path, PathBuf};
 

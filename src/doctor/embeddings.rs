@@ -1,5 +1,5 @@
-//! Checks the embedding model of the settings (whether it is configured right, and whether it answers) and the reranker
-//! (whether it is configured right).
+//! Checks the embedding model and the reranker of the settings: the configuration of both, and whether the embedding
+//! model answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Makes the reports of `doctor` (checks with their remedies) and `status` (the present state of all parts).
+//! Makes the report of `doctor`, checks with their remedies, and the report of `status`, the present state of all
+//! parts.
 //!
 //! A workspace comes in; findings and a report go out, for the command line and the page alike. Most checks report
 //! their subject even if all is well, so that a person sees that it was checked. No check changes a note or a setting,

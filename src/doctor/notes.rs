@@ -1,5 +1,6 @@
-//! Checks the notes: reminders and follow-ups that can't be parsed, notes and folders that can't be used at present,
-//! conflict copies of sync tools, files that are left out, and tasks of other plugins.
+//! Checks the notes for reminders and follow-ups that can't be parsed, and for files that can't be used.
+//!
+//! Also reported are conflict copies of sync tools, files that are left out, and tasks of other plugins.
 
 use super::{Check, CheckExtent, Checked, all};
 use crate::conflicts::{ConflictCopy, Finder};

@@ -1,5 +1,7 @@
-//! Makes the status report, which `status` prints and the page shows: the daemon, overdue and coming occurrences,
-//! waiting items, brains, budgets, MCP servers, routines, and faults of other parts.
+//! Makes the status report, which `status` prints and the page shows.
+//!
+//! The report has the daemon, overdue and coming occurrences, waiting items, brains, budgets, MCP servers, routines,
+//! and faults of other parts.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,9 +1,8 @@
 //! Runs the encoder of a BERT-family model from a directory, in process on the CPU.
 //!
-//! The directory holds `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. The forward pass is the
-//! plain one (Devlin et al. 2019): embeddings, then layers of attention and feed-forward with layer norms. Texts are
-//! encoded one at a time: without padding, batches gain nothing on a CPU. The callers use the tokens' vectors:
-//! [`super::local`] makes a text's vector of them, [`crate::rerank`] a score for a pair of texts.
+//! The directory holds `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. The forward pass is
+//! that of BERT (Devlin et al. 2019). Texts are encoded one at a time, because batches gain nothing on a CPU.
+//! [`super::local`] makes a text's vector of the tokens' vectors, [`crate::rerank`] a score for a pair of texts.
 
 use std::path::Path;
 

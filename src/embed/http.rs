@@ -1,8 +1,8 @@
 //! Embeds texts with a model behind an HTTP endpoint: Google, Ollama, or any server with OpenAI's embeddings API.
 //!
-//! One call embeds a batch; the response is checked first (JSON, count, dimension, finite numbers).
-//! [`crate::embed::retry`] decides about retries. Keys come from the environment or a file outside the vault and are
-//! never logged. [`Endpoint`] makes the HTTP calls, also those of [`crate::rerank`].
+//! One call embeds a batch; the response is checked for its count, its dimension and finite numbers.
+//! [`crate::embed::retry`] decides about retries. Keys come from the environment or from a file outside the vault, and
+//! are never logged. [`Endpoint`] makes the HTTP calls, also those of [`crate::rerank`].
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,14 +1,14 @@
 //! Embeds texts: turns them into vectors.
 //!
 //! A text comes in; its vector, by the model that the settings name, goes out. After a [`ModelError`] search and recall
-//! go on without the vector. This room depends on no note, no index and no ranking; [`crate::search::store::vectors`]
+//! go on without the vector. This module depends on no note, no index and no ranking; [`crate::search::store::vectors`]
 //! stores vectors.
 //! - [`open`]: opens the model of the settings (`[embed] provider`) behind the trait [`Provider`];
-//! - models: [`table`] is built in: it needs no file and no network, and takes microseconds per text ([`wordpiece`]
-//!   tokenizes for it); [`static_model`] chooses it or another table from a folder; [`local`] runs a sentence model
-//!   from a directory, with [`bert`] as its encoder; [`http`] calls a model behind an endpoint;
-//! - `model_files`: reads tensors and tokenizers from files;
-//! - [`retry`]: retries calls to an endpoint.
+//! - [`table`]: the built-in model, which needs no file and no network; [`wordpiece`]: its tokenizer;
+//! - [`static_model`]: chooses the built-in table or a table in a folder;
+//! - [`local`]: runs a sentence model from a directory, with [`bert`] as its encoder;
+//! - [`http`]: calls a model behind an endpoint; [`retry`]: retries its calls;
+//! - `model_files`: reads tensors and tokenizers from files.
 
 pub mod bert;
 pub mod http;

@@ -1,8 +1,8 @@
-//! Parses the files of a model's folder: tensors (safetensors, as floats of 16 to 64 bits, or signed integers of 8,
-//! 32 or 64 bits) and the tokenizer. The name of a special token in a text, such as `[CLS]`, is tokenized as ordinary
-//! text.
+//! Parses the files of a model's folder: tensors (in the format safetensors) and the tokenizer.
 //!
-//! An error's text ("has …") has no subject: the caller puts the directory's name before it.
+//! Tensors are floats of 16 to 64 bits, or signed integers of 8, 32 or 64 bits. The name of a special token in a text,
+//! such as `[CLS]`, is tokenized as ordinary text. An error's text ("has …") has no subject: the caller puts the
+//! directory's name before it.
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};

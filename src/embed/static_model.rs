@@ -3,10 +3,10 @@
 //!
 //! A folder has the layout of model2vec: one vector per token; a text's vector is the sum of its tokens' vectors. The
 //! folder holds `tokenizer.json`, and `model.safetensors` with the tensor `embeddings` (floating point, or int8 with
-//! one scale for all). It may also hold `weights` (one for each token) and `mapping` (each token's row). In memory, a
+//! one scale). The tensors `weights` and `mapping` are optional; they hold each token's weight and row. In memory, a
 //! row is at most [`DIMENSIONS`] numbers as int8, with a scale of its own. A rotation ([`spread`]) distributes the
-//! content of a text's vector over all dimensions. The files are read whole when the model is opened, and are bounded.
-//! The model's name includes a hash of the files' sizes and times, so vectors of different versions are never compared.
+//! content of a text's vector over all dimensions. The files are read when the model is opened, up to a size limit. The
+//! model's name includes a hash of the files' sizes and times, so vectors of different versions are never compared.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Embeds texts with the built-in model: a text's vector is the sum of its tokens' vectors, scaled to unit length.
 //!
-//! The table is all-MiniLM-L6-v2 distilled (`tools/distill`, Apache-2.0): each token's vector carries its weight in its
-//! length, so that a text's vector is the plain sum over its tokens. A row stores each number in four bits, with one
-//! scale factor for the row. With eight bits the table would be twice as large, and only one or two questions of the
-//! recall benchmark would get another ranking. The table is used in place in the program's read-only data: nothing is
-//! loaded. The file also lists each word's nearest words, which the ranking uses for soft matches.
+//! The table is distilled from all-MiniLM-L6-v2 (`tools/distill`, Apache-2.0). The length of a token's vector is the
+//! token's weight. A row stores each number in four bits, with one scale factor for the row. With eight bits the table
+//! would be twice as large, and only one or two questions of the recall benchmark would get another ranking. The table
+//! is used in place in the program's read-only data. The table's file also lists each word's nearest words, which the
+//! ranking uses for soft matches.
 
 /// Dimensions of the built-in vectors.
 pub const DIMENSIONS: usize = 256;

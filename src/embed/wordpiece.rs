@@ -1,9 +1,11 @@
 //! Splits a text into the WordPiece tokens of the built-in table, as BERT (uncased) does.
 //!
-//! The rules are those that the sentence model was trained with: control characters are removed, each CJK character is
-//! a word, accents and case are folded, words and punctuation are split, and each word is cut from the left into the
-//! longest pieces that the table has (Wu et al. 2016). Tests compare it with the output of the reference
-//! implementation. Pure; allocates only its own buffers.
+//! The rules are those that the sentence model was trained with (Wu et al. 2016):
+//! - Control characters are removed; accents and case are folded.
+//! - Words and punctuation are split; each CJK character is a word.
+//! - Each word is cut from the left into the longest pieces that the table has.
+//!
+//! Tests compare the tokens with those of the reference implementation. Pure.
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};

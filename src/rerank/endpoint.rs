@@ -1,10 +1,10 @@
 //! Calls a reranker behind an HTTP endpoint of the common `/rerank` form: Cohere, Jina, vLLM, llama.cpp, Text
 //! Embeddings Inference.
 //!
-//! One call scores all texts. Text Embeddings Inference takes them under another name, and fewer at a time: if an
-//! endpoint reports that `texts` is missing, it is called again in that form. The response is bounded, and must have
-//! one finite score for each text. The key comes from the environment or a file outside the vault, goes to the address
-//! in the settings alone (no redirect is followed), and is never logged.
+//! One call scores all texts. Text Embeddings Inference takes the texts as `texts`, and fewer at a time; if an endpoint
+//! reports that `texts` is missing, it is called again in that form. The response is bounded, and must have one finite
+//! score for each text. The key comes from the environment or from a file outside the vault. The key is sent only to
+//! the address in the settings (no redirect is followed), and never logged.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,10 +1,10 @@
-//! Runs a cross-encoder from a directory, in process: the encoder of [`crate::embed::bert`] takes question and text
-//! as one input, and a classifier with a single output scores how well the text answers the question.
+//! Runs a cross-encoder from a directory, in process, to score how well texts answer a question.
 //!
-//! Question and text together are cut at 256 tokens, or at the model's longest input if that is shorter. The
-//! directory has the layout in which sentence-transformers saves a `CrossEncoder` over BERT (such as
-//! cross-encoder/ms-marco-MiniLM-L6-v2). The texts are divided among the processor's cores; the scores don't depend
-//! on the number of cores.
+//! The encoder of [`crate::embed::bert`] takes question and text as one input; a classifier turns its output into a
+//! score. The input is cut at 256 tokens, or at the model's longest input if that is shorter. The directory has the
+//! layout in which sentence-transformers saves a `CrossEncoder` over BERT (such as
+//! cross-encoder/ms-marco-MiniLM-L6-v2). The texts are divided among the processor's cores; the scores don't depend on
+//! the number of cores.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! Reranks a search's first hits: scores how well each text answers the question.
 //!
-//! A reranker reads question and text together, which is better and far slower than comparing vectors; so only a deep
-//! search uses it ([`crate::search::SearchClient::deep`]), for a few dozen texts, and a hook never does. `[rerank]
-//! provider` chooses a model behind an endpoint ([`endpoint`]) or in a directory ([`local`]). This room depends on no
-//! note, no index and no ranking. A failure is a [`ModelError`]; then the search keeps its own order.
+//! A reranker reads question and text together. This gives better scores than comparing vectors, but is far slower. So
+//! only a deep search uses a reranker ([`crate::search::SearchClient::deep`]), for a few dozen texts. `[rerank]
+//! provider` chooses the model: [`endpoint`] calls a model behind an endpoint, [`local`] runs a model from a directory.
+//! After a [`ModelError`] the search keeps its own order. This module depends on no note, no index and no ranking.
 
 pub mod endpoint;
 pub mod local;

@@ -1,4 +1,4 @@
-//! Asks the questions of `setup` that are about Discord, and interprets the answers.
+//! Asks the questions of `setup` about Discord, and interprets the answers.
 
 use super::dialogue::{Dialogue, EndOfQuestions};
 use super::{DiscordBot, DiscordChannel, MachineFacts, QuestionKey, SetupIo};

@@ -1,6 +1,6 @@
-//! Asks the questions of `setup` about notifiers. A person may choose several. Each but the console is tried with a
-//! test message; console and desktop have no questions. The questions about ntfy (server, topic, token) and about
-//! signed webhooks (address, secret) are in this file; `discord` and `email` have the others.
+//! Asks the questions of `setup` about notifiers. A person may choose several. Each notifier but the console is tried
+//! with a test message; console and desktop have no questions. The questions about ntfy and about signed webhooks are
+//! in this file; `discord` and `email` have the others.
 
 use super::dialogue::{Dialogue, EndOfQuestions};
 use super::secrets::is_path;

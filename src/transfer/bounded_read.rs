@@ -1,7 +1,7 @@
 //! Reads other programs' files, which lie outside the vault, with bounds. No link in a source's folder is followed.
 //!
-//! A source may come from anywhere: a link to a person's keys, an endless pipe or a file of a gigabyte isn't read, but
-//! becomes one line in the report.
+//! A source may come from anywhere. A link to a person's keys, an endless pipe or a file of a gigabyte isn't read; the
+//! report names it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};

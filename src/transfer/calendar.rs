@@ -1,16 +1,16 @@
 //! Writes iCalendar (RFC 5545): reminders and follow-ups for a phone's calendar to subscribe to.
 //!
 //! A reminder is an event at its local time in the vault's zone, with an alarm; a recurring reminder has a rule. The
-//! zone's clock changes are written, too, each by its date, from the database that the scheduler uses: no rule
-//! describes a zone whose changes follow the moon (Morocco) or a government. A calendar that recognizes the zone by its
-//! name uses its own rules anyway. A pending follow-up is an event at its instant.
+//! zone's clock changes are written, too, each by its date, because no rule describes the changes of some zones (such
+//! as Morocco). A calendar that recognizes the zone by its name uses its own rules anyway. A pending follow-up is an
+//! event at its instant.
 //!
 //! Three limits of calendars:
 //!
 //! - "The 31st" is written as the last of the days 28 to 31 (`BYMONTHDAY=28,29,30,31;BYSETPOS=-1`), which is the last
 //!   day of a shorter month, as the scheduler does. RFC 7529's `SKIP` would be shorter, but calendars don't support it.
 //! - If the clocks skip a local time, a calendar leaves that occurrence out, or shifts it by the gap's length (RFC
-//!   5545), and vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification.
+//!   5545). vault-agent notifies at the end of the gap. So a one-off is written at the time of its notification.
 //! - An event has no length, because a reminder is a point in time.
 
 use std::collections::HashMap;

@@ -1,15 +1,13 @@
 //! Imports memories, reminders, follow-ups and whole notes into the vault, from other programs and from our own
 //! exports. Exports the vault's memories, daily notes, reminders, follow-ups and pins.
 //!
-//! For an import, a reader for each kind of source ([`memory_json`], [`openclaw`], [`records`], `source` itself) turns
-//! files outside the vault into an [`ImportBatch`] of items, with the places of unusable parts. [`merge`] adds missing
-//! items to a note's text, purely, and [`Importer`] writes the result through [`vault::Editor`]: no line of a note is
-//! changed, nothing is added twice, and no note is replaced. For an export, [`VaultContents`] holds the notes'
-//! contents, and pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
-//! [`okf::bundle`].
+//! For an import, a reader for each kind of source turns files outside the vault into an [`ImportBatch`] of items, with
+//! the places of unusable parts. [`merge`] adds missing items to a note's text, and [`Importer`] writes the result
+//! through [`vault::Editor`]. No line of a note is changed, nothing is added twice, and no note is replaced. For an
+//! export, [`VaultContents`] holds the notes' contents, and pure functions write them: [`markdown::document`],
+//! [`records::lines_of`], [`calendar::calendar`] and [`okf::bundle`].
 //!
-//! Other programs' files are no notes of the vault: they are read here, with bounds ([`bounded_read`]), and
-//! never written.
+//! Other programs' files are read with bounds ([`bounded_read`]), and never written here.
 //!
 //! - `source`: detects the program that a file is from; `bounded_read`: reads it with bounds;
 //! - `memory_json`, `openclaw`, `records`: one reader for each source; `chunks`: pieces of a text; [`ImportBatch`]: the

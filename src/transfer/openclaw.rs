@@ -1,12 +1,13 @@
 //! Reads an OpenClaw workspace: its memories, persona, profile, heartbeat and skills.
 //!
-//! - `MEMORY.md` is free Markdown there; each of its items and paragraphs becomes a memory, in the section that its
-//!   headings name. A day's note is taken as it is; if the vault has a note of that day, its pieces become bullets
-//!   there. Other notes of `memory/` are kept whole in the folder of imports.
+//! - `MEMORY.md` is free Markdown; each of its items and paragraphs becomes a memory, in the section that its headings
+//!   name. A day's note is taken as it is; if the vault has a note of that day, the pieces of OpenClaw's note become
+//!   bullets in it. Other notes of `memory/` are kept whole in the folder of imports.
 //! - `IDENTITY.md` and `SOUL.md` become the persona, `USER.md` the profile, if the vault's own is missing or still the
 //!   template's.
 //! - `HEARTBEAT.md` becomes the routine `heartbeat`, switched off. Of `skills/`, only notes are copied.
-//! - Other files (`AGENTS.md`, `TOOLS.md`, scripts) are about that program: they are reported and stay where they are.
+//! - Other notes (such as `AGENTS.md`) are about OpenClaw: they are reported, and not imported. The same holds for
+//!   other files of a skill, such as scripts.
 
 use std::path::Path;
 

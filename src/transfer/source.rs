@@ -11,8 +11,8 @@
 //! - relates_to [[Beans]]
 //! ```
 //!
-//! Each of its notes is copied whole into the folder of imports, in which search finds its observations, and its
-//! links still work. Nothing of it is added to `MEMORY.md`.
+//! Each of its notes is copied whole into the folder of imports, where search finds the observations. Nothing is added
+//! to `MEMORY.md`.
 
 use std::path::Path;
 

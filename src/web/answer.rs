@@ -1,5 +1,5 @@
-//! Defines the answer of one of the page's addresses: a view, a finished change, or a problem. Each is HTML or JSON;
-//! a view may also be a file of the vault, or a redirect.
+//! Defines the answer of one of the page's addresses: a view, a finished change, or a problem. Each of the three is
+//! HTML or JSON; a view may also be a file of the vault, or a redirect.
 
 use std::error::Error;
 

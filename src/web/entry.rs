@@ -1,8 +1,8 @@
-//! Authenticates requests to the page: checks the one-time code that begins a session, the `Host` header of each
-//! request, and the origin and the form's token of each change. Also reads and sets the session's cookie.
+//! Authenticates requests to the page. Also reads and sets the session's cookie.
 //!
-//! A request's headers come in. The checked host name or the cookie goes out, or a refusal. The one-time codes are the
-//! only state.
+//! Checked are the one-time code that begins a session, the `Host` header of each request, and the origin and the
+//! form's token of each change. A request's headers come in. The checked host name or the cookie goes out, or a
+//! refusal. The one-time codes are the only state.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,5 +1,6 @@
-//! Renders the frame of every page: head, navigation, and the result of the last change; and serves the page's own
-//! files, which are in the binary. The address of such a file contains its hash, so it may be cached for ever.
+//! Renders the frame of every page: head, navigation, and the result of the last change. Also serves the page's own
+//! files, which are in the binary. The address of such a file contains the file's hash, so browsers may cache the file
+//! for ever.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
-//! Completes, snoozes, skips, moves, changes or removes a reminder or a task for a person; completes, snoozes, moves,
-//! changes or cancels a follow-up.
+//! Carries out a person's actions on a line of a note: a reminder, a task or a follow-up.
 //!
-//! It calls the same functions as `remind`. A form contains the line that it was made for (`was`); if the line has
-//! changed since, nothing is done, and the answer shows the present line.
+//! Reminders and tasks are completed, snoozed, skipped, moved, changed or removed; follow-ups are completed, snoozed,
+//! moved, changed or cancelled. The functions are those that `remind` calls. A form contains the line that it was made
+//! for (`was`). If the line has changed since, nothing is done, and the answer shows the present line.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;

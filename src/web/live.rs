@@ -1,7 +1,8 @@
 //! Reports changes to open pages as they happen (`GET /events`).
 //!
-//! The watcher reports changes of notes. The files of the journals and of the history are polled for changes, only
-//! while a page is open. The number of open streams is limited, so that they leave connections for the pages.
+//! The watcher reports changes of notes. Files of the state directory (journals, history, brains) are polled for
+//! changes while a page is open. The number of open streams is limited, so that connections for other requests are
+//! left.
 
 use std::convert::Infallible;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! Handles an HTTP request: checks its host name and its session, calls the code of the requested part of the page
-//! (a place, such as `/inbox`), and makes the response.
+//! Handles an HTTP request to the page, and makes the response.
+//!
+//! The host name and the session are checked first. Then the code of the requested place (such as `/inbox`) is called.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

@@ -1,8 +1,9 @@
-//! Stores sessions and form ids, in `page.sqlite` of the state directory, and checks them and the page's address for
-//! `doctor`.
+//! Stores the page's sessions and form ids, in `page.sqlite` of the state directory. Also checks, for `doctor`, that
+//! file and the page's address.
 //!
-//! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change and gets the outcome
-//! after it, so a form that is sent again changes nothing, also after a crash. Deleting the file ends all sessions.
+//! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change, and gets the outcome
+//! after the change. So a form that is sent again changes nothing, also after a crash. Deleting the file ends all
+//! sessions.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

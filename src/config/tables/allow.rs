@@ -1,10 +1,10 @@
 //! Reads `[assistant] allow`, patterns of calls that need no approval, and matches a call against them. Pure.
 //!
-//! `bash:GLOB` allows a whole command; `*` in it stands for any text that can't begin a second command: no `;`, `&`,
-//! `|`, `` ` ``, `$`, `(`, `)`, `<`, `>`, `#`, line break or other control character. If the pattern itself contains
-//! one of these characters, its `*` matches no quote and no backslash either, so that the quoted parts of the pattern
-//! stay quoted. `\*` is a star, `\\` a backslash. `skill:NAME@HASH` allows a skill while its files have this hash,
-//! `mcp:SERVER.TOOL` a tool of another server. Any other text is no pattern and allows nothing.
+//! `bash:GLOB` allows a whole command. `*` in it stands for any text that can't begin a second command: text without
+//! `;`, `&`, `|`, `` ` ``, `$`, `(`, `)`, `<`, `>`, `#`, line breaks and other control characters. If the pattern
+//! itself contains one of these characters, its `*` matches no quote and no backslash either, so that the quoted parts
+//! of the pattern stay quoted. `\*` is a star, `\\` a backslash. `skill:NAME@HASH` allows a skill while its files have
+//! this hash, `mcp:SERVER.TOOL` a tool of another server. Any other text is no pattern and allows nothing.
 
 /// A call, as the patterns see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

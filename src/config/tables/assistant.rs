@@ -1,8 +1,8 @@
 //! Reads `[assistant]`, `[[route]]` and `[skill.NAME]`: the order of brains, the limits of an answer, the files of a
 //! skill's secrets. Also checks the brains of `[[brain]]`.
 //!
-//! All of it is optional: without a brain, questions are answered from memory alone. A chain, a route or another table
-//! that names an unknown brain is an error.
+//! A brain is a language model that answers questions. All of these tables are optional: without a brain, questions are
+//! answered from memory alone. A table that names an unknown brain is an error.
 
 use std::collections::BTreeMap;
 

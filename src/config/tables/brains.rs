@@ -1,4 +1,4 @@
-//! Reads `[[brain]]`: a brain with its kind, key, price and limits.
+//! Reads `[[brain]]`: a brain (a language model that answers questions) with its kind, key, price and limits.
 
 use crate::config::{ANTHROPIC_KEY_VARIABLE, OPENAI_KEY_VARIABLE};
 use crate::words::words;

@@ -1,4 +1,4 @@
-//! Reads the tables of the front doors: `[discord]`, `[hooks]` and `[web]`.
+//! Reads `[discord]`, `[hooks]` and `[web]`: the tables of the bot, of the hooks of coding agents, and of the page.
 
 use std::net::SocketAddr;
 

@@ -1,7 +1,7 @@
 //! Renders a note's Markdown as HTML that is safe to show.
 //!
-//! The text is untrusted. Raw HTML in it is shown as text, links are dead unless they lead to the web, mail, Obsidian
-//! or the page's own addresses, pictures are those of the vault, and a sanitizer checks the whole again.
+//! The text is untrusted. Raw HTML is shown as text. Links lead only to the web, mail, Obsidian or the page's own
+//! addresses; pictures are those of the vault. A sanitizer checks the whole result again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

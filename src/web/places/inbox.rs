@@ -1,4 +1,4 @@
-//! Serves `/inbox`: candidates for memories, with their quotes. A person keeps one, keeps it in other words, or
+//! Serves `/inbox`: candidates for memories, with their quotes. A person keeps a candidate, keeps it in other words, or
 //! declines it.
 
 use super::prelude::*;

@@ -1,6 +1,6 @@
 //! Serves the places of the page, such as `/inbox`. Each place has one file here, with its view and its actions.
 //!
-//! A place calls the same rooms as the commands for the same task, and has no rules of its own. [`PLACES`] is the list.
+//! A place calls the same functions as the command for the same task. [`PLACES`] lists the places.
 
 mod approvals;
 mod calendar;

@@ -1,5 +1,8 @@
-//! Serves `/`: late items, those of the next seven days, the numbers of open approvals and of open candidates,
-//! current faults, and an input line for a reminder or a question, with the question's answer.
+//! Serves `/`, the items of the present day.
+//!
+//! Shown are late items, the items of the next seven days, the numbers of open approvals and of open candidates
+//! (proposed memories), and current faults. An input line takes a reminder or a question; the answer to the question is
+//! shown.
 
 use jiff::SignedDuration;
 
