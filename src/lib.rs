@@ -1,10 +1,14 @@
 //! Contains the whole program behind the one binary: a personal agent with Markdown notes as its only database.
 //!
-//! `ARCHITECTURE.md` lists the rooms of this crate from the pure core outwards, with their invariants. Except for front
-//! doors, a room uses only rooms above it in that list.
+//! A room is a file or folder directly in `src/`. `ARCHITECTURE.md` lists the rooms from the pure core outwards, with
+//! their invariants. A room uses only rooms above it in that list, except for the entry points of people and programs
+//! (such as `cli`).
 //!
-//! A message for people is worded in the code that produces it: an error in its room's `error`, a notification in the
-//! room that sends it, the status of a daemon part in `daemon::parts`, all other output of a command in `cli`.
+//! A message for people is worded in the code that produces it:
+//! - an error in its room's `error`;
+//! - a notification in the room that sends it;
+//! - the status of a daemon part in `daemon::parts`;
+//! - all other output of a command in `cli`.
 
 mod defaults;
 mod error_rules;

@@ -1,6 +1,5 @@
 //! Starts the program: [`vault_agent::cli::run`] parses the arguments, runs the command, prints its error and returns
-//! the exit code. If the program is started as the helper that confines a command, [`vault_agent::confine::main`] runs
-//! instead.
+//! the exit code. In the helper process that confines a command, [`vault_agent::confine::main`] runs instead.
 
 use std::ffi::{OsString, c_int, c_long};
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
 //! Makes the notifiers that the settings name.
 //!
-//! The first one of `[notify] kinds` is the primary notifier: its outcome decides whether an item counts as sent. If it
-//! can't be used, the console takes its place and states the reason. A further notifier that can't be used is left out,
-//! and `doctor` reports it. If several machines share the vault, a placeholder with the same name replaces a notifier
-//! that can't be used. The placeholder sends nothing, so another machine sends. Thanks to the same name all machines
-//! claim the same messages. Discord's notifiers are in its own room, so only front doors make notifiers here.
+//! The first of `[notify] kinds` is the primary notifier: its outcome decides whether an item counts as sent. If the
+//! primary notifier can't be used, the console takes its place and states the reason. A further notifier that can't be
+//! used is left out, and `doctor` reports it. If several machines share the vault, a placeholder with the same name
+//! replaces a notifier that can't be used. The placeholder sends nothing, so another machine sends. Because of the same
+//! name, all machines claim the same messages.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Pauses and resumes automatic work, by two keys of the settings. A running daemon notices their change immediately.
 //!
-//! Routines, captures, summaries, working memory, followed folders, and the rewording of reminders by a brain are
-//! paused. Notifications of reminders, follow-ups and tasks are paused only on request. After the pause, occurrences
-//! that fell into it are handled like those that were missed while the program was not running. The keys travel with
-//! the vault, so a pause holds on every machine.
+//! Paused are routines, captures, summaries, working memory, followed folders, and the rewording of reminders by a
+//! brain (a language model). Notifications of reminders, follow-ups and tasks are paused only on request. After the
+//! pause, its occurrences are handled like those that were missed while the program was not running. The keys travel
+//! with the vault, so a pause holds on every machine.
 
 use jiff::civil;
 use serde::Serialize;

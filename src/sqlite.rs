@@ -1,5 +1,4 @@
-//! Opens the SQLite files that hold state (the delivery journal, the turn journal, the page's sessions), and runs
-//! statements on them.
+//! Opens the SQLite files that hold state, such as the delivery journal, and runs statements on them.
 //!
 //! A change is one transaction, and on disk before its call returns. Several processes may use one file; each waits for
 //! the others. A file of an earlier version gets the tables that it lacks; a file of a later version is an error. A

@@ -1,7 +1,7 @@
 //! Builds the set of tools for a turn of the assistant, or for a run of a routine, as the settings allow.
 //!
-//! `mcp` defines the vault's typed tools, which other hosts may call too; `agent` defines the shell, skills and other
-//! MCP servers. Front doors ask for the toolbox of a purpose: the assistant's, or a routine's.
+//! `mcp` defines the vault's typed tools, which other hosts may call, too; `agent` defines the shell, skills and other
+//! MCP servers. A caller asks for the toolbox of a purpose: the assistant's, or a routine's.
 
 use std::sync::Arc;
 

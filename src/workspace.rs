@@ -1,8 +1,9 @@
-//! Holds an opened vault with all that a front door (command line, MCP, Discord, hooks, page, daemon) needs:
-//! settings, zone, directories, clock, editor, history, and, with several machines, whether this one may send.
+//! Holds an opened vault with all that the program's entry points need.
 //!
-//! Every front door begins here, so that a vault is opened in one way only. Opening makes the two directories and reads
-//! the settings; it opens no note and no database.
+//! The entry points are the command line, the MCP server, Discord, hooks, the page and the daemon. They all open vaults
+//! here. An opened vault has its settings, zone, directories, clock, editor and history; with several machines it also
+//! knows whether this machine may send. Opening makes the two directories and reads the settings; it opens no note and
+//! no database.
 //! - [`opening`]: opens a vault, and joins the other machines; [`settings_file`]: changes the settings on disk.
 
 mod opening;

@@ -1,7 +1,7 @@
 //! Lists the commands that the assistant may call from its confined shell: reading, reminders, follow-ups and memory.
 //!
-//! A change made this way is recorded as the assistant's and can be undone. Commands that undo, set up, send, or read
-//! and write files outside the vault are for people alone.
+//! A change made this way is recorded as the assistant's. All other commands, such as those that undo, set up or send,
+//! are for people alone.
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;

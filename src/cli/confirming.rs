@@ -1,7 +1,7 @@
 //! Confirms changes of reminders on the notifier, with the exact lines.
 //!
 //! If the notifier is the console, the command's own output takes the place of a confirmation. A confirmation that this
-//! process can't send (a shell rarely has the notifier's secret) stays queued for the daemon or the next `tick`.
+//! process can't send stays queued for the daemon or the next `tick`.
 
 use crate::cli::prelude::*;
 use crate::config::NotifyKind;

@@ -1,8 +1,8 @@
 //! Defines the error of the command line: a message, hints, and an exit code (2 for a wrong command or settings, else
 //! 1).
 //!
-//! `?` converts any room's error into it. [`advice`] decides for each whether the request itself is wrong, and lists
-//! the remedies.
+//! `?` converts the errors of all parts of the program into this error. [`advice`] decides whether the request itself
+//! was wrong, and lists the remedies.
 
 use std::error::Error;
 use std::fmt;

@@ -1,9 +1,8 @@
 //! Runs the command line: parses arguments, opens the resources that the command needs, prints its result or its error.
 //!
 //! Arguments come in; results on standard output, remarks on standard error and an exit code go out. [`run`] may be
-//! called more than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its
-//! options) and a `run` function that returns a [`CommandResult`]; the file has the command's name and lies in the
-//! folder of its topic:
+//! called more than once in one process. A command is one file with its name, in the folder of its topic. The file has
+//! an `Args` struct (with the options and the help) and a `run` function that returns a [`CommandResult`]. The topics:
 //! - [`setup`], [`init`], [`doctor`]: setting a vault up, and checking it;
 //! - [`reminders`]: `remind`, `commitment`, `agenda`, `check`; [`memories`]: `memory`, `inbox`;
 //! - [`index`]: `search`, `recall`, `reindex`, `stats`;
@@ -13,11 +12,13 @@
 //! - [`daemon`]: `run`, `tick`, `status`, `service`, `pause`, `resume`, `machines`;
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
-//! Used by all commands: [`commands`] lists the commands, [`context`] holds a command's output, clock, vault and
-//! caller, [`confirming`] confirms changes of reminders, [`assistant_commands`] lists the commands that the assistant
-//! may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error.
+//! Used by all commands:
+//! - [`commands`]: the list of commands; [`assistant_commands`]: the commands that the assistant may call from its
+//!   shell;
+//! - [`context`]: a command's output, clock, vault and caller; [`confirming`]: confirms changes of reminders;
+//! - [`error`]: an error with its exit code; [`logging`]: the log on standard error.
 //!
-//! Never here: a rule about notes, reminders or memories. Code that another front door could need lies in a room.
+//! Rules about notes, reminders or memories are not here, because other callers (such as the page) need them, too.
 
 #[cfg(feature = "assistant")]
 mod assistant;

@@ -1,8 +1,9 @@
-//! Connects a confined command with the program outside its box, over one inherited socket: the gate.
+//! Connects a confined command with the program outside its box (the command's confinement), over one inherited socket:
+//! the gate.
 //!
 //! The environment variable [`VARIABLE`] names the socket's descriptor. A client in the box makes a pair of sockets and
-//! sends one end through the gate ([`connect`]); outside, a [`Gate`] receives it and serves it. So several clients are
-//! served at a time, and no socket has a path or a name that another process could open.
+//! sends one end through the gate ([`connect`]). Outside, a [`Gate`] receives that end and serves the client. So
+//! several clients are served at a time, and no socket has a path or a name that another process could open.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,5 +1,7 @@
-//! Runs commands in the box through a helper process: starts this program as its own helper, sends it the policy and
-//! the command, and reads the command's output. The program's `main` calls [`main`] first, before it parses arguments.
+//! Runs commands in the box through a helper process: this program, started once more.
+//!
+//! This file sends the policy and the command to the helper, and reads the command's output. The program's `main` calls
+//! [`main`] first, before it parses arguments.
 
 use std::ffi::OsString;
 use std::fs::File;

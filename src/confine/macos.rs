@@ -1,8 +1,8 @@
 //! Builds the box on macOS: a profile for `sandbox-exec` with the rules of a [`Policy`].
 //!
-//! A pure function makes the profile and is tested everywhere; the rest is small, because it was written without a Mac
-//! to run it on. macOS has no way to find processes that left the command's group, or to count a command's resources.
-//! So the box is partial there, and reports that.
+//! A pure function makes the profile, and is tested on all systems. The rest was written without a Mac to run it on.
+//! macOS has no way to find processes that left the command's group, or to count a command's resources. So the box on
+//! macOS is partial, and reports that.
 
 #![cfg_attr(not(target_os = "macos"), allow(dead_code))]
 

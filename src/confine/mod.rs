@@ -1,10 +1,10 @@
 //! Runs shell commands in a box (a sandbox) that limits files, network, environment and resources.
 //!
 //! [`Helper::run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then
-//! runs `bash -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, and writes to its
-//! scratch folder alone. It has no network unless the policy allows it. Its environment is cleared, and its use of
-//! resources is limited. When it ends, all processes that it started end. [`enforcement`] detects the rules that the
-//! machine can enforce.
+//! runs `bash -c COMMAND`. The command reads the system's files and the paths that its [`Policy`] names, and writes
+//! only to its scratch folder. It has no network unless the policy allows it. Its environment is cleared, and its use
+//! of resources is limited. When the command ends, the processes that it started are ended. [`enforcement`] detects the
+//! rules that the machine can enforce.
 //!
 //! - `policy`, `output`: a command's permissions, its outcome, and its output;
 //! - `helper`, `wire`: the helper process, and the messages to it; `gate`: the one connection from the box to outside;

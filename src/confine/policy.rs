@@ -1,5 +1,6 @@
-//! Defines the policy of a confined command (readable files, the one writable folder, network, environment, limits) and
-//! the outcome of its run.
+//! Defines the policy of a confined command, and the outcome of its run.
+//!
+//! A policy names the readable files, the one writable folder, the network access, the environment and the limits.
 
 use std::path::PathBuf;
 use std::time::Duration;

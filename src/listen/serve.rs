@@ -1,5 +1,7 @@
-//! Accepts connections, and closes those whose client sends its headers too slowly, or (on Linux) doesn't read the
-//! response for a minute. At most [`MOST_CONNECTIONS`] are open at a time.
+//! Accepts connections, at most [`MOST_CONNECTIONS`] at a time.
+//!
+//! A connection is closed if its client sends its headers too slowly. On Linux it is also closed if the client doesn't
+//! read the response for a minute.
 
 use std::sync::Arc;
 use std::time::Duration;

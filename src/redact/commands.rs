@@ -1,5 +1,7 @@
-//! Finds passwords by their position: on command lines, in netrc and pgpass files, in SQL, in arguments of functions,
-//! and in sentences such as "the password is …".
+//! Finds passwords by their position in a text.
+//!
+//! Positions are known on command lines, in netrc and pgpass files, in SQL, in arguments of functions, and in sentences
+//! such as "the password is …".
 
 use regex_lite::Captures;
 

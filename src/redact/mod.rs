@@ -1,9 +1,8 @@
 //! Masks secrets in text before it is stored, for example in logs and in errors.
 //!
 //! A text comes in; the same text goes out with `[masked: KIND]` in the place of each secret. Notes about work are full
-//! of hashes, identifiers and long names that must stay readable. So a value is masked only if something marks it as a
-//! secret: its own prefix and length, the name or header before it, the command or URL around it. Pure. Masking a
-//! masked text changes nothing.
+//! of hashes, identifiers and long names that must stay readable. So a value is masked only if its form marks it as a
+//! secret, or the name, header, command or URL in which it stands. Pure. Masking a masked text changes nothing.
 //!
 //! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs only near its keywords.
 //! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots), private keys and

@@ -1,8 +1,7 @@
 //! Defines a rule: keywords, a pattern that runs only near one of them, and the part of a match that is the secret.
 //!
-//! A pattern is compiled when the first of its keywords is met, and runs on a window of bounded size around it. So a
-//! process that reads no secrets compiles nothing, and time and memory grow with the text alone, not with the number of
-//! rules.
+//! A pattern is compiled when the first of its keywords is found, and runs on a window of bounded size around the
+//! keyword. So a text without keywords costs one pass, whatever the number of rules.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Finds the secrets of a text. One pass finds the words that may mark a secret, for example the keywords of the
-//! rules, or the prefixes of API tokens. Then the rules check the text around these words.
+//! Finds the secrets of a text. One pass finds the words that may mark a secret, for example the keywords of the rules,
+//! or the prefixes of API tokens. Then the rules check the text around these words.
 //!
-//! All these words are one Aho-Corasick automaton. Secrets without any such word (tokens of Discord's bots, lines of
+//! One Aho-Corasick automaton finds all these words. Secrets without any such word (tokens of Discord's bots, lines of
 //! pgpass files) are found by the form of a line or a word.
 
 use std::ops::Range;

@@ -11,7 +11,7 @@
 //! | [`read`] | a file's bytes | [`Block`]s: paragraphs, items, turns |
 //! | [`analyze`] | text | terms, speakers, the shape of a sentence |
 //! | [`store`] | blocks and terms | the cache: tantivy's segments, a SQLite catalog, the ranking's data on blocks |
-//! | [`follow`] | the vault's changes | an updated cache, or a view beside it; never older than the files on disk |
+//! | [`follow`] | the vault's changes | an updated cache, or a view beside it |
 //! | [`query`] | the typed text | words, filters, scopes, the kind of answer that is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
 //! | [`rank`] | candidates | scores; names, weights and thresholds of its signals stand in [`weights`] |

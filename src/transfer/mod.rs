@@ -1,5 +1,5 @@
-//! Imports memories, reminders, follow-ups and whole notes into the vault, from other programs and from our own
-//! exports. Exports the vault's memories, daily notes, reminders, follow-ups and pins.
+//! Imports memories, reminders, follow-ups and whole notes into the vault, from other programs and from exports of
+//! vault-agent. Exports the vault's memories, daily notes, reminders, follow-ups and pins.
 //!
 //! For an import, a reader for each kind of source turns files outside the vault into an [`ImportBatch`] of items, with
 //! the places of unusable parts. [`merge`] adds missing items to a note's text, and [`Importer`] writes the result

@@ -1,6 +1,7 @@
 //! Formats an understood time for confirmation: `Mon 30 Nov 09:00, in 8 days`.
 //!
-//! If the printed day and time are typed again, they mean the same time. The year is printed only if it is needed.
+//! If the printed day and time are typed again, they mean the same local time. The year is printed only if the day lies
+//! in the past or more than a year ahead.
 
 use jiff::civil::DateTime;
 use jiff::tz::AmbiguousOffset;

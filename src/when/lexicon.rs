@@ -1,5 +1,4 @@
-//! Splits a phrase into tokens, and looks its words up in each language: finds the terms that may begin at a
-//! position, with their ends.
+//! Splits a phrase into tokens, and finds in each language the terms (meanings of words) that may begin at a token.
 //!
 //! Tokens are runs of digits, words and single signs. Words are folded: lower case, without accents (`Février` is
 //! `fevrier`, `mañana` is `manana`), so that the tables need one spelling each. Hyphens and apostrophes between letters
@@ -8,10 +7,10 @@
 //! A word may be several terms (`sept` is seven and September in French); the grammar tries each. The grammar gets only
 //! these terms, and the phrase's digits and signs.
 //!
-//! The words are those of `grammar/when-words.json`. A phrase is read in one language at a time, never in two at
-//! once, so that a word of one isn't taken for another's (`once` is eleven in Spanish, `die` an article in German).
-//! Each spelling is folded like the phrase, and a full stop in it is optional. An abbreviation that could be a
-//! weekday in one language and a month in another (`mar.`) is in the table with one of the two meanings only.
+//! The words are those of `grammar/when-words.json`. All words of a phrase are read in the same language, because some
+//! words mean something else in another language (`once` is eleven in Spanish). Each spelling is folded like the
+//! phrase, and a full stop in it is optional. An abbreviation that could be a weekday in one language and a month in
+//! another (`mar.`) is in the table with one of the two meanings only.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

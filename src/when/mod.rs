@@ -1,10 +1,10 @@
 //! Parses `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
 //!
-//! A phrase becomes tokens, the tokens become the terms of each language ([`lexicon`]), the grammar ([`grammar`]) finds
-//! every parse of the terms, and [`resolve`] computes every local time that each parse can mean. Only a phrase with one
-//! meaning is accepted; one with several is refused with all of them ([`WhenError::Ambiguous`]), and one with none is
-//! refused with the reason. Nothing is guessed, and the meaning is shown for confirmation ([`confirmation()`]). Pure.
-//! `grammar/when.md` documents the grammar, `grammar/vectors/when.json` holds phrases with their meanings.
+//! [`lexicon`] splits a phrase into tokens and finds the terms of each language. [`grammar`] finds every parse of the
+//! terms. [`resolve`] computes every local time that a parse can mean. Only a phrase with one meaning is accepted. A
+//! phrase with several meanings is refused with all of them ([`WhenError::Ambiguous`]), a phrase without any with the
+//! reason. [`confirmation()`] words the meaning for confirmation. Pure. `grammar/when.md` documents the grammar,
+//! `grammar/vectors/when.json` holds phrases with their meanings.
 //!
 //! - `term`: meanings of words;
 //! - `phrase`: the parsed form of a phrase;

@@ -1,5 +1,5 @@
 //! Opens a vault with the settings on disk, or with the last valid ones. If several machines share the vault, joins
-//! them under this machine's name, through the store that the settings name (git or etcd).
+//! them under this machine's name, through the store in the settings (git or etcd).
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};

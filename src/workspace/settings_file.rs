@@ -1,4 +1,4 @@
-//! Changes the settings file in one edit that history records.
+//! Changes the settings file in one edit, which the history records.
 
 use super::Workspace;
 use crate::config::FILE_NAME;

@@ -1,4 +1,4 @@
-//! `lcm` (lossless context management): searches long conversations; describes, expands, updates and verifies their
+//! `lcm` (lossless context management): searches long conversations, and describes, expands, updates and verifies their
 //! summaries.
 
 use std::io::IsTerminal;

@@ -1,5 +1,6 @@
-//! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or become the voice (the
-//! machine that speaks on Discord and does shared work).
+//! `machines`: lists the machines that share a vault, and lets this machine join, leave, or become the voice.
+//!
+//! The voice is the machine that speaks on Discord and does shared work.
 
 use jiff::Timestamp;
 

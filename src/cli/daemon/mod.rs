@@ -1,5 +1,4 @@
-//! Groups the daemon's commands: run it, run one pass of the scheduler without it, show its state, manage its
-//! service, pause and resume unasked work, and manage the machines that share the vault.
+//! Groups the commands for the daemon, for single passes of the scheduler, and for the machines that share the vault.
 //!
 //! - [`run`], [`status`], [`service`]: one file for each command; each part of the daemon writes its own line of
 //!   `status` ([`crate::daemon::parts`]);

@@ -1,10 +1,11 @@
 //! Reads and changes a coding agent's settings other than its hooks.
 //!
-//! - `hook install` makes Claude Code keep its own memories in the vault, and `hook uninstall` ends that. The host
-//!   itself writes these notes, into the folder that its settings name ([`memories`]). Its existing memories are copied
+//! - `hook install` makes Claude Code keep its own memories in the vault, and `hook uninstall` ends that. Claude Code
+//!   itself writes these notes, into the folder that its settings name ([`memories`]). Existing memories are copied
 //!   once, as one write that can be undone; the originals stay.
 //! - `hook install --codex-memories` makes the daemon follow Codex's memories, by one line in the vault's settings.
-//! - If Claude Code's settings contain our MCP server, the hooks call that server instead of starting a process.
+//! - If Claude Code's settings contain vault-agent's MCP server, the hooks call that server instead of starting a
+//!   process.
 
 use std::process::{Command, Stdio};
 

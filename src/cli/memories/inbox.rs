@@ -1,4 +1,4 @@
-//! `inbox`: lists candidates for memory, keeps or declines them, and searches logs for new ones.
+//! `inbox`: lists candidates (proposed memories), keeps or declines them, and searches logs for new candidates.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
-//! Runs `check`: prints lines that look like a reminder or another entry of this program but can't be parsed, and
-//! reminders in notes that are never read for reminders.
+//! `check`: prints lines that look like a reminder or another entry of this program but can't be parsed.
 //!
-//! Other programs' tasks that are not delivered (their syntax is not in `[reminders] also`), and tasks delivered
-//! without a time of day, are listed with one line for each note. They are no fault: the exit code stays 0.
+//! Also printed are reminders in notes that are never read for reminders. Other programs' tasks that are not delivered,
+//! or are delivered without a time of day, are listed with one line for each note. They are no fault: the exit code
+//! stays 0.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Component;

@@ -1,8 +1,9 @@
-//! Finds the id of a reminder or task by words of its message. A person copies the words from a notification, so
-//! items that were delivered in the last two days and are gone from their note are searched, too.
+//! Finds the id of a reminder or task by words of its message.
 //!
-//! Words that are a whole message are preferred to words that are part of one. Words that occur in several messages
-//! are an error that lists these messages; nothing is guessed.
+//! A person copies the words from a notification. So actions that work on a delivered item also search the items that
+//! were delivered in the last two days and are gone from their note. Words that are a whole message are preferred to
+//! words that are part of a message. Words that occur in several messages are an error that lists messages; nothing is
+//! guessed.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,8 @@
-//! Runs the checks of `setup` with the settings as they would be written: the vault's folder, the Discord bot, a test
-//! question to a brain, a test message through each notifier. A check returns its result or an error for a person.
-//! Also detects a desktop session, a service manager and Ollama's models.
+//! Runs the checks of `setup` with the settings as they would be written.
+//!
+//! Checked are the vault's folder and the Discord bot. A brain (a language model) gets a test question, each notifier a
+//! test message. A check returns its result or an error for a person. Also detects a desktop session, a service manager
+//! and Ollama's models.
 
 use std::fmt::Display;
 #[cfg(feature = "assistant")]

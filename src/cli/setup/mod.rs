@@ -1,7 +1,7 @@
 //! `setup`: asks a person about a new vault or takes the answers from a file, shows a plan, and carries it out.
 //!
-//! [`crate::setup`] decides the questions and computes the plan. This folder has the terminal ([`prompt`]), the checks
-//! ([`checks`]) and the writing. Nothing is written before the plan is shown. The files are written in this order:
+//! [`crate::setup`] decides the questions and computes the plan. [`prompt`] asks at the terminal, [`checks`] runs the
+//! checks, and this file writes. Nothing is written before the plan is shown. The files are written in this order:
 //! secrets, the vault, its settings, the service. If the program stops in between, no file refers to a secret that is
 //! missing.
 

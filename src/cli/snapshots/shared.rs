@@ -1,4 +1,5 @@
-//! Helps the commands of this folder: opens the history, resolves typed paths, formats times and differences.
+//! Has the functions that several commands of this folder use: opens the history, resolves typed paths, formats times
+//! and differences.
 
 use jiff::{SignedDuration, Timestamp};
 

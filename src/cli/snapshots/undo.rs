@@ -1,4 +1,5 @@
-//! `undo`: takes back the agent's last operations, one operation, or all changes of a turn, and nothing else.
+//! `undo`: takes back the agent's last operations, one operation, or all changes of a turn (a question to the
+//! assistant).
 
 use super::shared::{diff_style, diff_text, open_history, refresh};
 use crate::cli::prelude::*;

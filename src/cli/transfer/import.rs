@@ -1,4 +1,4 @@
-//! `import`: takes other programs' memories and our own exports into the vault.
+//! `import`: takes other programs' memories, and exports of vault-agent, into the vault.
 
 use super::adopt;
 use super::batch::{print_report, write};

@@ -1,6 +1,7 @@
 //! Runs the first process in the box: drops its privileges, starts the command, and ends when the command ends.
 //!
-//! In a PID namespace it is the init process: when it ends, the kernel kills all other processes of the box.
+//! In a PID namespace the first process is the init process: when it ends, the kernel kills all other processes of the
+//! box.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;

@@ -1,4 +1,4 @@
-//! Applies the Landlock rules: files, signals and abstract sockets, and TCP if the command has no network. An older
+//! Applies the Landlock rules, which restrict files, signals, abstract sockets and, without network, TCP. An older
 //! kernel enforces the rules that it knows.
 
 use std::os::fd::OwnedFd;

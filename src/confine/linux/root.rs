@@ -1,8 +1,8 @@
-//! Builds the namespaces of the box and its root, which holds the system, the readable paths and the scratch folder,
-//! and nothing else.
+//! Builds the namespaces of the box and its root. The root holds only the system, the readable paths and the scratch
+//! folder.
 //!
-//! All mounts but the scratch are read-only even for the files' owner, because Landlock doesn't restrict changes of
-//! modes, owners and times.
+//! All mounts but the scratch folder are read-only, because Landlock doesn't restrict changes of modes, owners and
+//! times.
 
 use std::collections::HashSet;
 use std::io;

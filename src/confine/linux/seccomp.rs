@@ -1,8 +1,8 @@
 //! Makes the seccomp filter: the system calls that no process in the box may make.
 //!
-//! The filter is a list of denied calls, because programs need most of the others; a call that is newer than the list
-//! fails with `ENOSYS`. Without network access the calls that make and use sockets are denied, so that there is no
-//! network even on a machine without network namespaces.
+//! The filter is a list of denied calls, because programs need most of the others. A call that is newer than the list
+//! fails with `ENOSYS`. Without network access, calls such as `socket` and `connect` are denied, also on a machine
+//! without network namespaces.
 
 use std::collections::BTreeMap;
 

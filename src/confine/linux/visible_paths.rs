@@ -1,5 +1,6 @@
-//! Lists the paths that are visible in the box, each with its permitted use: the system's programs, libraries,
-//! configuration and devices, and the paths of the policy.
+//! Lists the paths that are visible in the box, each with its permitted use.
+//!
+//! The paths are those of the system's programs, libraries, configuration and devices, and those of the policy.
 
 use std::path::{Path, PathBuf};
 

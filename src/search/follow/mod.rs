@@ -1,4 +1,4 @@
-//! Keeps the cache up to date with the vault, so that every answer includes all changes on disk.
+//! Keeps the cache up to date with the vault, so that answers include the changes on disk.
 //!
 //! - [`scan`] compares every file's stat; `update` commits newer files, or reads them without committing them;
 //!   [`reindex`] builds a new index beside the old one.

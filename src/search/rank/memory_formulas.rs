@@ -1,5 +1,5 @@
 //! Implements published formulas for ranking memories, each with its source, and counts how often a memory was
-//! recalled. Formulas for blocks, against which our ranking is measured, are in `benches/recall/fit.rs`.
+//! recalled. Formulas for blocks, against which the ranking is measured, are in `benches/recall/fit.rs`.
 //!
 //! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and the agent
 //! specification §6.4. Recalled memories are links in a folded callout of a turn's log, or in the day's note. Pure:

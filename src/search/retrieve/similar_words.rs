@@ -2,9 +2,9 @@
 //! spellings of it.
 //!
 //! The similarity of another word is `(common / total)³`: `total` is the number of 4-grams of the question's word,
-//! `common` the number of those that the other word has, too. (The beginning and the end of a word are padded with one
-//! mark each.) No dictionary is needed. With this measure, 33 of `notes-dev`'s 42 German answers are among the first
-//! ten hits; with a German stemmer, 30 were. All terms of the corpus are compared by their signatures first, and the
+//! `common` the number of those that the other word has, too. The beginning and the end of a word are padded with one
+//! mark each. No dictionary is needed. With this measure, 33 of `notes-dev`'s 42 German answers are among the first ten
+//! hits; with a German stemmer, 30 were. All terms of the corpus are compared by their signatures first, and the
 //! possible matches by their letters. In scripts written without spaces, each character of the question also matches
 //! the pairs of characters that begin with it. Pure.
 //!

@@ -1,7 +1,7 @@
 //! Parses the terms of a time or a recurrence into every parse that the rules allow.
 //!
-//! Each rule takes a position and returns all matches that begin there, with their ends, so that no choice is made
-//! before all matches are known. A phrase is accepted only if it is parsed to its end. `grammar/when.md` documents
+//! Each rule takes a position and returns all matches that begin at this position, with their ends. So no choice is
+//! made before all matches are known. A phrase is accepted only if it is parsed to its end. `grammar/when.md` documents
 //! the rules.
 
 mod clock;

@@ -1,9 +1,8 @@
-//! Resolves a phrase for a time, from a given instant and zone, to the local times that it can mean, or to the reason
-//! why there is none.
+//! Resolves a phrase for a time to the local times that it can mean, or to the reason why there is none.
 //!
-//! A phrase that names a day or a time of day is read on the local clock; a length of time in hours and minutes is
-//! added to the instant, so that `in 2 hours` is two hours over a clock change too. If a phrase has several meanings
-//! (`next friday`, `midnight` of a day, `at 9`), each is returned, and none is chosen here.
+//! The phrase is read from a given instant and zone. A day or a time of day is read on the local clock. A length of
+//! time in hours and minutes is added to the instant, so `in 2 hours` is two hours over a clock change, too. If a
+//! phrase has several meanings (`next friday`, `midnight` of a day, `at 9`), all are returned.
 
 mod day;
 
