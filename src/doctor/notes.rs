@@ -189,19 +189,16 @@ fn conflict_copy(workspace: &Workspace, found: &ConflictCopy) -> Option<Check> {
     let paths = &workspace.settings.paths;
     let written =
         [&paths.reminders, &paths.commitments, &paths.memory, &paths.pinned, &paths.inbox, &paths.approvals];
-    let holds_tasks = || {
-        let bytes = workspace.vault.read(copy).unwrap_or_default();
-        workspace.task_settings().is_some() && !dated_tasks::dated(&bytes).is_empty()
-    };
-    let named = || {
-        format!("`{copy}` is named like a conflict copy of `{note}`; rename it if it is a note of its own:")
-    };
+    let is_written = written.iter().any(|path| *path == note.as_str());
+    let bytes = || workspace.vault.read(copy).unwrap_or_default();
+    let has_tasks = || workspace.task_settings().is_some() && !dated_tasks::dated(&bytes()).is_empty();
     let detail = if *is_certain {
         format!("`{copy}` is a sync tool's conflict copy, and is not read")
-    } else if written.iter().any(|path| *path == note.as_str()) {
-        format!("{} `{note}` is not written beside it", named())
-    } else if holds_tasks() {
-        format!("{} its tasks are not delivered", named())
+    } else if is_written || has_tasks() {
+        let effect = if is_written { "that is not written" } else { "its tasks are not delivered" };
+        format!(
+            "`{copy}` is named like a conflict copy of `{note}`, so {effect}; rename it if it is a note of its own"
+        )
     } else {
         return None;
     };

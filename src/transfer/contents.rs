@@ -79,11 +79,6 @@ impl VaultContents {
         format!("{FIRST}{} remembers\n\nAs of {date} {time}, {}.\n", self.name, self.zone)
     }
 
-    /// How many lines of reminders and follow-ups have problems, for which some are no entries.
-    pub fn problems(&self) -> usize {
-        self.reminders.1.near_misses.len() + self.commitments.1.findings.len()
-    }
-
     /// Reads the notes; a missing note counts as empty.
     pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self> {
         let paths = &settings.paths;

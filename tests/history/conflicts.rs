@@ -229,11 +229,9 @@ fn nothing_is_told_from_a_copy() {
         let (ours, other) = (format!("Reminders{copy}.md"), format!("Todo{copy}.md"));
         [ours, other].iter().filter(|name| !name.ends_with(" 2.md")).for_each(|name| vault.remove(name));
     }
-    for (name, why) in
-        [("Todo", "its tasks are not delivered"), ("Reminders", "`Reminders.md` is not written")]
-    {
-        let named = format!("`{name} 2.md` is named like a conflict copy of `{name}.md`");
-        vault.run(&["doctor"]).says(format!("{named}; rename it if it is a note of its own: {why}"));
+    for (name, why) in [("Todo", "its tasks are not delivered"), ("Reminders", "that is not written")] {
+        let named = format!("`{name} 2.md` is named like a conflict copy of `{name}.md`, so {why}");
+        vault.run(&["doctor"]).says(named);
     }
     vault.run(&["check", "Todo 2.md"]).says("rename it, or merge it with `vault-agent conflicts merge`");
 }

@@ -42,8 +42,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let contents = VaultContents::read(&workspace.vault, &workspace.settings, &workspace.zone)?;
     contents.unread.iter().for_each(|error| context.ui.note(format!("left out: {error}")));
     let status = Status::of(contents.unread.is_empty());
-    if contents.problems() > 0 {
-        let count = contents.problems();
+    let count = contents.reminders.1.near_misses.len() + contents.commitments.1.findings.len();
+    if count > 0 {
         context.ui.note(format!(
             "lines with problems, which may be left out: {count} (`vault-agent check` shows them)"
         ));
