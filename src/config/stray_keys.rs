@@ -1,4 +1,4 @@
-//! Finds keys below a commented-out table header in a settings file: TOML assigns them to the table above. Pure.
+//! Finds keys right below a commented-out table header in a settings file: TOML assigns them to another table. Pure.
 
 use toml::de::{DeTable, DeValue};
 

@@ -1,6 +1,5 @@
 //! Checks the assistant, its tools and its routines. No brain (language model) is asked, and no server started or
-//! called.
-//!
+//! called. The checks:
 //! - the confinement of `bash`;
 //! - the brains' programs, addresses, keys, cooldowns, budgets and prices;
 //! - the programs, variables and keys of other MCP servers (`[[mcp]]`);

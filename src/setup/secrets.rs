@@ -1,6 +1,7 @@
-//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed. An empty answer and `env`
-//! mean the environment variable, if it is set; a path names the secret's file; any other answer is the secret
-//! itself.
+//! Takes the secrets that `setup` asks for: from the environment, from a file, or typed at the terminal.
+//!
+//! An empty answer and `env` mean the environment variable, if it is set. A path names the secret's file. Any other
+//! answer is the secret itself; a file of answers can't contain one.
 
 use secrecy::SecretString;
 

@@ -1,5 +1,5 @@
 //! Sends a command's request to the daemon, to open or close the page, and returns the reply with the page's one-time
-//! address. Request and reply are one line each, over a Unix socket that only its owner can reach.
+//! address. Request and reply are one line each, over a Unix socket in the state directory.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,12 +1,10 @@
-//! Follows the vault in the daemon: commits the vault's changes to the index, and proves to other processes that the
-//! index is fresh.
+//! Follows the vault in the daemon: commits changes, and proves to other processes that the index is fresh.
 //!
-//! The follower holds `live.lock` as long as it lives. The file `live` lists the files that changed on disk and are not
-//! committed yet. A query in another process trusts `live` under three conditions:
-//! - The lock is held.
-//! - `live` is fresh: the follower's thread writes it about every two seconds.
-//! - The watcher has reported all events before the question. To check this, the query makes a cookie, a file in
-//!   [`cookies`]. The follower removes the cookie when all earlier events are reported and published.
+//! The file `live` lists the changed files that are not committed yet. A query in another process trusts `live` if:
+//! - the follower holds `live.lock`, as it does while it lives;
+//! - `live` is fresh: the follower's thread writes it about every two seconds;
+//! - the watcher has reported all events before the question. The query makes a cookie, a file in [`cookies`]; the
+//!   follower removes the cookie when all earlier events are reported and published.
 //!
 //! The proof is valid for one build of the index, because an index that was rebuilt since may be empty. Without the
 //! proof a query checks every file itself, so a dead or late watcher costs only time (`freshness`).

@@ -1,5 +1,5 @@
-//! Takes a consistent snapshot of the index for a query ([`Snapshot`]). Before the answer leaves, [`Index::answer`]
-//! checks the files that it was made from.
+//! Takes a consistent snapshot of the index for a query ([`Snapshot`]). [`Index::answer`] checks the files that an
+//! answer was made from.
 //!
 //! A query comes in as a closure, which gets a [`Snapshot`], and returns its result with the files that it used. The
 //! result goes out with its freshness. If one of the files has changed without an event of the watcher, every file is

@@ -1,4 +1,4 @@
-//! Serves `/calendar`: a month or a week with every occurrence; past days show the deliveries.
+//! Serves `/calendar`: a month or a week with its occurrences; past days show the deliveries.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,5 @@
-//! Serves `/routines`: lists scheduled prompts with their runs and costs. Buttons turn a prompt on or off, run it now,
-//! or pause all work that no person asked for.
+//! Serves `/routines`: lists scheduled prompts with their runs and costs. Buttons turn a prompt on or off, run a prompt
+//! now, or pause all work that no person asked for.
 
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;

@@ -1,4 +1,5 @@
-//! Packs the postings of a segment's terms, and the data beside the text that an answer needs of each block.
+//! Packs the postings of a segment's terms. Packs and unpacks the data beside the text that an answer needs of each
+//! block.
 //!
 //! Documents come in order, each with all of its terms. A posting is the number of documents between it and the posting
 //! before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are stored with
