@@ -167,12 +167,10 @@ impl TurnJournal {
         Ok(own.iter().chain(&background).map(|call| call.usage.input + call.usage.output).sum())
     }
 
-    /// The spending since an instant, by brain: turns of this and the day before that went on since, as a whole, and
-    /// background calls.
+    /// The spending since an instant, by brain: turns that were accepted since, and background calls.
     pub fn spent_since(&self, since: Timestamp) -> Result<Vec<(String, Usage)>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns
-               WHERE started_ms >= ?1 - 86400000 AND coalesce(finished_ms, ?1) >= ?1)
+            "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns WHERE started_ms >= ?1)
              UNION ALL SELECT {COLUMNS} FROM side_calls WHERE at_ms >= ?1"
         );
         self.db.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
@@ -293,7 +291,6 @@ impl TurnJournal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turn::{NewTurn, TurnState};
 
     #[test]
     fn what_was_spent_beside_answers_counts_and_is_no_attempt() {
@@ -304,20 +301,10 @@ mod tests {
         journal.record_background_call(7, "recall", &call, now).unwrap();
         journal.record_background_call(0, "phrase", &call, now).unwrap();
         assert_eq!(journal.calls(7).unwrap(), []);
-        assert_eq!(journal.background_calls(7).unwrap(), [call.clone()]);
+        assert_eq!(journal.background_calls(7).unwrap(), [call]);
         assert_eq!(journal.spent_since(now).unwrap().len(), 2);
         let later = now + jiff::SignedDuration::from_secs(1);
         assert_eq!(journal.spent_since(later).unwrap(), []);
-        // A turn that goes on after midnight is of both days.
-        let turn = NewTurn { message: 8, ..NewTurn::default() };
-        journal.accept(&turn, now).unwrap();
-        journal.called(8, &call, None, now).unwrap();
-        assert_eq!(journal.spent_since(later).unwrap().len(), 1);
-        journal.advance(8, TurnState::Dropped, "", now).unwrap();
-        assert_eq!(
-            (journal.spent_since(now).unwrap().len(), journal.spent_since(later).unwrap().len()),
-            (3, 0)
-        );
         journal.record_budget_event("2026-12-01 day", now).unwrap();
         journal.record_budget_event("2026-12-01 day", later).unwrap();
         assert_eq!(journal.budget_events_since(now).unwrap().len(), 1);
