@@ -28,7 +28,7 @@ impl Large {
         self.operate(&vault);
         for at in 0..self.notes {
             let text = format!("# Note {at}\nThe words of number {at} are about topic {}.\n", at % 97);
-            vault.write(&format!("many/{}/note {at}.md", at % 100), text);
+            vault.write(format!("many/{}/note {at}.md", at % 100), text);
         }
         vault
     }

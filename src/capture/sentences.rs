@@ -68,6 +68,10 @@ fn split(line: &str, out: &mut Vec<String>) {
     }
 }
 
+/// Function words that stand within names, too: "Ursula K. Le Guin".
+const NAME_PARTICLES: [&str; 14] =
+    ["le", "la", "les", "de", "des", "du", "van", "von", "der", "den", "di", "el", "los", "lo"];
+
 /// Whether the full stop behind `before` belongs to its last word: an abbreviation ("Dr.", "z.B."), an initial ("J.", but
 /// not "vitamin C. It"), or a day or another number of one or two digits ("3. Mai").
 fn is_abbreviated(before: &str, after: &str) -> bool {
@@ -76,9 +80,13 @@ fn is_abbreviated(before: &str, after: &str) -> bool {
     let letters =
         |part: &str| (1..=2).contains(&part.chars().count()) && part.chars().all(char::is_alphabetic);
     let is_number = (1..=2).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit());
-    let next = after.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let is_letter = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    let is_initial = is_letter && !WORDS["empty"].contains(&next.as_str());
+    let next = after.split_whitespace().next().unwrap_or_default();
+    let lower = next.to_lowercase();
+    // "It" begins a sentence; "Le" and "van" may go on with a name.
+    let begins = next.starts_with(char::is_uppercase)
+        && WORDS["empty"].contains(&lower.as_str())
+        && !NAME_PARTICLES.contains(&lower.as_str());
+    let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic) && !begins;
     let has_stops = word.contains('.') && word.split('.').all(letters);
     is_number || is_initial || has_stops || WORDS["abbreviations"].contains(&word.as_str())
 }
@@ -270,6 +278,9 @@ mod tests {
             assert_eq!(sentences(said), [said]);
         }
         assert_eq!(sentences("I take vitamin C. It helps."), ["I take vitamin C.", "It helps."]);
+        for name in ["Ursula K. Le Guin", "J. van Dijk"] {
+            assert_eq!(sentences(&format!("I like {name}.")), [format!("I like {name}.")]);
+        }
         assert_eq!(
             sentences("I live in Rome. I was born in 1990. Call me Al."),
             ["I live in Rome.", "I was born in 1990.", "Call me Al."]

@@ -1,7 +1,7 @@
 //! Defines the [`Notifier`] trait, and the types that its methods take and return.
 //!
 //! A notifier sends one chunk of text to one place and reports the outcome. It never retries, never sleeps and keeps no
-//! state about deliveries. The delivery journal keeps that state; a pass ([`crate::deliver::pass`], one run over all
+//! state about deliveries. The delivery journal keeps that state; a pass ([`mod@crate::deliver::pass`], one run over all
 //! that is due) retries and waits. [`Notifier::find`] looks for an earlier attempt, where the place can be asked;
 //! elsewhere it finds nothing, so a message may come twice.
 

@@ -26,20 +26,25 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
         Ok(None) => {}
         Err(error) => checks.push(warn(error.to_string(), "the next full snapshot rewrites it")),
     }
-    if let Some(pending) = history.pending_restore().map_err(fail)? {
-        let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
-        let detail = format!("{what} was interrupted ({})", pending.subject);
-        checks.push(
-            warn(detail, "finish it with `vault-agent restore`, or undo it with `--roll-back`")
-                .fixed_by(Repair::Interrupted),
-        );
+    match history.pending_restore() {
+        Ok(Some(pending)) => {
+            let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
+            let detail = format!("{what} was interrupted ({})", pending.subject);
+            let fix = "finish it with `vault-agent restore`, or undo it with `--roll-back`";
+            checks.push(warn(detail, fix).fixed_by(Repair::Interrupted));
+        }
+        Ok(None) => {}
+        Err(error) => checks.push(fail(error)),
     }
     let not_pushed =
         crate::history::not_pushed(&workspace.dirs.state, workspace.settings.history.remote.as_deref());
     checks.extend(not_pushed.map(|why| {
         warn(format!("not pushed: {why}"), "fix `[history] remote`; the push is retried automatically")
     }));
-    let left_out = history.left_out().map_err(fail)?;
+    let left_out = history.left_out().unwrap_or_else(|error| {
+        checks.push(fail(error));
+        Vec::new()
+    });
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
         let detail = format!("`{}` is not kept: {}", file.path, file.reason);
         warn(detail, "see `[history]` in vault-agent.toml, if it should be")

@@ -31,6 +31,8 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(60 * other_brains::ASK_TI
 pub struct VaultTools {
     shared: Arc<SharedState>,
     tools: ToolSet,
+    /// For a brain that another brain asks: nothing says whether that one has read untrusted text.
+    is_asked: bool,
 }
 
 impl VaultTools {
@@ -42,13 +44,13 @@ impl VaultTools {
         let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
         let mut shared = SharedState::new(workspace, ToolSet::full(), place);
         (shared.other_brains, shared.has_console) = (other_brains, true);
-        Self { shared: Arc::new(shared), tools }
+        Self { shared: Arc::new(shared), tools, is_asked: false }
     }
 
     /// Tools for a brain that another brain asks: without the tool to ask a further brain.
     pub(super) fn for_asked_brain(shared: &Arc<SharedState>) -> Arc<dyn Toolbox> {
         let tools = shared.tools.without(&AMONG_BRAINS);
-        Arc::new(Self { shared: Arc::clone(shared), tools })
+        Arc::new(Self { shared: Arc::clone(shared), tools, is_asked: true })
     }
 
     async fn run(
@@ -121,7 +123,8 @@ impl Toolbox for VaultTools {
             let path = given["path"].as_str().map(|path| notes.note_named(path));
             path.is_some_and(|path| path.is_ok_and(|path| path == notes.pinned_path()))
         };
-        if !caller.tainted || !(call.name == "memory_pin" || (call.name == "memory_edit" && changes_pins())) {
+        let may_be_tainted = caller.tainted || self.is_asked;
+        if !may_be_tainted || !(call.name == "memory_pin" || (call.name == "memory_edit" && changes_pins())) {
             return Precondition::Free;
         }
         Precondition::Ask(ApprovalSubject {

@@ -8,7 +8,8 @@ use crate::support::prelude::*;
 fn what_names_no_vault_no_state_and_no_time_is_refused() {
     let vault = TestVault::new("//- /note.md\nhello\n");
     let before = vault.tree();
-    let cases: [(fn(&mut Command) -> &mut Command, &str); 7] = [
+    type Spoil = fn(&mut Command) -> &mut Command;
+    let cases: [(Spoil, &str); 7] = [
         (|status| status.current_dir("/"), "--vault DIR"),
         (|status| status.args(["--vault", "note.md"]), "`note.md` is no folder"),
         (|status| status.args(["--vault", ""]), "`--vault` is empty"),

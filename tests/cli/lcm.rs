@@ -86,7 +86,7 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     let leaves = ids(&vault, 0);
     let note = |at: usize| format!("{FOLDER}/d0-{:04}.md", at + 1);
     // A deleted summary is missing, and comes back with its id.
-    fs::remove_file(vault.path(&note(1))).unwrap();
+    fs::remove_file(vault.path(note(1))).unwrap();
     assert_eq!(bad(&vault)[0]["id"], leaves[1]);
     let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     assert_eq!(ids(&vault, 0), leaves);
@@ -105,7 +105,7 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     vault.write(LOG, log);
     let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.
-    vault.write(&note(0), vault.read(&note(0)).replace("sha256: ", "sha256: x"));
+    vault.write(note(0), vault.read(&note(0)).replace("sha256: ", "sha256: x"));
     vault.run(&["check"]).exits(1).says(format!("{}:7:9: ", note(0)));
 }
 
@@ -120,7 +120,7 @@ fn what_a_person_wrote_into_a_summary_stays() {
         vault.write(&note, &mine);
         vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
         if depth == 1 {
-            fs::remove_file(vault.path(&format!("{FOLDER}/d0-0002.md"))).unwrap();
+            fs::remove_file(vault.path(format!("{FOLDER}/d0-0002.md"))).unwrap();
         }
         let _ = vault.run(&["lcm", "update", "--extract"]).ok();
         assert_eq!(vault.read(&note), mine);

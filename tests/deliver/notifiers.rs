@@ -196,8 +196,8 @@ fn what_http_servers_answer_is_told_apart() {
         assert_eq!(after, wanted.map(std::time::Duration::from_secs), "{header}");
     }
     assert_eq!(shown(&send(&*hook)).0, "sent");
-    let web = Web::start(|_| (404, "Cannot POST /secret-path".to_owned()));
-    let outcome = send(&*webhook(&format!("{}/secret-path?key=secret-key", web.url), &world));
+    let repeats = Web::start(|_| (404, "Cannot POST /secret-path".to_owned()));
+    let outcome = send(&*webhook(&format!("{}/secret-path?key=secret-key", repeats.url), &world));
     assert_eq!(shown(&outcome), ("refused", "the webhook answers 404: Cannot POST /…"));
     let nobody = format!("http://127.0.0.1:{}", closed());
     for outcome in [send(&*webhook(&nobody, &world)), send(&*ntfy(&nobody))] {

@@ -395,7 +395,7 @@ fn a_time_before_a_missed_one_names_no_next() {
 fn only_changed_notes_are_read_again() {
     let world = world(&[TaskFormat::Tasks]);
     for n in 0..20 {
-        world.folder.write(&format!("{n}.md"), "- [ ] One 📅 2026-12-20\n");
+        world.folder.write(format!("{n}.md"), "- [ ] One 📅 2026-12-20\n");
     }
     let settings = world.settings.tasks.clone().unwrap();
     let vault = vault_agent::vault::Vault::open(&world.root()).unwrap();

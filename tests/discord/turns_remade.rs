@@ -94,7 +94,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
 fn skills(rig: &Rig, count: usize) {
     for n in 0..count {
         let text = format!("---\nname: s{n:02}\ndescription: Does number {n}.\n---\nHow.\n");
-        rig.write(&format!("skills/s{n:02}/SKILL.md"), text);
+        rig.write(format!("skills/s{n:02}/SKILL.md"), text);
     }
 }
 
@@ -206,7 +206,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     let rig = Rig::new().await;
     rig.set(&rig.brains(&[("one", "messages")]));
     let name = format!("discord-channel/{CHANNEL}/20260101T000000Z_0001");
-    rig.write(&format!("logs/{name}.md"), log());
+    rig.write(format!("logs/{name}.md"), log());
     let mut tries = 0;
     rig.server.respond(move |asked| {
         if asked.system().starts_with("You summarise a piece") {

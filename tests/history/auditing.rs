@@ -73,7 +73,7 @@ fn what_the_scheduler_s_word_does_not_bear_out_is_named() {
     let (reminder, delivery) = (("Reminder", "rid_AAAAAAAAAAAA"), ("Delivery", "1"));
     // A one-off that vanished needs a delivery.
     let vanished = room();
-    fires(&vanished, &[delete.clone()], &[reminder]);
+    fires(&vanished, std::slice::from_ref(&delete), &[reminder]);
     let removed = "delivered Reminders.md:2 the scheduler removed `rid_AAAAAAAAAAAA`, and there is no delivery of it on record";
     assert_eq!(said(&vanished), [removed]);
     // A write touches no more than it says.

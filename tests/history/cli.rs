@@ -125,7 +125,7 @@ fn a_path_is_found_in_either_form_of_its_accents() {
     for path in [composed.to_owned(), format!("{composed}/a.md"), decomposed.to_owned()] {
         assert_eq!(vault.json(&["history", &path]).as_array().unwrap().len(), 1, "{path:?}");
     }
-    std::fs::remove_file(vault.path(&format!("{decomposed}/a.md"))).unwrap();
+    std::fs::remove_file(vault.path(format!("{decomposed}/a.md"))).unwrap();
     std::fs::remove_dir(vault.path(decomposed)).unwrap();
     let _ = vault.run(&["history"]).ok();
     assert_eq!(vault.json(&["history", composed]).as_array().unwrap().len(), 2, "gone since");

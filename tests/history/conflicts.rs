@@ -62,7 +62,7 @@ fn what_both_have_removed_or_moved_on_with_stays_gone() {
     // A byte order mark is the note's, whoever added it.
     for (mark, other) in [("\u{feff}", ""), ("", "\u{feff}")] {
         let vault = diverged("one\ntwo\n", &format!("{mark}one\ntwo\n"), "");
-        let text = merged(&vault, "a.md", &format!("{other}one\ntwo\nthree\n"));
+        let text = merged(&vault, "a.md", format!("{other}one\ntwo\nthree\n"));
         assert_eq!(text, format!("{mark}one\ntwo\nthree\n"));
     }
     // Without a history of the note no line is treated as removed.
@@ -214,8 +214,8 @@ fn nothing_is_told_from_a_copy() {
     vault.write("Reminders.md", reminder("my reminder"));
     vault.write("Todo.md", task("my task"));
     for copy in COPIES {
-        vault.write(&format!("Reminders{copy}.md"), reminder("strange"));
-        vault.write(&format!("Todo{copy}.md"), task("strange"));
+        vault.write(format!("Reminders{copy}.md"), reminder("strange"));
+        vault.write(format!("Todo{copy}.md"), task("strange"));
     }
     // A number at the end of a name without a namesake is a name.
     vault.write("Plan 2.md", task("planned"));

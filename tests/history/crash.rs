@@ -197,7 +197,7 @@ fn shown(vault: &TestVault) -> BTreeMap<String, String> {
 fn killed_at_no_step_in_particular() {
     let vault = vault();
     for number in 0..300 {
-        vault.write(&format!("n/{number}.md"), format!("note {number}\n"));
+        vault.write(format!("n/{number}.md"), format!("note {number}\n"));
     }
     for round in 0..8_u64 {
         vault.write("a.md", format!("round {round}\n"));

@@ -91,7 +91,7 @@ impl Room {
 
     /// Notes of these numbers in a folder, each with its text.
     pub fn fill(&self, folder: &str, numbers: Range<usize>, text: impl Fn(usize) -> String) {
-        numbers.for_each(|number| self.write(&format!("{folder}/{number}.md"), text(number)));
+        numbers.for_each(|number| self.write(format!("{folder}/{number}.md"), text(number)));
     }
 
     /// Removes notes of these numbers.

@@ -328,7 +328,7 @@ fn a_first_snapshot_of_many_megabytes_is_whole() {
     for number in 0..1_500 {
         // Text that hardly compresses.
         let text: String = (0..600).map(|_| format!("{:x}\n", random.u32(..))).collect();
-        room.write(&format!("{}/{number}.md", number % 20), text);
+        room.write(format!("{}/{number}.md", number % 20), text);
     }
     assert_eq!(room.snapshot().added, 1_500);
     room.is_settled();

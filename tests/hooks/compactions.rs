@@ -27,7 +27,7 @@ fn a_start_after_a_compaction_gives_the_session_back() {
     happens(&vault, "pre-compact", json!({ "trigger": "auto" }));
     let log = log_of(&vault, SESSION);
     let project = log.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-    let folder = vault.path(&format!("summaries/claude-code/{project}/{SESSION}"));
+    let folder = vault.path(format!("summaries/claude-code/{project}/{SESSION}"));
     let notes: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
     assert!(!notes.is_empty(), "summaries were written");
     tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");

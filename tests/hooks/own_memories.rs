@@ -130,16 +130,16 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
 fn what_went_bit_by_bit_comes_back_with_one_command() {
     let mut vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     let note = |n: usize| format!("memory/claude/app/{n}.md");
-    (1..=6).for_each(|n| vault.write(&note(n), format!("note {n}\n")));
+    (1..=6).for_each(|n| vault.write(note(n), format!("note {n}\n")));
     let _ = vault.run(&["history"]).ok();
     // A model deletes one after the other, and each is a snapshot of its own; one it changes; two went a moment ago.
     for n in 1..=3 {
         vault.env("VAULT_AGENT_NOW", &format!("2026-12-01T09:3{n}:00Z"));
-        std::fs::remove_file(vault.path(&note(n))).unwrap();
+        std::fs::remove_file(vault.path(note(n))).unwrap();
         let _ = vault.run(&["history"]).ok();
     }
-    vault.write(&note(4), "changed\n");
-    std::fs::remove_file(vault.path(&note(5))).unwrap();
+    vault.write(note(4), "changed\n");
+    std::fs::remove_file(vault.path(note(5))).unwrap();
     contains_all(vault.run(&["status"]).stdout, &["3 notes of memory/claude/app went missing at "]);
     let _ = vault.run(&["restore", "memory/claude/app"]).ok();
     for n in [1, 2, 3, 5, 6] {
@@ -156,7 +156,7 @@ fn what_went_bit_by_bit_comes_back_with_one_command() {
 #[test]
 fn a_folder_with_another_name_is_no_loss() {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
-    (1..=3).for_each(|n| vault.write(&format!("memory/claude/app/{n}.md"), format!("note {n}\n")));
+    (1..=3).for_each(|n| vault.write(format!("memory/claude/app/{n}.md"), format!("note {n}\n")));
     let _ = vault.run(&["history"]).ok();
     std::fs::rename(vault.path("memory/claude/app"), vault.path("memory/claude/web")).unwrap();
     let _ = vault.run(&["history"]).ok();

@@ -110,16 +110,16 @@ fn take(vault: &TestVault, step: &Step, turns: &mut u32) {
         vault.write(path, std::fs::read_to_string(vault.path(path)).unwrap_or_default() + text);
     };
     match step {
-        Step::Write { file, words } => vault.write(&name(*file), text(words)),
+        Step::Write { file, words } => vault.write(name(*file), text(words)),
         Step::Edit { file, words } => {
-            if let Ok(old) = std::fs::read_to_string(vault.path(&name(*file))) {
+            if let Ok(old) = std::fs::read_to_string(vault.path(name(*file))) {
                 let half = old.char_indices().nth(old.chars().count() / 2).map_or(0, |(at, _)| at);
-                vault.write(&name(*file), format!("{}{}{}", &old[..half], text(words), &old[half..]));
+                vault.write(name(*file), format!("{}{}{}", &old[..half], text(words), &old[half..]));
             }
         }
         Step::Append { file, words } => append(&name(*file), &text(words)),
         Step::SameSize { file } => {
-            let path = vault.path(&name(*file));
+            let path = vault.path(name(*file));
             if let (Ok(old), Ok(stat)) = (std::fs::read_to_string(&path), std::fs::metadata(&path)) {
                 std::fs::write(&path, old.replace("alpha", "omega").replace("run", "nur")).unwrap();
                 let open = std::fs::File::options().write(true).open(&path).unwrap();
@@ -127,18 +127,18 @@ fn take(vault: &TestVault, step: &Step, turns: &mut u32) {
             }
         }
         Step::Touch { file } => {
-            if let Ok(open) = std::fs::File::options().write(true).open(vault.path(&name(*file))) {
+            if let Ok(open) = std::fs::File::options().write(true).open(vault.path(name(*file))) {
                 open.set_modified(std::time::SystemTime::now()).unwrap();
             }
         }
         Step::Rename { file, to } => {
-            if vault.path(&name(*file)).exists() {
+            if vault.path(name(*file)).exists() {
                 std::fs::create_dir_all(vault.path("sub")).unwrap();
-                std::fs::rename(vault.path(&name(*file)), vault.path(&name(*to))).unwrap();
+                std::fs::rename(vault.path(name(*file)), vault.path(name(*to))).unwrap();
             }
         }
         Step::RenameCase { file } => {
-            let (lower, upper) = (vault.path(&name(*file)), vault.path(&name(*file).replace("note", "NOTE")));
+            let (lower, upper) = (vault.path(name(*file)), vault.path(name(*file).replace("note", "NOTE")));
             let _ = std::fs::rename(&lower, &upper).or_else(|_| std::fs::rename(&upper, &lower));
         }
         Step::RenameFolder => {
@@ -147,7 +147,7 @@ fn take(vault: &TestVault, step: &Step, turns: &mut u32) {
             let _ = std::fs::rename(one, other);
         }
         Step::Delete { file } => {
-            let _ = std::fs::remove_file(vault.path(&name(*file)));
+            let _ = std::fs::remove_file(vault.path(name(*file)));
         }
         Step::Turn { log, words } => {
             *turns += 1;

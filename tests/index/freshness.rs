@@ -121,7 +121,7 @@ fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
     let index = vault.index();
     for folder in 1..=30 {
         for n in 0..25 {
-            vault.write(&format!("copied {folder}/{}/{n}.md", n % 2), "always\n");
+            vault.write(format!("copied {folder}/{}/{n}.md", n % 2), "always\n");
         }
         let answer = index.search(&Query::new("always").limit(1000)).unwrap();
         assert_eq!(answer.hits.len(), 1 + folder * 25, "{:?}", answer.freshness);

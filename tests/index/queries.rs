@@ -179,7 +179,7 @@ fn odd_files_are_indexed_as_far_as_they_are_text() {
     vault.write("note (conflicted copy 2026-01-01).md", "conflict");
     vault.write("big.md", "big words here. ".repeat(400_000));
     vault.write("list.md", (0..10_000).map(|n| format!("- item number x{n}\n")).collect::<String>());
-    vault.write(&format!("{}deep.md", "deep/".repeat(60)), "abyss");
+    vault.write(format!("{}deep.md", "deep/".repeat(60)), "abyss");
     vault.write("x.bin", "not a note");
     let index = vault.index();
     let find = |query: &str| show(&index.search(&Query::new(query).limit(3)).unwrap());

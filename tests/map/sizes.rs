@@ -92,7 +92,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What would fail only when it is used is named: folders, followed folders, the reranker, keys of skills, hooks.
     // It names a note of reminders that was moved, and a state file that may not be written.
     // A note called `Reminders.md` is ours only with reminders in it.
-    ("doctor", 1300),
+    // What can't be read of a restore or of the files left out is named, and takes no other finding with it; notes that
+    // are only named like copies are named.
+    ("doctor", 1310),
     ("embed", 1250),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question

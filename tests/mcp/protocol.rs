@@ -121,7 +121,7 @@ fn only_the_tools_of_the_set_are_there() {
 fn progress_is_told_while_the_vault_is_indexed_for_the_first_time() {
     let vault = TestVault::new("");
     for n in 0..200 {
-        vault.write(&format!("notes/{n}.md"), format!("# Note {n}\n\nAbout the tea of day {n}.\n"));
+        vault.write(format!("notes/{n}.md"), format!("# Note {n}\n\nAbout the tea of day {n}.\n"));
     }
     let mut client = Client::new(&vault);
     let arguments = json!({"query": "tea"});
@@ -141,7 +141,7 @@ fn progress_is_told_while_the_vault_is_indexed_for_the_first_time() {
 fn a_cancelled_call_holds_nobody_up() {
     let vault = TestVault::new("");
     for n in 0..300 {
-        vault.write(&format!("notes/{n}.md"), format!("# Note {n}\n\nAbout day {n}.\n"));
+        vault.write(format!("notes/{n}.md"), format!("# Note {n}\n\nAbout day {n}.\n"));
     }
     let mut client = Client::new(&vault);
     let id = client.send("tools/call", json!({"name": "memory_search", "arguments": {"query": "day"}}));

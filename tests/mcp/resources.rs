@@ -7,7 +7,7 @@ fn notes_are_listed_in_pages_and_read_byte_for_byte() {
     let vault =
         TestVault::new("//- /daily/2026-11-30.md\n- 14:02 Ann\r\n  moved\n//- /a b é%.md\nodd name\n");
     for n in 0..250 {
-        vault.write(&format!("many/{n:03}.md"), "x\n");
+        vault.write(format!("many/{n:03}.md"), "x\n");
     }
     vault.write(".obsidian/hidden.md", "x");
     vault.write("picture.png", "x");

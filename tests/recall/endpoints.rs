@@ -160,7 +160,7 @@ async fn a_text_that_is_refused_keeps_no_other_out() {
     let vault = TestVault::new("");
     for n in 0..200 {
         vault.write(
-            &format!("{n}.md"),
+            format!("{n}.md"),
             if n == 70 { "a poison\n".to_owned() } else { format!("number {n}\n") },
         );
     }

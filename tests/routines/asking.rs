@@ -76,7 +76,7 @@ fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
 
 fn skill(it: &Served, name: &str) {
     let note = format!("---\nname: {name}\ndescription: How {name} is made.\n---\nBoil it.\n");
-    it.vault.write(&format!("skills/{name}/SKILL.md"), note);
+    it.vault.write(format!("skills/{name}/SKILL.md"), note);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub fn served(now: &str, more: &str) -> Served {
 impl Served {
     /// A routine with this head, which says "Go."
     pub fn routine(&self, name: &str, head: &str) {
-        self.vault.write(&format!("routines/{name}.md"), format!("---\n{head}\n---\nGo.\n"));
+        self.vault.write(format!("routines/{name}.md"), format!("---\n{head}\n---\nGo.\n"));
     }
 
     /// So many turns were made, and the request of each is made again from the notes as it was.
@@ -48,7 +48,7 @@ fn a_conflict_copy_of_a_routine_never_runs_and_is_said() {
     let enabled = MORNING.replace("enabled: false", "enabled: true").replace("only_if: due\n", "");
     it.vault.write("routines/morning.md", &enabled);
     for copy in crate::history::conflicts::COPIES {
-        it.vault.write(&format!("routines/morning{copy}.md"), &enabled);
+        it.vault.write(format!("routines/morning{copy}.md"), &enabled);
     }
     it.vault.write("routines/evening 2.md", &enabled);
     let coming = it.vault.json(&["routine", "preview", "--count", "1"]);

@@ -162,6 +162,15 @@ fn a_note_that_is_away_or_half_typed_in_its_minute_runs_late() {
     }
 }
 
+#[test]
+fn a_remark_about_a_note_costs_no_run() {
+    let rig = Rig::answering("2026-12-01T07:00:00Z", "Nothing much.");
+    rig.routine("a", "schedule: daily 08:00\nbrain: nobody", "What is new?");
+    rig.step();
+    rig.at("2026-12-01T07:58:00Z").step();
+    assert_eq!(rig.at("2026-12-01T08:05:00Z").step().outcomes(), ["a@2026-12-01T08:00: sent"]);
+}
+
 /// As on a computer that has no clock of its own, until the network gives the time.
 #[test]
 fn a_clock_that_begins_in_1970_forgets_nothing() {

@@ -48,12 +48,12 @@ fn links_pipes_giants_and_bytes_that_are_no_text_are_left_out() {
 fn a_note_that_can_not_be_read_costs_its_own_items_and_a_deep_folder_itself() {
     let vault = TestVault::new("");
     let (root, shown) = workspace(&vault);
+    std::fs::create_dir_all(root.join("memory").join("a/".repeat(40))).unwrap();
     std::fs::create_dir_all(vault.root().join("daily")).unwrap();
     sparse(&vault.root().join("daily/2026-11-19.md"), 600 << 20);
     for day in ["2026-11-19", "2026-11-20"] {
         std::fs::write(root.join(format!("memory/{day}.md")), "- fine\n").unwrap();
     }
-    std::fs::create_dir_all(root.join("memory").join("a/".repeat(40))).unwrap();
     let run = vault.run(&["import", &shown]);
     run.exits(1)
         .says("2 added")

@@ -203,10 +203,10 @@ fn a_turn_shows_what_the_model_was_given() {
 fn a_finding_is_mended_by_its_button() {
     let vault = listening("");
     for number in 0..50 {
-        vault.write(&format!("{number}.md"), number.to_string());
+        vault.write(format!("{number}.md"), number.to_string());
     }
     drop(vault.run(&["history"]).ok());
-    let remove = || (0..40).for_each(|number| fs::remove_file(vault.path(&format!("{number}.md"))).unwrap());
+    let remove = || (0..40).for_each(|number| fs::remove_file(vault.path(format!("{number}.md"))).unwrap());
     remove();
     drop(vault.run(&["history"]).ok());
     let (_served, visitor) = Served::visited(&vault);

@@ -34,7 +34,7 @@ fn vault() -> TestVault {
             at + 1
         );
         let name: String = line.replace('/', "_").chars().take(80).collect();
-        vault.write(&format!("odd/{name}.md"), format!("# {line}\n{script}\n"));
+        vault.write(format!("odd/{name}.md"), format!("# {line}\n{script}\n"));
     }
     vault.write("attack.md", note);
     vault.write("MEMORY.md", memory);

@@ -220,7 +220,7 @@ fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
 fn what_was_refused_stays_on_the_page_while_notes_change() {
     let Some((sample, _served, tab)) = Sample::still().in_browser() else { return };
     tab.go("/memory");
-    tab.press("is allergic to peanuts", "");
+    tab.press("is allergic to peanuts by person", "");
     let field = "details[open] textarea[name=text]";
     tab.fill(field, "eats no nuts at all");
     let edit = |words: &str| {

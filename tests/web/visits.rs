@@ -25,7 +25,7 @@ fn an_open_page_follows_the_notes_and_takes_nothing_from_whoever_reads_or_types(
     assert_eq!(tab.count(".said"), 1, "{}", tab.main());
     // What is open stays open, and what has the focus keeps it.
     tab.go("/memory");
-    tab.press("is allergic to peanuts", "");
+    tab.press("is allergic to peanuts by person", "");
     tab.press("Forget", "is allergic to peanuts");
     vault.write("MEMORY.md", vault.read("MEMORY.md") + "- has a new line\n");
     tab.wait_for("has a new line");

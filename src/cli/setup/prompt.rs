@@ -84,7 +84,7 @@ impl Terminal {
             match String::from_utf8(line) {
                 Ok(line) => return Ok(line),
                 Err(_) => {
-                    self.ui.styled_note(format!("{WRONG}that is no UTF-8 text; type it again{WRONG:#}"))
+                    self.ui.styled_note(format!("{WRONG}that is no UTF-8 text; type it again{WRONG:#}"));
                 }
             }
         }

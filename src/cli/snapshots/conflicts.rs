@@ -104,7 +104,7 @@ fn show(context: &Context, plan: &MergePlan) {
     }
     match plan.note_after == plan.note_before {
         true => ui.line("the note already contains the whole copy"),
-        false => ui.line(diff_text(&diff(plan), diff_style())),
+        false => ui.styled_line(&diff_text(&diff(plan), diff_style())),
     }
     for both in &plan.overlaps {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();

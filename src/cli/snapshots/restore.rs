@@ -217,7 +217,7 @@ impl Restore<'_> {
         if self.args.dry_run || plan.steps.len() <= 20 {
             for step in &plan.steps {
                 match self.history.step_diff(step) {
-                    Ok(diff) => ui.line(diff_text(&diff, diff_style())),
+                    Ok(diff) => ui.styled_line(&diff_text(&diff, diff_style())),
                     Err(error) => ui.note(error.to_string()),
                 }
             }
@@ -259,9 +259,11 @@ impl Restore<'_> {
         let diff = diff_text(&plan.diff(), diff_style());
         if self.args.dry_run {
             report.restored.push(path.to_owned());
-            return self.context.answer(&document(&report, None, true), diff);
+            self.context.ui.json(&document(&report, None, true));
+            self.context.ui.styled_line(&diff);
+            return Ok(Status::Fine);
         }
-        self.context.ui.line(diff);
+        self.context.ui.styled_line(&diff);
         if !self.confirmed("restore this?") {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);

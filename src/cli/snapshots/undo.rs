@@ -81,7 +81,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     if args.dry_run {
         plan.operations().iter().for_each(|it| context.ui.line(format!("would undo: {}", it.subject)));
-        plan.notes.values().for_each(|diff| context.ui.line(diff_text(diff, diff_style())));
+        plan.notes.values().for_each(|diff| context.ui.styled_line(&diff_text(diff, diff_style())));
         let report = UndoReport {
             undone: plan.writes.iter().map(|write| write.commit.id.to_string()).collect(),
             notes: plan.notes.keys().cloned().collect(),

@@ -90,8 +90,7 @@ impl History {
         }
         let is_too_large = self.keeps(path) && self.selection.is_too_large(path.as_str(), stat.size);
         let size = self.selection.too_large(stat.size);
-        is_too_large.then(|| {
-            format!("its present text can't be kept first ({size}); move it away or raise the limit")
-        })
+        is_too_large
+            .then(|| format!("its present text can't be kept ({size}); move it away or raise the limit"))
     }
 }

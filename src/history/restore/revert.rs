@@ -98,8 +98,9 @@ fn with_later_ids(text: &[u8], current: &[u8]) -> Vec<u8> {
 /// `before` with the headings that the change added and that other lines stand below by now: those stay in their
 /// section.
 fn with_shared_headings(before: &[u8], after: &[u8], current: &[u8]) -> Vec<u8> {
-    // The change ended the last line: a heading there isn't one that was added.
-    let end = if before.is_empty() || before.ends_with(b"\n") { "" } else { terminator_of(after) };
+    // Where the change ended the last line, a heading there isn't one that was added.
+    let is_ended = before.last().is_none_or(|b| *b == b'\n') || lines(before).last() == lines(after).last();
+    let end = if is_ended { "" } else { terminator_of(after) };
     let ended = [before, end.as_bytes()].concat();
     let (old, new, now) = (lines(&ended), lines(after), lines(current));
     let is_heading = |line: &[u8]| memory::heading(line).is_some();
@@ -245,6 +246,8 @@ mod tests {
         );
         let (after, now) = ("# M\n\n## A\n- x\n", "# M\n\n## A\n- x\n- mine\n");
         assert_eq!(back("# M\n", after, now).as_deref(), Some("# M\n\n## A\n- mine\n"), "in its section");
+        let (before, now) = ("# M\n- a\n## B", "# M\n## B\n- mine\n");
+        assert_eq!(back(before, "# M\n## B", now).as_deref(), Some("# M\n- a\n## B\n- mine\n"));
         for end in ["\n", "\r\n"] {
             let back = |texts: [&str; 3]| {
                 let [before, after, now] = texts.map(|text| text.replace('\n', end));

@@ -69,6 +69,11 @@ fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
     }
     let words =
         shlex::split(&command).unwrap_or_else(|| command.split_whitespace().map(str::to_owned).collect());
+    // A name in quotes may have these signs.
+    let name = |word: &str| {
+        let signs = [" > ", " ; ", " | ", " & "];
+        signs.iter().fold(word.to_owned(), |name, sign| name.replace(sign, sign.trim()))
+    };
     let is_in_place = |word: &String| {
         word.starts_with("--in-place")
             || (word.starts_with('-') && !word.starts_with("--") && word.contains('i'))
@@ -81,7 +86,7 @@ fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
                 || is_after(&["tee", "ed"])
                 || (is_after(&["cp", "mv"]) && next.is_none_or(|next| next == ">"))
                 || (is_after(&["perl", "sed"]) && before.iter().any(is_in_place));
-            is_target && is_note(root, cwd, word.trim_end_matches(')'))
+            is_target && is_note(root, cwd, name(word).trim_end_matches(')'))
         })
     })
 }
@@ -117,7 +122,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("vault");
         std::fs::create_dir_all(root.join(".obsidian")).unwrap();
-        for file in ["vault/a b.md", "vault/.obsidian/x.md", "vault/x.txt", "README.md"] {
+        for file in ["vault/a b.md", "vault/Q&A.md", "vault/.obsidian/x.md", "vault/x.txt", "README.md"] {
             std::fs::write(temp.path().join(file), "x").unwrap();
         }
         let root_text = root.to_str().unwrap();
@@ -126,6 +131,7 @@ mod tests {
             assert!(!is_note(&root, Some(&root), other), "{other}");
         }
         assert!(writes_note(&root, None, &format!("echo x >> '{root_text}/a b.md'")));
+        assert!(writes_note(&root, Some(&root), "echo x >> 'Q&A.md'"));
         assert!(writes_note(&root, Some(&root), "sed -i s/x/y/ 'a b.md'; ls"));
         assert!(writes_note(&root, Some(&root), "ls -i; cp x.txt 'a b.md' 2>/dev/null"));
         for looking in ["cat", "sed -n '1,20p'", "perl -ne print", "cp x.txt y; cat"] {

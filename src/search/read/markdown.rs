@@ -68,7 +68,7 @@ fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
         callout: None,
         cells: 0,
         cells_end: 0,
-        html: String::new(),
+        html: Vec::new(),
         depth: 0,
         elements: [blocks_before; 2],
     };
@@ -112,8 +112,8 @@ struct Walk<'a> {
     callout: Option<(usize, bool)>,
     cells: usize,
     cells_end: usize,
-    /// HTML that isn't read yet: a tag may go over several lines.
-    html: String,
+    /// HTML that isn't read yet, line by line with each line's place: a tag may go over several lines.
+    html: Vec<(usize, String)>,
     /// How many elements are open.
     depth: usize,
     /// The first block of the last outermost element but one, and of the last one.
@@ -125,7 +125,7 @@ impl Walk<'_> {
         if !matches!(event, Event::Html(_)) && !self.html.is_empty() {
             let html = std::mem::take(&mut self.html);
             if let Some(leaf) = self.leaves.last_mut() {
-                strip_html(&html, range.start, &mut leaf.text, &mut leaf.places);
+                strip_html(&html, &mut leaf.text, &mut leaf.places);
             }
         }
         if let Some(leaf) = self.leaves.last_mut().filter(|_| !matches!(event, Event::Html(_))) {
@@ -159,7 +159,7 @@ impl Walk<'_> {
                 }
             }
             Event::SoftBreak | Event::HardBreak => self.push("\n"),
-            Event::Html(html) => self.html.push_str(&html),
+            Event::Html(html) => self.html.push((range.start, html.into_string())),
             Event::InlineHtml(html) => {
                 if html.starts_with("<br") {
                     self.push("\n");

@@ -153,12 +153,22 @@ pub(super) fn callout_text(text: &str) -> &str {
     marked.map_or(text, |(_, rest)| rest.trim_start_matches(['+', '-']).trim_start())
 }
 
-/// Appends the visible text of `html`, which stands at `start`; where each stretch of it begins, there and in `out`, to
-/// `places`.
-pub(super) fn strip_html(html: &str, start: usize, out: &mut String, places: &mut Vec<(usize, usize)>) {
-    let mut rest = html;
+/// Appends the visible text of HTML, of which each line has its place; where each stretch of the text begins, in `out`
+/// and in the note, to `places`.
+pub(super) fn strip_html(pieces: &[(usize, String)], out: &mut String, places: &mut Vec<(usize, usize)>) {
+    let (mut html, mut begins) = (String::new(), Vec::new());
+    for (start, piece) in pieces {
+        begins.push((html.len(), *start));
+        html.push_str(piece);
+    }
+    let place = |rest: &str| {
+        let at = html.len() - rest.len();
+        let (from, start) = begins[begins.partition_point(|(from, _)| *from <= at).max(1) - 1];
+        start + at - from
+    };
+    let mut rest = html.as_str();
     while let Some(open) = rest.find('<') {
-        places.push((out.len(), start + html.len() - rest.len()));
+        places.push((out.len(), place(rest)));
         push_words(&rest[..open], out);
         rest = &rest[open..];
         // A lone `<` is text, and so is a tag without its end.
@@ -178,7 +188,7 @@ pub(super) fn strip_html(html: &str, start: usize, out: &mut String, places: &mu
             out.push(' ');
         }
     }
-    places.push((out.len(), start + html.len() - rest.len()));
+    places.push((out.len(), place(rest)));
     push_words(rest, out);
 }
 

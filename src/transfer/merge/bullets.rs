@@ -39,6 +39,9 @@ struct NewBullet {
     rendered: String,
 }
 
+/// By a bullet's section and text: its timestamps, each with whether a wanted bullet was the same.
+type KnownStamps = HashMap<(Option<String>, String), Vec<(Option<String>, bool)>>;
+
 /// The merged note, and the places in `wanted` of what doesn't read back from it.
 fn attempt(
     before: &[u8],
@@ -47,9 +50,8 @@ fn attempt(
     refused: &mut HashMap<usize, String>,
 ) -> (MergedNote, Vec<usize>) {
     let file = memory::parse(before);
-    // The timestamps of each section's bullets, by their texts as an import would write them (a person may have written
-    // what an import makes harmless, or closes), and whether one that comes was the same.
-    let mut known: HashMap<(Option<String>, String), Vec<(Option<String>, bool)>> = HashMap::new();
+    // By the texts as an import would write them: a person may have written what an import makes harmless, or closes.
+    let mut known = KnownStamps::new();
     for bullet in &file.bullets {
         let written = render(bullet.timestamp.as_deref(), &bullet.text);
         let text = written.map_or_else(|_| bullet.text.clone(), |written| written.text);

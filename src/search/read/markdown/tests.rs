@@ -128,6 +128,7 @@ fn a_piece_of_a_long_block_stands_in_its_lines() {
         ("item", format!("- {}", lines.join("\n  ")), 1),
         ("callout", format!("> [!tip] Title\n> {}", lines.join("\n> ")), 2),
         ("html", format!("<div>\n{}\n</div>", html.join("\n")), 2),
+        ("quoted html", format!("> [!tip] Title\n>\n> <div>\n> {}\n> </div>", html.join("\n> ")), 4),
     ] {
         let mut found = Vec::new();
         blocks(&format!("{text}\n\n^id\n"), 0, &Lines::of(&text), &mut found);
