@@ -328,6 +328,10 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         let questions = rig.questions_asked();
         let shown = questions.iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();
         // What was ticked in the note before it was sent need not be shown at all.
-        assert!((1..=used).contains(&shown), "{point}: each question is shown once, not {shown} of {used}");
+        let least = usize::from(!SENDING.contains(point));
+        assert!(
+            (least..=used).contains(&shown),
+            "{point}: each question is shown once, not {shown} of {used}"
+        );
     }
 }

@@ -99,7 +99,9 @@ impl Index {
         let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
         let mut suspects = Vec::new();
-        catalog::each_file(conn, |known| match listed.remove(&*known.path) {
+        // A file that is replaced while its folder is listed may be missing in the listing (seen on ext4).
+        let stat_of = |known: &FileRow| self.stat_of_taken(&known.path);
+        catalog::each_file(conn, |known| match listed.remove(&*known.path).or_else(|| stat_of(&known)) {
             Some(stat) if is_as_known(&known.look, &stat) => {}
             stat => suspects.push(ChangedFile { path: known.path.clone(), known: Some(known), stat }),
         })?;
@@ -159,7 +161,7 @@ impl Index {
         let stands = if self.is_behind_link(path) { Ok(None) } else { self.vault.stat(path) };
         match stands {
             Ok(Some(stat)) => {
-                if !path.is_hidden() && takes(path) && !conflict::is_temporary(path.file_name()) {
+                if self.takes(path) {
                     found.insert(path.to_string(), Some(stat));
                 }
             }
@@ -198,6 +200,17 @@ impl Index {
     pub(super) fn stat(&self, path: &str) -> Option<Stat> {
         let path = NotePath::new(path).ok().filter(|path| !self.is_behind_link(path))?;
         self.vault.stat(&path).ok().flatten()
+    }
+
+    /// The stat of a file that a listing would have.
+    fn stat_of_taken(&self, path: &str) -> Option<Stat> {
+        NotePath::new(path).ok().filter(|path| self.takes(path)).and_then(|path| self.stat(path.as_str()))
+    }
+
+    /// Whether a file of this name is indexed.
+    fn takes(&self, path: &NotePath) -> bool {
+        let is_temporary = conflict::is_temporary(path.file_name());
+        !path.is_hidden() && !is_temporary && self.options.takes(path.as_str()) == Ok(true)
     }
 
     /// Whether a path is that of a symbolic link, or leads through one.
