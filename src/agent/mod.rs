@@ -12,7 +12,7 @@
 //! - [`bash`], [`skills`], [`servers`]: the tools that are not the vault's own;
 //! - [`approvals`]: the note in which a person decides; [`untrusted_text`]: the events of a log with untrusted text;
 //! - [`background_calls`], [`background_writers`]: calls of brains outside of answers;
-//! - [`locked_folder`]: folders that are removed with their owner;
+//! - [`locked_folder`]: temporary folders; each is removed when the Rust value that owns it is dropped;
 //! - [`rebuild_request`]: the request of a past turn, rebuilt.
 
 mod answer;

@@ -1,5 +1,6 @@
-//! Makes questions for a person from the candidates of one turn. Removes duplicates, applies the scores, and decides by
-//! the category whether a known fact is replaced or extended. Pure; the vectors are the built-in model's.
+//! Makes questions for a person from the candidates (proposed memories) of one turn. Removes duplicates, drops
+//! candidates whose scores in [`admission`] are too low, and decides by the category whether a known fact is replaced
+//! or extended. Pure: the vectors that are compared come from the built-in embedding model.
 
 use jiff::Timestamp;
 

@@ -1,5 +1,6 @@
-//! Runs a pass of the scheduler every minute, and earlier on request of the last pass or of the editor. A change of the
-//! reminders, the follow-ups, the settings or another machine's deliveries also causes a pass.
+//! Runs a pass (one run over all that is due) every minute. A pass runs earlier if the last pass requested it, or if a
+//! note that this program wrote has to be checked again. A change of the reminders, the follow-ups, the settings or
+//! another machine's deliveries also causes a pass.
 //!
 //! The loop keeps no schedule, only four instants:
 //!
@@ -7,12 +8,13 @@
 //! - the next pass that the last pass requested: for a retry, for a note that was still being changed, or because
 //!   another process's pass was going on;
 //! - the next pass that a change requested;
-//! - the editor's next check of a note that it wrote.
+//! - the next check of a note that this program's [`Editor`](crate::vault::Editor) wrote: another program may have
+//!   undone the edit.
 //!
 //! The loop sleeps to the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes
-//! again. Nothing fires while the vault's folder is gone. If the console is the primary notifier, the daemon ends when
-//! the reader of its standard output ends, as in `vault-agent run | head`. Due items that were not sent stay due for
-//! the next start.
+//! again. While the vault's folder is missing, no pass runs, so nothing is sent. If the console is the primary
+//! notifier, the daemon ends when the reader of its standard output ends, as in `vault-agent run | head`. Due items
+//! that were not sent stay due for the next start.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

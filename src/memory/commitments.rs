@@ -1,7 +1,8 @@
 //! Adds, lists, changes, completes and cancels follow-ups in `COMMITMENTS.md`, the only place where follow-ups are
 //! kept.
 //!
-//! [`crate::deliver`] sends due follow-ups. Results are read back from the note.
+//! [`crate::deliver`] sends due follow-ups. After a write, the follow-up is read from the note again, and the caller
+//! gets what the note says.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

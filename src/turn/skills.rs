@@ -1,8 +1,9 @@
 //! Chooses the skills that are listed in the request to a brain, and formats that list. Pure.
 //!
 //! Up to [`ALL`] skills stand in the system text, ordered by name, so that the system text stays the same from turn to
-//! turn. If there are more skills, the [`NEAREST`] skills with most of the question's words follow the cache point. The
-//! log keeps the names, so that the request can be made again later.
+//! turn. If there are more skills, only [`NEAREST`] are listed: those that share the most words with the question. They
+//! follow the cache point (the end of the part that a provider can cache), since they change with the question. The log
+//! keeps the names, so that the request can be made again later.
 
 use std::collections::HashSet;
 

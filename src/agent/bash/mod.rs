@@ -1,17 +1,17 @@
-//! Implements the tool `bash`: runs one shell command in the box of [`crate::confine`].
+//! Implements the tool `bash`: runs one shell command in a box (the confinement by [`crate::confine`]).
 //!
-//! A command reads the system's programs and the vault, without names that begin with a dot. It writes to the scratch
-//! folder of its turn, and reaches nothing else. It changes the vault only through `vault-agent …`, which
-//! [`vault_proxy`] runs outside the box. On a machine that can't confine a command wholly, the tool exists only with
-//! `bash = "ask"`.
+//! A command can read the system's programs and the vault, except the vault's files and folders whose names begin with
+//! a dot. It writes to the scratch folder of its turn, and reaches nothing else. It changes the vault only through
+//! `vault-agent …`, which [`vault_proxy`] runs outside the box. On a machine that can't confine a command wholly, the
+//! tool exists only with `bash = "ask"`.
 //!
 //! A plain command needs no approval. Network access, a skill's secrets and a skill from another source need an
 //! approval, unless `[assistant] allow` names them. In a turn that has read untrusted text, network access and secrets
 //! always need an approval. With `bash = "ask"` in the settings, every command needs an approval.
 //!
 //! The output is untrusted text. A command with secrets has a scratch folder of its own, so that no other command finds
-//! the secrets there. The folder is removed when the command ends, at the latest with its turn. Secrets of at least six
-//! bytes are removed from the command's output.
+//! the secrets there. This folder is removed when the command ends, or else at the end of the turn. Secrets of at least
+//! six bytes are removed from the command's output.
 
 mod scratch;
 pub mod vault_proxy;

@@ -4,7 +4,8 @@
 //! read here.
 //! - [`notes`], [`memory`]: the agent's notes, and search and memory over them; [`notify`]: notifiers;
 //! - [`assistant`], [`brains`], [`allow`]: brains, and calls that need no approval; [`mcp`]: other MCP servers;
-//! - [`doors`]: the bot, hooks, the page; [`machines`]: several machines with one vault.
+//! - [`doors`]: the Discord bot, the hooks of coding agents, the web page; [`machines`]: several machines with one
+//!   vault.
 
 /// Declares a table of the settings, all of whose keys are optional, with their defaults as in [`defaults`].
 ///

@@ -1,5 +1,7 @@
-//! Applies the Landlock rules, which restrict files, signals, abstract sockets and, without network, TCP. An older
-//! kernel enforces the rules that it knows.
+//! Restricts a command with Landlock, a feature of the Linux kernel. The command can open only the files that are
+//! listed for it. It can't send signals to processes outside its box, or connect to their abstract Unix sockets (those
+//! without a file). If it may not use the network, TCP is blocked, too. An older kernel enforces the rules that it
+//! knows.
 
 use std::os::fd::OwnedFd;
 

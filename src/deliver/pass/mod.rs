@@ -7,14 +7,16 @@
 //! 1. Messages of an earlier pass that are still on their way are finished ([`send`]). A message that may have arrived
 //!    is searched for at its destination before it is sent again.
 //! 2. Items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file.
-//! 3. Each line whose key is sent is rewritten ([`rewrite_lines`]): deleted, moved to its next date, or marked
-//!    delivered. A line that a stale editor buffer brought back is rewritten too, and never fires again.
+//! 3. Each line whose key (its id and due time) the journal records as sent is rewritten ([`rewrite_lines`]): deleted,
+//!    moved to its next date, or marked delivered. A line that a stale editor buffer brought back is rewritten too, and
+//!    never fires again.
 //! 4. Lines without an id get one.
 //! 5. Further notifiers get their copies, which were claimed in step 2.
 //!
-//! A rewrite waits until the note has been unchanged for some seconds (not in `tick`). A notification never waits for a
-//! rewrite. If a line has no id and was already due when it was written, a person may still be typing it. Such a line
-//! is sent after five seconds without a change, or after a minute at the latest (at once in `tick`).
+//! A rewrite waits until the note has been unchanged for some seconds; only the command `vault-agent tick`, which runs
+//! one pass, doesn't wait. A notification never waits for a rewrite. If a line has no id and was already due when it
+//! was written, a person may still be typing it. Such a line is sent after five seconds without a change, or after a
+//! minute at the latest (at once in `tick`).
 //!
 //! [`notes`] reads the notes. [`plan`] compares them with the journal (reminders in [`reminders`], tasks of other
 //! plugins in [`tasks`], the plan's values in [`planned`]). [`messages`] makes the texts. If there are several

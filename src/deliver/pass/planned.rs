@@ -1,5 +1,6 @@
-//! Defines the plan of a pass: the notifications to send and the lines to rewrite. Also defines the journal's verdict
-//! on one delivery: send it, wait, or update its note.
+//! Defines the plan of a pass (one run over all that is due): the notifications to send and the lines to rewrite. Also
+//! decides by the delivery journal whether a due item is to be sent now, has to wait, or was sent already, so that only
+//! its line is to be rewritten.
 
 use std::collections::HashSet;
 

@@ -2,8 +2,8 @@
 //! goes to `completion`.
 //!
 //! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled. The
-//! result is an edit of that first answer, which only the asking person sees. A person who isn't an owner gets one
-//! sentence.
+//! result is an edit of that first answer, which only the asking person sees. A person who isn't an owner is only told
+//! that the bot is for the vault's owner.
 
 use std::error::Error;
 use std::sync::Arc;

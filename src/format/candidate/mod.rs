@@ -1,14 +1,15 @@
-//! Parses and writes lines of `Inbox.md`, each a candidate for a memory: `- [ ] [preferences] Anna: likes green tea ·
-//! "I only drink green tea" [[logs/…#^id]] cap_K5V4M2J7Q2ZP`.
+//! Parses and writes lines of `Inbox.md`, each a candidate for a memory:
+//! `- [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/…#^id]] cap_K5V4M2J7Q2ZP`.
 //!
 //! A tick `[x]` means yes; a minus `[-]`, or the line's deletion, means no. The quote holds the speaker's words, and
 //! the link leads to the block of these words in the log. A line may replace a known memory with `replaces "…"`, or
-//! extend it with `joins "…"`. The text and the quote are written by [`quoted`]: whole, on one line, with nothing that
-//! Markdown could hide.
+//! extend it with `joins "…"`. [`quoted`] writes the text and the quote in full and on one line. It escapes Markdown's
+//! special characters, so that a person sees every character.
 //!
 //! A *record* is the same line in an Obsidian comment, with `asked=` after its id. The record keeps the question, its
-//! time, and its finder (rules or a brain). If a record has no candidate line any more, the candidate was declined,
-//! unless the record says `kept=`. So the note alone holds all earlier questions.
+//! time, and its finder (rules or a brain). When a candidate becomes a memory, its record gets that time as `kept=`. If
+//! a record has neither `kept=` nor a candidate line, the candidate was declined. So the note alone holds all earlier
+//! questions.
 //!
 //! [`parse`], in `read`, parses candidates and records; the grammar is `grammar/candidate.abnf`.
 

@@ -1,9 +1,10 @@
 //! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder
 //! on each line.
 //!
-//! [`parse`] collects a file's live lines that are reminders. Near misses (lines that look like an attempt) come out as
-//! findings with a column, a reason and a suggestion. All other lines are passed over. [`with_id`] and
-//! [`with_schedule`] are the only edits of a line. The grammar is `grammar/reminder.abnf`.
+//! [`parse`] collects the reminders among a file's live lines (those outside frontmatter, code and comments). Near
+//! misses (lines that look like an attempt) come out as findings with a column, a reason and a suggestion. All other
+//! lines are passed over. [`with_id`] and [`with_schedule`] are the only edits of a line. The grammar is
+//! `grammar/reminder.abnf`.
 //!
 //! - [`Recur`]: the kinds of recurrence; [`crate::schedule::Series`] computes their dates;
 //! - `syntax`: the grammar, and the two edits;

@@ -9,7 +9,8 @@
 //!   [`write_file`]: writes one file;
 //! - [`undo_plan`]: the writes that an undo takes back, and their conflicts with later changes of people;
 //! - [`revert`]: reverts one change in a text. Pure; [`undo`]: carries out an undo, as one commit;
-//! - [`merge_check`]: the notes that a restore or an undo leaves alone until a person has merged them;
+//! - [`merge_check`]: finds notes with a sync conflict; a restore or an undo doesn't change such a note until a person
+//!   has merged its versions;
 //! - [`part`]: one reminder, line or section, planned and carried out.
 
 mod execute;

@@ -2,8 +2,9 @@
 //! the small JSON files of the history's other journals.
 //!
 //! All planned writes are saved in the journal before the first of them is made. While the journal exists, a file in
-//! its planned state counts as written by the restore or undo, not by a person. A snapshot commits such a file of a
-//! restore in the restore's name, and leaves such a file of an undo to the one commit at the undo's end.
+//! its planned state counts as written by the restore or undo, not by a person. If a snapshot finds such a file, the
+//! snapshot commits a file of a restore as the restore's change. It leaves a file of an undo uncommitted: the undo
+//! makes one commit of all its files when it ends.
 //!
 //! After a crash the next `restore` or `undo` finishes the remaining writes or takes all of them back; the daemon
 //! finishes an undo.

@@ -1,7 +1,7 @@
 //! Chooses the process that archives a session: the daemon if one runs, otherwise the hook itself.
 //!
-//! A hook has a time limit. If the limit ends first, or another process is archiving the same session, the hook starts
-//! a detached process for the rest and doesn't wait for it.
+//! A hook has a time limit. If the hook can't finish the archiving within the limit, or if another process is archiving
+//! the same session, the hook starts a detached process, which does the rest. The hook doesn't wait for that process.
 
 use std::ffi::OsStr;
 use std::path::Path;

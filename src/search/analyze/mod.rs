@@ -2,8 +2,8 @@
 //!
 //! There are two analyzers. [`stems`] makes the terms that ranking counts (index field `rank`): stemmed words without
 //! function words. It also makes the [`stems::Shape`] of a sentence, and the n-grams by which words are compared.
-//! [`text`] makes the terms that typed queries look up: folded forms with English stems. The index field `text` stores
-//! the terms that `rank` doesn't cover.
+//! [`text`] makes the terms that typed queries look up: folded forms with English stems. Of these terms, the index
+//! field `text` stores only those that the field `rank` doesn't already cover, such as function words.
 //!
 //! - [`authors`]: numbers the speakers, and strips their names and links to blocks from the text that a model embeds;
 //! - `function_words`: detects languages; [`days`]: finds the days that a text names; `glob`: matches path patterns.

@@ -1,6 +1,7 @@
 //! Stores the data of the index about each block, on disk and in memory.
 //!
-//! The blocks of notes come in; the corpus that questions are answered from goes out. The store is never the only copy.
+//! The blocks of notes come in; the corpus that questions are answered from goes out. Everything in the store can be
+//! computed again from the notes.
 //!
 //! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces a
 //!   cache that can't be used.
@@ -11,7 +12,8 @@
 //! - [`commit`]: turns changed files into a change, commits it and merges segments.
 //! - [`corpus`]: one snapshot of catalog and segments. Its statistics count no deleted blocks, so an index that grew by
 //!   edits gives the same answers as a new one. [`blocks`]: reads the data of one block of a corpus.
-//! - [`vector_code`]: quantised vectors; [`vectors`]: stores those of external models.
+//! - [`vector_code`]: encodes vectors in few bytes (two bits for each dimension, or one byte for external models);
+//!   [`vectors`]: stores the vectors of external models in `index.sqlite`.
 
 pub mod blocks;
 pub mod cache;

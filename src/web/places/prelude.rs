@@ -1,4 +1,5 @@
-//! Brings into scope the items that almost every place needs: `use super::prelude::*`.
+//! Re-exports the items that almost every place (one address of the page, such as `/inbox`) needs. A place's file
+//! imports them with `use super::prelude::*`.
 
 pub(in crate::web) use std::sync::Arc;
 
