@@ -1,4 +1,5 @@
-//! Computes which rules of the box this machine can enforce, from the layers of a box that was built as a test.
+//! Computes how far this machine can enforce each rule of the box (the confinement of one shell command). The helper
+//! has built a box as a test; the layers of that box, such as namespaces, Landlock and seccomp, decide.
 
 use EnforcementLevel::{Enforced, Not, Partly};
 

@@ -1,7 +1,9 @@
-//! Runs commands in the box through a helper process: this program, started once more.
+//! Runs each shell command in its box (the confinement of one command) through a helper process: this program, started
+//! once more.
 //!
-//! This file sends the policy and the command to the helper, and reads the command's output. The program's `main` calls
-//! [`main`] first, before it parses arguments.
+//! This file sends the helper the command and its policy (what the command may read, write and use), and reads the
+//! command's output. The helper process also begins in `src/main.rs`. So before the program parses its arguments, it
+//! calls [`main`] of this file, which does the helper's work if the arguments ask for it.
 
 use std::ffi::OsString;
 use std::fs::File;

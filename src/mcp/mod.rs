@@ -1,7 +1,7 @@
 //! Serves MCP: offers the vault to assistants as their memory, by typed tools, resources and prompts.
 //!
-//! A client's requests come in; answers go out, with the lines that the notes have after a change. [`serve_stdio`] and
-//! [`serve_http`] are the entry points. In the order of a call:
+//! A client's requests come in; answers go out. If a request changed a note, the answer contains the changed lines as
+//! they are then, or the removed lines. [`serve_stdio`] and [`serve_http`] are the entry points. In the order of a call:
 //! - [`protocol`]: sessions, transports, subscriptions;
 //! - [`tools`]: each tool as data, with the function that carries it out; [`ToolSet`]: the tools that a server exposes;
 //! - [`arguments`]: checks a call's arguments against the tool's data;
@@ -11,8 +11,8 @@
 //! - [`hosts`]: the configuration of each host, for `mcp-config`;
 //! - `toolbox`: the vault's tools for the assistant of this program.
 //!
-//! Never here: a rule about reminders or memories. Only the protocol is written to standard output. Work that waits for
-//! a disk runs on a thread of its own.
+//! The rules about reminders and memories are in other modules, which the tools call. Only the protocol is written to
+//! standard output. Work that waits for a disk runs on a thread of its own.
 
 mod arguments;
 mod failure;

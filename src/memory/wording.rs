@@ -1,5 +1,6 @@
 //! Checks the text of a memory (length, control and invisible characters), formats it as a bullet, and normalizes it
-//! for comparison. Code that Obsidian would run, and a model's tasks, become plain text.
+//! for comparison. Text that Obsidian or a plugin would run or fetch is turned into plain text before it is saved; so
+//! are the tasks in a text that a model wrote.
 
 use std::borrow::Cow;
 

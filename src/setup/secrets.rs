@@ -1,7 +1,8 @@
 //! Takes the secrets that `setup` asks for: from the environment, from a file, or typed at the terminal.
 //!
-//! An empty answer and `env` mean the environment variable, if it is set. A path names the secret's file. Any other
-//! answer is the secret itself; a file of answers can't contain one.
+//! If the question's environment variable is set, an empty answer or `env` takes the secret from it. If it isn't set,
+//! an empty answer is an error. A path names a file that contains the secret. Any other answer is the secret itself; in
+//! a file of prepared answers that is an error, so such a file never contains a secret.
 
 use secrecy::SecretString;
 

@@ -1,16 +1,18 @@
-//! Finds task lines of other plugins in the vault, reads their times, and completes, snoozes, changes or removes a
-//! task.
+//! Finds tasks in the vault that are written in the formats of other Obsidian plugins, reads their times, and
+//! completes, snoozes, changes or removes a task.
 //!
 //! - [`Scanner`] (`scanner`) caches each note's tasks with the note's stat, and reads a note again only if its stat has
 //!   changed; without the cache all notes are read.
 //! - [`plugins`] reads the plugins' own settings.
-//! - [`TaskRef`] identifies a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
-//!   rewords, skips or removes a task. All three are pure.
+//! - [`TaskRef`] identifies a task, and finds it in a note's bytes. [`change`] applies Done or Snooze to these bytes,
+//!   as the task's plugin would; `rewrite` moves, rewords, skips or removes a task. None of them reads or writes a
+//!   file.
 //! - [`Scanner::later`] computes the further times of a recurring task.
 //! - [`count_disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
 //! - [`VaultTasks`] (`vault_tasks`) lists tasks, and makes these changes through the editing engine, one edit each.
 //!
-//! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
+//! This module doesn't decide whether and when to notify (`deliver` does), and never writes unless a person asked for
+//! it.
 
 pub mod change;
 mod plugins;

@@ -1,10 +1,11 @@
-//! Applies the day's budgets to a turn: leaves out brains whose budget is used up. Also queues a notice for each budget
-//! that is nearly used up.
+//! Applies the day's budgets to a turn: leaves out brains (models or agent programs) whose budget is used up. Also
+//! queues a notice for each budget that is nearly used up.
 //!
 //! If no brain is left, or the assistant's own budget is used up, a person is asked for permission to exceed the
-//! budget. The decision is kept in the turn journal and holds for the day. A turn waits for about a second after the
-//! question is shown. Then the answer is made from memory, and a background task waits for the decision. Only `ask`,
-//! which has no journal on disk, waits as long as its approvals do.
+//! budget. The decision is kept in the turn journal and holds for the day. A turn waits for the decision for about a
+//! second after the question is shown. Without a decision by then, the answer is made from memory, without a brain, and
+//! a background task waits on. A turn without a journal on disk, as in the command `ask`, has no such task: the turn
+//! itself waits until the request for approval ends.
 
 use std::sync::Arc;
 use std::time::Duration;

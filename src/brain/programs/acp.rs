@@ -2,8 +2,8 @@
 //!
 //! A [`HarnessTask`] comes in; a [`Reply`] goes out. The sequence:
 //! 1. `initialize`: vault-agent offers the agent neither file access nor terminals;
-//! 2. `session/new` or `session/resume`, with vault-agent's MCP server and those of the settings, and `authenticate` if
-//!    needed;
+//! 2. `session/new` or `session/resume`, with vault-agent's own MCP server and the MCP servers that the settings name,
+//!    and `authenticate` if needed;
 //! 3. `session/set_mode`: a mode in which the agent asks for permission first, if it has such a mode;
 //! 4. `session/prompt`, and the agent's updates until its `stopReason`.
 //!

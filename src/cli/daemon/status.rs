@@ -1,4 +1,5 @@
-//! `status`: prints the daemon's state, overdue and coming occurrences, and the messages that wait to be sent.
+//! `status`: prints the daemon's state, overdue items, the next reminders and tasks, and the messages that wait to be
+//! sent.
 
 use std::io::IsTerminal;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Checks that the phrase of a brain (a language model) for a reminder says the same as the reminder. Pure.
+//! A brain (a model or an agent program) may put a reminder into other words. This file checks that its phrase says the
+//! same as the reminder. Pure.
 //!
 //! The check needs no understanding of language. It compares the parts whose loss a person would notice:
 //!
@@ -7,8 +8,9 @@
 //! - quotes, links, mentions, ids;
 //! - English words such as "not", "two", "tomorrow" or "before".
 //!
-//! Nor may such a part be added, except quotes, words such as "before" or "I", and the first word of a sentence. Other
-//! words may differ. If the check fails, the plain text is sent.
+//! The phrase must contain all such parts of the reminder. It must not add others, with three exceptions: quotes, the
+//! first word of a sentence, and a few words such as "before" or "I". Other words may differ. If the check fails, the
+//! reminder's own text is sent.
 
 use std::collections::HashSet;
 

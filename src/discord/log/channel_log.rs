@@ -1,7 +1,8 @@
-//! Makes the log events of a channel or thread from messages, edits and deletions, and indexes the channel's log. Reads
-//! and writes no file.
+//! Makes log events from the messages, edits and deletions of a Discord channel or thread, and keeps an index of its
+//! log. Pure: the callers read and write the log's files.
 //!
-//! The index holds the log's messages with hashes of their current texts, and the answered questions.
+//! The index holds the ids of the logged messages, a hash of each message's current text, and the ids of the messages
+//! that the bot has answered.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Parses lines with a checkbox that a person ticks or declines, as in `Approvals.md` and `Inbox.md`.
 //!
-//! A line's bytes come in. Its meaning goes out, or the place of the mistake if the line only looks like an attempt (a
-//! near miss). Pure.
+//! The bytes of a line come in; what the line means goes out. A line that looks like an attempt at such a line, but has
+//! a mistake, is a near miss: the mistake and its place go out. Pure.
 
 use serde::Serialize;
 

@@ -2,10 +2,11 @@
 //!
 //! A [plan](super::plan) compares the target snapshot with the present. The present is recorded as a snapshot, so that
 //! the restore can be undone. A file is written only if it still has the recorded content, so a person's edit meanwhile
-//! is never overwritten. The result is one commit, or several commits of an operation if other snapshots come between.
+//! is never overwritten. The restored files are recorded in one commit. If another snapshot is taken during the
+//! restore, there are several commits, marked as one operation.
 //!
-//! A restore that is killed, or stopped by a full disk, leaves its journal. The next restore or undo finishes the
-//! restore, or a person takes it back.
+//! A restore that is killed, or stopped by a full disk, leaves its journal. A person can then finish the restore or
+//! take it back; otherwise the next restore or undo finishes it before its own work.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;

@@ -2,7 +2,8 @@
 //!
 //! Evidence is one of two things:
 //! - a write of vault-agent's tools or commands that the history records since the prompt;
-//! - a call of the host's own tools that seems to write to a note of the vault, which the history doesn't know yet.
+//! - a call of a tool of the host (the coding agent's program) that seems to write to a note of the vault. The history
+//!   may not have recorded that write yet.
 //!
 //! A file outside of the vault is no evidence, whatever its name. Also classifies a turn as talk, work, or a request to
 //! save something (`answer_subject`).

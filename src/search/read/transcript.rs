@@ -1,8 +1,8 @@
-//! Splits a log's bytes into blocks: its messages and tool calls as turns, and the text between events as the blocks of
-//! a note.
+//! Splits the log of a conversation into blocks. The log's events that are messages or tool calls become blocks of the
+//! kind "turn". The text between events becomes the blocks that it would be in any note.
 //!
-//! Left out are recalled memories, deleted messages, events about the conversation itself, and the tool calls of a
-//! coding agent's session.
+//! The blocks don't include recalled memories, deleted messages, events about the conversation itself, and the tool
+//! calls in the session of a coding agent.
 
 use std::sync::Arc;
 

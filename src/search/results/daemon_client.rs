@@ -1,9 +1,9 @@
-//! Sends questions to a running daemon, which has the index in memory; without one, computes the same answer itself.
+//! Sends questions to a running daemon, which has the index in memory. If no daemon runs, or if it refuses or is too
+//! slow, this process computes the answer.
 //!
 //! The daemon listens on a Unix socket in the state directory. A request is one line of JSON, and so is an answer. The
-//! daemon answers only processes with the same build, the same settings and, within two seconds, the same time. So an
-//! answer doesn't depend on the process that computed it. If the daemon refuses or is too slow, this process computes
-//! the answer.
+//! daemon answers a process only if both are of the same build and have the same settings, and their clocks differ by
+//! at most two seconds. So an answer doesn't depend on the process that computed it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,10 +1,13 @@
 //! Merges ranked notes and turns of conversations into one list of hits.
 //!
-//! The list has tiers for three kinds of queries: a short query that is no question, a query with phrases, and an exact
-//! search. The first tier has the blocks with a word of the query or a form of it ([`TypedWords`]). The second tier
-//! exists for a query of one word: blocks with that word only in their title or headings. The last tier has the blocks
-//! that were found by similar words or by meaning. Any other query has one tier. Within a tier no block has a higher
-//! score than the block before it, and the best block of each note precedes its other blocks.
+//! For three kinds of queries the list has tiers, one after the other: a short query that is no question, a query with
+//! phrases, and an exact search. The tiers are:
+//! 1. blocks that contain a word of the query, or another form of such a word ([`TypedWords`]);
+//! 2. only for a query of one word: blocks that have it only in their title or headings;
+//! 3. blocks without a word of the query, which were found by similar words or by meaning.
+//!
+//! For any other query all blocks are in one tier. Within a tier no block has a higher score than the block before it,
+//! and the best block of each note precedes its other blocks.
 
 use roaring::{MultiOps, RoaringBitmap};
 use rustc_hash::FxHashSet;

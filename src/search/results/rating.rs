@@ -1,8 +1,10 @@
-//! Rates the blocks that rank best for a prompt, by their usefulness as context that the model did not ask for.
+//! Rates the blocks that rank best for a prompt, by their usefulness as context that is added to the prompt without a
+//! request of the model.
 //!
-//! Ranked blocks come in. At most 24 facts and eight other blocks go out, besides pinned blocks, each with its rating
-//! and its confidence. A written note or a person's statement is a fact. The agent's own words, and a question with an
-//! answer, are rated below all facts. A text that only repeats the prompt's question is left out.
+//! Ranked blocks come in. Rated blocks go out, each with its confidence: at most 24 facts (written notes, a person's
+//! statements), and at most eight blocks with the lower rating (the agent's own words unless the prompt asks for them,
+//! and questions that have an answer). Of the blocks without a use, such as a text that only repeats the prompt's
+//! question, only pinned ones go out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

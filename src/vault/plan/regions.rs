@@ -1,5 +1,6 @@
-//! Merges two texts with a common base, region by region. A region is a part of the base that either text changes; the
-//! caller chooses its lines. Pure.
+//! Merges two texts that were both made from a third one, their base. A region is a part of the base that at least one
+//! of the two texts changes. For each region the caller chooses the lines of the result; all other lines are the
+//! base's. Pure.
 
 use std::borrow::Cow;
 use std::ops::Range;

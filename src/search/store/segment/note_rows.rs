@@ -1,6 +1,9 @@
-//! Computes the data that ranking needs about a note's blocks, while a segment is written.
+//! Computes the data that ranking needs about a note's blocks, while a segment (an unchangeable part of the index) is
+//! written.
 //!
-//! A note's blocks come in. Rows go out, with shape, speaker and vector of each block, and postings of its terms.
+//! A note's blocks come in. A row for the note and one for each block go out, and postings (the blocks that each term
+//! occurs in). A block's row has its shape (bits for its kinds of content, such as a time or a place), its speaker, and
+//! its vector.
 
 use std::collections::BTreeSet;
 

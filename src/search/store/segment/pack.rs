@@ -1,11 +1,11 @@
-//! Packs the postings of a segment's terms. Packs and unpacks the data beside the text that an answer needs of each
-//! block.
+//! Packs and unpacks two kinds of data of a segment: the postings of its terms, which say what documents (blocks) a
+//! term occurs in, and the data of its blocks that an answer needs, except their text.
 //!
-//! Documents come in order, each with all of its terms. A posting is the number of documents between it and the posting
-//! before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are stored with
-//! seven bits per byte. The data of blocks is packed by `bitcode`, field by field, and compressed by zstd. Line numbers
-//! and times are stored as differences from the block before, which are small. The text itself is in the full-text
-//! store and not repeated here.
+//! Documents come in order, each with all of its terms. A posting is stored as a number: twice the number of documents
+//! that were skipped since the term's last posting, plus one if the term's count in the document is above one. In that
+//! case the count follows as a second number. Numbers are stored with seven bits per byte. The data of blocks is packed
+//! by `bitcode`, field by field, and compressed by zstd. Line numbers and times are stored as differences from the
+//! block before, which are small. The text itself is in the full-text store and not repeated here.
 
 use std::cell::RefCell;
 
