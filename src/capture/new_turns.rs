@@ -2,8 +2,9 @@
 //! ([`PersonTurn`]).
 //!
 //! Logs are only appended to, also when a message is edited or deleted, so one position for each log is enough. The
-//! positions stand in a small file of the state directory. If that file is lost, reading begins at the present ends of
-//! the logs; candidates that were found earlier are still in the inbox note.
+//! positions stand in a small file of the state directory. If that file is lost, all logs count as read to their
+//! present ends: messages that were not yet read are skipped. The candidates (proposed memories) that were found before
+//! stay in the inbox note.
 //!
 //! Only a person's own words become a turn. Text of the assistant, of tools and of injected memories is skipped. So are
 //! quoted and forwarded lines and fenced code within a person's message.

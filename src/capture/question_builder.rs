@@ -1,9 +1,10 @@
-//! Makes questions for a person from the candidates of several turns, and chooses the best ones within the limits of
-//! the inbox. Turns and their candidates come in; questions go out.
+//! Makes questions for a person, whether a candidate (a proposed memory) is to be kept, and chooses the best questions
+//! within the limits of the inbox. Turns (a person's messages) and their candidates come in; questions go out.
 //!
 //! A [`QuestionBuilder`] reads `MEMORY.md` and the inbox once, and then takes one turn after another. It compares each
-//! turn's candidates with the known facts and with all earlier questions. If there is a question about a turn already,
-//! the whole turn is skipped. So nothing is asked twice after a crash between writing the note and recording progress.
+//! turn's candidates with the known facts and with all earlier questions. A turn with an earlier question is skipped
+//! with all its candidates. So nothing is asked twice if the program crashes after it wrote a question into the inbox
+//! and before it recorded that the turn was read.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
 //! Decides whether a pause is in force at an instant, and describes the pause in words. A pause stops the work that the
-//! program does unasked; it stops reminders and follow-ups only if it says so.
+//! program does unasked; it stops reminders and follow-ups only if [`Pause::reminders`] is set.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,7 +1,7 @@
 //! Makes the plan of `setup` from the answers. Writes nothing.
 //!
-//! The plan has the new text of the settings, the files of secrets, the choice whether a service is installed, and the
-//! lines that are shown first.
+//! The plan has the new text of the settings, the files of secrets, the choice whether a service is installed, and a
+//! summary in lines. The person sees the summary before anything is written.
 
 use secrecy::SecretString;
 use serde::Serialize;

@@ -1,8 +1,9 @@
 //! Asks the assistant the questions that a person types on the page, and ends the turns that an earlier process left
 //! open.
 //!
-//! A question is in no log; the turn journal records it, its calls and its cost. The approvals that it needs are left
-//! in the note of approvals.
+//! A question of the page is written to no log; only the turn journal records it, its calls and its cost. If a call
+//! needs an approval, the turn doesn't wait for it: the request stays in the note of approvals. If a person approves
+//! it, the call may run when the same question is asked again.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! Asks the brains of a chain in order until a brain answers, and ends the turn with that answer. If none answers, the
-//! answer is made of recalled memories.
+//! Asks the brains (models or agent programs) of a chain in order. The first brain that answers ends the turn. If none
+//! answers, the answer is made of recalled memories.
 //!
 //! The answer has a line of facts: brain, tokens, cost. Each brain may call tools in rounds. The limits of rounds and
-//! tokens hold for the turn, all its brains together. When they are used up, the turn ends, though brains may be left.
-//! If the results of tools don't fit into the brain's context, the oldest are shortened. The journal records each call
-//! before it is made, and the call's cost when it has ended.
+//! tokens hold for the turn, all its brains together. Once a limit is reached, no further brain is asked. If the
+//! results of tools don't fit into the brain's context, the oldest are shortened. The journal records each call before
+//! it is made, and the call's cost when it has ended.
 
 use std::sync::atomic::Ordering;
 

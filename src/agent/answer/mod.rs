@@ -5,7 +5,7 @@
 //! - [`engine`]: the turn; [`turn_input`]: its questions, log, summaries, notes, skills and tools;
 //! - [`ask_chain`]: the calls of the brains in order, and the end of the turn;
 //! - [`rounds`]: the rounds of tools, and a turn's limits of tokens and rounds;
-//! - [`harness`]: the rounds of a program with an agent loop of its own;
+//! - [`harness`]: the run of a brain that is an agent program and calls its tools itself;
 //! - [`time_limit`]: the time limit of a turn; [`budget_check`]: the day's budgets;
 //! - [`fixed_texts`]: the assistant's own sentences; [`other_brains`]: calls of a second brain within a turn.
 

@@ -1,9 +1,9 @@
 //! Reads and changes the note of approvals: adds a question, reads a person's decision from its checkbox, and closes a
-//! decided question. A question without a decision expires after half an hour.
+//! decided question. A question without a decision expires after half an hour, its deadline.
 //!
 //! Every change is made to the newest bytes under the note's lock. So an approval is used once, even if several
-//! programs check the note at the same time. The line of a question is removed a day after its deadline, with the next
-//! change.
+//! programs check the note at the same time. A question's line stays in the note for a day after the deadline, whether
+//! the question was decided or not. Then it is removed when the next question is added or closed.
 
 use std::sync::Arc;
 

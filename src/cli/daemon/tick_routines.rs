@@ -1,4 +1,5 @@
-//! Runs the routines that are due in a `tick`, one after another. A run that has to wait goes on in a later tick.
+//! Runs the routines that are due in a `tick`, one after another. A run that has to wait, such as for an approval or
+//! for another attempt at delivery, goes on in a later tick.
 
 use crate::cli::prelude::*;
 use crate::routines::{self, RunProgress};

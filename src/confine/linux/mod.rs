@@ -1,13 +1,15 @@
 //! Builds the box (the confinement of one shell command) on Linux, from the outermost layer inwards.
 //!
-//! [`supervise`] runs outside the box. If the machine allows namespaces, [`supervise`] makes namespaces and a root of
-//! the box's own ([`root`]). [`supervise`] also watches the box's processes, memory, time and scratch space, and kills
-//! all processes that are left.
+//! A helper process ([`mod@supervise`]) builds the box. If the machine allows namespaces, the helper makes namespaces
+//! and gives the box a root directory of its own ([`root`]). The helper then watches the box's processes, memory, time
+//! and scratch space, and at the end kills all processes that are left.
 //!
-//! [`inner`] runs in the box. The process gives up capabilities and sets limits. [`landlock`] restricts files, signals,
-//! abstract sockets and, without network, TCP; [`seccomp`] restricts system calls. Then [`inner`] starts the command.
+//! The first process in the box ([`mod@inner`]) gives up its capabilities and sets its limits. It applies [`landlock`],
+//! which restricts files, signals, abstract sockets and, without network, TCP, and [`seccomp`], which restricts system
+//! calls. Then it starts the command.
 //!
-//! Neither process ever has a second thread.
+//! Neither process ever has a second thread, since the kernel lets only a process with one thread make a user
+//! namespace, and since capabilities, Landlock and seccomp apply only to the thread that sets them.
 
 mod inner;
 mod landlock;

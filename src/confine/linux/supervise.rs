@@ -4,8 +4,8 @@
 //! The helper ends the box in three cases: the command is over, a limit is reached, or the calling program closes its
 //! end of the socket. The limits are those of time, processes, memory and scratch space. The kernel closes the socket
 //! if the calling program is killed. If the helper itself is killed, the parent-death signal kills the box's first
-//! process. Then the kernel kills all processes of its PID namespace; on a machine without namespaces only the first
-//! process is killed.
+//! process. Then the kernel kills all other processes of the box, because they are in the PID namespace of the first;
+//! on a machine without namespaces only the first process is killed.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};

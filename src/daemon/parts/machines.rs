@@ -1,9 +1,9 @@
 //! Connects this machine to the store that the vault's machines share. Sends [`DaemonEvent::Voice`] when this machine
 //! becomes the voice, or stops being it.
 //!
-//! The voice is the one machine that speaks on Discord and does shared work, such as routines. Without `[machines]` in
-//! the settings nothing is connected, and changed settings are awaited. The report says so if this machine took part
-//! before.
+//! The voice is the one machine that speaks on Discord and does shared work, such as routines. If the settings have no
+//! `[machines]`, this part connects to nothing and waits until the settings change. If this machine was connected
+//! earlier, the daemon's report says that `[machines]` is gone.
 
 use tokio::sync::broadcast;
 

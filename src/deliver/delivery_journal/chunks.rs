@@ -1,5 +1,6 @@
-//! Records the progress of a message and its deliveries from claimed to sent or refused. A message's chunks are claimed
-//! together and sent one by one. After the last chunk, all deliveries of the message are `sent`.
+//! Records the progress of a message and of the deliveries that it carries, from the claim until the message is sent or
+//! refused. A claim reserves the deliveries, so that no other process sends them, and cuts the message into chunks that
+//! fit its notifier. The chunks are sent one by one. After the last chunk, all deliveries of the message are `sent`.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,11 +1,11 @@
 //! Plans the notifications for task lines of other plugins: one for each time of a task. The line isn't edited.
 //!
-//! The key of a task is made of its words and its note; the key of an occurrence also of its local time. So a changed
-//! date or time is a new occurrence, but a moved line or a ticked neighbour is not. A date without a time of day gets
-//! its time from the settings; a change of that setting makes no new occurrence.
+//! The key of a task is made of its words and its note; the key of an occurrence also of its local time. So a task with
+//! a changed date or time is notified again. A line that moved within its note, or that stands beside a ticked line, is
+//! not. A date without a time of day gets its time from the settings; a change of that setting makes no new occurrence.
 //!
-//! [`MovedTasks`] finds a notification that was sent under an earlier key of the same task, if no line has the earlier
-//! key any more. There are four cases:
+//! [`MovedTasks`] prevents a second notification of a task whose key has changed: it finds the notification that was
+//! sent under an earlier key, if no line has the earlier key any more. There are four cases:
 //!
 //! - the same words at the same time, in another or a renamed note;
 //! - the same words on the same day, after a change of the settings' time of day;

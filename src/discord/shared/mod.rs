@@ -1,9 +1,10 @@
 //! Defines the objects that the async tasks of the bot share.
 //!
-//! - [`state`]: the API, the logs, the journals, the lanes and their items, the position in each channel's history;
+//! - [`state`]: the API, the logs, the journals, the position in each channel's history, and the lanes. A lane is the
+//!   queue of one channel; its items are new, edited and deleted messages, and requests such as a question of `/ask`;
 //! - [`channel_lock`]: one running turn in each channel;
-//! - [`access`]: the policy for a message, and whether a message addresses the bot (`ingress::lanes::message_action`
-//!   decides whether it is answered). Pure;
+//! - [`access`]: whether a message is dropped, logged, or logged and perhaps answered, by its author; and whether it
+//!   addresses the bot (`ingress::lanes::message_action` decides whether it is answered). Pure;
 //! - [`vault_operations`]: the vault, for commands and buttons.
 
 pub mod access;

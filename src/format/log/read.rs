@@ -1,7 +1,8 @@
-//! Parses and writes the events of a log, one callout each. Also recognises answers that only quote the notes.
+//! Parses and writes the events of a log, one callout each. Also recognises an agent's answer that consists only of
+//! recalled memories or of help, and says nothing new.
 //!
-//! An agent's event may have a line of facts after its text, which Obsidian doesn't show: `%% brain=claude
-//! model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%`.
+//! The last line of an agent's event may be a comment, which Obsidian doesn't show, with facts about the answer:
+//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%`.
 
 use jiff::Timestamp;
 

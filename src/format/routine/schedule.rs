@@ -1,5 +1,5 @@
-//! Parses the schedule of a routine, such as `weekdays 08:00`, `every 2h` or five cron fields. Lists the local times at
-//! which the schedule comes on a day, and renders the schedule in words. Pure.
+//! Parses the schedule of a routine, such as `weekdays 08:00`, `every 2h` or five cron fields. Tells whether a routine
+//! runs on a day, lists the local times of that day's runs, and renders the schedule in words. Pure.
 
 use std::{fmt, str::FromStr};
 

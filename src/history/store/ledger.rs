@@ -2,11 +2,11 @@
 //!
 //! `history.log` beside `history.git` has lines `TIME WORD ID`; no line is ever removed. A commit's id is a hash of
 //! everything before the commit. So as long as the branch and the list end with the same commit, nothing was rewritten.
-//! If the branch ends elsewhere, a line records where.
+//! If the branch is lost or is found at another commit, a line records that and the commit.
 //!
-//! A snapshot has two lines: `next`, on disk before the branch moves, and `kept` afterwards. So a snapshot that a kill
-//! or a power cut interrupted is known as this program's, and is finished. The list holds no text and no name of a
-//! note.
+//! A snapshot has two lines: `next` is on disk before the branch moves to the snapshot, and `kept` is added afterwards.
+//! If a kill or a power cut comes between them, the list ends with `next`. The next process then knows that this
+//! program made the snapshot, and finishes it. The list holds no text and no name of a note.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

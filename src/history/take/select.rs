@@ -10,8 +10,9 @@
 //! - a sync tool's conflict copy is kept if its original would be;
 //! - all other files are ignored.
 //!
-//! A kept path with a name that git reserves can't be in a git tree ([`PathTreatment::Reserved`]). A file over
-//! `max_file_bytes` is left out, unless it is one of the agent's own notes.
+//! Two kinds of files are left out of a snapshot although a rule keeps them, unless they are the agent's own notes:
+//! files with a name in their path that git reserves for itself, such as `.gitmodules` ([`PathTreatment::Reserved`]),
+//! and files over `max_file_bytes`.
 
 use std::ops::RangeInclusive;
 

@@ -1,7 +1,9 @@
-//! Summarises a session before the host compacts it, and returns the summary to the host when the session starts again.
+//! Summarises a session of the host (the coding agent's program) before the host compacts it, and returns the summaries
+//! to the host when the session starts again.
 //!
-//! The summaries are extracts, which need no model; a running daemon has brains write summaries ([`crate::summary`]).
-//! Text that no summary covers yet is extracted when the summary is returned.
+//! The summaries are extracts (chosen sentences of the log), which need no model; a running daemon has brains write
+//! summaries ([`crate::summary`]). If a part of the log has no summary yet when the session starts again, an extract of
+//! that part is made then and returned with the summaries.
 
 use std::time::Instant;
 

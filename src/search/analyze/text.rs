@@ -2,11 +2,12 @@
 //!
 //! The terms of a word are its folded form (Unicode compatibility forms, case and accents folded) and its English stem,
 //! if that differs. The terms of a compound (`camelCase`, `snake_case`, a path, a URL, a date, `rid_…`) are its parts
-//! and, up to 56 bytes, the whole. Signs such as emoji are terms of their own. In scripts written without spaces, terms
-//! are overlapping pairs of characters, and the last character.
+//! and, up to 56 bytes, the whole. Signs such as emoji are terms of their own. In scripts written without spaces, the
+//! terms of a run of characters are its overlapping pairs and its last character: 東京都 has 東京, 京都 and 都.
 //!
-//! Ranking has its own index field, `rank` ([`crate::search::analyze::stems`]). The splitter marks each term that
-//! `rank` already covers. The index stores only the unmarked terms, in the field `text`.
+//! The index has two fields of terms. `rank` has the terms that ranking counts ([`crate::search::analyze::stems`]);
+//! `text` has only the terms of this module that can't be looked up in `rank`. So the splitter marks each term that
+//! `rank` holds already.
 //!
 //! A term depends on the text alone. If the terms of a text change, [`crate::search::SCHEMA`] has to change, too.
 

@@ -1,8 +1,8 @@
-//! Serves `/`, the items of the present day.
+//! Serves `/`, the page "Today".
 //!
-//! Shown are late items, the items of the next seven days, the numbers of open approvals and of open candidates
-//! (proposed memories), and current faults. An input line takes a reminder or a question; the answer to the question is
-//! shown.
+//! The page shows late reminders and tasks, those of the next seven days, the numbers of open approvals and of open
+//! candidates (proposed memories), and current faults. An input line takes a reminder or a question; the answer to the
+//! question is shown.
 
 use jiff::SignedDuration;
 

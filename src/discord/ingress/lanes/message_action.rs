@@ -1,8 +1,8 @@
 //! Chooses the action for a logged message: accepts an owner's question as a turn, or stops the open turn.
 //!
-//! The word `stop` stops the open turn; without an open turn, a `stop` that addresses the bot is a question. A message
-//! that addresses the bot binds its thread: later messages there are questions without a mention. Also logs and accepts
-//! the questions of `/ask`.
+//! The word `stop` stops the open turn; without an open turn, a `stop` that addresses the bot is a question. Once a
+//! message in a thread has addressed the bot, the thread is bound: an owner's later messages there are questions
+//! without a mention, until the thread has been idle for some days. Also logs and accepts the questions of `/ask`.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
