@@ -1,7 +1,8 @@
 //! Serves MCP: offers the vault to assistants as their memory, by typed tools, resources and prompts.
 //!
 //! A client's requests come in; answers go out. If a request changed a note, the answer contains the changed lines as
-//! they are then, or the removed lines. [`serve_stdio`] and [`serve_http`] are the entry points. In the order of a call:
+//! they are then, or the removed lines. [`serve_stdio`] and [`serve_http`] are the entry points. In the order of a
+//! call:
 //! - [`protocol`]: sessions, transports, subscriptions;
 //! - [`tools`]: each tool as data, with the function that carries it out; [`ToolSet`]: the tools that a server exposes;
 //! - [`arguments`]: checks a call's arguments against the tool's data;

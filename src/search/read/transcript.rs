@@ -1,7 +1,7 @@
 //! Splits the log of a conversation into blocks. The log's events that are messages or tool calls become blocks of the
 //! kind "turn". The text between events becomes the blocks that it would be in any note.
 //!
-//! The blocks don't include recalled memories, deleted messages, events about the conversation itself, and the tool
+//! The blocks don't include recalled memories, deleted messages, events about the conversation itself, or the tool
 //! calls in the session of a coding agent.
 
 use std::sync::Arc;

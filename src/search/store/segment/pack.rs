@@ -1,5 +1,5 @@
-//! Packs and unpacks two kinds of data of a segment: the postings of its terms, which say what documents (blocks) a
-//! term occurs in, and the data of its blocks that an answer needs, except their text.
+//! Packs and unpacks two kinds of data of a segment: the postings of its terms, which say in which documents (blocks)
+//! a term occurs, and the data of its blocks that an answer needs, except their text.
 //!
 //! Documents come in order, each with all of its terms. A posting is stored as a number: twice the number of documents
 //! that were skipped since the term's last posting, plus one if the term's count in the document is above one. In that
