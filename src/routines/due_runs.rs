@@ -65,8 +65,7 @@ pub fn claim_due_runs(
     let now = workspace.clock.now();
     let mut claimed = ClaimReport::default();
     let notes = routine_notes::read_all(workspace)?;
-    let enabled: Vec<&RoutineNote> =
-        notes.iter().filter(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled)).collect();
+    let enabled: Vec<&RoutineNote> = notes.iter().filter(|note| note.is_enabled()).collect();
     if !clock::is_plausible(now) {
         let problem = format!("no routine runs while the clock shows {}", now.strftime("%Y-%m-%d"));
         claimed.problems.extend((!enabled.is_empty()).then_some(problem));
@@ -142,8 +141,9 @@ pub fn reset_disabled(journal: &Journal, notes: &[RoutineNote], now: Timestamp) 
     let names = |is_meant: fn(&&RoutineNote) -> bool| -> Vec<&str> {
         notes.iter().filter(is_meant).map(|note| note.name.as_str()).collect()
     };
-    let enabled = names(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
-    journal.reset_all_except(&enabled, &names(|note| note.findings.is_empty()), now)
+    // Some findings are remarks, which leave a routine enabled.
+    let known = names(|note| note.is_enabled() || note.findings.is_empty());
+    journal.reset_all_except(&names(|note| note.is_enabled()), &known, now)
 }
 
 /// Whether a routine was handled at a time that is still far: the clock was ahead then. Smaller steps of a clock make

@@ -34,6 +34,11 @@ pub struct RoutineNote {
 }
 
 impl RoutineNote {
+    /// Whether it is understood and turned on.
+    pub fn is_enabled(&self) -> bool {
+        self.routine.as_ref().is_some_and(|routine| routine.enabled)
+    }
+
     /// Whether this is its schedule, or may be.
     pub(super) fn has_schedule(&self, schedule: &str) -> bool {
         self.routine.as_ref().is_none_or(|routine| routine.schedule.to_string() == schedule)

@@ -166,7 +166,7 @@ impl Runner {
         let Some(note) = named.or_else(|| notes.iter().find(|note| note.bytes == run.note)) else {
             return Ok(Some("its note was removed before it had answered"));
         };
-        let is_on = note.routine.as_ref().is_some_and(|routine| routine.enabled);
+        let is_on = note.is_enabled();
         Ok((!is_on && !is_asked_for(&run.key)).then_some("it was disabled before it had answered"))
     }
 

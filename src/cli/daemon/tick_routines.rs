@@ -2,7 +2,7 @@
 //! for another attempt at delivery, goes on in a later tick.
 
 use crate::cli::prelude::*;
-use crate::routines::{self, RunProgress};
+use crate::routines::{self, RoutineNote, RunProgress};
 use crate::terminal::Ui;
 use crate::turn::TurnJournal;
 use crate::{daemon, toolbox};
@@ -34,7 +34,7 @@ pub struct TickedRun {
 pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<RoutineReport> {
     let notes = routines::read_all(workspace)?;
     let journal = workspace.journal()?;
-    let is_on = notes.iter().any(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
+    let is_on = notes.iter().any(RoutineNote::is_enabled);
     // A vault without routines opens nothing for them.
     if rests || !is_on && journal.open_runs()?.is_empty() {
         if !rests && !dry {

@@ -194,8 +194,6 @@ impl Journal {
     /// The journal can't be used.
     pub fn reset_all_except(&self, enabled: &[&str], known: &[&str], now: Timestamp) -> Result<()> {
         let away = self.gone_routines(known)?.into_iter();
-        // Some findings are remarks, which leave a routine enabled.
-        let away = away.filter(|routine| !enabled.contains(&routine.name.as_str()));
         let away = away.map(|routine| (routine.name, AWAY, now.as_millisecond()));
         self.db.execute_each("UPDATE routines SET schedule = ?2, since_ms = ?3 WHERE name = ?1", away)?;
         let names = self.gone_routines(enabled)?.into_iter().map(|routine| [routine.name]);
