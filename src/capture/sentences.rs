@@ -68,10 +68,6 @@ fn split(line: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Function words that stand within names, too: "Ursula K. Le Guin".
-const NAME_PARTICLES: [&str; 14] =
-    ["le", "la", "les", "de", "des", "du", "van", "von", "der", "den", "di", "el", "los", "lo"];
-
 /// Whether the full stop behind `before` belongs to its last word: an abbreviation ("Dr.", "z.B."), an initial ("J.", but
 /// not "vitamin C. It"), or a day or another number of one or two digits ("3. Mai").
 fn is_abbreviated(before: &str, after: &str) -> bool {
@@ -85,7 +81,7 @@ fn is_abbreviated(before: &str, after: &str) -> bool {
     // "It" begins a sentence; "Le" and "van" may go on with a name.
     let begins = next.starts_with(char::is_uppercase)
         && WORDS["empty"].contains(&lower.as_str())
-        && !NAME_PARTICLES.contains(&lower.as_str());
+        && !WORDS["name particles"].contains(&lower.as_str());
     let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic) && !begins;
     let has_stops = word.contains('.') && word.split('.').all(letters);
     is_number || is_initial || has_stops || WORDS["abbreviations"].contains(&word.as_str())
