@@ -99,11 +99,12 @@ impl Index {
         let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
         let mut suspects = Vec::new();
-        // A file that is replaced while its folder is listed may be missing in the listing (seen on ext4).
-        let stat_of = |known: &FileRow| self.stat_of_taken(&known.path);
-        catalog::each_file(conn, |known| match listed.remove(&*known.path).or_else(|| stat_of(&known)) {
-            Some(stat) if is_as_known(&known.look, &stat) => {}
-            stat => suspects.push(ChangedFile { path: known.path.clone(), known: Some(known), stat }),
+        catalog::each_file(conn, |known| {
+            // A file that is replaced while its folder is listed may be missing in the listing (seen on ext4).
+            let stat = listed.remove(&*known.path).or_else(|| self.stat_of_taken(&known.path));
+            if !stat.is_some_and(|stat| is_as_known(&known.look, &stat)) {
+                suspects.push(ChangedFile { path: known.path.clone(), known: Some(known), stat });
+            }
         })?;
         let new =
             |(path, stat): (&str, _)| ChangedFile { path: path.to_owned(), known: None, stat: Some(stat) };
@@ -154,7 +155,6 @@ impl Index {
         found: &mut BTreeMap<String, Option<Stat>>,
         unread: &mut Vec<UnreadPath>,
     ) -> Result<(), IndexError> {
-        let takes = |path: &NotePath| self.options.takes(path.as_str()) == Ok(true);
         let unreadable =
             |error: &VaultError| (path.to_string(), SkipReason::Unreadable(error.to_string()).to_string());
         // The walk leaves links out.
@@ -175,7 +175,7 @@ impl Index {
                     WalkResult::default()
                 });
                 unread.extend(self.unread_in(&walked.skipped));
-                let below = walked.entries.into_iter().filter(|entry| takes(&entry.path));
+                let below = walked.entries.into_iter().filter(|entry| self.takes(&entry.path));
                 found.extend(below.map(|entry| (entry.path.to_string(), Some(entry.stat))));
             }
             Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),

@@ -145,8 +145,12 @@ pub fn tags_of_pieces(whole: Vec<String>) -> impl Fn(&str) -> Vec<String> {
     let more = shared.split_off(shared.len().min(MOST_TAGS));
     let others: HashSet<String> = others.into_iter().chain(more).collect();
     move |piece| {
-        let own = tags(piece, &[]).into_iter().filter(|tag| others.contains(tag));
-        shared.iter().cloned().chain(own).collect()
+        let mut all = shared.clone();
+        // Mostly all are shared, and the piece needn't be read again.
+        if !others.is_empty() {
+            all.extend(tags(piece, &[]).into_iter().filter(|tag| others.contains(tag)));
+        }
+        all
     }
 }
 
