@@ -100,8 +100,7 @@ impl Index {
         listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
         let mut suspects = Vec::new();
         catalog::each_file(conn, |known| {
-            // A file that is replaced while its folder is listed may be missing in the listing (seen on ext4).
-            let stat = listed.remove(&*known.path).or_else(|| self.stat_of_taken(&known.path));
+            let stat = listed.remove(&*known.path);
             if !stat.is_some_and(|stat| is_as_known(&known.look, &stat)) {
                 suspects.push(ChangedFile { path: known.path.clone(), known: Some(known), stat });
             }
@@ -200,11 +199,6 @@ impl Index {
     pub(super) fn stat(&self, path: &str) -> Option<Stat> {
         let path = NotePath::new(path).ok().filter(|path| !self.is_behind_link(path))?;
         self.vault.stat(&path).ok().flatten()
-    }
-
-    /// The stat of a file that a listing would have.
-    fn stat_of_taken(&self, path: &str) -> Option<Stat> {
-        NotePath::new(path).ok().filter(|path| self.takes(path)).and_then(|path| self.stat(path.as_str()))
     }
 
     /// Whether a file of this name is indexed.

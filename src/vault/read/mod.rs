@@ -4,10 +4,11 @@
 //! written, and no link is followed to a place outside of the vault.
 //!
 //! - [`root`]: the folder, through which every file is opened; this file: a file's metadata ([`Stat`]);
-//! - [`walk`]: lists every note once, by its real path;
+//! - [`walk`]: lists every note once, by its real path; [`folder_names`]: the names in one folder;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.
 
 pub mod conflict;
+mod folder_names;
 mod root;
 mod walk;
 

@@ -11,9 +11,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::folder_names::names_in;
 use super::{describe, stat_of};
 use crate::defaults::defaults;
 use crate::vault::{NotePath, Stat, Vault, VaultError, conflict};
@@ -182,7 +183,7 @@ impl WalkResult {
 
 /// A folder that waits to be listed.
 struct OpenFolder {
-    above: Arc<Dir>,
+    above: Arc<OwnedFd>,
     name: CString,
     path: NotePath,
     stat: Stat,
@@ -206,8 +207,7 @@ fn enter(folder: OpenFolder, options: &WalkOptions, walk: &mut WalkResult, folde
         path: path.as_str().into(),
         reason: SkipReason::Unreadable(error.to_string()),
     };
-    let opened = above.fd().and_then(|above| open_folder(above, &name));
-    match opened {
+    match open_folder(&above, &name) {
         Ok(dir) => {
             drop(above);
             if let Err(error) = list_folder(dir, Some(&path), options, depth, walk, folders) {
@@ -233,14 +233,8 @@ fn list_folder(
     walk: &mut WalkResult,
     folders: &mut Vec<OpenFolder>,
 ) -> Result<(), Errno> {
-    let mut dir = Dir::new(dir)?;
     let mut inside = Vec::new();
-    while let Some(item) = dir.read() {
-        let item = item?;
-        let name = item.file_name();
-        if name == c"." || name == c".." {
-            continue;
-        }
+    for name in names_in(&dir)? {
         let mut skip = |reason| {
             let shown = PathBuf::from(at.map_or("", NotePath::as_str))
                 .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
@@ -253,7 +247,7 @@ fn list_folder(
         if !options.enters(path.file_name()) || options.exclude.contains(&path) {
             continue;
         }
-        let stat = match rustix::fs::statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match rustix::fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             // Removed since the folder was read.
             Err(Errno::NOENT) => continue,
@@ -268,7 +262,7 @@ fn list_folder(
                 if options.takes_extension(&path) && !options.extensions.is_empty() {
                     skip(SkipReason::NotAFile("a folder"));
                 }
-                inside.push((name.to_owned(), path, stat_of(&stat)));
+                inside.push((name, path, stat_of(&stat)));
             }
             _ if !options.takes_extension(&path) || conflict::is_temporary(path.file_name()) => {}
             FileType::RegularFile => walk.entries.push(WalkEntry { path, stat: stat_of(&stat) }),
