@@ -83,7 +83,7 @@ impl RankingInput<'_> {
         for (slot, cosine) in &cosines {
             let own = standard(*cosine);
             let is_near = if scores.is_builtin { *cosine >= NEAR } else { own >= NEAR_SPREADS };
-            scores.cells[*slot as usize].1 |= is_near;
+            scores.cell_mut(*slot).1 |= is_near;
             scores.add(Signal::Vector, *slot, own);
             scores.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
         }
@@ -171,13 +171,20 @@ fn spread_of(mut cosines: Vec<f32>) -> Option<(f32, f32)> {
     Some((mean as f32, (1.0 / spread.max(1e-4)) as f32))
 }
 
-/// The weighted sums, one a slot, each with a flag whether any signal speaks for the block.
+/// A slot's weighted sum, with a flag whether any signal speaks for the block.
+type Cell = (f32, bool);
+
+/// So many slots have their cells together.
+const CHUNK: usize = 64;
+
+/// The weighted sums by slot, in chunks that are made when one of their slots gets a value: most questions touch few,
+/// and one buffer for all slots would be the largest of a question.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
     /// Whether cosines are those of the built-in vectors.
     is_builtin: bool,
-    cells: Vec<(f32, bool)>,
+    chunks: Vec<Option<Box<[Cell; CHUNK]>>>,
     /// The slots for which all signals were computed, in their order.
     pub(super) listed: Vec<u32>,
 }
@@ -185,25 +192,37 @@ pub struct Scores {
 impl Scores {
     /// All zero, for a corpus of so many slots.
     pub fn new(weights: Weights, is_builtin: bool, slots: usize) -> Self {
-        Self { weights, is_builtin, cells: vec![(0.0, false); slots], listed: Vec::new() }
+        Self { weights, is_builtin, chunks: vec![None; slots.div_ceil(CHUNK)], listed: Vec::new() }
+    }
+
+    fn cell(&self, slot: u32) -> Cell {
+        let (chunk, at) = (slot as usize / CHUNK, slot as usize % CHUNK);
+        self.chunks[chunk].as_ref().map_or_else(Cell::default, |cells| cells[at])
+    }
+
+    #[inline]
+    fn cell_mut(&mut self, slot: u32) -> &mut Cell {
+        let (chunk, at) = (slot as usize / CHUNK, slot as usize % CHUNK);
+        &mut self.chunks[chunk].get_or_insert_with(|| Box::new([Cell::default(); CHUNK]))[at]
     }
 
     /// The score of a slot.
     pub fn of(&self, slot: u32) -> f32 {
-        self.cells[slot as usize].0
+        self.cell(slot).0
     }
 
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.cells[slot as usize].1
+        self.cell(slot).1
     }
 
     /// Adds `value` of `signal` to `slot`.
     #[inline]
     pub(super) fn add(&mut self, signal: Signal, slot: u32, value: f32) {
-        let (score, speaks) = &mut self.cells[slot as usize];
-        *score += self.weights[signal as usize] * value;
+        let added = self.weights[signal as usize] * value;
+        let (score, speaks) = self.cell_mut(slot);
+        *score += added;
         *speaks |= value > 0.0 && matches!(signal, Signal::SoftTelling | Signal::OwnTop | Signal::Date);
     }
 
@@ -213,8 +232,11 @@ impl Scores {
             return candidates.slots().collect();
         }
         // Only candidates have scores.
-        let scored = self.cells.iter().zip(0..).map(|((score, _), slot)| (*score, slot));
-        let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
+        let mut scored: Vec<(f32, u32)> = Vec::new();
+        for (chunk, start) in self.chunks.iter().zip((0..).step_by(CHUNK)) {
+            let cells = chunk.iter().flat_map(|cells| cells.iter()).zip(start..);
+            scored.extend(cells.map(|((score, _), slot)| (*score, slot)).filter(|(score, _)| *score != 0.0));
+        }
         if scored.len() > SHORTLIST {
             // If many are as good as the last one, all of them are taken: their order says nothing.
             let (_, last, _) = scored.select_nth_unstable_by(SHORTLIST - 1, |a, b| b.0.total_cmp(&a.0));
