@@ -267,6 +267,12 @@ impl TestVault {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
+    /// The same, with a variable for all commands.
+    pub fn with_env(mut self, name: &str, value: &str) -> Self {
+        self.env(name, value);
+        self
+    }
+
     /// The binary with this vault, an emptied environment and the clock; not started.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = program(&self.folder, args);
@@ -344,13 +350,9 @@ impl TestVault {
 
     /// Runs a command with text on its standard input.
     pub fn run_with(&self, args: &[&str], input: &str) -> Run {
-        let mut child = self
-            .command(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = input.to_owned();
         let writer = std::thread::spawn(move || {
@@ -392,12 +394,8 @@ impl Run {
 
     fn seen(args: String, output: &Output, clean: impl Fn(String) -> String) -> Self {
         let text = |bytes: &[u8]| clean(String::from_utf8_lossy(bytes).into_owned());
-        Self {
-            args,
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-            code: output.status.code().unwrap_or(-1),
-        }
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        Self { args, stdout, stderr, code: output.status.code().unwrap_or(-1) }
     }
 
     /// The JSON document on standard output.
