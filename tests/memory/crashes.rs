@@ -9,7 +9,7 @@ use crate::vault::help::IN_PLACE;
 
 /// The steps of an edit and what lies between two.
 fn points() -> impl Iterator<Item = &'static str> {
-    IN_PLACE.into_iter().chain(["memory::put::written", "memory::promote::between"])
+    IN_PLACE.split(' ').chain(["memory::put::written", "memory::promote::between"])
 }
 
 /// What fits into one write is never half written, nor cut; and not every disk gives a lease.
@@ -56,8 +56,7 @@ fn crashed(role: &str, point: &str, round: usize) -> Rig {
     let promises = ("COMMITMENTS.md", "# Commitments\n");
     let rig = Rig::new(&[("MEMORY.md", MEMORY), ("daily/2026-12-01.md", DAY), promises]);
     let died = killed_at(&child, role, point, round, rig.dir());
-    let is_both = point.starts_with("vault::") && role == "promote";
-    let reached = round == 1 || is_both;
+    let reached = round == 1 || (point.starts_with("vault::") && role == "promote");
     if !RARE.iter().any(|rare| point.ends_with(&format!("::{rare}"))) {
         assert_eq!(died, reached && is_on_the_way(role, point), "{role} {point} {round}");
     }
@@ -96,9 +95,8 @@ fn a_promotion_neither_loses_nor_doubles() {
 
 #[test]
 fn a_save_that_is_tried_again_stands_once() {
-    for (role, note) in
-        [("long", "MEMORY.md"), ("daily", "daily/2026-12-01.md"), ("commitment", "COMMITMENTS.md")]
-    {
+    let saves = [("long", "MEMORY.md"), ("daily", "daily/2026-12-01.md"), ("commitment", "COMMITMENTS.md")];
+    for (role, note) in saves {
         for point in points() {
             let rig = crashed(role, point, 1);
             work(&rig, role);

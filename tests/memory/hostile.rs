@@ -2,7 +2,7 @@
 
 use crate::memory::rig::*;
 use vault_agent::format::{commitment, memory, reminder};
-use vault_agent::memory::{MemoryRef, Origin, WordsError};
+use vault_agent::memory::{MemoryFields, MemoryRef, NewMemory, Origin, WordsError};
 use vault_agent::vault::Actor;
 
 const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
@@ -28,8 +28,8 @@ const ODD: [&str; 14] = [
 #[test]
 fn odd_text_stays_text_on_every_shelf() {
     for text in ODD {
-        let rig =
-            Rig::new(&[("MEMORY.md", MEMORY), ("Reminders.md", ""), ("COMMITMENTS.md", "# Commitments\n")]);
+        let promises = ("COMMITMENTS.md", "# Commitments\n");
+        let rig = Rig::new(&[("MEMORY.md", MEMORY), ("Reminders.md", ""), promises]);
         let shelf = rig.memory();
         let scope = Scope::Project("a".into());
         for _ in 0..2 {
@@ -40,8 +40,7 @@ fn odd_text_stays_text_on_every_shelf() {
             rig.promise(text).unwrap();
             shelf.pin(text, None, &origin()).unwrap();
         }
-        let notes = [("MEMORY.md", 2), ("daily/2026-12-01.md", 1), ("Pinned.md", 1)];
-        for (note, bullets) in notes {
+        for (note, bullets) in [("MEMORY.md", 2), ("daily/2026-12-01.md", 1), ("Pinned.md", 1)] {
             let read = rig.text(note);
             assert_eq!(memory::parse(read.as_bytes()).bullets.len(), bullets, "{text}\n{read}");
             assert!(reminder::parse(read.as_bytes()).reminders.is_empty(), "{text}\n{read}");
@@ -78,8 +77,7 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
         }
     }
     assert_eq!(rig.text("MEMORY.md"), MEMORY);
-    let made = ["daily", "COMMITMENTS.md", "Pinned.md"].map(|path| rig.path(path).exists());
-    assert_eq!(made, [false; 3]);
+    assert_eq!(["daily", "COMMITMENTS.md", "Pinned.md"].map(|path| rig.path(path).exists()), [false; 3]);
     // As long as it may be, it is kept whole.
     assert!(rig.save_long(&long[1..], None, &Scope::Global).unwrap().text.ends_with(&long[1..]));
 }
@@ -93,18 +91,14 @@ fn a_path_can_not_leave_the_vault() {
     std::os::unix::fs::symlink(rig.path("MEMORY.md"), rig.path("inside.md")).unwrap();
     std::os::unix::fs::symlink(".obsidian", rig.path("Rules")).unwrap();
     std::os::unix::fs::symlink(".obsidian/app.md", rig.path("app.md")).unwrap();
-    for (path, code) in [
-        ("Rules/app.md", "not_a_note"),
-        ("Rules/app", "not_a_note"),
-        ("app.md", "not_a_note"),
-        ("../secret.md", "bad_path"),
-        ("out", "bad_path"),
-        ("up/secret.md", "bad_path"),
-        (".obsidian/app.md", "not_a_note"),
-        ("a.json", "not_a_note"),
-        ("nothing", "no_such_note"),
-        ("up", "no_such_note"),
-    ] {
+    let refused = [
+        ("Rules/app.md Rules/app app.md .obsidian/app.md a.json", "not_a_note"),
+        ("../secret.md out up/secret.md", "bad_path"),
+        ("nothing up", "no_such_note"),
+    ];
+    for (path, code) in
+        refused.iter().flat_map(|(paths, code)| paths.split(' ').map(move |path| (path, *code)))
+    {
         let error = rig.memory().get(path, None).unwrap_err();
         assert_eq!(error.code(), code, "{path}: {error}");
         let error = rig.memory().forget(path, 1, None, &origin()).unwrap_err();
@@ -121,8 +115,8 @@ fn an_open_comment_in_the_note_is_said() {
     let error = rig.save_long("x", None, &Scope::Global).unwrap_err();
     assert!(matches!(error, MemoryError::Unreadable { .. }), "{error}");
     assert_eq!(rig.text("MEMORY.md"), "## Notes\n- first\n%%\nhidden\n");
-    let wrong = vault_agent::memory::MemoryFields { importance: Some(1.5), ..Default::default() };
-    let fact = vault_agent::memory::NewMemory { fields: wrong, ..vault_agent::memory::NewMemory::new("x") };
+    let fields = MemoryFields { importance: Some(1.5), ..Default::default() };
+    let fact = NewMemory { fields, ..NewMemory::new("x") };
     let error = rig.memory().save_fact(&fact, now(), &origin()).unwrap_err();
     assert!(matches!(error, MemoryError::Words(WordsError::Share { field: "importance", .. })), "{error}");
 }
@@ -130,10 +124,8 @@ fn an_open_comment_in_the_note_is_said() {
 #[test]
 fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
     let rig = Rig::new(&[]);
-    rig.write(
-        "MEMORY.md",
-        b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n\r\n## Last\r\n- x".as_slice(),
-    );
+    let before = b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n\r\n## Last\r\n- x";
+    rig.write("MEMORY.md", before);
     let saved = rig.save_long("one\ntwo", Some("notes"), &Scope::Global).unwrap();
     assert_eq!((saved.line, saved.end_line), (5, 6));
     let expected =
@@ -143,22 +135,15 @@ fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
     rig.memory().edit(&meant, "y\nz", &origin()).unwrap();
     let expected = [&expected[..expected.len() - 1], b"y\r\n  z"].concat();
     assert_eq!(std::fs::read(rig.path("MEMORY.md")).unwrap(), expected);
-    let gone = rig.memory().forget("MEMORY.md", 5, Some("one two"), &origin()).unwrap();
-    assert_eq!(gone.text, saved.text);
+    assert_eq!(rig.memory().forget("MEMORY.md", 5, Some("one two"), &origin()).unwrap().text, saved.text);
     assert!(rig.memory().forget("MEMORY.md", 5, None, &origin()).is_err());
 }
 
 #[test]
 fn a_fact_of_another_section_is_not_the_one_that_is_meant() {
     let rig = Rig::new(&[("MEMORY.md", "- likes tea\n## Kyle\n- likes tea\n## Anna\n- likes rum\n")]);
-    let under = |section: &'static str| MemoryRef {
-        path: "MEMORY.md",
-        text: "likes tea",
-        line: Some(5),
-        exact: false,
-        section: Some(section),
-        ..MemoryRef::default()
-    };
+    let tea = MemoryRef { path: "MEMORY.md", text: "likes tea", line: Some(5), ..MemoryRef::default() };
+    let under = |section| MemoryRef { section: Some(section), ..tea };
     let error = rig.memory().forget_by_words(&under("Anna"), &origin()).unwrap_err();
     assert!(matches!(error, MemoryError::Other { .. }), "{error}");
     rig.memory().edit(&under(""), "likes mate", &origin()).unwrap();
@@ -191,8 +176,8 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
     assert_eq!(rig.save_daily("use `==` here", &Scope::Global).unwrap().notes, Vec::<String>::new());
     // A person keeps the picture of a memory, a model doesn't.
     let text = "![plan](https://e.example/p.png) of";
-    let rig =
-        Rig::new(&[("MEMORY.md", &format!("- {text}\n")), ("daily/2026-12-01.md", &format!("- {text}\n"))]);
+    let note = format!("- {text}\n");
+    let rig = Rig::new(&[("MEMORY.md", &note), ("daily/2026-12-01.md", &note)]);
     for (from, to, origin) in [
         (text, format!("{text} it"), Origin::new(Actor::Cli)),
         (&*format!("{text} it"), format!("! {} it", &text[1..]), origin()),

@@ -10,8 +10,7 @@ use crate::memory::rig::*;
 use crate::vault::help::{CREATE, IN_PLACE};
 
 /// What lies between two edits, and nothing.
-const BETWEEN: [&str; 4] =
-    ["memory::keep::written", "capture::keep::between", "capture::keep::unticked", "none"];
+const BETWEEN: &str = "memory::keep::written capture::keep::between capture::keep::unticked none";
 
 const ID: &str = "cap_K5V4M2J7Q2ZP";
 const OTHER: &str = "cap_AAAAAAAAAAAA";
@@ -43,30 +42,27 @@ fn child() {
 fn work(rig: &Rig, role: &str) {
     let inbox = Inbox::new(rig.memory());
     if role == "look" {
-        let settled = inbox.settle(now()).unwrap();
-        assert!(settled.problems.is_empty(), "{:?}", settled.problems);
-        return;
-    }
-    match inbox.keep(ID, None, HUMAN, now(), &origin()) {
-        Ok(_) | Err(InboxError::Over(_, true)) => {}
-        Err(error) => panic!("{error}"),
+        let problems = inbox.settle(now()).unwrap().problems;
+        assert!(problems.is_empty(), "{problems:?}");
+    } else if let Err(error) = inbox.keep(ID, None, HUMAN, now(), &origin()) {
+        assert!(matches!(error, InboxError::Over(_, true)), "{error}");
     }
 }
 
 /// How often the fact stands in memory, and how the line stands with it.
 fn found(rig: &Rig) -> (usize, Option<CandidateState>, usize) {
     let file = candidate::parse(rig.text("Inbox.md").as_bytes());
-    let states: Vec<CandidateState> =
-        file.all().into_iter().filter(|(_, one)| one.id == ID).map(|(state, _)| state).collect();
-    assert!(states.len() <= 1, "one line: {}", rig.text("Inbox.md"));
+    let mut all = file.all();
+    all.retain(|(_, one)| one.id == ID);
+    assert!(all.len() <= 1, "one line: {}", rig.text("Inbox.md"));
     let lines = file.lines.iter().filter(|line| line.candidate.id == ID).count();
-    (rig.text("MEMORY.md").matches(FACT).count(), states.first().copied(), lines)
+    (rig.text("MEMORY.md").matches(FACT).count(), all.first().map(|(state, _)| *state), lines)
 }
 
 /// Kills one way of keeping at every step, and lets the other and the same go on.
 fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &str) {
     let mut killed = 0;
-    for point in IN_PLACE.into_iter().chain(CREATE).chain(BETWEEN) {
+    for point in [IN_PLACE, CREATE, BETWEEN].iter().flat_map(|points| points.split(' ')) {
         for round in 1..=3 {
             let rig = Rig::new(&[("Inbox.md", &inbox(mark, change))]);
             if let Some(memory) = memory {
@@ -82,9 +78,7 @@ fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &
             assert_eq!(state == Some(CandidateState::Kept), lines == 0, "{}", told());
             assert!(facts == 1 || lines == 1, "neither asked nor kept: {}", told());
             // A tick that nobody carried out is carried out; an open line without its fact is still asked.
-            for again in ["look", role, "look"] {
-                work(&rig, again);
-            }
+            ["look", role, "look"].iter().for_each(|again| work(&rig, again));
             assert_eq!(found(&rig), (1, Some(CandidateState::Kept), 0), "{}", told());
             assert_eq!(rig.text("MEMORY.md"), wanted, "{}", told());
             assert!(rig.text("Inbox.md").matches(OTHER).count() == 2, "the other waits: {}", told());
@@ -114,9 +108,8 @@ fn the_first_fact_of_a_vault_is_one_whatever_is_killed() {
 #[test]
 fn what_takes_the_place_of_a_fact_does_so_once() {
     let memory = "## Anna\n- likes walks [[logs/b#^Y]]\n";
-    let struck = format!(
-        "## Anna\n- ~~likes walks [[logs/b#^Y]]~~ until 2026-12-01 {LINK}\n- [2026-12-01 09:30] {FACT} {LINK}\n"
-    );
+    let struck = format!("## Anna\n- ~~likes walks [[logs/b#^Y]]~~ until 2026-12-01 {LINK}\n");
+    let struck = format!("{struck}- [2026-12-01 09:30] {FACT} {LINK}\n");
     is_once(Some(memory), 'x', " replaces \"likes walks\"", "look", &struck);
     let joined = format!("## Anna\n- likes walks; {FACT} [[logs/b#^Y]] {LINK}\n");
     is_once(Some(memory), ' ', " joins \"likes walks\"", "keep", &joined);

@@ -41,27 +41,21 @@ fn a_fact_goes_under_its_section() {
     assert_eq!(saved, all);
     let saved = vault.json(&["memory", "save", "lives in Leith", "--importance", "0.8", "--tier", "core"]);
     assert_read_back(&vault, &saved);
-    contains_all(
-        vault.read("MEMORY.md"),
-        &[
-            "## Kyle\n\n- prefers tea\n- [2026-12-01 09:30] drinks it green\n\n## Stack\n",
-            "Rust\n\n## Notes\n- [2026-12-01 09:30] lives in Leith [importance:: 0.8] [tier:: core]\n",
-        ],
-    );
+    let kyle = "## Kyle\n\n- prefers tea\n- [2026-12-01 09:30] drinks it green\n\n## Stack\n";
+    let notes = "Rust\n\n## Notes\n- [2026-12-01 09:30] lives in Leith [importance:: 0.8] [tier:: core]\n";
+    contains_all(vault.read("MEMORY.md"), &[kyle, notes]);
 }
 
 #[test]
 fn memories_that_differ_in_a_field_are_two() {
-    let vault = TestVault::new(
-        "//- now: 2026-12-01T09:30:00Z\n//- /daily/2026-11-30.md\n- 14:02 Anna [phone:: 1]\n- 14:02 Anna [phone:: 2]\n- 15:00 Anna [phone:: 2]\n",
-    );
+    let vault = TestVault::new("");
+    let day = "- 14:02 Anna [phone:: 1]\n- 14:02 Anna [phone:: 2]\n- 15:00 Anna [phone:: 2]\n";
+    vault.write("daily/2026-11-30.md", day);
     for (number, existing) in [("3", false), ("4", false), ("3", true)] {
         let text = format!("Anna [phone:: {number}]");
         assert_eq!(vault.json(&["memory", "save", &text])["existing"], existing, "{text}");
     }
-    for _ in 0..3 {
-        drop(vault.run(&["memory", "promote", "2026-11-30", "1"]).ok());
-    }
+    (0..3).for_each(|_| drop(vault.run(&["memory", "promote", "2026-11-30", "1"]).ok()));
     assert_eq!(vault.read("daily/2026-11-30.md"), "");
     let memory = vault.read("MEMORY.md");
     assert_eq!(memory.matches("Anna").count(), 5, "{memory}");
@@ -74,12 +68,11 @@ fn memories_that_differ_in_a_field_are_two() {
 #[test]
 fn follow_ups_that_two_machines_add_apart_have_two_ids() {
     let added = |words: &[&str]| {
-        let vault = TestVault::new(
-            "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\ntimezone = \"UTC\"\n[machines]\nengine = \"git\"\nremote = \"file:///nowhere/voice.git\"\n",
-        );
+        let vault = TestVault::new("");
+        let machines = "[machines]\nengine = \"git\"\nremote = \"file:///nowhere/voice.git\"\n";
+        vault.write("vault-agent.toml", format!("timezone = \"UTC\"\n{machines}"));
         let ids = words.iter().map(|words| {
-            let said = vault.json(&["commitment", "add", "2026-12-02 09:00", words]);
-            said["id"].as_str().unwrap().to_owned()
+            vault.json(&["commitment", "add", "2026-12-02 09:00", words])["id"].as_str().unwrap().to_owned()
         });
         ids.collect::<Vec<_>>()
     };
@@ -90,9 +83,8 @@ fn follow_ups_that_two_machines_add_apart_have_two_ids() {
 
 #[test]
 fn a_pin_goes_with_its_memory() {
-    let vault = TestVault::new(
-        "//- now: 2026-12-01T09:30:00Z\n//- daily/2026-11-30.md\n- 10:00 Met Anna ^a1\n//- Pinned.md\n- [[daily/2026-11-30.md#^a1]]\n- [[2026-11-30#^a1|Anna]]\n",
-    );
+    let vault = TestVault::new("//- daily/2026-11-30.md\n- 10:00 Met Anna ^a1\n");
+    vault.write("Pinned.md", "- [[daily/2026-11-30.md#^a1]]\n- [[2026-11-30#^a1|Anna]]\n");
     for (command, pin, short) in [
         (&["memory", "promote", "2026-11-30", "1"][..], "MEMORY", "MEMORY"),
         (&["undo"], "daily/2026-11-30.md", "2026-11-30"),
@@ -130,10 +122,9 @@ fn what_is_known_is_answered() {
     }
     assert_eq!(vault.read("MEMORY.md"), before);
     // The section is the subject, and the scope the owner: elsewhere the same words are another fact.
-    for (args, existing) in
-        [(["Anna", "global"], false), (["Kyle", "project:a"], false), (["Kyle", "project:a"], true)]
-    {
-        let saved = vault.json(&["memory", "save", "prefers tea", "--section", args[0], "--scope", args[1]]);
+    let twice = [("Anna", "global", false), ("Kyle", "project:a", false), ("Kyle", "project:a", true)];
+    for (section, scope, existing) in twice {
+        let saved = vault.json(&["memory", "save", "prefers tea", "--section", section, "--scope", scope]);
         assert_eq!(saved["existing"], existing, "{saved}");
     }
     let known = vault.run(&["memory", "save", "prefers tea"]).ok();
@@ -167,16 +158,14 @@ fn a_follow_up_has_an_id_and_is_made_once() {
     assert_eq!(pick(&vault.json(&args), "id existing"), json!(["c-2026-12-01-001", true]));
     // It has a time, and nothing else has.
     let before = vault.tree();
-    for (more, words) in [
-        (
-            &["--to", "commitment", "--due", "tomorrow", "--place", "kitchen"][..],
-            "is no place to deliver a follow-up",
-        ),
-        (&["--to", "commitment"], "a follow-up needs a due time: `--due` is missing"),
-        (&["--due", "tomorrow"], "`--due` means nothing with `--to long`"),
-        (&["--to", "daily", "--section", "y"], "`--section`"),
+    for (args, words) in [
+        ("--to commitment --due tomorrow --place kitchen", "is no place to deliver a follow-up"),
+        ("--to commitment", "a follow-up needs a due time: `--due` is missing"),
+        ("--due tomorrow", "`--due` means nothing with `--to long`"),
+        ("--to daily --section y", "`--section`"),
     ] {
-        vault.run(&[&["memory", "save", "x"], more].concat()).exits(2).warns(words);
+        let args: Vec<&str> = "memory save x".split(' ').chain(args.split(' ')).collect();
+        vault.run(&args).exits(2).warns(words);
     }
     assert_eq!(vault.tree(), before);
 }
@@ -190,8 +179,7 @@ fn lines_of_any_note_are_read() {
         "text": "- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n",
     });
     assert_eq!(vault.json(&["memory", "get", "daily/2026-11-30", "--lines", "3-4"]), all);
-    let whole = vault.run(&["memory", "get", "MEMORY.md"]).ok();
-    assert_eq!(whole.stdout, vault.read("MEMORY.md"));
+    assert_eq!(vault.run(&["memory", "get", "MEMORY.md"]).ok().stdout, vault.read("MEMORY.md"));
     for (lines, code, words) in [("90", 1, "has 8 lines; there is no line 90"), ("7-3", 2, "are no range")] {
         vault.run(&["memory", "get", "MEMORY.md", "--lines", lines]).exits(code).warns(words);
     }
@@ -266,9 +254,7 @@ fn pins_are_added_and_removed() {
         assert_eq!(pick(&pinned, "existing text"), json!([existing, format!("- {words} [[MEMORY]]")]));
     }
     assert_eq!(vault.json(&["memory", "pin", "--link", "MEMORY"])["existing"], true);
-    for words in ["gate", "alarm"] {
-        drop(vault.json(&["memory", "unpin", words]));
-    }
+    ["gate", "alarm"].iter().for_each(|words| drop(vault.json(&["memory", "unpin", words])));
     assert_eq!(vault.json(&["memory", "unpin", "Mum"])["text"], pinned["text"]);
     vault.run(&["memory", "unpin", "Mum"]).exits(1).warns("nothing is pinned as `Mum`");
     assert_eq!(vault.read("Pinned.md"), "- prefers tea [[MEMORY]]\n");
@@ -292,8 +278,7 @@ fn exact_words_mean_no_other_memory_whatever_the_line() {
     let (rent, day) = ("## Rent\n- Rent [amount:: 950]\n- x\n- Rent [amount:: 980]\n", "daily/2026-11-30.md");
     let pills = "- 06:00 new\n- 08:00 took pill\n- 09:00 walk\n- 20:00 took pill\n";
     let vault = TestVault::new(&format!("//- /MEMORY.md\n{rent}//- /{day}\n{pills}"));
-    let forget =
-        |path: &str, line: &str, text: &str| vault.run(&["memory", "forget", path, line, "--text", text]);
+    let forget = |path, line, text| vault.run(&["memory", "forget", path, line, "--text", text]);
     forget(day, "3", "took pill").exits(1).warns("line 2: `took pill`").warns("line 4: `took pill`");
     vault.run(&["memory", "edit", day, "took pill", "x", "--line", "1"]).exits(1).warns("line 4");
     assert_eq!(vault.read(day), pills);
@@ -320,9 +305,8 @@ fn one_undo_takes_a_promotion_back_from_both_notes() {
 
 #[test]
 fn what_is_asked_for_twice_is_done_to_one_bullet() {
-    let vault = TestVault::new(
-        "//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n//- /Pinned.md\n- tea\n- tea with milk\n",
-    );
+    let vault = TestVault::new("//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n");
+    vault.write("Pinned.md", "- tea\n- tea with milk\n");
     assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "1"])["existing"], false);
     // A line is the one that stands there now.
     let next = vault.json(&["memory", "promote", "2026-11-30", "1"]);
@@ -387,8 +371,7 @@ fn a_memory_is_changed_by_what_it_says() {
     let other = vault.run(&["memory", "edit", "MEMORY.md", "prefers coffee", "x"]);
     other.exits(1).warns("no memory in `MEMORY.md` says `prefers coffee`").warns("line 5: `prefers tea`");
     let hash = vault.json(&["memory", "get", "MEMORY.md"])["hash"].as_str().unwrap().to_owned();
-    let edit =
-        |was: &str, new: &str| vault.run(&["memory", "edit", "MEMORY.md", was, new, "--expected", &hash]);
+    let edit = |was, new| vault.run(&["memory", "edit", "MEMORY.md", was, new, "--expected", &hash]);
     let _ = edit("prefers tea", "prefers oolong").ok();
     edit("prefers oolong", "x").exits(1).warns("was changed since it was read");
     assert!(vault.read("MEMORY.md").contains("- prefers oolong\n"));
@@ -415,10 +398,9 @@ fn notes_whose_lines_end_with_cr_alone_are_read_and_never_written() {
         assert!(wanted.stdout.lines().count() > 1 || args[1] == "What does Anna like?", "{wanted:?}");
         assert_eq!(found.stdout, wanted.stdout, "{args:?}");
     }
-    let places = |vault: &TestVault| -> Vec<serde_json::Value> {
+    let places = |vault: &TestVault| -> Value {
         let hits = vault.json(&["search", "tea"])["hits"].clone();
-        let place = |hit: &Value| json!([hit["path"], hit["line"], hit["text"]]);
-        hits.as_array().unwrap().iter().map(place).collect()
+        hits.as_array().unwrap().iter().map(|hit| pick(hit, "path line text")).collect()
     };
     assert_eq!(places(&cr), places(&lf));
     let before = cr.tree();

@@ -9,6 +9,8 @@ use vault_agent::memory::{MemoryNotes, NewMemory, Origin, SavedMemory};
 /// 2026-12-01 09:30 in London.
 pub const NOW: &str = "2026-12-01T09:30:00Z";
 
+type Saved = Result<SavedMemory, MemoryError>;
+
 /// What an operation needs.
 pub struct Rig {
     folder: Folder,
@@ -48,23 +50,18 @@ impl Rig {
     }
 
     /// Saves words without fields of their own as a fact.
-    pub fn save_long(
-        &self,
-        text: &str,
-        section: Option<&str>,
-        scope: &Scope,
-    ) -> Result<SavedMemory, MemoryError> {
+    pub fn save_long(&self, text: &str, section: Option<&str>, scope: &Scope) -> Saved {
         let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
         self.memory().save_fact(&memory, now(), &origin())
     }
 
     /// And into the day's note.
-    pub fn save_daily(&self, text: &str, scope: &Scope) -> Result<SavedMemory, MemoryError> {
+    pub fn save_daily(&self, text: &str, scope: &Scope) -> Saved {
         let memory = NewMemory { scope: scope.clone(), ..NewMemory::new(text) };
         self.memory().save_note(&memory, now(), &origin())
     }
 
-    pub fn promise(&self, text: &str) -> Result<SavedMemory, MemoryError> {
+    pub fn promise(&self, text: &str) -> Saved {
         let draft = Commitment { text: text.to_owned(), ..Commitment::default() };
         self.memory().save_commitment(&draft, None, now(), &origin())
     }

@@ -39,9 +39,8 @@ fn a_control_in_a_conversation_keeps_no_working_memory_away() {
 
 #[test]
 fn a_session_is_given_profile_and_working_memory() {
-    let notes =
-        [("user/working.md", WORKING), ("user/profile.md", "---\ntags: me\n---\n# Anna\n- vegetarian\n")];
-    let rig = rig(ON, &notes);
+    let profile = "---\ntags: me\n---\n# Anna\n- vegetarian\n";
+    let rig = rig(ON, &[("user/working.md", WORKING), ("user/profile.md", profile)]);
     let profile = "--- Who you're talking to ---\n# Anna\n- vegetarian";
     let both = format!("{profile}\n\n--- Recent context ---\nPacking boxes.");
     assert_eq!(session_context(&rig.vault, &rig.settings, now()).unwrap(), both);
@@ -96,29 +95,25 @@ fn from_the_command_line() {
     assert_eq!(vault.json(&["memory", "working"]), all);
     drop(vault.run(&["memory", "working", "--clear"]).ok());
     assert!(!vault.has("me/working.md"));
-    let off = TestVault::new("");
-    off.run(&["memory", "working"]).exits(1).warns("`memory.user_namespace` is not set");
+    TestVault::new("").run(&["memory", "working"]).exits(1).warns("`memory.user_namespace` is not set");
 }
 
 #[test]
 fn working_memory_that_expired_is_never_given_and_found_as_what_held() {
-    let vault = TestVault::new(&format!(
-        "//- now: 2026-12-01T09:00:00Z\n//- /vault-agent.toml\n{ON}//- /user/working.md\n{WORKING}\
-         //- /Garden.md\nThe apple tree needs packing straw in winter.\n"
-    ));
-    let recalled =
-        |vault: &TestVault| vault.run(&["recall", "Where are the boxes that I am packing?"]).stdout;
-    let found = |vault: &TestVault| {
-        let hits = vault.json(&["search", "packing"]);
-        let hits = hits["hits"].as_array().unwrap().clone();
-        hits.iter().map(|hit| format!("{} {}", hit["path"], hit["snippet"])).collect::<Vec<_>>()
+    let vault = TestVault::new(&format!("//- /vault-agent.toml\n{ON}//- /user/working.md\n{WORKING}"));
+    vault.write("Garden.md", "The apple tree needs packing straw in winter.\n");
+    let recalled = || vault.run(&["recall", "Where are the boxes that I am packing?"]);
+    let found = || {
+        let hits = vault.json(&["search", "packing"])["hits"].clone();
+        let hits = hits.as_array().unwrap().iter();
+        hits.map(|hit| format!("{} {}", hit["path"], hit["snippet"])).collect::<Vec<_>>()
     };
-    assert!(recalled(&vault).contains("Packing boxes."), "{}", recalled(&vault));
-    let before = found(&vault);
+    recalled().says("Packing boxes.");
+    let before = found();
     assert!(before.iter().any(|hit| hit.contains("working.md") && !hit.contains("until")), "{before:?}");
     vault.set_now("2026-12-09T11:30:00Z");
-    assert!(!recalled(&vault).contains("Packing boxes."), "{}", recalled(&vault));
-    let after = found(&vault);
+    recalled().lacks("Packing boxes.");
+    let after = found();
     assert_eq!(after.len(), before.len());
     assert!(after.last().unwrap().contains("until 2026-12-09: Packing boxes."), "{after:?}");
 }
@@ -128,10 +123,8 @@ fn check_says_why_working_memory_can_not_be_read() {
     let vault = TestVault::new(&format!("//- /vault-agent.toml\n{ON}//- /user/working.md\n{WORKING}"));
     let _ = vault.run(&["check"]).ok();
     vault.write("user/working.md", WORKING.replace("Expires: 2026-12-09T11:30:00Z", "Expires: next week"));
+    let why = "user/working.md:3:1: this working memory is ignored: `next week` is no instant";
     for args in [&["check"][..], &["check", "user/working.md"]] {
-        let check = vault.run(args);
-        check.exits(1);
-        let says = "user/working.md:3:1: this working memory is ignored: `next week` is no instant";
-        check.says(says);
+        vault.run(args).exits(1).says(why);
     }
 }

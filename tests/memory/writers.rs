@@ -49,13 +49,11 @@ fn threads_and_a_person_lose_and_double_nothing() {
             });
         }
         start.wait();
-        for n in 0..30 {
-            type_a_line(&rig.path("MEMORY.md"), &format!("- typed {n}"));
-        }
+        (0..30).for_each(|n| type_a_line(&rig.path("MEMORY.md"), &format!("- typed {n}")));
     });
-    let (memory, day, promises) =
-        (rig.text("MEMORY.md"), rig.text("daily/2026-12-01.md"), rig.text("COMMITMENTS.md"));
-    let (facts, notes, promised) = (counted(&memory), counted(&day), counted(&promises));
+    let [memory, day, promises] =
+        ["MEMORY.md", "daily/2026-12-01.md", "COMMITMENTS.md"].map(|note| rig.text(note));
+    let [facts, notes, promised] = [&memory, &day, &promises].map(|text| counted(text));
     for writer in 0..WRITERS {
         for n in 0..EACH {
             assert_eq!(facts.get(&*format!("- [2026-12-01 09:30] fact {writer} {n}")), Some(&1), "{memory}");
@@ -63,9 +61,7 @@ fn threads_and_a_person_lose_and_double_nothing() {
             assert_eq!(promised.get(&*format!("promise {writer} {n}")), Some(&1), "{promises}");
         }
     }
-    for n in 0..30 {
-        assert_eq!(facts.get(&*format!("- typed {n}")), Some(&1), "{memory}");
-    }
+    (0..30).for_each(|n| assert_eq!(facts.get(&*format!("- typed {n}")), Some(&1), "{memory}"));
     assert_eq!(facts.get("- [2026-12-01 09:30] shared fact"), Some(&1), "{memory}");
     for n in 1..=WRITERS * EACH {
         assert_eq!(promised.get(&*format!("id: c-2026-12-01-{n:03}")), Some(&1), "{promises}");
@@ -90,13 +86,10 @@ fn one_bullet_is_promoted_by_one_of_many() {
 fn processes_lose_and_double_nothing() {
     let vault = TestVault::new("//- /MEMORY.md\n# Memory\n");
     let save = |n: usize| vault.spawn(&["memory", "save", &format!("fact {}", n / 2), "--section", "Facts"]);
-    for mut child in (0..8).map(save).collect::<Vec<_>>() {
-        assert!(child.wait().unwrap().success());
-    }
+    let mut children = (0..8).map(save).collect::<Vec<_>>();
+    children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
     let memory = vault.read("MEMORY.md");
-    for n in 0..4 {
-        assert_eq!(memory.matches(&format!("] fact {n}\n")).count(), 1, "{memory}");
-    }
+    (0..4).for_each(|n| assert_eq!(memory.matches(&format!("] fact {n}\n")).count(), 1, "{memory}"));
     assert_eq!(memory.matches("## Facts").count(), 1, "{memory}");
 }
 

@@ -44,21 +44,18 @@ fn its_line(round: u64) -> String {
 
 #[test]
 fn writer_entry() {
-    if std::env::var(ROLE).as_deref() != Ok("writer") {
-        return;
-    }
-    let path = PathBuf::from(told("VAULT_TEST_FILE"));
-    let rounds: u64 = told("VAULT_TEST_ROUNDS").parse().unwrap();
-    let mut dice = Dice {
-        random: Rng::with_seed(told("VAULT_TEST_SEED").parse().unwrap()),
-        pace: told("VAULT_TEST_PACE").parse().unwrap(),
+    let Some(told) = told("writer") else { return };
+    let [kind, rounds, hold, seed, pace, path] = told.split('|').collect::<Vec<_>>()[..] else {
+        panic!("{told}")
     };
-    match told("VAULT_TEST_KIND").as_str() {
-        "buffer" => buffer(&path, rounds, &mut dice),
-        "holder" => holder(&path, rounds, Duration::from_millis(told("VAULT_TEST_HOLD").parse().unwrap())),
-        "rename" => rename(&path, rounds, &mut dice),
-        "append" => append(&path, rounds, &mut dice),
-        "recreate" => recreate(&path, rounds, &mut dice),
+    let (path, rounds) = (Path::new(path), rounds.parse().unwrap());
+    let mut dice = Dice { random: Rng::with_seed(seed.parse().unwrap()), pace: pace.parse().unwrap() };
+    match kind {
+        "buffer" => buffer(path, rounds, &mut dice),
+        "holder" => holder(path, rounds, Duration::from_millis(hold.parse().unwrap())),
+        "rename" => rename(path, rounds, &mut dice),
+        "append" => append(path, rounds, &mut dice),
+        "recreate" => recreate(path, rounds, &mut dice),
         kind => panic!("no writer is called {kind}"),
     }
 }
@@ -176,13 +173,6 @@ struct Tally {
     doubled: u64,
 }
 
-impl Tally {
-    fn print(&self, how: &str, kind: &str) {
-        let Self { rounds, edits, busy, lost, doubled } = self;
-        eprintln!("| {how} | {kind} | {rounds} | {edits} | {busy} | {lost} | {doubled} |");
-    }
-}
-
 /// Adds one to the counter of that name. `false` if the file was in use all the time.
 fn count(editor: &Editor, name: &str) -> bool {
     let mark = format!("- counter {name} ");
@@ -204,12 +194,10 @@ fn count(editor: &Editor, name: &str) -> bool {
 
 #[test]
 fn second_agent_entry() {
-    if std::env::var(ROLE).as_deref() != Ok("agent") {
-        return;
-    }
-    let root = PathBuf::from(told("VAULT_TEST_ROOT"));
-    let editor = editor(&root, Arc::new(SystemClock), &told("VAULT_TEST_HOW"));
-    let mut dice = Dice { random: Rng::with_seed(7), pace: 1 };
+    let Some(told) = told("agent") else { return };
+    let (how, root) = told.split_once('|').unwrap();
+    let (root, mut dice) = (Path::new(root), Dice { random: Rng::with_seed(7), pace: 1 });
+    let editor = editor(root, Arc::new(SystemClock), how);
     while !root.join("stop").exists() {
         count(&editor, "two");
         dice.pause(4_000);
@@ -222,38 +210,26 @@ fn fire_line(number: usize) -> String {
 
 /// One writer process of that kind against two processes of ours.
 fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
-    let temp = tempfile::tempdir().unwrap();
-    let root = temp.path();
-    std::fs::create_dir(root.join("vault")).unwrap();
-    let path = root.join("vault").join(FILE);
+    let folder = Folder::new(&[]);
+    let (root, path) = (folder.dir(), folder.path(FILE));
     let to_fire: String = (0..TO_FIRE).map(|number| fire_line(number) + "\n").collect();
-    std::fs::write(&path, format!("- counter one 0\n- counter two 0\n{to_fire}")).unwrap();
+    folder.write(FILE, format!("- counter one 0\n- counter two 0\n{to_fire}"));
     let clock = Arc::new(ManualClock::new(jiff::Timestamp::now()));
     let agent = editor(root, clock.clone(), how);
 
-    let arguments = [
-        ("VAULT_TEST_ROOT", root.display().to_string()),
-        ("VAULT_TEST_FILE", path.display().to_string()),
-        ("VAULT_TEST_KIND", kind.to_owned()),
-        ("VAULT_TEST_ROUNDS", rounds.to_string()),
-        ("VAULT_TEST_HOLD", hold.to_string()),
-        ("VAULT_TEST_SEED", seed.to_string()),
-        // A swap takes some 10 ms of waiting for the disk; a writer must leave it room to be tested at all.
-        ("VAULT_TEST_PACE", if how == "lease" { "1" } else { "20" }.to_owned()),
-        ("VAULT_TEST_HOW", how.to_owned()),
-    ];
-    let mut second = Killed(child(&second_agent_entry, "agent", &arguments).spawn().unwrap());
-    let mut writer = Killed(child(&writer_entry, "writer", &arguments).spawn().unwrap());
+    let mut second = child(&second_agent_entry, "agent", &format!("{how}|{}", root.display()));
+    let mut second = Killed(second.spawn().unwrap());
+    // A swap takes some 10 ms of waiting for the disk; a writer must leave it room to be tested at all.
+    let pace = if how == "lease" { 1 } else { 20 };
+    let words = format!("{kind}|{rounds}|{hold}|{seed}|{pace}|{}", path.display());
+    let mut writer = Killed(child(&writer_entry, "writer", &words).spawn().unwrap());
     let mut tally = Tally { rounds, ..Tally::default() };
     let mut dice = Dice { random: Rng::with_seed(seed), pace: 1 };
     let mut fired = 0;
     let every = (rounds / TO_FIRE as u64).max(1);
     let status = loop {
-        if count(&agent, "one") {
-            tally.edits += 1;
-        } else {
-            tally.busy += 1;
-        }
+        let counter = if count(&agent, "one") { &mut tally.edits } else { &mut tally.busy };
+        *counter += 1;
         if fired < TO_FIRE && tally.edits.is_multiple_of(every) {
             let ops = [Operation::DeleteLine { line: fire_line(fired).into_bytes() }];
             if agent.edit(&note(FILE), &ops, &why()).is_ok_and(|report| report.changed) {
@@ -287,10 +263,8 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     a_minute_later();
 
     let text = read(&path);
-    let mut seen = std::collections::HashMap::<&str, u64>::new();
-    for line in text.lines() {
-        *seen.entry(line).or_default() += 1;
-    }
+    let mut seen = BTreeMap::<&str, u64>::new();
+    text.lines().for_each(|line| *seen.entry(line).or_default() += 1);
     let mut account = |line: String| match seen.remove(line.trim_end()) {
         Some(1) => {}
         Some(_) => tally.doubled += 1,
@@ -298,17 +272,12 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     };
     (0..rounds).for_each(|round| account(its_line(round)));
     (fired..TO_FIRE).for_each(|number| account(fire_line(number)));
-    let mut left: Vec<&str> = seen.keys().copied().collect();
-    left.sort_unstable();
-    let is_counter = |(line, name): (&&str, &str)| line.starts_with(&format!("- counter {name} "));
-    assert!(
-        left.len() == 2
-            && left.iter().zip(["one", "two"]).all(is_counter)
-            && seen.values().all(|count| *count == 1),
-        "{how}, {kind}: beside the lines of people there are {seen:?}"
-    );
-    let names = std::fs::read_dir(root.join("vault")).unwrap().count();
-    assert_eq!(names, 1, "{how}, {kind}: something stayed behind");
+    let is_counter = |((line, count), name): ((&&str, &u64), &str)| {
+        *count == 1 && line.starts_with(&format!("- counter {name} "))
+    };
+    let are_counters = seen.len() == 2 && seen.iter().zip(["one", "two"]).all(is_counter);
+    assert!(are_counters, "{how}, {kind}: beside the lines of people there are {seen:?}");
+    assert_eq!(names_in(folder.root()), [FILE], "{how}, {kind}: something stayed behind");
     tally
 }
 
@@ -345,7 +314,7 @@ fn with_the_lease_nothing_is_lost_or_doubled() {
     let (rounds, is_long) = rounds();
     for kind in KINDS {
         let tally = attack_at_length("lease", kind, rounds, is_long);
-        tally.print("lease", kind);
+        eprintln!("lease, {kind}: {tally:?}");
         assert_eq!((tally.lost, tally.doubled), (0, 0), "{kind}: {tally:?}");
         assert!(tally.edits > 0, "{kind}: the editor never got its turn: {tally:?}");
     }
@@ -358,7 +327,7 @@ fn without_it_the_losses_are_measured() {
     for how in ["swap", "swap, not asking"] {
         for kind in KINDS {
             let tally = attack_at_length(how, kind, rounds, is_long);
-            tally.print(how, kind);
+            eprintln!("{how}, {kind}: {tally:?}");
             // That nothing is lost is no promise here: whoever opens the note between the last look and the exchange,
             // and saves an older buffer after it, is not seen. It is measured, and far below what temp + rename alone
             // would lose. That our own lines stand there once, whatever was saved late, is one: `attack` insists.

@@ -11,16 +11,9 @@ use vault_agent::vault::RecoveryOutcome;
 const FILE: &str = "Reminders.md";
 
 /// The steps of an exchange, in order.
-const SWAP: [&str; 7] = [
-    "vault::swap::planned",
-    "vault::swap::journalled",
-    "vault::swap::temp",
-    "vault::swap::displaced",
-    "vault::swap::checked",
-    "vault::swap::exchanged",
-    "vault::swap::told",
-];
-const REMOVE: [&str; 3] = ["vault::remove::journalled", "vault::remove::renamed", "vault::remove::told"];
+const SWAP: &str = "vault::swap::planned vault::swap::journalled vault::swap::temp vault::swap::displaced \
+    vault::swap::checked vault::swap::exchanged vault::swap::told";
+const REMOVE: &str = "vault::remove::journalled vault::remove::renamed vault::remove::told";
 
 /// An edit, the file before it and after it.
 struct Case {
@@ -58,43 +51,38 @@ fn cases() -> Vec<Case> {
 }
 
 /// A file that comes to be, and one that goes, each with the steps of it.
-fn made_and_removed() -> [(Case, &'static [&'static str]); 2] {
+fn made_and_removed() -> [(Case, &'static str); 2] {
     let text = Some("- [ ] a\n- [ ] b\n".to_owned());
     [
-        (Case { name: "create", before: None, after: text.clone() }, &CREATE[..]),
-        (Case { name: "remove", before: text, after: None }, &REMOVE[..]),
+        (Case { name: "create", before: None, after: text.clone() }, CREATE),
+        (Case { name: "remove", before: text, after: None }, REMOVE),
     ]
 }
 
 #[test]
 fn child_entry() {
-    if std::env::var(ROLE).as_deref() != Ok("crash") {
-        return;
-    }
+    let Some(told) = told("crash") else { return };
+    let [act, strategy, cut, root] = told.split('|').collect::<Vec<_>>()[..] else { panic!("{told}") };
     let scenario = fail::FailScenario::setup();
-    let cut = std::env::var("VAULT_TEST_CUT").ok();
+    let mount = PathBuf::from(cut);
     std::panic::set_hook(Box::new(move |_| {
-        if let Some(mount) = &cut {
-            power::cut(Path::new(mount));
-        }
+        power::cut(&mount);
         std::process::abort();
     }));
-    let root = told("VAULT_TEST_ROOT");
-    let strategy = strategy(&told("VAULT_TEST_STRATEGY"));
-    let editor = help::editor(Path::new(&root), Arc::new(SystemClock), strategy);
-    let act = told("VAULT_TEST_ACT");
+    let root = Path::new(root);
+    let editor = help::editor(root, Arc::new(SystemClock), self::strategy(strategy));
     if act == "recover" {
         editor.recover().unwrap();
     } else if act == "append" {
         editor.append(&note(FILE), b"", b"more\n").unwrap_err();
     } else {
-        let read = |name: &str| std::fs::read(Path::new(&root).join(name)).ok();
+        let read = |name: &str| std::fs::read(root.join(name)).ok();
         let op = match (read("before"), read("after")) {
             (before, Some(with)) => Operation::ReplaceAll { expect: before, with },
             (before, None) => Operation::RemoveFile { expect: before.unwrap() },
         };
         let report = editor.edit(&note(FILE), &[op], &why());
-        match act.as_str() {
+        match act {
             "fail" => assert!(matches!(report, Err(EditError::Write { .. }))),
             "fail half" => assert!(matches!(report, Err(EditError::Unfinished(..)))),
             _ => assert!(report.unwrap().changed),
@@ -125,20 +113,9 @@ fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) 
     if point.ends_with("half-written") {
         points.push_str(";vault::in-place::torn=return");
     }
-    let mut command = child(
-        &child_entry,
-        "crash",
-        &[
-            ("VAULT_TEST_ROOT", root.display().to_string()),
-            ("VAULT_TEST_ACT", act.to_owned()),
-            ("VAULT_TEST_STRATEGY", strategy.to_owned()),
-            ("FAILPOINTS", points),
-        ],
-    );
-    if let Some(mount) = cut {
-        command.env("VAULT_TEST_CUT", mount);
-    }
-    let status = command.stderr(std::process::Stdio::null()).status().unwrap();
+    let cut = cut.unwrap_or(Path::new("")).display();
+    let mut command = child(&child_entry, "crash", &format!("{act}|{strategy}|{cut}|{}", root.display()));
+    let status = command.env("FAILPOINTS", points).stderr(Stdio::null()).status().unwrap();
     assert_eq!(status.success(), point.ends_with("none"), "{act} {point}: {status}");
 }
 
@@ -177,19 +154,18 @@ fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
     assert_eq!(text(root), now);
     clock.advance(SignedDuration::from_secs(61));
     editor.follow_ups(Timestamp::now());
-    let mut left = names_in(root.join("vault"));
-    left.retain(|name| name != FILE);
-    assert!(left.is_empty(), "{at}, {}: {left:?}", case.name);
+    let left = names_in(root.join("vault"));
+    assert!(left.iter().all(|name| name == FILE), "{at}, {}: {left:?}", case.name);
 }
 
 #[test]
 fn killed_at_each_step_the_file_is_whole_after_the_next_start() {
     for case in cases() {
-        for (strategy, points) in [("lease", &IN_PLACE[..]), ("swap", &SWAP[..])] {
+        for (strategy, points) in [("lease", IN_PLACE), ("swap", SWAP)] {
             if strategy == "swap" && case.name.starts_with("large") {
                 continue;
             }
-            for point in points.iter().chain(&["none"]).filter(|point| case.can_reach(point)) {
+            for point in points.split(' ').chain(["none"]).filter(|point| case.can_reach(point)) {
                 check(crashed(&case, strategy, point).path(), &case, strategy, point);
             }
         }
@@ -260,7 +236,7 @@ fn killed_at_each_step_of_an_exchange_by_renames() {
 #[test]
 fn killed_while_creating_or_removing() {
     for (case, points) in made_and_removed() {
-        for point in points.iter().chain(&["none"]) {
+        for point in points.split(' ').chain(["none"]) {
             check(crashed(&case, "lease", point).path(), &case, "lease", point);
         }
     }
@@ -269,12 +245,9 @@ fn killed_while_creating_or_removing() {
 #[test]
 fn killed_during_recovery_too() {
     for case in cases().iter().filter(|case| case.name.contains("grows") || case.name.contains("shrinks")) {
-        for point in [
-            "vault::recover::begun",
-            "vault::in-place::half-written",
-            "vault::in-place::before-sync",
-            "vault::recover::written",
-        ] {
+        for point in ["recover::begun", "in-place::half-written", "in-place::before-sync", "recover::written"]
+        {
+            let point = &format!("vault::{point}");
             let temp = crashed(case, "lease", "vault::in-place::half-written");
             run(temp.path(), "recover", "lease", point, None);
             check(temp.path(), case, "lease", point);
@@ -310,15 +283,14 @@ fn a_person_who_writes_before_an_interrupted_swap_is_recovered_wins() {
     let deleted = |path: &Path| std::fs::remove_file(path).unwrap();
     type Act<'a> = (&'a dyn Fn(&Path), Option<&'a String>);
     let acts: [Act<'_>; 3] = [(&appended, Some(&mine)), (&saved_by_rename, Some(&mine)), (&deleted, None)];
-    for point in &SWAP[1..5] {
+    for point in SWAP.split(' ').skip(1).take(4) {
         for part in [0, 1, 2].into_iter().filter(|part| *part == 2 || point.ends_with("temp")) {
             for (act, expected) in acts {
                 let temp = crashed(case, "swap", point);
                 let vault = temp.path().join("vault");
                 for name in names_in(&vault).into_iter().filter(|name| name.ends_with(".tmp")) {
                     let file = std::fs::File::options().write(true).open(vault.join(name)).unwrap();
-                    let len = file.metadata().unwrap().len();
-                    file.set_len(len * part / 2).unwrap();
+                    file.set_len(file.metadata().unwrap().len() * part / 2).unwrap();
                 }
                 act(&vault.join(FILE));
                 let clock = Arc::new(ManualClock::new(Timestamp::now()));
@@ -348,11 +320,9 @@ fn the_next_edit_recovers_what_a_dead_process_left() {
 /// An ext4 file system in a file, and its power cord.
 #[cfg(target_os = "linux")]
 mod power {
-    use std::{
-        os::fd::AsRawFd,
-        path::{Path, PathBuf},
-        process::Command,
-    };
+    use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
 
     pub struct Disk {
         pub mount: PathBuf,
@@ -444,31 +414,21 @@ fn the_power_is_cut_at_each_step() {
         rustix::fs::syncfs(std::fs::File::open(&disk.mount).unwrap()).unwrap();
         run(&root, "edit", strategy, point, Some(&disk.mount));
         disk.restart();
-        if text(&root) == case.before {
-            lost_without_sync += 1;
-        }
+        lost_without_sync += usize::from(text(&root) == case.before);
         check(&root, case, strategy, point);
         std::fs::remove_dir_all(&root).unwrap();
         cuts += 1;
     };
     for case in cases() {
-        for point in IN_PLACE.iter().filter(|point| case.can_reach(point)) {
-            checked(&case, "lease", point);
-        }
-        if !case.name.starts_with("large") {
-            for point in SWAP {
-                checked(&case, "swap", point);
-            }
-        }
+        let in_place = IN_PLACE.split(' ').filter(|point| case.can_reach(point));
+        in_place.for_each(|point| checked(&case, "lease", point));
+        let swap = SWAP.split(' ').filter(|_| !case.name.starts_with("large"));
+        swap.for_each(|point| checked(&case, "swap", point));
     }
     for (case, points) in made_and_removed() {
-        for point in points {
-            checked(&case, "lease", point);
-        }
+        points.split(' ').for_each(|point| checked(&case, "lease", point));
     }
-    eprintln!(
-        "{cuts} power cuts; the file came back old {lost_without_sync} times, and never torn after the next start"
-    );
+    eprintln!("{cuts} power cuts; the file came back old {lost_without_sync} times, and never torn");
 }
 
 #[test]
@@ -499,16 +459,15 @@ fn a_full_disk_and_a_read_only_one_are_clear_errors_and_the_file_is_as_it_was() 
     let before = "- [ ] a line of the note\n".repeat(400);
     let path = root.join("vault").join(FILE);
     std::fs::write(&path, &before).unwrap();
-    let vault = Vault::open(&root.join("vault")).unwrap();
     let editor = |strategy| {
         let options = EditOptions { strategy, ..EditOptions::default() };
-        Editor::new(vault.clone(), home.path(), Arc::new(SystemClock), options)
+        Editor::new(Vault::open(&root.join("vault")).unwrap(), home.path(), Arc::new(SystemClock), options)
     };
     for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
         let editor = editor(strategy);
         // The state directory is elsewhere: only the note's disk is full.
         let mut filler = std::fs::File::create(disk.mount.join("filler")).unwrap();
-        while std::io::Write::write_all(&mut filler, &[b'x'; 512]).is_ok() {}
+        while filler.write_all(&[b'x'; 512]).is_ok() {}
         let grow = [Operation::Append { text: vec![b'y'; 20_000] }];
         let error = editor.edit(&note(FILE), &grow, &why()).unwrap_err().to_string();
         assert!(error.contains("No space left on device") && error.ends_with("it is as it was"), "{error}");
@@ -518,10 +477,8 @@ fn a_full_disk_and_a_read_only_one_are_clear_errors_and_the_file_is_as_it_was() 
         assert_eq!(std::fs::read_dir(root.join("vault")).unwrap().count(), 1);
         // An edit that needs no room is made all the same.
         if strategy == EditStrategy::Lease {
-            let op = Operation::ReplaceAll {
-                expect: Some(before.clone().into_bytes()),
-                with: before.replacen("a line", "A LINE", 1).into_bytes(),
-            };
+            let with = before.replacen("a line", "A LINE", 1).into_bytes();
+            let op = Operation::ReplaceAll { expect: Some(before.clone().into_bytes()), with };
             assert!(editor.edit(&note(FILE), &[op], &why()).unwrap().changed);
             std::fs::write(&path, &before).unwrap();
         }

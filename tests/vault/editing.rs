@@ -57,8 +57,7 @@ fn no_byte_changes_no_write() {
     let report = room.editor.edit(&note(FILE), &[delete("gone")], &why()).unwrap();
     assert!(!report.changed && !report.all_done());
     assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), long_ago);
-    let report = room.editor.edit(&note("none.md"), &[delete("gone")], &why()).unwrap();
-    assert!(!report.changed);
+    assert!(!room.editor.edit(&note("none.md"), &[delete("gone")], &why()).unwrap().changed);
     assert_eq!(room.names(), [FILE]);
 }
 
@@ -193,9 +192,7 @@ fn late_writes_into_a_displaced_file_are_carried_over() {
     room.follow_up_until(FILE, "b\nc\nlate\n");
     room.editor.follow_ups(room.now());
     assert_eq!(room.read(FILE), "b\nc\nlate\n");
-    for _ in 0..3 {
-        room.follow_ups_after(61);
-    }
+    (0..3).for_each(|_| drop(room.follow_ups_after(61)));
     assert_eq!(room.names(), [FILE]);
 }
 
@@ -226,9 +223,7 @@ fn a_link_to_nothing_in_a_note_s_place_stops_no_other() {
     room.editor.recover().unwrap();
     room.clock.advance(SignedDuration::from_secs(61));
     room.editor.recover().unwrap();
-    let mut left = room.names();
-    left.sort();
-    assert_eq!(left, [FILE, "other.md"], "nothing hidden stays");
+    assert_eq!(room.names(), [FILE, "other.md"], "nothing hidden stays");
 }
 
 #[test]
@@ -236,10 +231,8 @@ fn the_looks_afterwards() {
     let room = Room::new();
     room.write(FILE, "a\nb\n");
     room.editor.edit(&note(FILE), &[delete("b")], &why()).unwrap();
-    assert!(room.follow_ups_after(0).is_empty());
-    assert_eq!(room.follow_ups_after(5), [note(FILE)]);
-    assert_eq!(room.follow_ups_after(55), [note(FILE)]);
-    assert_eq!(room.editor.next_follow_up(), None);
+    let told = [0, 5, 55].map(|seconds| room.follow_ups_after(seconds));
+    assert_eq!((told, room.editor.next_follow_up()), ([vec![], vec![note(FILE)], vec![note(FILE)]], None));
 }
 
 /// What for, before and after of each change.
@@ -273,8 +266,8 @@ fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit
 #[test]
 fn a_save_that_is_caught_half_way_is_not_carried_over() {
     let room = Room::with(EditStrategy::Swap);
-    let options =
-        EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
+    let strategy = EditStrategy::Swap;
+    let options = EditOptions { strategy, ask_for_writers: false, ..EditOptions::default() };
     let editor = Editor::new(room.editor.vault().clone(), &room.state(), room.clock.clone(), options);
     let looked = || {
         editor.follow_ups(room.now());

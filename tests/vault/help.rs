@@ -9,26 +9,12 @@ use vault_agent::vault::EditReport;
 pub const ROLE: &str = "VAULT_TEST_ROLE";
 
 /// The steps of an edit in place and of a new note, in order.
-pub const IN_PLACE: [&str; 11] = [
-    "vault::in-place::opened",
-    "vault::in-place::leased",
-    "vault::in-place::planned",
-    "vault::in-place::journalled",
-    "vault::in-place::half-written",
-    "vault::in-place::before-cut",
-    "vault::in-place::before-sync",
-    "vault::in-place::written",
-    "vault::in-place::released",
-    "vault::in-place::told",
-    "vault::in-place::cleared",
-];
-pub const CREATE: [&str; 5] = [
-    "vault::create::journalled",
-    "vault::create::temp",
-    "vault::create::synced",
-    "vault::create::named",
-    "vault::create::told",
-];
+pub const IN_PLACE: &str = "vault::in-place::opened vault::in-place::leased vault::in-place::planned \
+    vault::in-place::journalled vault::in-place::half-written vault::in-place::before-cut \
+    vault::in-place::before-sync vault::in-place::written vault::in-place::released vault::in-place::told \
+    vault::in-place::cleared";
+pub const CREATE: &str = "vault::create::journalled vault::create::temp vault::create::synced \
+    vault::create::named vault::create::told";
 
 pub fn note(path: &str) -> NotePath {
     NotePath::new(path).unwrap()
@@ -80,14 +66,10 @@ impl Room {
     /// Looks for late writes until the note reads `wanted`. Other tests start processes, which for a
     /// moment hold whatever this one has open, so the first look may find the file in use.
     pub fn follow_up_until(&self, path: &str, wanted: &str) {
-        for _ in 0..200 {
+        until(&format!("`{path}` to read {wanted:?}"), || {
             self.editor.follow_ups(self.now());
-            if std::fs::read(self.path(path)).is_ok_and(|bytes| bytes == wanted.as_bytes()) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        assert_eq!(self.read(path), wanted);
+            self.text(path) == wanted
+        });
     }
 
     /// The names in the vault's top folder, hidden ones too.
@@ -102,18 +84,15 @@ pub fn editor(root: &Path, clock: Arc<dyn Clock>, strategy: EditStrategy) -> Edi
     Editor::new(vault, &root.join("state"), clock, EditOptions { strategy, ..EditOptions::default() })
 }
 
-/// A child of this binary that plays `role` with `arguments`; the test `entry` of that name picks
-/// them up.
-pub fn child<T: Fn()>(entry: &T, role: &str, arguments: &[(&str, String)]) -> Command {
+/// A child of this binary that plays `role` and is told `words`; the test `entry` picks them up.
+pub fn child<T: Fn()>(entry: &T, role: &str, words: &str) -> Command {
     let mut command = again(entry);
-    command.env(ROLE, role).stderr(Stdio::inherit());
-    for (name, value) in arguments {
-        command.env(name, value);
-    }
+    command.env(ROLE, format!("{role}|{words}")).stderr(Stdio::inherit());
     command
 }
 
-/// What a child is told under `name`.
-pub fn told(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
+/// The words that this process is told, where it is the child that plays `role`; between them stands `|`.
+pub fn told(role: &str) -> Option<String> {
+    let told = std::env::var(ROLE).ok()?;
+    told.strip_prefix(role)?.strip_prefix('|').map(str::to_owned)
 }

@@ -22,11 +22,7 @@ fn watch_with(room: &Room, times: WatchTimes) -> Told {
 
 fn watch_all(room: &Room, times: WatchTimes, is_wanted: fn(&WatchEvent) -> bool) -> Told {
     let (sender, events) = channel();
-    let on = move |event| {
-        if is_wanted(&event) {
-            drop(sender.send(event));
-        }
-    };
+    let on = move |event| drop(is_wanted(&event).then(|| sender.send(event)));
     Told { _watcher: Watcher::start_with(room.editor.vault(), times, None, on).unwrap(), events }
 }
 
@@ -42,8 +38,10 @@ impl Told {
         });
     }
 
+    /// Waits until all is told, and for what comes behind that.
     fn rescan(&self) {
         self.until(|event| matches!(event, WatchEvent::Rescan(_)));
+        self.rest();
     }
 
     fn until(&self, mut is_wanted: impl FnMut(&WatchEvent) -> bool) {
@@ -68,8 +66,7 @@ impl Told {
 #[test]
 fn every_way_to_save_is_seen() {
     let room = Room::new();
-    room.write("a.md", "1");
-    room.write("sub/b.md", "1");
+    ["a.md", "sub/b.md"].iter().for_each(|note| room.write(note, "1"));
     let told = watch(&room);
 
     room.write("a.md", "22");
@@ -99,11 +96,8 @@ fn that_a_note_stirs_is_told_at_once_and_once() {
     room.write("a.md", "1");
     // Longer than this test takes: nothing settles.
     let told = watch_with(&room, WatchTimes { settle: Duration::from_secs(600), ..WatchTimes::default() });
-    for text in ["22", "333"] {
-        room.write("a.md", text);
-    }
-    let stirring = WatchEvent::FirstChange(BTreeSet::from([note("a.md")]));
-    told.until(|event| *event == stirring);
+    ["22", "333"].iter().for_each(|text| room.write("a.md", text));
+    told.until(|event| *event == WatchEvent::FirstChange(BTreeSet::from([note("a.md")])));
     room.write("a.md", "4444");
     assert_eq!(told.rest(), []);
 }
@@ -129,7 +123,6 @@ fn a_folder_at_a_new_name_or_in_another_s_place_is_followed() {
         let told = watch(&room);
         renameat_with(CWD, room.path("one"), CWD, room.path("two"), flags).unwrap();
         told.rescan();
-        told.rest();
         room.write("two/a.md", "2");
         told.dirty(&["two/a.md"]);
     }
@@ -143,18 +136,15 @@ fn reading_hidden_and_temporary_files_tell_nothing() {
     let told = watch(&room);
     fs::read(room.path("a.md")).unwrap();
     fs::read_dir(room.path("")).unwrap().count();
-    room.write(".obsidian/app.json", "2");
-    room.write(".hidden.md", "2");
-    room.write(".syncthing.a.md.tmp", "2");
-    room.write("a.md~", "2");
+    let others = ".obsidian/app.json .hidden.md .syncthing.a.md.tmp a.md~";
+    others.split(' ').for_each(|path| room.write(path, "2"));
     assert_eq!(told.rest(), []);
 }
 
 #[test]
 fn a_write_through_a_hard_link_from_outside_is_found_by_the_next_look() {
     let room = Room::new();
-    room.write("a.md", "1");
-    room.write("sub/b.md", "1");
+    ["a.md", "sub/b.md"].iter().for_each(|note| room.write(note, "1"));
     let outside = room.dir().join("outside.md");
     fs::hard_link(room.path("sub/b.md"), &outside).unwrap();
     let often = Duration::from_millis(50);
@@ -164,9 +154,7 @@ fn a_write_through_a_hard_link_from_outside_is_found_by_the_next_look() {
     fs::write(&outside, "two").unwrap();
     let mut found = 0;
     told.until(|event| {
-        if let WatchEvent::Polled { unseen } = event {
-            found += unseen;
-        }
+        found += if let WatchEvent::Polled { unseen } = event { *unseen } else { 0 };
         matches!(event, WatchEvent::Dirty(paths) if *paths == BTreeSet::from([note("sub/b.md")]))
     });
     assert_eq!(found, 1);
@@ -193,7 +181,6 @@ fn a_vault_that_vanishes_and_returns_is_not_a_vault_without_notes() {
     fs::rename(&away, room.path("")).unwrap();
     told.until(|event| *event == WatchEvent::VaultBack);
     told.rescan();
-    told.rest();
     room.write("a.md", "2");
     told.dirty(&["a.md"]);
 }
@@ -229,10 +216,8 @@ fn a_cookie_comes_after_all_that_was_before_it() {
     let cookies = room.dir().join("cookies");
     let (sender, events) = channel();
     let times = WatchTimes { settle: Duration::from_millis(5), ..WatchTimes::default() };
-    let _watcher = Watcher::start_with(room.editor.vault(), times, Some(&cookies), move |event| {
-        drop(sender.send(event));
-    })
-    .unwrap();
+    let on = move |event| drop(sender.send(event));
+    let _watcher = Watcher::start_with(room.editor.vault(), times, Some(&cookies), on).unwrap();
     let mut stirring: BTreeSet<NotePath> = BTreeSet::new();
     for round in 0..200 {
         // In a folder that is known, and in one that is new.
