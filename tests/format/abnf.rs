@@ -1,5 +1,7 @@
 //! The grammars in `grammar/`, and sentences that are made from them.
 
+use std::ops::Range;
+
 use abnf::types::{Node, Repeat, TerminalValues};
 
 use crate::support::prelude::*;
@@ -15,11 +17,9 @@ impl Grammar {
     pub fn of_this_repository() -> Grammar {
         let mut grammar = Grammar::default();
         grammar.add(CORE);
-        for path in files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar")) {
-            if path.extension().is_some_and(|extension| extension == "abnf") {
-                grammar.add(&fs::read_to_string(&path).unwrap());
-            }
-        }
+        let is_grammar = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "abnf");
+        let files = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar")).into_iter();
+        files.filter(is_grammar).for_each(|path| grammar.add(&fs::read_to_string(path).unwrap()));
         grammar.rules.values().for_each(|node| grammar.check(node));
         grammar
     }
@@ -53,7 +53,7 @@ const CORE: &str =
 pub struct Sentence {
     pub text: String,
     /// Every rule that was expanded and the range of text that it became, in the order of their beginnings.
-    pub parts: Vec<(String, std::ops::Range<usize>)>,
+    pub parts: Vec<(String, Range<usize>)>,
 }
 
 impl Sentence {
@@ -69,16 +69,14 @@ impl Sentence {
     }
 
     /// The texts of `rule` within the parts of `within`, one list a part.
-    pub fn within(&self, within: &str, rule: &str) -> Vec<Vec<&str>> {
-        let outer = self.parts.iter().filter(|(name, _)| name == within);
-        outer
-            .map(|(_, outer)| {
-                let inner = self.parts.iter().filter(|(name, range)| {
-                    name == rule && range.start >= outer.start && range.end <= outer.end
-                });
-                inner.map(|(_, range)| &self.text[range.clone()]).collect()
-            })
-            .collect()
+    pub fn within<'a>(&'a self, within: &'a str, rule: &'a str) -> Vec<Vec<&'a str>> {
+        let of =
+            |rule: &'a str| self.parts.iter().filter(move |(name, _)| name == rule).map(|(_, range)| range);
+        let inside = |outer: &Range<usize>| {
+            let is_inner = |inner: &&Range<usize>| outer.start <= inner.start && inner.end <= outer.end;
+            of(rule).filter(is_inner).map(|range| &self.text[range.clone()]).collect()
+        };
+        of(within).map(inside).collect()
     }
 }
 
@@ -139,13 +137,10 @@ impl<'g> Generator<'g> {
             }
             Node::String(text) if text.is_case_sensitive() => out.text.push_str(text.value()),
             Node::String(text) => {
-                for c in text.value().chars() {
-                    out.text.push(if self.below(2) == 0 {
-                        c.to_ascii_uppercase()
-                    } else {
-                        c.to_ascii_lowercase()
-                    });
-                }
+                let any_case = |c: char| {
+                    if self.below(2) == 0 { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+                };
+                out.text.extend(text.value().chars().map(any_case));
             }
             Node::TerminalValues(TerminalValues::Range(from, to)) => {
                 out.text.push(self.character(*from, *to));

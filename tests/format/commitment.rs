@@ -42,9 +42,8 @@ fn what_is_wrong_is_said_with_its_place() {
         let (file, (blocks, expected)) = (case[0].replace('|', "\n"), case[1].split_once(' ').unwrap());
         let read = commitment::parse(file.as_bytes());
         let findings = read.findings.iter();
-        let said: Vec<_> =
-            findings.map(|f| format!("{}:{} {} → {}", f.line, f.column, f.reason, f.suggestion)).collect();
-        assert_eq!(said, [expected], "{file}");
+        let said = findings.map(|f| format!("{}:{} {} → {}", f.line, f.column, f.reason, f.suggestion));
+        assert_eq!(said.collect::<Vec<_>>(), [expected], "{file}");
         assert_eq!(read.blocks.len().to_string(), blocks, "{file}");
     }
 }
@@ -60,15 +59,9 @@ fn any_commitment() -> impl Strategy<Value = Commitment> {
         prop::option::of("(?s).{1,20}"),
         "(?s).{0,60}|(---\n|id: c\n|status: pending\n|```\n|<!--|%%|[a-z #~`-]{1,9}\n?|\n|\r){1,12}",
     )
-        .prop_map(|(status, precision, due, scope, created, source, text)| Commitment {
-            id: "c-2026-05-08-001".to_owned(),
-            status,
-            precision,
-            due,
-            scope,
-            created,
-            source,
-            text: format!("a{text}"),
+        .prop_map(|(status, precision, due, scope, created, source, text)| {
+            let (id, text) = ("c-2026-05-08-001".to_owned(), format!("a{text}"));
+            Commitment { id, status, precision, due, scope, created, source, text }
         })
 }
 

@@ -10,8 +10,7 @@ const PATH: &str = "Home.md";
 
 /// The first open task of a note, done on a day at noon.
 fn done_with(note: &str, today: &str, rules: &Rules) -> Result<ChangedNote, TaskError> {
-    let first = task::scan(PATH, note.as_bytes(), rules).swap_remove(0);
-    let id = task_id(PATH, &first.task.words);
+    let id = task_id(PATH, &task::scan(PATH, note.as_bytes(), rules).swap_remove(0).task.words);
     let now: DateTime = format!("{today}T12:00").parse().unwrap();
     change::complete(note.as_bytes(), &TaskRef { path: PATH, id: &id, due: None }, rules, now)
 }
@@ -87,10 +86,8 @@ fn the_plugins_settings_are_kept_to() {
     assert_eq!(text(&changed), format!("{ticked}\n{next}"));
     let line = "- [ ] Mow 🔁 every month on the 1st 🛫 2021-10-01 ⏳ 2021-10-05\n";
     let next = done_with(line, "2021-10-29", &rules).unwrap().next.unwrap();
-    assert_eq!(
-        next, "- [ ] Mow 🔁 every month on the 1st ➕ 2021-10-29 🛫 2021-11-01",
-        "it counts from the start"
-    );
+    let wanted = "- [ ] Mow 🔁 every month on the 1st ➕ 2021-10-29 🛫 2021-11-01";
+    assert_eq!(next, wanted, "it counts from the start");
     let changed = done_with("- [ ] Mow 🔁 every week ⏳ 2021-10-28", "2021-10-29", &rules).unwrap();
     assert!(text(&changed).contains("➕ 2021-10-29 ⏳ 2021-11-04"), "the only date stays");
 }
@@ -107,23 +104,23 @@ fn a_reminder_alone_moves_on_from_its_day_or_from_today() {
 
 #[test]
 fn a_note_that_is_a_task() {
-    let note = "---\ntags: [task]\nstatus: open\ndue: 2026-12-01\n---\nCake\n";
-    let changed = done_with(note, "2026-12-02", &Rules::default()).unwrap();
-    let done = "---\ntags: [task]\nstatus: done\ndue: 2026-12-01\ncompletedDate: 2026-12-02\n---\nCake\n";
-    assert_eq!(text(&changed), done);
+    let rules = Rules::default();
+    let after = "status: done\ndue: 2026-12-01\ncompletedDate: 2026-12-02\n";
+    let changed = becomes("status: open\ndue: 2026-12-01\n", "2026-12-02", after, &rules);
     assert_eq!(changed.text, "status: done\ncompletedDate: 2026-12-02");
-    let note = "---\ntags: [task]\nscheduled: 2026-12-01T09:30\ndue: 2026-12-02\nrecurrence: DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU\n---\n";
-    let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
-    assert_eq!(
-        text(&changed),
-        "---\ntags: [task]\nscheduled: 2026-12-15T09:30\ndue: 2026-12-16\nrecurrence: DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU\ncomplete_instances:\n  - 2026-12-01\n---\n"
-    );
-    let again = task::scan(PATH, &changed.bytes, &Rules::default());
-    assert_eq!(again[0].task.notification_times[0].at.to_string(), "2026-12-16T09:00:00");
+    let next_time = |changed: &ChangedNote| {
+        task::scan(PATH, &changed.bytes, &Rules::default())[0].task.notification_times[0].at.to_string()
+    };
+    let weekly = |scheduled: &str, more: &str| {
+        let rule = "DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU";
+        format!("scheduled: {scheduled}T09:30\n{more}recurrence: {rule}\n")
+    };
+    let after = weekly("2026-12-15", "due: 2026-12-16\n") + "complete_instances:\n  - 2026-12-01\n";
+    let changed = becomes(&weekly("2026-12-01", "due: 2026-12-02\n"), "2026-12-10", &after, &rules);
+    assert_eq!(next_time(&changed), "2026-12-16T09:00:00");
     // A snooze is over with its day.
     let snoozed = |reminders: &str| {
-        note.replace("due: 2026-12-02\n", "")
-            .replace("recurrence", &format!("reminders:\n{reminders}recurrence"))
+        format!("---\ntags: [task]\n{}---\n", weekly("2026-12-01", &format!("reminders:\n{reminders}")))
     };
     let ours = "  - id: vault-agent-snooze\n    type: absolute\n    absoluteTime: 2026-12-02T10:00:00\n    description: Snoozed\n";
     let own = "  - id: a\n    type: relative\n    relatedTo: scheduled\n    offset: PT0S\n";
@@ -136,20 +133,23 @@ fn a_note_that_is_a_task() {
         assert!(text(&changed).contains(&format!("\n{after}recurrence:")), "{}", text(&changed));
     }
     // Where nothing was planned, its due day is the one that is done, and the next one is planned.
-    let note = "---\ntags: [task]\ndue: 2026-12-03\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\n---\n";
-    let changed = done_with(note, "2026-12-02", &Rules::default()).unwrap();
-    assert_eq!(
-        text(&changed),
-        "---\ntags: [task]\ndue: 2026-12-03\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\ncomplete_instances:\n  - 2026-12-03\nscheduled: 2026-12-10\n---\n"
-    );
-    let again = task::scan(PATH, &changed.bytes, &Rules::default());
-    assert_eq!(again[0].task.notification_times[0].at.to_string(), "2026-12-10T09:00:00");
-    let note = "---\ntags: [task]\nscheduled: 2026-12-01\nrecurrence: FREQ=DAILY;INTERVAL=3\nrecurrence_anchor: completion\n---\n";
-    let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
-    assert_eq!(
-        text(&changed),
-        "---\ntags: [task]\nscheduled: 2026-12-13\nrecurrence: \"DTSTART:20261210;FREQ=DAILY;INTERVAL=3\"\nrecurrence_anchor: completion\ncomplete_instances:\n  - 2026-12-10\n---\n"
-    );
+    let properties = "due: 2026-12-03\nrecurrence: DTSTART:20261203;FREQ=WEEKLY\n";
+    let after = format!("{properties}complete_instances:\n  - 2026-12-03\nscheduled: 2026-12-10\n");
+    assert_eq!(next_time(&becomes(properties, "2026-12-02", &after, &rules)), "2026-12-10T09:00:00");
+    let anchored = |scheduled: &str, rule: &str| {
+        format!("scheduled: {scheduled}\nrecurrence: {rule}\nrecurrence_anchor: completion\n")
+    };
+    let after = anchored("2026-12-13", "\"DTSTART:20261210;FREQ=DAILY;INTERVAL=3\"");
+    let after = after + "complete_instances:\n  - 2026-12-10\n";
+    becomes(&anchored("2026-12-01", "FREQ=DAILY;INTERVAL=3"), "2026-12-10", &after, &rules);
+}
+
+/// A note with these properties is done on a day: then it has those.
+fn becomes(before: &str, today: &str, after: &str, rules: &Rules) -> ChangedNote {
+    let note = |properties: &str| format!("---\ntags: [task]\n{properties}---\nCake\n");
+    let changed = done_with(&note(before), today, rules).unwrap();
+    assert_eq!(text(&changed), note(after));
+    changed
 }
 
 #[test]
@@ -158,12 +158,8 @@ fn properties_have_any_names_and_read_back_as_they_were_set() {
     rules.notes.due = "fällig".to_owned();
     rules.notes.status = "Task Status".to_owned();
     rules.notes.completed = "Done on".to_owned();
-    let note = "---\ntags: [task]\n\"fällig\": 2026-12-01\nTask Status: open # x\n---\n";
-    let changed = done_with(note, "2026-12-02", &rules).unwrap();
-    assert_eq!(
-        text(&changed),
-        "---\ntags: [task]\n\"fällig\": 2026-12-01\nTask Status: done # x\nDone on: 2026-12-02\n---\n"
-    );
+    let after = "\"fällig\": 2026-12-01\nTask Status: done # x\nDone on: 2026-12-02\n";
+    becomes("\"fällig\": 2026-12-01\nTask Status: open # x\n", "2026-12-02", after, &rules);
     let note = "---\ntags: [task]\ndue: 2026-12-01\nstatus: >-\n  open\n---\n";
     let error = done_with(note, "2026-12-02", &Rules::default()).unwrap_err();
     assert!(matches!(error, TaskError::Unwritable(_)), "{error}");
@@ -173,11 +169,8 @@ fn properties_have_any_names_and_read_back_as_they_were_set() {
 fn what_is_not_understood_stays_as_it_is() {
     for rule in ["every fortnight", "every week for 3 times", "every day until January 1, 2027"] {
         let line = format!("- [ ] Thing 🔁 {rule} 📅 2026-12-01\n");
-        if let Err(error) = done_with(&line, "2026-12-01", &Rules::default()) {
-            assert!(matches!(error, TaskError::Repeat { .. }), "{error}");
-        } else {
-            panic!("{rule} was done");
-        }
+        let done = done_with(&line, "2026-12-01", &Rules::default());
+        assert!(matches!(done, Err(TaskError::Repeat { .. })), "{rule}: {done:?}");
     }
     let now: DateTime = "2026-12-01T12:00".parse().unwrap();
     let id = task_id(PATH, "Thing");
@@ -189,19 +182,15 @@ fn what_is_not_understood_stays_as_it_is() {
 
 #[test]
 fn of_two_with_the_same_words_the_one_that_was_told_is_meant() {
-    let note = "- [ ] Call 📅 2026-12-01\n- [ ] Call 📅 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
-    let id = task_id(PATH, "Call");
+    let between = |line: &str| format!("- [ ] Call 📅 2026-12-01\n{line}\n- [ ] Call 📅 2026-12-02\n");
+    let (note, id) = (between("- [ ] Call 📅 2026-12-02"), task_id(PATH, "Call"));
     let due: DateTime = "2026-12-02T09:00".parse().unwrap();
     let meant = TaskRef { path: PATH, id: &id, due: Some(due) };
     let changed = change::complete(note.as_bytes(), &meant, &Rules::default(), due).unwrap();
-    let after =
-        "- [ ] Call 📅 2026-12-01\n- [x] Call 📅 2026-12-02 ✅ 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
-    assert_eq!((text(&changed).as_str(), changed.line), (after, 2));
+    assert_eq!((text(&changed), changed.line), (between("- [x] Call 📅 2026-12-02 ✅ 2026-12-02"), 2));
     let to: DateTime = "2026-12-02T18:00".parse().unwrap();
     let changed = change::snooze(note.as_bytes(), &meant, &Rules::default(), to).unwrap();
-    let after =
-        "- [ ] Call 📅 2026-12-01\n- [ ] Call ⏰ 2026-12-02 18:00 📅 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
-    assert_eq!(text(&changed), after);
+    assert_eq!(text(&changed), between("- [ ] Call ⏰ 2026-12-02 18:00 📅 2026-12-02"));
 }
 
 proptest! {

@@ -12,17 +12,13 @@ mod properties;
 
 /// All properties of all formats, whatever the bytes are meant as.
 pub fn everything(bytes: &[u8]) {
-    properties::file_lines(bytes);
-    properties::reminders(bytes);
-    properties::commitments(bytes);
-    properties::memories(bytes);
-    properties::logs(bytes);
-    properties::skills(bytes);
+    use properties::*;
+    [file_lines, reminders, commitments, memories, logs, skills].iter().for_each(|holds| holds(bytes));
 }
 
 fn files(folder: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap()).collect()
+    let files = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).into_iter();
+    files.map(|path| fs::read(path).unwrap()).collect()
 }
 
 #[test]
@@ -32,9 +28,7 @@ fn the_seeds_hold() {
     for seed in seeds {
         everything(&seed);
         // Cut anywhere: a file that is still being written.
-        for cut in (0..seed.len()).step_by(7) {
-            everything(&seed[..cut]);
-        }
+        (0..seed.len()).step_by(7).for_each(|cut| everything(&seed[..cut]));
     }
 }
 
@@ -82,23 +76,7 @@ fn long_lines_and_many_lines() {
     let long = line(&"x".repeat(BIG));
     assert_eq!(reminder::parse(long.as_bytes()).reminders.len(), 1);
     assert_eq!(reminder::parse(&long.as_bytes()[..long.len() - 1]).near_misses[0].column, 49);
-    for unit in [
-        "%",
-        "%a",
-        "<!-- ",
-        "` `` ``` ",
-        "\\\"",
-        "date= ",
-        "- ",
-        "= ",
-        "[a::",
-        "^",
-        "\u{a0}",
-        "---\na: b\n",
-        "```\n",
-        "\n",
-        "> ",
-    ] {
+    for unit in "%|%a|<!-- |` `` ``` |\\\"|date= |- |= |[a::|^|\u{a0}|---\na: b\n|```\n|\n|> ".split('|') {
         let text = unit.repeat(BIG / unit.len() / 4);
         for text in [text.clone(), format!("- [ ] {text}"), line(&text)] {
             let _ = LiveLines::new(text.as_bytes()).count();

@@ -18,18 +18,11 @@ use super::abnf::{Generator, Grammar, Sentence};
 fn sentences(rule: &str, count: usize, holds: impl Fn(&Sentence) -> bool, check: impl Fn(&Sentence)) {
     let grammar = Grammar::of_this_repository();
     let mut generator = Generator::new(&grammar, 20_261_120);
-    let mut checked = 0;
-    for _ in 0..count * 2_000 {
-        let sentence = generator.sentence(rule);
-        if dates_exist(&sentence) && holds(&sentence) {
-            check(&sentence);
-            checked += 1;
-            if checked == count {
-                return;
-            }
-        }
+    let random = (0..count * 2_000).map(|_| generator.sentence(rule));
+    let mut holding = random.filter(|sentence| dates_exist(sentence) && holds(sentence));
+    for checked in 0..count {
+        check(&holding.next().unwrap_or_else(|| panic!("only {checked} sentences of {rule} hold")));
     }
-    panic!("only {checked} sentences of {rule} hold");
 }
 
 /// Checks `count` sentences of a rule.
@@ -53,14 +46,9 @@ fn at_most_once(sentence: &Sentence, rules: &[&str]) -> bool {
 
 /// What stands between the quotes, by the words of the grammar.
 fn unescaped(sentence: &Sentence) -> String {
-    let parts = sentence.all("msg-char");
-    let unescaped = parts.iter().map(|part| match *part {
-        "\\\"" => "\"",
-        "\\\\" => "\\",
-        other => other,
-    });
     // A lone backslash and the escape after it may have met: `\` `x` is itself, `\` before `\"` is not.
-    unescaped.collect()
+    let parts = sentence.all("msg-char").into_iter();
+    parts.map(|part| if matches!(part, "\\\"" | "\\\\") { &part[1..] } else { part }).collect()
 }
 
 #[test]
@@ -170,19 +158,17 @@ fn pins() {
     every("pinned-bullet", 300, |sentence| {
         let pins = pinned::parse(sentence.text.as_bytes());
         assert_eq!(pins.len(), 1, "{}", sentence.text);
-        let target = &pins[0].target;
-        let path = target.as_ref().map(|t| t.path.as_str());
-        assert_eq!(path, sentence.first("link-path"), "{}", sentence.text);
+        let target = pins[0].target.as_ref();
+        assert_eq!(target.map(|t| t.path.as_str()), sentence.first("link-path"), "{}", sentence.text);
         let block = sentence.within("link", "block-id").concat();
-        assert_eq!(target.as_ref().and_then(|t| t.block_id.as_deref()), block.first().copied());
+        assert_eq!(target.and_then(|t| t.block_id.as_deref()), block.first().copied());
     });
 }
 
 #[test]
 fn working_memory() {
     every("working", 150, |sentence| {
-        let read =
-            working_memory::read(sentence.text.as_bytes()).unwrap_or_else(|| panic!("{}", sentence.text));
+        let read = working_memory::read(sentence.text.as_bytes()).expect(&sentence.text);
         let instant = |rule| sentence.within(rule, "instant").concat()[0].parse::<Timestamp>().unwrap();
         assert_eq!((read.updated, read.expires), (instant("updated"), instant("expires")));
     });
@@ -201,27 +187,21 @@ fn logs() {
         let written = written.iter().map(|a| a.first().copied().unwrap_or_default());
         assert_eq!(authors, written.collect::<Vec<_>>());
         let contents: Vec<_> = file.blocks.iter().map(|block| block.event.content.clone()).collect();
-        let written = sentence.within("event", "content-line");
-        let facts = sentence.within("event", "fact-line");
-        let written: Vec<String> = written
-            .iter()
-            .zip(&facts)
-            .map(|(lines, facts)| {
-                let lines = lines.iter().chain(facts);
-                lines.map(|l| l[2..].trim_end_matches(['\r', '\n'])).collect::<Vec<_>>().join("\n")
-            })
-            .collect();
-        assert_eq!(contents, written);
+        let (lines, facts) =
+            (sentence.within("event", "content-line"), sentence.within("event", "fact-line"));
+        let written = lines.iter().zip(&facts).map(|(lines, facts)| {
+            let lines = lines.iter().chain(facts).map(|line| line[2..].trim_end_matches(['\r', '\n']));
+            lines.collect::<Vec<_>>().join("\n")
+        });
+        assert_eq!(contents, written.collect::<Vec<_>>());
         for (block, facts) in file.blocks.iter().zip(facts) {
             let found = log::split_facts(&block.event.content).1;
             assert!(facts.is_empty() || found[0].0 == "brain", "{}", sentence.text);
         }
         assert!(file.blocks.is_empty() || file.end.offset == sentence.text.len());
     });
-    let real = |s: &Sentence| {
-        s.first("window-start")
-            .is_some_and(|start| DateTime::strptime("%Y%m%dT%H%M%SZ", start).is_ok_and(|d| d.year() < 9999))
-    };
+    let exists = |at: &str| DateTime::strptime("%Y%m%dT%H%M%SZ", at).is_ok_and(|at| at.year() < 9999);
+    let real = |s: &Sentence| s.first("window-start").is_some_and(exists);
     sentences("log-path", 100, real, |sentence| {
         let path = log::LogPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
         assert_eq!(path.to_string(), sentence.text);
@@ -259,12 +239,10 @@ fn routines() {
         assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
         assert_eq!(read.budget, sentence.first("budget").map(|tokens| tokens.parse().unwrap()));
         let conditions: Vec<String> = read.only_if.iter().map(ToString::to_string).collect();
-        let written: Vec<&str> =
-            sentence.all("condition").into_iter().map(|item| item.trim_matches('"')).collect();
-        assert_eq!(conditions, written);
+        let written = sentence.all("condition").into_iter().map(|item| item.trim_matches('"'));
+        assert_eq!(conditions, written.collect::<Vec<_>>());
         let lists = sentence.within("word-list", "routine-word");
-        let words: Vec<&String> = read.skills.iter().chain(&read.mcp).collect();
-        assert_eq!(words, lists.concat());
+        assert_eq!(read.skills.iter().chain(&read.mcp).collect::<Vec<_>>(), lists.concat());
     });
 }
 
@@ -277,13 +255,8 @@ fn skills() {
         assert_eq!(findings, [], "{}", sentence.text);
         assert_eq!(read.name, name);
         assert_eq!(read.description, sentence.within("description", "skill-words").concat()[0]);
-        let secrets: Vec<&str> = sentence.all("secret");
-        let mut unique: Vec<&str> = Vec::new();
-        secrets.into_iter().for_each(|one| {
-            if !unique.contains(&one) {
-                unique.push(one);
-            }
-        });
+        let mut seen = BTreeSet::new();
+        let unique: Vec<&str> = sentence.all("secret").into_iter().filter(|one| seen.insert(*one)).collect();
         assert_eq!(read.secrets, unique, "{}", sentence.text);
         assert_eq!(read.license.is_some(), sentence.text.contains("\nlicense: "));
     });
@@ -294,9 +267,8 @@ fn near_a_sentence_nothing_panics() {
     let grammar = Grammar::of_this_repository();
     let mut generator = Generator::new(&grammar, 7);
     let rules = "reminder-line commitment memory-line pinned-bullet working log routine skill summary";
-    let rules: Vec<&str> = rules.split(' ').collect();
-    for round in 0..400 {
-        let mut bytes = generator.sentence(rules[round % rules.len()]).text.into_bytes();
+    for rule in rules.split(' ').cycle().take(400) {
+        let mut bytes = generator.sentence(rule).text.into_bytes();
         for _ in 0..generator.below(4) {
             let at = generator.below(bytes.len() as u64 + 1) as usize;
             match generator.below(4) {

@@ -16,14 +16,9 @@ fn any_reminder() -> impl Strategy<Value = Reminder> {
         prop::option::of(any::<[u8; 8]>()),
         prop::option::of("[A-Za-z0-9-]{1,8}"),
     )
-        .prop_map(|((y, m, d, hour, minute), recur, day, msg, id, block_id)| Reminder {
-            date: date(y, m, d),
-            time: time(hour, minute, 0, 0),
-            recur,
-            day,
-            msg,
-            id: id.map(ReminderId::from_random),
-            block_id,
+        .prop_map(|((y, m, d, hour, minute), recur, day, msg, id, block_id)| {
+            let (date, time) = (date(y, m, d), time(hour, minute, 0, 0));
+            Reminder { date, time, recur, day, msg, id: id.map(ReminderId::from_random), block_id }
         })
 }
 
@@ -80,8 +75,7 @@ proptest! {
             line[at] = byte;
         }
         let long = [b"- [ ]  ", &line[6..]].concat();
-        let same_head = line.starts_with(b"- [ ] ") && line[6] != b' ';
-        if same_head {
+        if line.starts_with(b"- [ ] ") && line[6] != b' ' {
             let read = |line: &[u8]| match reminder::parse_line(line) {
                 ParsedLine::Reminder(reminder) => Some(reminder),
                 _ => None,

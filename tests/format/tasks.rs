@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use vault_agent::format::task::{self, Rules, Task, TaskLine, edit};
 
 fn vectors(file: &str) -> Vec<Value> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
 /// The rules of a vector: the plugins' own settings where it says nothing else.
@@ -63,10 +63,8 @@ fn every_vector_of_lines_and_notes() {
         for vector in vectors(file) {
             let input = vector["input"].as_str().unwrap();
             let path = vector["path"].as_str().unwrap_or("Notes/Day.md");
-            let found: Vec<Value> = task::scan(path, input.as_bytes(), &rules(&vector))
-                .iter()
-                .map(|placed| value(&placed.task))
-                .collect();
+            let found = task::scan(path, input.as_bytes(), &rules(&vector));
+            let found: Vec<Value> = found.iter().map(|placed| value(&placed.task)).collect();
             let expected: Vec<Value> = vector.get("task").into_iter().cloned().collect();
             assert_eq!(found, expected, "{}: {input}", vector["name"]);
         }
@@ -87,9 +85,9 @@ fn what_is_hidden_is_no_task() {
     }
     let text = format!("# x\r\n\r\n{line}  \r\n\u{feff}\n- [ ] b (@2026-12-02)");
     let found = task::scan("a.md", text.as_bytes(), &rules);
-    let places: Vec<(usize, &[u8])> =
-        found.iter().map(|placed| (placed.line, placed.text.as_slice())).collect();
-    assert_eq!(places, [(3, format!("{line}  ").as_bytes()), (5, "- [ ] b (@2026-12-02)".as_bytes())]);
+    let places = found.iter().map(|placed| (placed.line, String::from_utf8_lossy(&placed.text)));
+    let expected = [(3, format!("{line}  ").into()), (5, "- [ ] b (@2026-12-02)".into())];
+    assert_eq!(places.collect::<Vec<_>>(), expected);
 }
 
 fn at(text: &str) -> DateTime {

@@ -2,6 +2,8 @@
 
 use crate::support::prelude::*;
 
+use std::string::FromUtf8Error;
+
 use data_encoding::BASE64;
 use jiff::civil::{Date, Time};
 use serde_json::Map;
@@ -59,10 +61,8 @@ fn clock(time: Time) -> String {
 }
 
 fn reminder_value(reminder: &Reminder) -> Value {
-    fields!(
-        reminder => recur, day, msg, id, block_id;
-        "date": reminder.date.to_string(), "time": clock(reminder.time)
-    )
+    let (date, time) = (reminder.date.to_string(), clock(reminder.time));
+    fields!(reminder => recur, day, msg, id, block_id; "date": date, "time": time)
 }
 
 #[test]
@@ -123,37 +123,25 @@ fn reminder_edits() {
 fn commitments() {
     each("commitments.json", |vector, input| {
         let file = commitment::parse(input);
-        let blocks: Vec<Value> = file
-            .blocks
-            .iter()
-            .map(|block| {
-                let c = &block.commitment;
-                fields!(
-                    c => id, status, precision, due, scope, created, source, text;
-                    "line": block.line, "end_line": block.end_line
-                )
-            })
-            .collect();
+        let blocks = file.blocks.iter().map(|block| {
+            let (c, line, end_line) = (&block.commitment, block.line, block.end_line);
+            fields!(c => id, status, precision, due, scope, created, source, text; "line": line, "end_line": end_line)
+        });
         // Each block goes from its first line to the next block, or to the end.
         let ends = file.blocks.iter().skip(1).map(|next| next.range.start).chain([input.len()]);
         for (block, end) in file.blocks.iter().zip(ends) {
             let before = input[..block.range.start].iter().filter(|byte| **byte == b'\n').count();
             assert_eq!((before + 1, block.range.end), (block.line, end), "{}", vector["name"]);
         }
-        let mut expected = json!({"blocks": vector["blocks"], "findings": vector["findings"]});
-        let mut found = json!({"blocks": blocks, "findings": places(&file.findings)});
-        if let Some(edit) = vector["set_status"].as_object() {
-            let status =
-                |key: &str| commitment::CommitmentStatus::named(edit[key].as_str().unwrap()).unwrap();
-            let after =
-                commitment::set_status(input, edit["id"].as_str().unwrap(), status("expect"), status("to"));
-            expected["output"] = vector["output"].clone();
-            found["output"] = json!(after.map(|after| match String::from_utf8(after) {
-                Ok(text) => text,
-                Err(error) => format!("base64:{}", BASE64.encode(error.as_bytes())),
-            }));
-        }
-        (expected, found)
+        let edited = vector["set_status"].as_object().and_then(|edit| {
+            let word = |key: &str| edit[key].as_str().unwrap();
+            let status = |key: &str| commitment::CommitmentStatus::named(word(key)).unwrap();
+            let after = commitment::set_status(input, word("id"), status("expect"), status("to"))?;
+            let base64 = |error: FromUtf8Error| format!("base64:{}", BASE64.encode(error.as_bytes()));
+            Some(String::from_utf8(after).unwrap_or_else(base64))
+        });
+        let found = json!([blocks.collect::<Vec<_>>(), places(&file.findings), edited]);
+        (json!([vector["blocks"], vector["findings"], vector["output"]]), found)
     });
 }
 
@@ -163,23 +151,15 @@ fn bullets(file: &str, read: impl Fn(&[u8]) -> Vec<Value>) {
 }
 
 #[test]
-fn memories() {
+fn memories_days_and_pins() {
     bullets("memory.json", |input| {
         let bullets = memory::parse(input).bullets;
         bullets.iter().map(|it| fields!(it => line, end_line, section, timestamp, text, fields)).collect()
     });
-}
-
-#[test]
-fn days() {
     bullets("daily.json", |input| {
         let bullets = daily::parse(input).bullets;
         bullets.iter().map(|it| fields!(it => line, end_line, text; "time": it.time.map(clock))).collect()
     });
-}
-
-#[test]
-fn pins() {
     bullets("pinned.json", |input| {
         let target = |it: &pinned::PinnedBullet| {
             it.target.as_ref().map(|target| fields!(target => path, block_id, heading))
@@ -203,24 +183,21 @@ fn logs() {
     each("logs.json", |vector, input| {
         let file = log::parse(input);
         let events = events(&file);
-        let header = file.header.as_ref().map(|header| {
-            json!({
-                "surface": header.surface, "context_id": header.context_id,
-                "started": header.started, "title": header.title,
-            })
-        });
+        let header = |of: &log::LogHeader| {
+            let (surface, context_id) = (&of.surface, &of.context_id);
+            json!({ "surface": surface, "context_id": context_id, "started": of.started, "title": of.title })
+        };
         if vector["written"] == true {
             let mut written = file.header.as_ref().map(log::render_header).unwrap_or_default();
             written.extend(file.blocks.iter().map(|block| log::render_event(&block.event)));
             let read = log::parse(written.as_bytes());
-            let events =
-                |file: &log::LogFile| file.blocks.iter().map(|b| b.event.clone()).collect::<Vec<_>>();
+            let events = |of: &log::LogFile| of.blocks.iter().map(|it| it.event.clone()).collect::<Vec<_>>();
             assert_eq!((events(&read), &read.header), (events(&file), &file.header));
             if vector["header"].is_null() {
                 assert_eq!(written.as_bytes(), input, "{}", vector["name"]);
             }
         }
-        (json!([vector["header"], vector["events"]]), json!([header, events]))
+        (json!([vector["header"], vector["events"]]), json!([file.header.as_ref().map(header), events]))
     });
 }
 
@@ -258,11 +235,10 @@ fn approvals() {
     each("approvals.json", |vector, input| {
         let (key, found) = match approval::parse_line(input) {
             approval::ParsedBox::Line(a) => {
-                let value =
-                    fields!(a => mark, id, until, brain, run, hash, why, always, turn, state, block_id);
+                let it = fields!(a => mark, id, until, brain, run, hash, why, always, turn, state, block_id);
                 let again = approval::parse_line(a.to_line().as_bytes());
                 assert_eq!(again, approval::ParsedBox::Line(a), "{}", vector["name"]);
-                ("value", value)
+                ("value", it)
             }
             approval::ParsedBox::NearMiss(finding) => ("near_miss", json!(finding.column)),
             approval::ParsedBox::Other => ("other", json!(true)),
@@ -301,9 +277,7 @@ fn candidates() {
 fn skills() {
     each("skill.json", |vector, input| {
         let (read, findings) = skill::parse(input, vector["folder"].as_str().unwrap());
-        let found = fields!(
-            read => name, description, license, compatibility, secrets, allowed_tools, body
-        );
+        let found = fields!(read => name, description, license, compatibility, secrets, allowed_tools, body);
         (json!([vector["value"], vector["findings"]]), json!([found, places(&findings)]))
     });
 }
