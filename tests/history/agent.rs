@@ -2,9 +2,7 @@
 //! one a snapshot, by `discord`.
 
 use crate::history::room::*;
-use vault_agent::format::{
-    log::EventKind, log::LogEvent, log::LogHeader, log::render_event, log::render_header,
-};
+use vault_agent::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
 use vault_agent::history::{History, NOTE, audit};
 use vault_agent::vault::{ChangeObserver, ObservedChange};
 
@@ -44,11 +42,7 @@ fn a_note_that_goes_with_others_is_the_agent_s_deletion() {
 #[test]
 fn being_told_again_after_a_crash_changes_nothing() {
     let mut room = Room::of(&[("a.md", "one\n")]);
-    let reason = ChangeReason {
-        trailers: vec![("Reminder".into(), "rid_X".into())],
-        ..why(Actor::Scheduler, "fired: x")
-    };
-    let path = note("a.md");
+    let (path, reason) = (note("a.md"), why(Actor::Scheduler, "fired: x").trailer("Reminder", "rid_X"));
     let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.write("a.md", "two\n");
     room.history.changed(&change).unwrap();
@@ -67,8 +61,7 @@ fn being_told_again_after_a_crash_changes_nothing() {
 fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
     let room = Room::of(&[("a.md", "one\n")]);
     room.save("a.md", "two\n");
-    let reason = why(Actor::Cli, "saved: two");
-    let path = note("a.md");
+    let (path, reason) = (note("a.md"), why(Actor::Cli, "saved: two"));
     let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.history.changed(&change).unwrap();
     // The write has its own change again, so `undo` takes it back.
@@ -125,6 +118,7 @@ fn many_processes_may_snapshot_at_once() {
 }
 
 const LOG: &str = "logs/discord-channel/2000/20261201T093000Z_0001.md";
+const LOGGED: &str = "discord: logged 1 event of a conversation";
 
 /// Appends an event as the bot does; the path names the place and what it belongs to.
 fn logs(room: &Room, path: &str, kind: EventKind, author: &str, content: &str) -> String {
@@ -154,12 +148,10 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
     says(&room, LOG, "one more");
     room.write("MEMORY.md", "mine\nagent's\nmore\n");
     room.snapshot_of(&[LOG, "MEMORY.md"]);
-    let logged = |events| format!("discord: logged {events} of a conversation");
-    let (one, two) = (logged("1 event"), logged("2 events"));
-    assert_eq!(room.subjects()[..4], ["human: changed MEMORY.md", &one, &two, "mcp: saved: agent's"]);
-    let trailers =
-        format!("Actor: discord\nTranscript: 2\nConversation: discord-channel/2000\nNote: {LOG}\n");
-    assert!(room.log()[2].commit.message.render().ends_with(&trailers));
+    let two = LOGGED.replace("1 event", "2 events");
+    assert_eq!(room.subjects()[..4], ["human: changed MEMORY.md", LOGGED, &two, "mcp: saved: agent's"]);
+    let trailers = "Actor: discord\nTranscript: 2\nConversation: discord-channel/2000\nNote: ";
+    assert!(room.log()[2].commit.message.render().ends_with(&format!("{trailers}{LOG}\n")));
     assert_eq!(room.plan_undo(1).writes[0].commit.message.subject, "saved: agent's");
     assert!(room.snapshot().commits.is_empty());
     assert!(audit(&room.history, &room.settings.paths, &|_| None).unwrap().violations.is_empty());
@@ -170,20 +162,16 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
 fn what_the_assistant_logs_by_itself_is_its_own() {
     let room = Room::new();
     room.snapshot();
-    let event = |surface: &str, context: &str| {
-        let path = format!("logs/{surface}/{context}/20261201T000000Z_0001.md");
-        logs(&room, &path, EventKind::Agent, "", "took 7 ms");
-    };
-    for (surface, context) in
-        [("phrasing", "phrasing"), ("working-memory", "working-memory"), ("routines", "morning")]
-    {
-        event(surface, context);
+    let event = |place: &str| {
+        logs(&room, &format!("logs/{place}/20261201T000000Z_0001.md"), EventKind::Agent, "", "took 7 ms");
         room.snapshot();
-        assert_eq!(room.subjects()[0], "assistant: logged 1 event of a conversation", "{surface}");
+    };
+    for place in ["phrasing/phrasing", "working-memory/working-memory", "routines/morning"] {
+        event(place);
+        assert_eq!(room.subjects()[0], LOGGED.replace("discord", "assistant"), "{place}");
     }
     // Another program's logs are nobody's of ours; and what is the assistant's here is no write to undo.
-    event("chat", "7");
-    room.snapshot();
+    event("chat/7");
     assert!(room.subjects()[0].starts_with("human: "), "{:?}", room.subjects());
     assert!(room.plan_undo(5).writes.is_empty());
 }
@@ -197,13 +185,9 @@ fn who_edits_a_log_while_the_bot_writes_it_is_named_beside_the_bot() {
     let second = says(&room, LOG, "two");
     let mine = room.read(LOG).replace("> one", "> ONE");
     room.save(LOG, &mine);
-    assert_eq!(room.subjects()[0], format!("human: changed {LOG}"));
-    assert_eq!(room.subjects()[1], "discord: logged 1 event of a conversation");
-    let at = |index: usize| {
-        let bytes = room.history.read_at(&room.log()[index].commit, LOG).unwrap().unwrap();
-        String::from_utf8(bytes).unwrap()
-    };
-    assert_eq!((at(1), at(0)), (before + &second, mine));
+    assert_eq!(room.subjects()[..2], [&*format!("human: changed {LOG}"), LOGGED]);
+    let at = |index: usize| room.history.read_at(&room.log()[index].commit, LOG).unwrap().unwrap();
+    assert_eq!((at(1), at(0)), ((before + &second).into_bytes(), mine.into_bytes()));
     assert!(room.snapshot().commits.is_empty());
 }
 
@@ -214,8 +198,7 @@ fn what_the_bot_logged_before_a_kill_is_still_the_bots() {
     says(&room, LOG, "one");
     room.reopen();
     room.agent_appends(LOG, "by another hand");
-    let logged = "discord: logged 1 event of a conversation";
-    assert_eq!(room.subjects()[..2], ["mcp: saved: by another hand", logged]);
+    assert_eq!(room.subjects()[..2], ["mcp: saved: by another hand", LOGGED]);
 }
 
 #[test]
@@ -237,7 +220,6 @@ fn log_lines_among_a_thousand_new_notes_are_the_bots() {
     room.fill("n", 0..1_100, |number| format!("{number}\n"));
     says(&room, LOG, "one");
     room.snapshot();
-    let logged = "discord: logged 1 event of a conversation";
-    assert_eq!(room.subjects()[..2], ["human: 1100 notes: 1100 added", logged]);
+    assert_eq!(room.subjects()[..2], ["human: 1100 notes: 1100 added", LOGGED]);
     room.is_settled();
 }

@@ -29,8 +29,7 @@ fn scheduler(trailers: &[(&str, &str)]) -> ChangeReason {
 
 fn fires(room: &Room, operations: &[Operation], trailers: &[(&str, &str)]) {
     room.tick();
-    let report = room.editor.edit(&note("Reminders.md"), operations, &scheduler(trailers)).unwrap();
-    assert!(report.all_done());
+    assert!(room.editor.edit(&note("Reminders.md"), operations, &scheduler(trailers)).unwrap().all_done());
 }
 
 #[test]
@@ -87,8 +86,7 @@ fn what_the_scheduler_s_word_does_not_bear_out_is_named() {
     let renamed = room();
     let other = CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC");
     renamed.save("Reminders.md", format!("# R\n{TREE}\n{other}\n"));
-    let became = "ids Reminders.md:3 the id `rid_BBBBBBBBBBBB` became `rid_CCCCCCCCCCCC`";
-    assert_eq!(said(&renamed), [became]);
+    assert_eq!(said(&renamed), ["ids Reminders.md:3 the id `rid_BBBBBBBBBBBB` became `rid_CCCCCCCCCCCC`"]);
     // The first line goes, and its byte order mark stays.
     let marked = Room::new();
     marked.write("Reminders.md", format!("\u{feff}{TREE}\n{CALL}\n"));

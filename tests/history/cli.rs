@@ -104,14 +104,13 @@ fn one_operation_is_shown_and_undone_by_its_snapshot() {
     let memory = vault.read("MEMORY.md");
     assert!(memory.contains("Bob likes coffee") && !memory.contains("Anna"), "{memory}");
     let people = vault.json(&["history", "--actor", "human"]);
-    let refused = [
-        (vec!["undo", id], 1, "was undone already"),
-        (vec!["undo", "--turn", "01NOBODY"], 1, "has changed nothing"),
-        (vec!["undo", people[0]["id"].as_str().unwrap()], 1, "is no write of the agent"),
-        (vec!["undo", "abcdef0123"], 2, "is neither a snapshot's id"),
-    ];
-    for (args, code, words) in refused {
-        vault.run(&args).exits(code).warns(words);
+    for (args, code, words) in [
+        (&[id][..], 1, "was undone already"),
+        (&["--turn", "01NOBODY"], 1, "has changed nothing"),
+        (&[people[0]["id"].as_str().unwrap()], 1, "is no write of the agent"),
+        (&["abcdef0123"], 2, "is neither a snapshot's id"),
+    ] {
+        vault.run(&[&["undo"], args].concat()).exits(code).warns(words);
     }
 }
 
@@ -120,8 +119,7 @@ fn a_path_is_found_in_either_form_of_its_accents() {
     let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
     let vault = TestVault::new(&format!("//- /{decomposed}/a.md\none\n"));
     let _ = vault.run(&["history"]).ok();
-    vault.write("other.md", "x\n");
-    let _ = vault.run(&["history"]).ok();
+    knows(&vault, "other.md", "x\n");
     for path in [composed.to_owned(), format!("{composed}/a.md"), decomposed.to_owned()] {
         assert_eq!(vault.json(&["history", &path]).as_array().unwrap().len(), 1, "{path:?}");
     }
@@ -136,8 +134,7 @@ fn of_two_notes_that_differ_by_the_form_of_an_accent_the_one_named_comes_back() 
     let (composed, decomposed) = ("\u{e9}.md", "e\u{301}.md");
     let vault = TestVault::new(&format!("//- /{composed}\none\n//- /{decomposed}\nother\n"));
     let _ = vault.run(&["history"]).ok();
-    vault.write(decomposed, "other two\n");
-    let _ = vault.run(&["history"]).ok();
+    knows(&vault, decomposed, "other two\n");
     for is_known in [false, true] {
         std::fs::remove_file(vault.path(composed)).unwrap();
         if is_known {
@@ -150,8 +147,7 @@ fn of_two_notes_that_differ_by_the_form_of_an_accent_the_one_named_comes_back() 
         let hint = run.stderr.split('`').nth(1).unwrap().to_owned();
         let _ = vault.run(&hint.split(' ').skip(1).collect::<Vec<_>>()).ok();
         assert!(!vault.has(composed) && vault.has("thesis.md"), "{hint}");
-        vault.write(composed, "one\n");
-        let _ = vault.run(&["history"]).ok();
+        knows(&vault, composed, "one\n");
     }
 }
 
@@ -160,15 +156,15 @@ fn stays_restored(vault: &TestVault, path: &str) {
     let note = vault.read(path);
     for text in ["# Nothing\n", &note] {
         vault.write(path, text);
-        assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
+        assert_eq!(vault.json(&["tick"])["fired"], json!([]));
     }
     assert_eq!(vault.read(path), note);
 }
 
 #[test]
 fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
-    let vault =
-        TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");
+    let vault = TestVault::new("//- zone: Europe/London\n//- /Reminders.md\n# R\n");
+    vault.set_now("2026-12-01T09:00:00Z");
     let added = vault.json(&["remind", "add", "2026-12-01 09:30", "Call"]);
     let (id, line) = (added["id"].as_str().unwrap(), added["line_text"].as_str().unwrap());
     assert_eq!(vault.json(&["history", "--id", id]).as_array().unwrap().len(), 1);
@@ -176,8 +172,7 @@ fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     vault.set_now("2026-12-01T12:00:00Z");
     vault.run(&["restore", "--id", id]).exits(0).warns("doesn't fire");
     assert!(vault.read("Reminders.md").contains(line));
-    let tick = vault.json(&["tick"]);
-    assert_eq!(tick["fired"].as_array().unwrap().len(), 0, "{tick}");
+    assert_eq!(vault.json(&["tick"])["fired"], json!([]));
     assert!(vault.read("Reminders.md").contains(line), "and it stays");
     assert_eq!(vault.json(&["history", "--id", id]).as_array().unwrap().len(), 3);
     stays_restored(&vault, "Reminders.md");
@@ -191,12 +186,10 @@ fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
 fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
     let note = "# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\ndue: 2026-12-01T10:00:00Z\n---\nAsk Ann\n";
     let without_time = note.replace("due: 2026-12-01T10:00:00Z\n", "");
-    for (left, restore) in [
-        (without_time.as_str(), &["restore", "--line", "COMMITMENTS.md:6"][..]),
-        ("", &["restore", "COMMITMENTS.md"]),
-    ] {
-        let vault = TestVault::new(&format!("//- now: 2026-12-01T09:00:00Z\n//- /COMMITMENTS.md\n{note}"));
-        let _ = vault.run(&["history"]).ok();
+    let of_line = &["restore", "--line", "COMMITMENTS.md:6"][..];
+    for (left, restore) in [(&*without_time, of_line), ("", &["restore", "COMMITMENTS.md"])] {
+        let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
+        knows(&vault, "COMMITMENTS.md", note);
         vault.write("COMMITMENTS.md", left);
         vault.set_now("2026-12-01T12:00:00Z");
         vault.run(restore).ok().warns("1 restored follow-up is past its time and doesn't fire");
@@ -214,15 +207,15 @@ fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
 #[test]
 fn a_new_vault_is_one_snapshot_that_undo_leaves_alone() {
     let vault = TestVault::new("");
-    let dir = vault.home().join("v");
-    let dir = dir.to_str().unwrap();
+    let home = vault.home().join("v");
+    let dir = home.to_str().unwrap();
     let _ = vault.run(&["init", dir]).ok();
     let log = vault.json(&["--vault", dir, "history"]);
     assert_eq!(log.as_array().unwrap().len(), 1, "{log}");
     assert_eq!((&log[0]["actor"], &log[0]["subject"]), (&"cli".into(), &"init: wrote the template".into()));
     assert_eq!(log[0]["paths"].as_array().unwrap().len(), 24, "{log}");
     vault.run(&["--vault", dir, "undo"]).ok().warns("nothing that could be undone");
-    assert!(std::path::Path::new(dir).join("Reminders.md").is_file());
+    assert!(home.join("Reminders.md").is_file());
     // A second one has nothing to say.
     let _ = vault.run(&["init", dir]).ok();
     assert_eq!(vault.json(&["--vault", dir, "history"]).as_array().unwrap().len(), 1);
@@ -274,12 +267,9 @@ fn ticks_in_place_of_a_daemon_take_what_people_changed() {
 
 #[test]
 fn deletions_in_bulk_ask_for_a_word() {
-    let mut fixture = String::from("//- zone: Europe/London\n");
-    for number in 0..60 {
-        fixture.push_str(&format!("//- /n/{number}.md\n{number}\n"));
-    }
-    let vault = TestVault::new(&fixture);
-    let _ = vault.run(&["history"]).ok();
+    let vault = TestVault::new("");
+    (0..60).for_each(|number| vault.write(format!("n/{number}.md"), format!("{number}\n")));
+    knows(&vault, "vault-agent.toml", "timezone = \"Europe/London\"\n");
     std::fs::remove_dir_all(vault.path("n")).unwrap();
     vault.run(&["history"]).warns("60 of 61 known files are gone");
     let back = vault.run(&["restore", "n", "--yes"]);
@@ -303,7 +293,7 @@ fn a_new_machine_gets_the_vault_back() {
     new.run(&["restore", "--from-remote", url, "--yes"]).exits(0);
     assert_eq!((new.read("a.md").as_str(), new.read("sub/b.md").as_str()), ("one\nagent\n", "two\n"));
     new.run(&["history"]).says("saved: agent").lacks("deleted");
-    crate::history::room::fsck(&new.state().join("history.git"));
+    fsck(&repository(&new));
 }
 
 #[test]
@@ -321,12 +311,8 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
     assert!(refused.to_string().starts_with("`git push` failed: "), "{refused}");
     // Of several machines with one remote each has its branch.
     push(other.history.dir(), url, Some("m/1")).unwrap();
-    let branches =
-        Command::new("git").args(["-C", url, "branch", "--format=%(refname:short)"]).output().unwrap();
-    assert_eq!(String::from_utf8(branches.stdout).unwrap(), "main\nmain-m-1\n");
-    let newest = other.history.adopt_remote(url).unwrap();
-    let point = other.history.point(&newest.to_string()).unwrap();
-    other.history.restore(&other.editor, &point, &[], false).unwrap();
+    assert_eq!(said(git_command(&remote).args(["branch", "--format=%(refname:short)"])), "main\nmain-m-1\n");
+    other.restore(&other.history.adopt_remote(url).unwrap().to_string(), &[], false);
     let now = "mine\nits own fact\n";
     assert_eq!((other.read("a.md").as_str(), other.read("mine.md").as_str()), ("theirs\n", now));
     push(other.history.dir(), url, None).unwrap();
@@ -351,8 +337,7 @@ fn without_git_or_a_remote_the_words_are_clear() {
     let failed = push(room.history.dir(), nowhere.to_str().unwrap(), None).unwrap_err().to_string();
     assert!(failed.contains("`git push` failed") || failed.contains("could not be started"), "{failed}");
 
-    let mut vault = TestVault::new("//- /a.md\nx\n");
-    vault.env("PATH", "/nonexistent");
+    let vault = TestVault::new("//- /a.md\nx\n").with_env("PATH", "/nonexistent");
     let run = vault.run(&["restore", "--from-remote", "/nowhere"]);
     run.exits(1).warns("`git` could not be started").warns("install git");
     let _ = vault.run(&["history"]).ok();

@@ -3,22 +3,10 @@
 
 use crate::history::room::{self, *};
 
-const SNAPSHOT_STEPS: [&str; 6] = [
-    "history::created",
-    "history::scanned",
-    "history::objects-written",
-    "history::logged",
-    "history::branch-set",
-    "history::branch-moved",
-];
-const RESTORE_STEPS: [&str; 6] = [
-    "history::restore-noted",
-    "history::restore-step",
-    "history::objects-written",
-    "history::logged",
-    "history::branch-moved",
-    "history::restore-committed",
-];
+const SNAPSHOT_STEPS: &str = "history::created history::scanned history::objects-written history::logged \
+    history::branch-set history::branch-moved";
+const RESTORE_STEPS: &str = "history::restore-noted history::restore-step history::objects-written \
+    history::logged history::branch-moved history::restore-committed";
 
 fn vault() -> TestVault {
     TestVault::new("//- zone: Europe/London\n//- /a.md\none\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n")
@@ -52,10 +40,9 @@ fn goes_on(vault: &TestVault) {
 
 #[test]
 fn a_snapshot_that_is_killed_at_any_step() {
-    for step in SNAPSHOT_STEPS {
+    for step in SNAPSHOT_STEPS.split(' ') {
         // A repository that is there is not created.
-        let firsts = if step == "history::created" { &[true][..] } else { &[true, false] };
-        for is_first in firsts {
+        for is_first in [true, false].into_iter().filter(|first| *first || step != "history::created") {
             let vault = vault();
             if !is_first {
                 let _ = vault.run(&["history"]).ok();
@@ -75,7 +62,7 @@ fn a_snapshot_that_is_killed_at_any_step() {
 
 #[test]
 fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
-    for step in RESTORE_STEPS {
+    for step in RESTORE_STEPS.split(' ') {
         for finish in [true, false] {
             let vault = vault();
             let _ = vault.run(&["history"]).ok();
@@ -87,13 +74,9 @@ fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
             vault.killed(&format!("{step}=return"), &["restore", "--at", "HEAD~1", "--yes"]);
             room::fsck(&repository(&vault));
             nothing_is_torn(&vault, [&old, &new], step);
-            let (args, wanted) = if finish {
-                (&["restore", "--at", "HEAD", "--yes"][..], &old)
-            } else {
-                (&["restore", "--roll-back"][..], &new)
-            };
-            let went_on = vault.run(args).ok();
-            assert_eq!(&shown(&vault), wanted, "{step}: {went_on:?}");
+            let rest = if finish { &["--at", "HEAD", "--yes"][..] } else { &["--roll-back"] };
+            let went_on = vault.run(&[&["restore"], rest].concat()).ok();
+            assert_eq!(&shown(&vault), if finish { &old } else { &new }, "{step}: {went_on:?}");
             goes_on(&vault);
         }
     }
@@ -101,11 +84,10 @@ fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
 
 #[test]
 fn a_write_that_is_killed_before_its_snapshot_is_the_agents_whatever_a_person_adds() {
-    for (step, memory) in [("vault::in-place::written", "# Memory\n\n- Anna\n"), ("vault::create::named", "")]
-    {
+    for step in ["vault::in-place::written", "vault::create::named"] {
         let vault = vault();
-        if !memory.is_empty() {
-            vault.write("MEMORY.md", memory);
+        if step.contains("in-place") {
+            vault.write("MEMORY.md", "# Memory\n\n- Anna\n");
         }
         let _ = vault.run(&["history"]).ok();
         vault.killed(&format!("{step}=panic"), &["memory", "save", "agents fact"]);
@@ -122,21 +104,15 @@ fn a_write_that_is_killed_before_its_snapshot_is_the_agents_whatever_a_person_ad
     }
 }
 
-const UNDO_STEPS: [&str; 8] = [
-    "history::undo-noted=return",
-    "history::restore-step=return",
-    "history::restore-step=1*off->return",
-    "history::objects-written=return",
-    "history::logged=return",
-    "history::branch-moved=return",
-    "history::branch-set=return",
-    "history::restore-committed=return",
-];
+const UNDO_STEPS: &str = "history::undo-noted=return history::restore-step=return \
+    history::restore-step=1*off->return history::objects-written=return history::logged=return \
+    history::branch-moved=return history::branch-set=return history::restore-committed=return";
 
 #[test]
 fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_between() {
-    for step in UNDO_STEPS {
-        for (between, next) in [(false, "undo"), (true, "undo"), (true, "restore")] {
+    for step in UNDO_STEPS.split(' ') {
+        let restore = &["restore", "--at", "HEAD", "--yes"][..];
+        for (between, next) in [(false, &["undo"][..]), (true, &["undo"]), (true, restore)] {
             let vault = vault();
             vault.write("daily/2026-11-30.md", "- Anna likes tea\n");
             let _ = vault.run(&["history"]).ok();
@@ -153,11 +129,8 @@ fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_be
                 // A snapshot takes nothing of it for a person's.
                 let _ = vault.run(&["history"]).ok();
             }
-            let went_on = match next {
-                "undo" => vault.run(&["undo"]).ok(),
-                _ => vault.run(&["restore", "--at", "HEAD", "--yes"]).ok(),
-            };
-            assert_eq!(shown(&vault), before, "{step} {between} {next}: {went_on:?}");
+            let went_on = vault.run(next).ok();
+            assert_eq!(shown(&vault), before, "{step} {between} {next:?}: {went_on:?}");
             let _ = vault.run(&["history"]).ok();
             room::fsck(&repository(&vault));
             let log = vault.run(&["history", "--json"]).ok().stdout;
@@ -169,19 +142,19 @@ fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_be
 #[test]
 fn a_person_who_writes_while_an_undo_is_killed_loses_nothing_and_it_is_whole() {
     let (day, memory) = ("daily/2026-11-30.md", "MEMORY.md");
+    let notes = [(day, "- Anna likes tea\n"), (memory, "# Memory\n\n## Friends\n\n- Bob\n")];
     for (step, mine) in [("1*off->return", memory), ("1*off->return", day), ("return", memory)] {
         let vault = vault();
-        vault.write(day, "- Anna likes tea\n");
-        vault.write(memory, "# Memory\n\n## Friends\n\n- Bob\n");
+        notes.iter().for_each(|(path, text)| vault.write(path, text));
         let _ = vault.run(&["history"]).ok();
         let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
         vault.killed(&format!("history::restore-step={step}"), &["undo"]);
         vault.write(mine, format!("mine\n{}", vault.read(mine)));
         let _ = vault.run(&["undo"]).ok();
-        let rest =
-            |path: &str, text: &str| if path == mine { format!("mine\n{text}") } else { text.to_owned() };
-        assert_eq!(vault.read(day), rest(day, "- Anna likes tea\n"), "{mine}");
-        assert_eq!(vault.read(memory), rest(memory, "# Memory\n\n## Friends\n\n- Bob\n"), "{mine}");
+        for (path, text) in notes {
+            let own = if path == mine { "mine\n" } else { "" };
+            assert_eq!(vault.read(path), format!("{own}{text}"), "{mine}");
+        }
         room::fsck(&repository(&vault));
     }
 }
@@ -196,9 +169,7 @@ fn shown(vault: &TestVault) -> BTreeMap<String, String> {
 #[test]
 fn killed_at_no_step_in_particular() {
     let vault = vault();
-    for number in 0..300 {
-        vault.write(format!("n/{number}.md"), format!("note {number}\n"));
-    }
+    (0..300).for_each(|number| vault.write(format!("n/{number}.md"), format!("note {number}\n")));
     for round in 0..8_u64 {
         vault.write("a.md", format!("round {round}\n"));
         // SIGKILL: nothing is tidied up.
@@ -242,12 +213,9 @@ fn packing_that_is_killed_loses_nothing() {
 fn an_edit_that_was_killed_is_the_agents_and_is_undone_first() {
     for step in ["vault::in-place::written", "vault::in-place::released"] {
         for first in ["undo", "history"] {
-            let vault = TestVault::new(
-                "//- now: 2026-12-01T08:00:00Z\n//- /Reminders.md\n\
-                 - [ ] date=2026-12-02 time=09:00 recur=none msg=\"one\" id=rid_AAAAAAAAAAAA\n\
-                 - [ ] date=2026-12-02 time=09:00 recur=none msg=\"two\" id=rid_BBBBBBBBBBBB\n",
-            );
-            let _ = vault.run(&["history"]).ok();
+            let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n");
+            let one = "- [ ] date=2026-12-02 time=09:00 recur=none msg=\"one\" id=rid_AAAAAAAAAAAA\n";
+            knows(&vault, "Reminders.md", one.to_owned() + &one.replace("one\"", "two\"").replace('A', "B"));
             let _ = vault.run(&["remind", "edit", "rid_AAAAAAAAAAAA", "--message", "edited"]).ok();
             let before = vault.read("Reminders.md");
             vault.killed(&format!("{step}=panic"), &["remind", "rm", "rid_BBBBBBBBBBBB"]);
@@ -261,10 +229,6 @@ fn an_edit_that_was_killed_is_the_agents_and_is_undone_first() {
     }
 }
 
-fn counts(vault: &TestVault, text: &str) -> [usize; 2] {
-    ["MEMORY.md", "daily/2026-12-01.md"].map(|note| vault.read(note).matches(text).count())
-}
-
 #[test]
 fn an_operation_of_two_notes_that_was_killed_is_undone_as_a_whole() {
     for step in ["vault::in-place::journalled", "vault::in-place::written", "vault::in-place::released"] {
@@ -272,7 +236,8 @@ fn an_operation_of_two_notes_that_was_killed_is_undone_as_a_whole() {
         let _ = vault.run(&["memory", "save", "--to", "daily", "the key is under the mat"]).ok();
         vault.killed(&format!("{step}=1*off->panic"), &["memory", "promote", "2026-12-01", "1"]);
         let _ = vault.run(&["undo"]).ok();
-        assert_eq!(counts(&vault, "under the mat"), [0, 1], "{step}");
+        let count = |note| vault.read(note).matches("under the mat").count();
+        assert_eq!((count("MEMORY.md"), count("daily/2026-12-01.md")), (0, 1), "{step}");
     }
 }
 
@@ -306,23 +271,16 @@ fn a_restore_that_was_killed_is_undone_as_a_whole_whoever_came_between() {
         "history::restore-step=1*off->return",
     ] {
         for first in [&["tick"][..], &["memory", "save", "q"], &["history"], &["undo"]] {
-            let vault = TestVault::new(
-                "//- now: 2026-12-01T08:00:00Z\n//- /x1.md\nold\n//- /x2.md\nold\n//- /x3.md\nold\n",
-            );
-            let notes = ["x1.md", "x2.md", "x3.md"];
-            let _ = vault.run(&["history"]).ok();
-            notes.iter().for_each(|note| vault.write(note, "new\nnew\n"));
-            let _ = vault.run(&["history"]).ok();
+            let (vault, notes) = (TestVault::new(""), ["x1.md", "x2.md", "x3.md"]);
+            for text in ["old\n", "new\nnew\n"] {
+                notes.iter().for_each(|note| vault.write(note, text));
+                let _ = vault.run(&["history"]).ok();
+            }
             vault.killed(step, &["restore", "--at", "HEAD~1", "-y", "x1.md", "x2.md", "x3.md"]);
             let _ = vault.run(first);
-            if first != ["undo"] {
-                let _ = vault.run(&["undo"]).ok();
-            }
-            if first.contains(&"save") {
-                let _ = vault.run(&["undo"]).ok();
-            }
-            let texts = notes.map(|note| vault.read(note));
-            assert_eq!(texts, ["new\nnew\n"; 3], "{step}, {first:?}");
+            let undos = if first == ["undo"] { 0 } else { 1 + usize::from(first.contains(&"save")) };
+            (0..undos).for_each(|_| drop(vault.run(&["undo"]).ok()));
+            assert_eq!(notes.map(|note| vault.read(note)), ["new\nnew\n"; 3], "{step}, {first:?}");
         }
     }
 }

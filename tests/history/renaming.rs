@@ -67,9 +67,7 @@ fn notes_of_one_text_are_not_each_others_names() {
 }
 
 fn life(room: &Room, path: &str) -> Vec<String> {
-    let filter = LogFilter { path: Some(path.into()), ..LogFilter::default() };
-    let records = room.history.records(&filter).unwrap();
-    records.into_iter().map(|record| record.commit.message.subject).collect()
+    room.found(&LogFilter { path: Some(path.into()), ..LogFilter::default() })
 }
 
 #[test]
@@ -119,8 +117,7 @@ fn a_restore_finds_the_note_under_its_new_name_and_doubles_nothing() {
     assert_eq!(room.read("New/four.md"), text(4));
     assert!(!room.has("Old"));
     // With `--exact` all is as it was.
-    let first = room.log().last().unwrap().commit.id.to_string();
-    let (back, gone) = restored(&room, &first, &["Old"], true);
+    let (back, gone) = restored(&room, &room.log().last().unwrap().commit.id.to_string(), &["Old"], true);
     assert!(back.len() == 40 && gone.len() == 40, "{back:?} {gone:?}");
     assert_eq!(room.files(), before);
 }

@@ -1,5 +1,7 @@
 //! Brings things back: notes, sections and single lines; and says where each line of a note comes from.
 
+use std::os::unix::fs::symlink;
+
 use crate::history::room::*;
 use vault_agent::history::{BlameBound, HistoryError, LineTarget, LineWriter};
 use vault_agent::vault::Origin;
@@ -61,8 +63,7 @@ fn what_a_restore_missed_is_brought_back_by_the_next() {
     assert!(first.skipped[0].reason.contains("`n/d` is no folder"), "{:?}", first.skipped);
     assert_eq!(room.read("n/d"), "obstacle\n");
     contains_all(&room.subjects()[0], &["restore: restored: 1 of 2 files as of "]);
-    let last = room.history.newest().unwrap().message.notes().collect::<Vec<_>>();
-    assert_eq!(last, ["n/x.md"]);
+    assert_eq!(room.history.newest().unwrap().message.notes().collect::<Vec<_>>(), ["n/x.md"]);
     std::fs::remove_file(room.root().join("n/d")).unwrap();
     assert_eq!(restore().restored, ["n/d/b.md"]);
     assert_eq!(room.read("n/d/b.md"), "bee\n");
@@ -91,7 +92,6 @@ fn a_note_that_is_another_by_now_is_not_replaced() {
 
 #[test]
 fn links_modes_and_files_in_each_others_places_come_back() {
-    use std::os::unix::fs::symlink;
     let room = Room::new();
     room.write("run.md", "x");
     set_mode(room.root().join("run.md"), 0o755);
@@ -103,12 +103,10 @@ fn links_modes_and_files_in_each_others_places_come_back() {
     room.write("link.md", "a file now");
     room.remove("was.md");
     room.save("was.md/inside.md", "a folder now");
-    let point = room.history.point("HEAD~1").unwrap();
-    let loose = room.history.restore(&room.editor, &point, &[], false).unwrap();
-    assert_eq!(loose.skipped.len(), 1, "{loose:?}");
-    assert!(loose.skipped[0].reason.contains("is a folder"));
-    let exact = room.history.restore(&room.editor, &point, &[], true).unwrap();
-    assert!(exact.skipped.is_empty(), "{exact:?}");
+    let first = room.history.point("HEAD~1").unwrap().id.to_string();
+    let [loose, exact] = [false, true].map(|exact| room.restore(&first, &[], exact).skipped);
+    assert!(loose.len() == 1 && loose[0].reason.contains("is a folder"), "{loose:?}");
+    assert!(exact.is_empty(), "{exact:?}");
     assert_eq!(room.files(), before);
     assert_eq!(mode(room.root().join("run.md")), 0o755);
     room.fsck();
@@ -117,12 +115,12 @@ fn links_modes_and_files_in_each_others_places_come_back() {
 #[test]
 fn what_a_fetched_history_would_write_into_the_persons_own_git_or_out_of_the_vault_is_left() {
     let room = Room::of(&[("proj/deep/n.md", "a note\n"), ("a.md", "x\n")]);
-    std::os::unix::fs::symlink("../../a.md", room.root().join("proj/deep/l.md")).unwrap();
+    symlink("../../a.md", room.path("proj/deep/l.md")).unwrap();
     room.snapshot();
     std::fs::rename(room.root().join("proj"), room.dir().join("proj")).unwrap();
     std::fs::remove_dir_all(room.dir().join("proj/deep")).unwrap();
     std::fs::create_dir_all(room.dir().join("proj/deep/n.md")).unwrap();
-    std::os::unix::fs::symlink(room.dir().join("proj"), room.root().join("proj")).unwrap();
+    symlink(room.dir().join("proj"), room.path("proj")).unwrap();
     let report = room.restore("HEAD", &["proj/deep/n.md", "proj/deep/l.md"], false);
     assert!(report.skipped.iter().all(|it| it.reason.contains("out of the vault")), "{report:?}");
     assert_eq!(report.skipped.len(), 2);
@@ -153,7 +151,7 @@ fn a_restore_that_a_full_disk_stopped_is_not_forgotten_by_the_next() {
     let room = Room::of(&[("a.md", "a\n"), ("b.md", "b\n")]);
     room.remove("a.md");
     room.save("b.md", "new\n");
-    let edits = room.dir().join("state/edits");
+    let edits = room.state().join("edits");
     std::fs::write(&edits, "").unwrap();
     assert_eq!(room.restore("HEAD~1", &["a.md"], false).restored, [""; 0]);
     let point = room.history.point("HEAD~1").unwrap();
@@ -243,17 +241,14 @@ fn each_line_has_its_writer_turn_and_time() {
 #[test]
 fn a_bound_ends_the_look_back_and_says_so() {
     let room = Room::new();
-    let mut text = String::new();
-    for count in 0..12 {
-        text.push_str(&format!("line {count}\n"));
-        room.save("a.md", &text);
+    for count in 1..=12 {
+        room.save("a.md", (0..count).map(|line| format!("line {line}\n")).collect::<String>());
     }
     let bound = BlameBound { snapshots: 3, ..BlameBound::default() };
     let blame = room.history.blame(&note("a.md"), None, bound).unwrap();
     assert!(!blame.complete);
     let known: Vec<bool> = blame.lines.iter().map(|line| line.origin.is_some()).collect();
-    assert_eq!(known.iter().filter(|known| **known).count(), 3);
-    assert!(known[9..].iter().all(|known| *known));
+    assert_eq!(known, [[false; 9].as_slice(), &[true; 3]].concat());
     assert!(room.history.blame(&note("none.md"), None, bound).is_err());
     // A note of thousands of lines with few bytes to spend is no reason to hang.
     let tight = BlameBound { bytes: 10, ..BlameBound::default() };
@@ -264,8 +259,7 @@ fn a_bound_ends_the_look_back_and_says_so() {
 fn a_section_comes_back_and_what_stands_beside_it_stays() {
     let room = Room::of(&[("a.md", "# N\n## A\none\ntwo\n## B\nthree\n")]);
     room.save("a.md", "# N\nnew\n## A\nspoilt\n## B\nthree, and more\n");
-    let target = LineTarget::Section("A".to_owned());
-    let plan = room.history.plan_part(&note("a.md"), &target, None).unwrap();
+    let plan = room.history.plan_part(&note("a.md"), &section("A"), None).unwrap();
     assert!(!plan.is_unchanged());
     // Somebody types between the plan and its carrying out.
     room.write("a.md", "# N\nnew\n## A\nspoilt\n## B\nthree, and more\nand more\n");
@@ -273,11 +267,9 @@ fn a_section_comes_back_and_what_stands_beside_it_stays() {
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\none\ntwo\n## B\nthree, and more\nand more\n");
     assert_eq!(room.subjects()[0], "restore: restored: a section of a.md");
     // It is undone as any other write.
-    let undo = room.plan_undo(vault_agent::history::UndoSelection::Last(1));
-    room.undo(&undo);
+    room.undo(&room.plan_undo(1));
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\nspoilt\n## B\nthree, and more\nand more\n");
-    let missing = LineTarget::Section("Z".to_owned());
-    let error = room.history.plan_part(&note("a.md"), &missing, None).unwrap_err().to_string();
+    let error = room.history.plan_part(&note("a.md"), &section("Z"), None).unwrap_err().to_string();
     assert!(error.contains("no section `Z`"), "{error}");
     room.fsck();
 }
@@ -303,16 +295,13 @@ fn a_deleted_part_comes_back_with_the_blank_lines_that_it_had() {
         let room = Room::of(&[("a.md", &text)]);
         let point = room.history.newest().unwrap();
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let numbers = (0..lines.len()).filter(|at| !lines[*at].trim().is_empty());
-        let mut parts: Vec<_> = numbers
-            .map(|at| {
-                let more = lines[at + 1..].iter().take_while(|line| line.starts_with("  ")).count();
-                (LineTarget::Number(at + 1), at..at + 1 + more)
-            })
-            .collect();
+        let numbers = (0..lines.len()).filter(|at| !lines[*at].trim().is_empty()).map(|at| {
+            let more = lines[at + 1..].iter().take_while(|line| line.starts_with("  ")).count();
+            (LineTarget::Number(at + 1), at..at + 1 + more)
+        });
         let sections = vault_agent::history::sections(text.as_bytes()).into_iter();
-        parts.extend(sections.map(|one| (LineTarget::Section(one.heading), one.lines)));
-        for (target, part) in parts {
+        let sections = sections.map(|one| (LineTarget::Section(one.heading), one.lines));
+        for (target, part) in numbers.chain(sections) {
             let core = part.start..part.end - lines[part.clone()].iter().rev().take_while(is_blank).count();
             let above = lines[..core.start].iter().rev().take_while(is_blank).count();
             let below = lines[core.end..].iter().take_while(is_blank).count();

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 pub use crate::support::prelude::*;
-use vault_agent::history::{
-    CommitRecord, History, RestoreReport, SnapshotResult, UndoPlan, UndoReport, UndoSelection,
-};
+use vault_agent::history::{CommitRecord, History, RestoreReport, SnapshotResult};
 pub use vault_agent::history::{Deletions, LogFilter};
+use vault_agent::history::{UndoPlan, UndoReport, UndoSelection};
 
 pub struct Room {
     folder: Folder,
@@ -32,21 +31,20 @@ impl Room {
     }
 
     pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let folder = Folder::new(&[]);
         let mut settings = Settings::default();
         change(&mut settings);
-        let now: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
-        let clock = Arc::new(ManualClock::new(now));
-        let (history, editor) = open(folder.dir(), &settings, &clock);
-        Self { folder, clock, settings, history, editor }
+        Self::on(Folder::new(&[]), settings, "2026-12-01T09:30:00Z")
     }
 
     /// A room that another process has made and will remove.
     pub fn at(path: &Path) -> Self {
-        let settings = Settings::default();
-        let clock = Arc::new(ManualClock::new("2026-12-02T09:30:00Z".parse().unwrap()));
-        let (history, editor) = open(path, &settings, &clock);
-        Self { folder: Folder::Others(path.to_owned()), clock, settings, history, editor }
+        Self::on(Folder::Others(path.to_owned()), Settings::default(), "2026-12-02T09:30:00Z")
+    }
+
+    fn on(folder: Folder, settings: Settings, now: &str) -> Self {
+        let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
+        let (history, editor) = open(folder.dir(), &settings, &clock);
+        Self { folder, clock, settings, history, editor }
     }
 
     /// As a new process would: everything opened anew.
@@ -85,8 +83,7 @@ impl Room {
 
     pub fn snapshot_of(&self, paths: &[&str]) -> SnapshotResult {
         self.tick();
-        let paths: BTreeSet<NotePath> = paths.iter().map(|path| note(path)).collect();
-        self.history.snapshot_paths(&paths, Deletions::Hold).unwrap()
+        self.history.snapshot_paths(&paths.iter().map(|path| note(path)).collect(), Deletions::Hold).unwrap()
     }
 
     /// Notes of these numbers in a folder, each with its text.
@@ -121,11 +118,15 @@ impl Room {
         self.history.records(&LogFilter::default()).unwrap()
     }
 
+    /// The subjects of what a filter finds, the newest first.
+    pub fn found(&self, filter: &LogFilter) -> Vec<String> {
+        let records = self.history.records(filter).unwrap().into_iter();
+        records.map(|record| record.commit.message.subject).collect()
+    }
+
     pub fn subjects(&self) -> Vec<String> {
-        let line = |record: &CommitRecord| {
-            format!("{}: {}", record.commit.message.actor(), record.commit.message.subject)
-        };
-        self.log().iter().map(line).collect()
+        let messages = self.log().into_iter().map(|record| record.commit.message);
+        messages.map(|message| format!("{}: {}", message.actor(), message.subject)).collect()
     }
 
     /// Every regular file and link below the vault, with content.
@@ -138,13 +139,8 @@ impl Room {
     /// What a snapshot holds, by plain git's own reading.
     pub fn git_tree(&self, revision: &str) -> BTreeMap<String, String> {
         let out = self.git(&["ls-tree", "-r", "-z", "--full-tree", revision]);
-        out.split('\0')
-            .filter(|line| !line.is_empty())
-            .map(|line| {
-                let (meta, path) = line.split_once('\t').unwrap();
-                (path.to_owned(), meta.to_owned())
-            })
-            .collect()
+        let lines = out.split_terminator('\0').map(|line| line.split_once('\t').unwrap());
+        lines.map(|(meta, path)| (path.to_owned(), meta.to_owned())).collect()
     }
 
     /// The paths that the newest snapshot holds.
@@ -214,6 +210,12 @@ fn collect(dir: &Path, root: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
+/// Writes a note, and takes it into the history.
+pub fn knows(vault: &TestVault, note: &str, text: impl AsRef<[u8]>) {
+    vault.write(note, text);
+    let _ = vault.run(&["history"]).ok();
+}
+
 /// Where a vault's history lies.
 pub fn repository(vault: &TestVault) -> PathBuf {
     vault.state().join("history.git")
@@ -236,8 +238,8 @@ pub fn said(command: &mut Command) -> String {
 
 /// Git's own strictest opinion.
 pub fn fsck(dir: &Path) {
-    let output =
-        git_command(dir).args(["fsck", "--strict", "--full", "--no-dangling"]).output().expect("git");
+    let mut git = git_command(dir);
+    let output = git.args(["fsck", "--strict", "--full", "--no-dangling"]).output().expect("git");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("error"), "git fsck: {said}");
 }

@@ -12,8 +12,7 @@ fn counts(snapshot: &SnapshotResult) -> (usize, usize, usize) {
 fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {
     let room = Room::new();
     room.write("a.md", "one\n");
-    room.write("sub/deep/b.md", "two\n");
-    room.write("image.png", "no");
+    ["sub/deep/b.md", "image.png"].iter().for_each(|path| room.write(path, "two\n"));
     assert_eq!(counts(&room.snapshot()), (2, 0, 0));
     assert!(room.snapshot().commits.is_empty());
     room.write("a.md", "one!\n");
@@ -74,8 +73,7 @@ fn a_change_within_the_same_tick_of_the_clock_is_seen() {
     for age in [0, 3_600] {
         let room = Room::of(&[("a.md", "one\n")]);
         let path = room.root().join("a.md");
-        let then =
-            std::fs::metadata(&path).unwrap().modified().unwrap() - std::time::Duration::from_secs(age);
+        let then = fs::metadata(&path).unwrap().modified().unwrap() - Duration::from_secs(age);
         for text in ["one\n", "two\n"] {
             std::fs::write(&path, text).unwrap();
             std::fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
@@ -91,18 +89,15 @@ fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_p
     never.split(' ').for_each(|path| room.write(path, "no"));
     // A submodule is a folder with a `.git` file; a nested vault has its own `.obsidian`.
     room.write("module/.git", "gitdir: ../.git/modules/module\n");
-    room.write("module/note.md", "yes");
-    room.write("sub/note.md", "yes");
-    room.write("nested/.obsidian/app.json", "{}");
-    room.write("nested/note.md", "yes");
+    let kept = "module/note.md nested/.obsidian/app.json nested/note.md sub/note.md";
+    kept.split(' ').for_each(|path| room.write(path, "yes"));
     room.write(".gitignore", "*.md\n");
     room.write(".gitattributes", "* text eol=crlf\n");
     room.save("crlf.md", "a\r\nb\n");
     assert_eq!(room.kept(), ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
     let blob = room.history.read_at(&room.history.newest().unwrap(), "crlf.md").unwrap().unwrap();
     assert_eq!(blob, b"a\r\nb\n");
-    let own = std::fs::read_dir(room.root().join(".git")).unwrap().count();
-    assert_eq!(own, 1, "the vault's own .git is untouched");
+    assert_eq!(names_in(room.path(".git")), ["config.md"], "the vault's own .git is untouched");
     let config = std::fs::read_to_string(room.history.dir().join("config")).unwrap();
     assert!(config.contains("fsyncObjectFiles") && !config.contains("user"), "{config}");
     assert!(!room.history.dir().join("index").exists());
@@ -120,14 +115,10 @@ fn what_is_left_out_is_listed_with_the_reason() {
     room.write(".gitmodules", "x");
     room.save(".cloud.md.icloud", "");
     let left = room.history.left_out().unwrap().into_iter().map(|it| format!("{}: {}", it.path, it.reason));
-    assert_eq!(
-        left.collect::<Vec<_>>(),
-        [
-            "cloud.md: in the cloud, not on this disk",
-            ".gitmodules: git reserves this name",
-            "large.md: 13 bytes; `[history] max_file_bytes` is 10",
-        ]
-    );
+    let (cloud, reserved) =
+        ("cloud.md: in the cloud, not on this disk", ".gitmodules: git reserves this name");
+    let large = "large.md: 13 bytes; `[history] max_file_bytes` is 10";
+    assert_eq!(left.collect::<Vec<_>>(), [cloud, reserved, large]);
     assert_eq!(room.kept(), ["small.md"]);
     room.fsck();
 }
@@ -248,11 +239,7 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
     room.write("Reminders.md", format!("{}\n", line.replace("09:30", "10:00")));
     room.save("sub/b.md", "x");
     room.agent_appends("other.md", "else");
-    let subjects = |filter: LogFilter| {
-        let records = room.history.records(&filter).unwrap();
-        records.into_iter().map(|record| record.commit.message.subject).collect::<Vec<_>>()
-    };
-    let filter = LogFilter::default;
+    let (subjects, filter) = (|filter| room.found(&filter), LogFilter::default);
     assert_eq!(subjects(LogFilter { path: Some("sub".into()), ..filter() }).len(), 3);
     assert_eq!(subjects(LogFilter { path: Some("sub/a.md".into()), ..filter() }).len(), 2);
     let mcp = subjects(LogFilter { actor: Some("mcp".into()), ..filter() });
@@ -270,11 +257,7 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
 #[test]
 fn a_snapshot_whose_last_steps_a_power_cut_took_is_finished() {
     // The list's last line was on disk before the branch moved; the branch itself may be old, empty or gone.
-    let cuts: [fn(&Path, &str); 3] = [
-        |branch, before| std::fs::write(branch, format!("{before}\n")).unwrap(),
-        |branch, _| std::fs::write(branch, "").unwrap(),
-        |branch, _| std::fs::write(branch, [0; 41]).unwrap(),
-    ];
+    let cuts: [fn(&str) -> String; 3] = [|id| format!("{id}\n"), |_| String::new(), |_| "\0".repeat(41)];
     for cut in cuts {
         let mut room = Room::of(&[("a.md", "one\n")]);
         room.save("a.md", "two\n");
@@ -286,7 +269,7 @@ fn a_snapshot_whose_last_steps_a_power_cut_took_is_finished() {
         let (lines, last) = lines.trim_end().rsplit_once('\n').unwrap();
         assert!(lines.rsplit('\n').next().unwrap().contains(" next ") && last.contains(" kept "));
         std::fs::write(&list, format!("{lines}\n{}", &last[..last.len() / 2])).unwrap();
-        cut(&branch, before.trim_end());
+        std::fs::write(&branch, cut(before.trim_end())).unwrap();
         room.reopen();
         room.fsck();
         let kept = ["mcp: saved: agent", "human: changed a.md", "human: first snapshot: 1 file"];
@@ -311,8 +294,7 @@ fn an_object_that_a_power_cut_tore_is_written_anew() {
             .map(|(name, id)| [format!("100644 {name}\0").as_bytes(), id.as_bytes()].concat());
         let tree = git2::Oid::hash_object(git2::ObjectType::Tree, &entries.concat()).unwrap();
         for id in [blob.to_string(), tree.to_string()] {
-            std::fs::create_dir_all(dir.join("objects").join(&id[..2])).unwrap();
-            std::fs::write(dir.join("objects").join(&id[..2]).join(&id[2..]), torn).unwrap();
+            room.write(dir.join("objects").join(&id[..2]).join(&id[2..]), torn);
         }
         room.reopen();
         assert_eq!(room.snapshot().added, 1);

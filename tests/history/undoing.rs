@@ -46,9 +46,7 @@ fn a_write_that_people_changed_since_is_shown_and_left_and_the_others_go() {
 #[test]
 fn a_newer_write_that_stays_does_not_hold_up_an_older_one_of_the_same_note() {
     let room = Room::of(&[("a.md", "mine\n\n\n")]);
-    for line in ["one", "two", "three"] {
-        room.agent_appends("a.md", line);
-    }
+    ["one", "two", "three"].iter().for_each(|line| room.agent_appends("a.md", line));
     room.write("a.md", "mine\n\n\none\ntwo\nthree, as I say it\n");
     let plan = room.plan_undo(3);
     assert_eq!((plan.writes.len(), plan.conflicts.len()), (2, 1));
@@ -100,8 +98,7 @@ fn the_undo_of_a_restore_brings_back_the_right_to_execute() {
         room.write("skills/s/run.sh", other);
         set_mode(&script, 0o755);
         room.snapshot();
-        let first = room.log().last().unwrap().commit.id.to_string();
-        room.restore(&first, &[], false);
+        room.restore(&room.log().last().unwrap().commit.id.to_string(), &[], false);
         assert_eq!(now(), ("old\n".to_owned(), 0o644));
         room.undo(&room.plan_undo(1));
         assert_eq!(now(), (other.to_owned(), 0o755));
@@ -145,8 +142,7 @@ fn an_operation_stays_as_a_whole_where_one_of_its_notes_is_in_no_snapshot() {
     let plan = room.plan_undo(4);
     assert_eq!((plan.writes.len(), plan.conflicts.len()), (1, 3));
     let messages = room.git(&["log", "--format=%B"]);
-    let left_out = "moved large.md\n\nActor: cli\nOperation: large.md\nLeft-Out";
-    contains_none(messages, &[left_out, "newer"]);
+    contains_none(messages, &["moved large.md\n\nActor: cli\nOperation: large.md\nLeft-Out", "newer"]);
     room.fsck();
 }
 
@@ -167,9 +163,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     assert_eq!(room.log()[0].changes.len(), 2);
     assert_eq!(room.read("a.md"), "mine\none in a.md\n");
     assert!(!room.has("new/c.md"));
-    let left: Vec<_> =
-        std::fs::read_dir(room.root().join("new")).unwrap().map(|it| it.unwrap().file_name()).collect();
-    assert!(left.is_empty(), "nothing is left of the text that was undone: {left:?}");
+    assert_eq!(names_in(room.path("new")), [""; 0], "nothing is left of the text that was undone");
     assert!(room.snapshot().commits.is_empty());
     let again = room.history.plan_undo(UndoSelection::Snapshot(id)).unwrap_err().to_string();
     assert!(again.contains("undone already"), "{again}");
@@ -187,7 +181,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
 #[test]
 fn a_turn_is_taken_back_by_its_id() {
     let room = Room::of(&[("a.md", "mine\n")]);
-    let writes = [
+    for (turn, path) in [
         ("01ABC call 1", "a.md"),
         ("01XYZ", "a.md"),
         ("01ABC call 12", "b.md"),
@@ -195,8 +189,7 @@ fn a_turn_is_taken_back_by_its_id() {
         // By a brain that the turn asked.
         ("asked-01ABC call 0", "d.md"),
         ("asked-01ABCD call 0", "c.md"),
-    ];
-    for (turn, path) in writes {
+    ] {
         let origin = Origin::new(Actor::Assistant).conversation(format!("turn {turn}"));
         room.appends(path, &format!("by {turn}"), &origin.why(format!("saved by {turn}")));
     }

@@ -4,13 +4,10 @@ use crate::history::room::{self, *};
 
 /// A vault with five snapshots of three notes.
 fn vault() -> TestVault {
-    let vault =
-        TestVault::new("//- zone: Europe/London\n//- /a.md\none\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n");
-    for text in ["1", "2", "3", "4"] {
-        let _ = vault.run(&["history"]).ok();
-        vault.write("a.md", format!("text {text}\n"));
+    let vault = TestVault::new("//- zone: Europe/London\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n");
+    for text in ["one", "text 1", "text 2", "text 3", "text 4"] {
+        knows(&vault, "a.md", format!("{text}\n"));
     }
-    let _ = vault.run(&["history"]).ok();
     let _ = vault.run(&["history", "verify"]).ok();
     vault
 }
@@ -32,8 +29,8 @@ fn remove(vault: &TestVault, revision: &str) {
 /// All objects in one pack.
 fn pack(vault: &TestVault) -> PathBuf {
     git(vault, &["gc", "--quiet"]);
-    let packs = std::fs::read_dir(repository(vault).join("objects/pack")).unwrap();
-    packs.map(|file| file.unwrap().path()).find(|path| path.extension().unwrap() == "pack").unwrap()
+    let packs = files_below(&repository(vault).join("objects/pack"));
+    packs.into_iter().find(|path| path.extension().unwrap() == "pack").unwrap()
 }
 
 fn damage(path: &Path) {
@@ -98,8 +95,7 @@ const REWRITTEN: &[Tampering] = &[
     }),
     ("a snapshot in the middle dropped", |vault| set_main(vault, &replay(vault, 2, "main~3"))),
     ("a snapshot in the middle relabelled as the agent's", |vault| {
-        let other =
-            commit(vault, "main~2", "saved: a memory\n\nActor: mcp\nNote: a.md", DATE, Some("main~3"));
+        let other = commit(vault, "main~2", "saved: it\n\nActor: mcp\nNote: a.md", DATE, Some("main~3"));
         set_main(vault, &replay(vault, 2, &other));
     }),
     ("the first snapshot relabelled", |vault| {
@@ -115,8 +111,7 @@ const REWRITTEN: &[Tampering] = &[
     ("a line cut out of the list of snapshots", |vault| {
         let log = vault.state().join("history.log");
         let text = std::fs::read_to_string(&log).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        std::fs::write(&log, [&lines[..1], &lines[2..]].concat().join("\n") + "\n").unwrap();
+        std::fs::write(&log, text.replacen(&format!("{}\n", text.lines().nth(1).unwrap()), "", 1)).unwrap();
     }),
     ("rewound, and everything collected", |vault| {
         set_main(vault, "main~2");
@@ -148,8 +143,7 @@ const MISSING: &[Tampering] = &[
     ("an old snapshot deleted", |vault| remove(vault, "main~2")),
     ("a pack swapped with another history's", |vault| {
         let other = self::vault();
-        other.write("a.md", "another one's");
-        let _ = other.run(&["history"]).ok();
+        knows(&other, "a.md", "another one's");
         overwrite(&pack(vault), std::fs::read(pack(&other)).unwrap());
     }),
 ];
@@ -158,8 +152,7 @@ const DAMAGED: &[Tampering] = &[
     ("a text damaged", |vault| damage(&object(vault, "main~1:a.md"))),
     ("a text emptied", |vault| overwrite(&object(vault, "main~1:a.md"), "")),
     ("a text in another one's place", |vault| {
-        let other = std::fs::read(object(vault, "main:c.md")).unwrap();
-        overwrite(&object(vault, "main~1:a.md"), other);
+        overwrite(&object(vault, "main~1:a.md"), std::fs::read(object(vault, "main:c.md")).unwrap());
     }),
     ("a pack damaged", |vault| damage(&pack(vault))),
 ];
@@ -188,8 +181,7 @@ fn every_tampering_is_seen() {
             let found = verified(&vault);
             assert!(found.iter().any(|found| found == kind), "{name}: {found:?}");
             let audit = vault.run(&["audit", "--json"]).exits(1).json();
-            let verified = vault.run(&["history", "verify", "--json"]).json();
-            assert_eq!(audit["flaws"], verified["flaws"], "{name}");
+            assert_eq!(audit["flaws"], vault.run(&["history", "verify", "--json"]).json()["flaws"], "{name}");
             // A text that is there and damaged is only found by reading it, a line by going through the list.
             if kind != "damaged" && !name.contains("line cut") {
                 let said = doctor(&vault);
@@ -222,8 +214,7 @@ fn what_was_rewritten_stays_said_until_a_person_takes_it() {
 fn an_older_vault_has_no_list_and_gets_one() {
     let vault = vault();
     std::fs::remove_file(vault.state().join("history.log")).unwrap();
-    vault.write("a.md", "more");
-    let _ = vault.run(&["history"]).ok();
+    knows(&vault, "a.md", "more");
     for look in [&["history", "verify"][..], &["audit"]] {
         vault.run(look).ok().warns("the list of snapshots begins on");
     }
@@ -262,8 +253,7 @@ fn locks_that_a_killed_process_left_stop_nobody() {
         vault.write("a.md", format!("while {lock} was there\n"));
         assert!(doctor(&vault).starts_with("ok "), "{lock}");
         std::fs::write(repository(&vault).join(lock), "").unwrap();
-        let run = vault.run(&["memory", "save", &format!("a fact saved beside {lock}")]).ok();
-        assert!(!run.stderr.contains("not recorded"), "{lock}: {run:?}");
+        vault.run(&["memory", "save", &format!("a fact saved beside {lock}")]).ok().warns_not("not recorded");
         let _ = vault.run(&["history"]).ok();
         assert_eq!(git(&vault, &["show", "main:a.md"]), format!("while {lock} was there"));
         assert!(!repository(&vault).join(lock).exists(), "{lock}");
@@ -326,7 +316,6 @@ fn a_history_that_was_deleted_begins_anew_and_says_so() {
     assert!(doctor(&vault).starts_with("ok "));
     // Only what names the branch: the objects are there.
     std::fs::remove_file(repository(&vault).join("HEAD")).unwrap();
-    vault.write("a.md", "and on");
-    let _ = vault.run(&["history"]).ok();
+    knows(&vault, "a.md", "and on");
     assert_eq!(verified(&vault), Vec::<String>::new());
 }
