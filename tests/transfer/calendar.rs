@@ -2,25 +2,23 @@
 //! compared with the scheduler's own occurrences.
 
 use crate::support::prelude::*;
-use calcard::icalendar::{
-    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarProperty, ICalendarValue,
-};
+use calcard::icalendar::{ICalendar, ICalendarComponent, ICalendarComponentType};
+use calcard::icalendar::{ICalendarProperty, ICalendarValue};
 use chrono::NaiveDateTime;
 use jiff::civil::{Date, DateTime, Time};
 use proptest::prelude::*;
 use vault_agent::format::reminder::{Recur, Reminder};
-use vault_agent::schedule::{self};
+use vault_agent::schedule::{Occurrence, occurrences};
 use vault_agent::transfer::{VaultContents, calendar::calendar};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
 /// The calendar of a vault with that note of reminders.
 fn exported(zone: &Zone, reminders: &str) -> String {
-    let temp = tempfile::tempdir().unwrap();
-    std::fs::write(temp.path().join("Reminders.md"), reminders).unwrap();
-    let vault = Vault::open(temp.path()).unwrap();
-    let contents = VaultContents::read(&vault, &Settings::default(), zone).unwrap();
-    calendar(&contents, NOW.parse().unwrap())
+    let folder = Folder::new(&[]);
+    folder.write("Reminders.md", reminders);
+    let vault = Vault::open(&folder.root()).unwrap();
+    calendar(&VaultContents::read(&vault, &Settings::default(), zone).unwrap(), NOW.parse().unwrap())
 }
 
 fn parsed(text: &str) -> ICalendar {
@@ -46,8 +44,7 @@ fn expanded(calendar: &ICalendar, limit: usize) -> HashMap<String, Vec<NaiveDate
 }
 
 fn text_of(event: &ICalendarComponent, name: &ICalendarProperty) -> String {
-    let entry = event.entries.iter().find(|entry| entry.name == *name).unwrap();
-    match &entry.values[..] {
+    match &event.entries.iter().find(|entry| entry.name == *name).unwrap().values[..] {
         [ICalendarValue::Text(text)] => text.clone(),
         other => panic!("{name:?}: {other:?}"),
     }
@@ -90,8 +87,7 @@ fn offset_by_rules(rules: &[(NaiveDateTime, String)], local: NaiveDateTime) -> &
 /// What each observance of a calendar says: when it begins, and the offset from then on.
 fn rules(text: &str) -> Vec<(NaiveDateTime, String)> {
     let unfolded = text.replace("\r\n ", "");
-    let mut rules = Vec::new();
-    let mut starts: Vec<NaiveDateTime> = Vec::new();
+    let (mut rules, mut starts) = (Vec::new(), Vec::<NaiveDateTime>::new());
     for line in unfolded.lines().take_while(|line| *line != "END:VTIMEZONE") {
         let at = |text: &str| NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").unwrap();
         match line.split_once(':').unwrap() {
@@ -111,25 +107,20 @@ fn any_zone() -> impl Strategy<Value = Zone> {
     prop::sample::select(names).prop_map(|name| Zone::get(&name).unwrap())
 }
 
+fn reminder(date: Date, time: Time, recur: Recur, day: Option<i8>, msg: &str) -> Reminder {
+    Reminder { date, time, recur, day, msg: msg.to_owned(), id: None, block_id: None }
+}
+
 fn any_reminder() -> impl Strategy<Value = Reminder> {
     let recur = prop::sample::select(vec![Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly]);
     let date =
         (2020..=2040_i16, 1..=12_i8, prop_oneof![27..=31_i8, 1..=31_i8]).prop_map(|(year, month, day)| {
-            let first = Date::new(year, month, 1).unwrap();
-            Date::new(year, month, day.min(first.days_in_month())).unwrap()
+            Date::new(year, month, day.min(Date::new(year, month, 1).unwrap().days_in_month())).unwrap()
         });
-    let time = (prop_oneof![0..=3_i8, 0..=23_i8], 0..=59_i8);
-    (date, time, recur, prop::option::of(29..=31_i8)).prop_map(|(date, (hour, minute), recur, day)| {
-        Reminder {
-            date,
-            time: Time::new(hour, minute, 0, 0).unwrap(),
-            recur,
-            day,
-            msg: String::new(),
-            id: None,
-            block_id: None,
-        }
-    })
+    let time = (prop_oneof![0..=3_i8, 0..=23_i8], 0..=59_i8)
+        .prop_map(|(hour, minute)| Time::new(hour, minute, 0, 0).unwrap());
+    (date, time, recur, prop::option::of(29..=31_i8))
+        .prop_map(|(date, time, recur, day)| reminder(date, time, recur, day, ""))
 }
 
 proptest! {
@@ -141,23 +132,19 @@ proptest! {
         mut reminders in proptest::collection::vec(any_reminder(), 40),
     ) {
         const COUNT: usize = 30;
-        let mut note = String::new();
-        for (place, reminder) in reminders.iter_mut().enumerate() {
-            reminder.msg = format!("number {place}");
-            note.push_str(&format!("{}\n", reminder.to_line()));
-        }
+        reminders.iter_mut().enumerate().for_each(|(place, reminder)| reminder.msg = format!("number {place}"));
+        let note: String = reminders.iter().map(|reminder| reminder.to_line() + "\n").collect();
         // As local times: what they mean as instants is the next property's concern.
         let text = exported(&zone, &note).replace(&format!(";TZID={}", zone.name()), "");
         let found = expanded(&parsed(&text), COUNT);
         prop_assert_eq!(found.len(), reminders.len());
         for reminder in &reminders {
             // What comes once is written at the time that it really comes, should the clocks skip its own.
-            let local = |one: schedule::Occurrence| match reminder.recur {
+            let local = |one: Occurrence| match reminder.recur {
                 Recur::None => zone.tz().to_datetime(one.at),
                 _ => one.local,
             };
-            let ours: Vec<NaiveDateTime> =
-                schedule::occurrences(&zone, reminder).take(COUNT).map(|one| naive(local(one))).collect();
+            let ours: Vec<_> = occurrences(&zone, reminder).take(COUNT).map(|it| naive(local(it))).collect();
             prop_assert_eq!(&found[&reminder.msg], &ours, "{} in {}", reminder.to_line(), zone);
         }
     }
@@ -182,7 +169,7 @@ proptest! {
 
     #[test]
     fn any_message_is_read_back(msg in "[^\\p{Cc}]{1,200}") {
-        let reminder = Reminder { date: Date::new(2026, 12, 31).unwrap(), time: Time::midnight(), recur: Recur::None, day: None, msg, id: None, block_id: None };
+        let reminder = reminder(Date::new(2026, 12, 31).unwrap(), Time::midnight(), Recur::None, None, &msg);
         let text = exported(&Zone::get("UTC").unwrap(), &format!("{}\n", reminder.to_line()));
         prop_assume!(text.contains("BEGIN:VEVENT"));
         let calendar = parsed(&text);

@@ -91,9 +91,8 @@ fn a_basic_memory_project_comes_in() {
 
 #[test]
 fn another_vault_of_this_program_is_no_openclaw_workspace() {
-    let files =
-        [("vault-agent.toml", "timezone = \"UTC\"\n"), ("MEMORY.md", "# Memory\n"), ("Tea.md", "Green.\n")];
-    let (vault, _, root) = set_up("", &files);
+    let settings = ("vault-agent.toml", "timezone = \"UTC\"\n");
+    let (vault, _, root) = set_up("", &[settings, ("MEMORY.md", "# Memory\n"), ("Tea.md", "Green.\n")]);
     let _ = vault.run(&["import", &root]).ok().warns_not("OpenClaw").says("Tea.md");
 }
 
@@ -126,8 +125,8 @@ fn what_openclaw_is_and_does_has_a_place_or_is_named() {
     std::fs::write(root.join("SOUL.md"), "You are a parrot.\n").unwrap();
     let again = vault.run(&["import", &shown, "--from", "openclaw"]).ok();
     again.warns("SOUL.md: a note with other words is there already");
-    let empty = [("MEMORY.md", "- x\n"), ("HEARTBEAT.md", "# Nothing yet\n\n<!-- add tasks -->\n")];
-    let (vault, _, shown) = set_up("", &empty);
+    let empty = ("HEARTBEAT.md", "# Nothing yet\n\n<!-- add tasks -->\n");
+    let (vault, _, shown) = set_up("", &[("MEMORY.md", "- x\n"), empty]);
     let _ = vault.run(&["import", &shown]).ok();
     assert!(!vault.has("routines/heartbeat.md"));
 }
@@ -149,7 +148,7 @@ fn the_graph_of_the_mcp_reference_server_comes_in() {
     let anna = "## Anna\n- Type: person\n- likes \\#project/tea\n- born in Kiel\n- works_at Acme\n";
     assert_eq!(vault.read("MEMORY.md"), format!("# Memory\n\n{anna}"));
     let again = vault.run(&["migrate", "memory-json", &file, "--dry-run", "--json"]).json();
-    assert_eq!((&again["added"], &again["duplicates"]), (&json!(0), &json!(4)));
+    assert_eq!(pick(&again, "added duplicates"), json!([0, 4]));
 }
 
 #[test]
@@ -169,9 +168,8 @@ fn a_profile_that_somebody_wrote_stays() {
 fn what_it_is_must_be_clear() {
     let (vault, _, root) = set_up("", &[("note.md", "Just words.\n")]);
     let run = vault.run(&["import", &format!("{root}/note.md")]);
-    run.exits(2)
-        .warns("can't tell what `[HOME]/workspace/note.md` is from")
-        .warns("say it with `--from openclaw`");
+    run.exits(2).warns("can't tell what `[HOME]/workspace/note.md` is from");
+    run.warns("say it with `--from openclaw`");
     assert_eq!(vault.run(&["import", "/nowhere"]).code, 2);
     assert_eq!(vault.run(&["import", ".", "--from", "openclaw"]).code, 2, "the vault itself");
     vault.run(&["import", ".."]).exits(2).warns("and the vault lie in one another");
@@ -184,9 +182,7 @@ const HOUSE: &str = "# House\n\n- [ ] Pay rent 🔁 every month 📅 2026-12-05\
                      - [ ] No date\r\n- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Stray\" id=rid_AAAAAAAAAAAA\nlast";
 
 fn vault() -> TestVault {
-    TestVault::new(&format!(
-        "//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nmine\n//- /Projects/House.md\n{HOUSE}"
-    ))
+    TestVault::new(&format!("//- /Reminders.md\nmine\n//- /Projects/House.md\n{HOUSE}"))
 }
 
 /// Takes the tasks of all notes over.
@@ -199,12 +195,11 @@ fn what_would_become_ours_is_shown_and_nothing_is_changed() {
     let vault = vault();
     let before = vault.tree();
     let run = vault.run(&["import", "--from", "tasks"]).ok();
-    run.says("Projects/House.md:3: - [ ] Pay rent")
-        .says("  stays: - [ ] Pay rent\n")
-        .says("date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"")
-        .warns("Projects/House.md:5: left as it is: it comes again `every 2 weeks`")
-        .warns("Projects/House.md:6: left as it is: it was due 2026-11-01 09:00")
-        .warns("nothing is changed; `--yes`");
+    run.says("Projects/House.md:3: - [ ] Pay rent").says("  stays: - [ ] Pay rent\n");
+    run.says("date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"");
+    run.warns("Projects/House.md:5: left as it is: it comes again `every 2 weeks`");
+    run.warns("Projects/House.md:6: left as it is: it was due 2026-11-01 09:00");
+    run.warns("nothing is changed; `--yes`");
     assert_eq!(vault.tree(), before);
     let json = vault.json(&["import", "--from", "tasks", "Projects"]);
     assert_eq!((json["dry_run"].as_bool(), json["taken"].as_array().unwrap().len()), (Some(true), 3));
@@ -215,19 +210,12 @@ fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
     let vault = vault();
     let before = vault.tree();
     let _ = take(&vault).ok();
-    let reminders = vault.read("Reminders.md");
-    for line in [
-        "- [ ] date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"\n",
-        "- [ ] date=2026-12-02 time=15:00 recur=none msg=\"Call Bob\"\n",
-        "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Stray\" id=rid_AAAAAAAAAAAA\n",
-    ] {
-        assert!(reminders.contains(line), "{reminders}");
-    }
-    assert_eq!(
-        vault.read("Projects/House.md"),
-        "# House\n\n- [ ] Pay rent\n  - [ ] Call Bob ^bob\n- [ ] Bins 🔁 every 2 weeks 📅 2026-12-03\n\
-         - [ ] Late 📅 2026-11-01\n- [x] Done 📅 2026-12-05\n- [ ] No date\r\nlast"
-    );
+    let rent = "- [ ] date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"\n";
+    let call = "- [ ] date=2026-12-02 time=15:00 recur=none msg=\"Call Bob\"\n";
+    let stray = "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Stray\" id=rid_AAAAAAAAAAAA\n";
+    contains_all(vault.read("Reminders.md"), &[rent, call, stray]);
+    let without_dates = HOUSE.replace(stray, "").replace(" 🔁 every month 📅 2026-12-05", "");
+    assert_eq!(vault.read("Projects/House.md"), without_dates.replace(" (@2026-12-02 15:00)", ""));
     take(&vault).ok().says("no line can be turned into a reminder");
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.tree(), before);
@@ -235,7 +223,7 @@ fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
 
 #[test]
 fn equal_lines_days_that_months_lack_and_snoozes_mean_what_they_meant() {
-    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n");
+    let vault = TestVault::new("//- /Reminders.md\n");
     vault.write(
         "N.md",
         "- [ ] Cat 📅 2026-12-06\n- [ ] Cat 📅 2026-12-06\n- [ ] Ends 🔁 every month on the 31st 📅 2026-12-31\n\
@@ -322,17 +310,16 @@ fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
 
 #[test]
 fn a_note_that_cannot_be_written_keeps_its_lines_and_gets_no_reminders() {
-    let copy =
-        |vault: &TestVault| vault.write("Projects/House.sync-conflict-20261201-093000-ABCDEFG.md", HOUSE);
+    let name = "Projects/House.sync-conflict-20261201-093000-ABCDEFG.md";
+    let copy = |vault: &TestVault| vault.write(name, HOUSE);
     let marked = format!("{HOUSE}\n<<<<<<< a\n=======\n>>>>>>> b\n");
     let mark = |vault: &TestVault| vault.write("Projects/House.md", &marked);
     let protect = |vault: &TestVault| set_mode(vault.path("Projects/House.md"), 0o444);
-    let cases = [
+    for (block, reason) in [
         (&copy as &dyn Fn(&TestVault), "is a conflicting copy of"),
         (&mark, "begins a merge conflict"),
         (&protect, "it is read-only"),
-    ];
-    for (block, reason) in cases {
+    ] {
         let vault = vault();
         vault.write("Other.md", "- [ ] Feed the cat 📅 2026-12-06\n");
         block(&vault);
@@ -379,8 +366,8 @@ fn a_task_that_is_told_within_minutes_is_left_to_be_told() {
 fn two_imports_of_tasks_at_once_take_each_line_once() {
     let vault = vault();
     std::thread::scope(|scope| {
-        let command = || vault.command(&["import", "--from", "tasks", "--yes"]);
-        for mut one in [command(), command()] {
+        for _ in 0..2 {
+            let mut one = vault.command(&["import", "--from", "tasks", "--yes"]);
             scope.spawn(move || {
                 Run::of(&mut one).ok().warns_not("besides");
             });

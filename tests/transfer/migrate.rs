@@ -42,8 +42,7 @@ fn entries_become_memories_by_key_and_the_store_is_kept_beside() {
     ");
     assert_eq!(home(&vault), ["memory.json.bak.20261201T093000Z"]);
     assert_eq!(std::fs::read_to_string(vault.home().join(&home(&vault)[0])).unwrap(), STORE);
-    let newest = &vault.json(&["history"])[0];
-    assert_eq!(newest["trailers"]["Client"], json!("memory-json"));
+    assert_eq!(vault.json(&["history"])[0]["trailers"]["Client"], json!("memory-json"));
     // Running it again adds nothing.
     let memory = vault.read("MEMORY.md");
     let again = vault.run(&["migrate", "memory-json", &store]).ok();
@@ -64,11 +63,9 @@ fn after_an_undo_the_backup_is_named_and_can_be_taken_over_once_more() {
     let _ = vault.run(&["undo"]).ok();
     let again = vault.run(&["migrate", "memory-json", &store]);
     again.exits(1).warns("3 of its 3 memories are no longer in the vault");
-    again.warns(
-        "`vault-agent migrate memory-json '[HOME]/memory.json.bak.20261201T093000Z'` imports them again",
-    );
-    let backup = vault.home().join(&home(&vault)[0]);
-    let _ = vault.run(&["migrate", "memory-json", backup.to_str().unwrap()]);
+    let backup = "[HOME]/memory.json.bak.20261201T093000Z";
+    again.warns(format!("`vault-agent migrate memory-json '{backup}'` imports them again"));
+    let _ = vault.run(&["migrate", "memory-json", vault.home().join(&home(&vault)[0]).to_str().unwrap()]);
     assert_eq!((vault.read("MEMORY.md"), home(&vault).len()), (memory, 1));
 }
 
