@@ -7,7 +7,7 @@ use crate::cli::daemon::Daemon;
 use crate::mcp::client::Client;
 use crate::support::prelude::*;
 
-const MEMORY: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Kyle\n- prefers TypeScript over JavaScript\n\
+const MEMORY: &str = "//- /MEMORY.md\n## Kyle\n- prefers TypeScript over JavaScript\n\
                       - is allergic to peanuts\n//- /garden.md\nThe peanuts in the garden want water.\n";
 /// What is said where this process answers itself.
 const NO_DAEMON: &str = "no answer from a daemon";
@@ -66,9 +66,8 @@ fn the_daemon_answers_as_the_process_itself_does() {
 #[test]
 fn a_socket_that_talks_nonsense_costs_nothing() {
     let vault = TestVault::new(MEMORY);
-    for nonsense in
-        ["", "{}\n", "<html>\n", "{\"refused\":\"no\"}\n", "{\"search\":{\"answer\":{},\"rest\":[]}}\n"]
-    {
+    let no_answer = "{\"search\":{\"answer\":{},\"rest\":[]}}\n";
+    for nonsense in ["", "{}\n", "<html>\n", "{\"refused\":\"no\"}\n", no_answer] {
         let socket = vault.state().join("ask.sock");
         let _ = fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).unwrap();
@@ -80,10 +79,8 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
             line
         });
         let found = vault.json(&["search", "peanuts"]);
-        let paths: Vec<_> = (0..2).map(|at| found["hits"][at]["path"].clone()).collect();
-        for path in ["MEMORY.md", "garden.md"] {
-            assert!(paths.contains(&path.into()), "{nonsense:?}: {found}");
-        }
+        let paths: BTreeSet<_> = (0..2).filter_map(|at| found["hits"][at]["path"].as_str()).collect();
+        assert_eq!(paths, BTreeSet::from(["MEMORY.md", "garden.md"]), "{nonsense:?}: {found}");
         assert!(talker.join().unwrap().contains("peanuts"));
     }
 }
@@ -92,8 +89,7 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
 fn mcp(vault: &TestVault, calls: &[Value]) -> (Vec<Value>, String) {
     let mut client = Client::silent(vault.command(&["-vv", "mcp"]));
     client.initialize("t");
-    let answers =
-        calls.iter().map(|call| client.result("tools/call", call.clone())["structuredContent"].clone());
+    let answers = calls.iter().map(|it| client.result("tools/call", it.clone())["structuredContent"].clone());
     (answers.collect(), client.close().2)
 }
 

@@ -57,9 +57,7 @@ fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
         let run = vault.run(&[&["--vault", root.to_str().unwrap()], &words[..]].concat());
         run.exits(2).warns("is no vault").warns("vault-agent init");
     }
-    for dir in [vault.state(), vault.cache()] {
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{}", dir.display());
-    }
+    assert_eq!([vault.state(), vault.cache()].map(names_in), [vec![], Vec::<String>::new()]);
     assert_eq!(vault.tree(), before);
     // And the way that it names works.
     let _ = vault.run(&["init", "."]).ok();
@@ -88,14 +86,12 @@ fn with_json_a_failure_is_one_document_too() {
 fn results_that_can_not_be_written_are_a_problem() {
     let vault = TestVault::new("");
     let _ = vault.run(&["memory", "save", "Likes tea"]).ok();
-    const ALL: &str =
-        "status, --json status, status --watch, check, man, completions zsh, memory list, history";
-    for args in ALL.split(", ").map(|line| line.split(' ').collect::<Vec<_>>()) {
+    let all = "status, --json status, status --watch, check, man, completions zsh, memory list, history";
+    for args in all.split(", ").map(|line| line.split(' ').collect::<Vec<_>>()) {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = vault.command(&args).stdout(full).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
-        assert!(said.starts_with("error: ") && said.contains("could not be written"), "{args:?}: {said}");
+        let run = Run::of(vault.command(&args).stdout(full));
+        assert!(run.exits(1).stderr.starts_with("error: "), "{run:?}");
+        run.warns("could not be written");
     }
 }
 
@@ -151,10 +147,9 @@ fn what_prints_a_document_prints_json_when_asked() {
     let unit = vault.json(&["service", "install", "--print"]);
     assert!(unit["unit"].as_str().unwrap().contains("run --vault") && unit["path"].is_string());
     let pages = vault.home().join("pages");
-    fs::create_dir(&pages).unwrap();
-    fs::write(pages.join("other.1"), "another program's\n").unwrap();
+    vault.write(pages.join("other.1"), "another program's\n");
     let written = vault.json(&["man", "--out", pages.to_str().unwrap()]);
-    let there = fs::read_dir(&pages).unwrap().count() - 1;
+    let there = names_in(&pages).len() - 1;
     assert!(written["pages"] == there && there > 20 && pages.join("vault-agent-run.1").is_file());
     vault.env("PATH", "/no/such/folder");
     let installed = vault.run(&["--json", "service", "install"]).json();
@@ -181,10 +176,9 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
     );
     let _ = vault.run(&["memory", "save", "a mistake"]).ok();
     let _ = vault.run(&["tick"]).ok();
-    let audit = vault.run(&["audit"]);
-    audit.exits(0);
-    let _ = vault.run(&["undo"]).ok();
-    assert_eq!(vault.run(&["audit"]).code, 0);
+    for args in ["audit", "undo", "audit"] {
+        let _ = vault.run(&[args]).ok();
+    }
     let again = vault.json(&["tick"]);
     assert_eq!(again["fired"], json!([]), "undone, but never told twice: {again}");
     // What the tick does anew holds no undo up.
@@ -194,9 +188,7 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
 #[test]
 fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
     let line = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"New York morning\" id=rid_AAAAAAAAAAAA\n";
-    let vault = TestVault::new(&format!(
-        "//- now: 2026-12-01T09:00:00Z\n//- zone: America/New_York\n//- /Reminders.md\n{line}"
-    ));
+    let vault = TestVault::new(&format!("//- zone: America/New_York\n//- /Reminders.md\n{line}"));
     let tick = ["tick", "--now", "2026-12-01T10:00:00Z"];
     let own = vault.read("vault-agent.toml");
     vault.run(&tick).ok().warns_not("last valid");
@@ -206,8 +198,7 @@ fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
             false => vault.write("vault-agent.toml", ""),
         }
         for (args, code) in [(&tick[..], 1), (&["remind", "list"][..], 0)] {
-            let ran = vault.run(args);
-            ran.exits(code).warns("gone or empty").warns("vault-agent restore vault-agent.toml");
+            vault.run(args).exits(code).warns("gone or empty").warns("vault-agent restore vault-agent.toml");
         }
         assert_eq!(vault.read("Reminders.md"), line);
         assert_eq!(vault.doctor("settings")[0]["status"], "fail");
@@ -249,8 +240,8 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
         vault.run(&["--vault", place, "service", "install"]).exits(2).warns(why).warns("hint: ");
     }
     let installed = vault.run(&["--json", "service", "install"]).json();
-    let unit =
-        PathBuf::from(installed["path"].as_str().unwrap().replace("[HOME]", vault.home().to_str().unwrap()));
+    let unit = installed["path"].as_str().unwrap().strip_prefix("[HOME]/").unwrap();
+    let unit = vault.home().join(unit);
     assert!(unit.is_file());
     if cfg!(target_os = "linux") {
         write_program(tools.join("systemctl"), "#!/bin/sh\necho \"$@\" >> \"$HOME/said\"\n");
@@ -258,13 +249,10 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
         let said = std::fs::read_to_string(vault.home().join("said")).unwrap();
         let unit = unit.file_name().unwrap().to_str().unwrap();
         // One that runs has another program or vault now.
-        let expected = format!("--user daemon-reload\n--user enable {unit}\n--user restart {unit}\n");
-        assert_eq!(said, expected);
+        assert_eq!(said, format!("--user daemon-reload\n--user enable {unit}\n--user restart {unit}\n"));
     }
     // While it may still run, its unit is what stops it.
-    for tool in ["systemctl", "launchctl"] {
-        write_program(tools.join(tool), "#!/bin/sh\nexit 1\n");
-    }
+    ["systemctl", "launchctl"].iter().for_each(|tool| write_program(tools.join(tool), "#!/bin/sh\nexit 1\n"));
     vault.run(&["service", "uninstall"]).exits(1).warns("the service may still run").lacks("removed");
     assert!(unit.is_file());
     fs::remove_dir_all(tools).unwrap();
@@ -278,24 +266,21 @@ fn a_service_is_installed_for_what_run_takes_and_uninstalled_for_what_is_gone() 
 #[test]
 fn what_can_not_be_written_is_named() {
     let vault = TestVault::new("");
-    for folder in [".config", "Library"] {
-        fs::write(vault.home().join(folder), "no folder\n").unwrap();
+    for file in [".config", "Library", ".claude/settings.json", ".claude/settings.json.before-vault-agent/x"]
+    {
+        vault.write(vault.home().join(file), "{}\n");
     }
-    fs::create_dir_all(vault.home().join(".claude/settings.json.before-vault-agent/x")).unwrap();
-    fs::write(vault.home().join(".claude/settings.json"), "{}\n").unwrap();
     for args in [&["service", "install"][..], &["hook", "install", "--no-memories"]] {
         vault.run(args).exits(1).warns("can't write `[HOME]/").warns("the right to write there");
     }
     let pages = vault.home().join("pages");
     fs::create_dir_all(pages.join("vault-agent.1")).unwrap();
-    let said = vault.run(&["man", "--out", pages.to_str().unwrap()]);
-    said.exits(1).warns("can't write `[HOME]/pages`: ");
+    vault.run(&["man", "--out", pages.to_str().unwrap()]).exits(1).warns("can't write `[HOME]/pages`: ");
 }
 
 #[test]
 fn an_empty_variable_names_no_vault_and_hook_is_a_command() {
-    let mut vault = TestVault::new("//- /a.md\nwords\n");
-    vault.env("VAULT_AGENT_VAULT", "");
+    let vault = TestVault::new("//- /a.md\nwords\n").with_env("VAULT_AGENT_VAULT", "");
     let _ = vault.run(&["search", "words"]).ok();
     let _ = vault.run_with(&["hook", "stop"], "{}").ok();
     for (args, code) in [

@@ -32,16 +32,15 @@ impl Daemon {
 
     /// Waits for a line with `part`; the limit is only for a daemon that hangs.
     pub fn hear(&self, part: &str) -> String {
-        let mut heard = String::new();
+        let mut heard = Vec::new();
         let limit = Instant::now() + Duration::from_secs(60);
         while let Ok(line) = self.lines.recv_timeout(limit.saturating_duration_since(Instant::now())) {
             if line.contains(part) {
                 return line;
             }
-            heard += &line;
-            heard.push('\n');
+            heard.push(line);
         }
-        panic!("{part:?} never came; heard:\n{heard}");
+        panic!("{part:?} never came; heard:\n{}", heard.join("\n"));
     }
 
     fn kill(mut self) -> Vec<String> {
@@ -79,15 +78,14 @@ fn an_undo_that_was_killed_is_finished_by_the_daemon() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_daemon_that_was_started_with_hangups_ignored_goes_on_after_one() {
-    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nhello\n");
+    let vault = TestVault::new("//- /Reminders.md\nhello\n");
     let daemon = Daemon::spawn(vault.started_by(&["sh", "-c", "trap '' HUP; exec \"$0\" run"], &[]));
     daemon.hear("watching");
     wait_for_status(&vault);
     daemon.send(rustix::process::Signal::HUP);
     vault.write("Reminders.md", format!("hello\n{DUE}"));
     daemon.hear("Pay the rent");
-    let (code, ..) = daemon.terminate();
-    assert_eq!(code, Some(0));
+    assert_eq!(daemon.terminate().0, Some(0));
 }
 
 const DUE: &str = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n";
@@ -106,7 +104,7 @@ fn the_second_daemon_is_told_of_the_first() {
 
 #[test]
 fn after_a_kill_nothing_comes_twice() {
-    let mut vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let mut vault = TestVault::new(&format!("//- /Reminders.md\n{DUE}"));
     let first = Daemon::start(&vault, &["run"]);
     first.hear("Pay the rent");
     // The journal has it as sent as soon as the status counts it; the note is not still yet.
@@ -122,7 +120,7 @@ fn after_a_kill_nothing_comes_twice() {
 
 #[test]
 fn a_pass_that_waited_for_another_process_is_made_once_that_is_done() {
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let vault = TestVault::new(&format!("//- /Reminders.md\n{DUE}"));
     let lock = fs::File::create(vault.state().join("deliver.lock")).unwrap();
     lock.lock().unwrap();
     let daemon = Daemon::start(&vault, &["run"]);
@@ -137,10 +135,8 @@ fn a_pass_that_waited_for_another_process_is_made_once_that_is_done() {
 /// The main job of the product, twenty times as fast as life.
 #[test]
 fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
-    let mut vault = TestVault::new("");
-    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:28:30Z@20");
-    let dir = vault.path("fresh");
-    let daemon = Daemon::start(&vault, &["run", "--vault", dir.to_str().unwrap()]);
+    let vault = TestVault::new("").with_env("VAULT_AGENT_NOW", "2026-12-01T09:28:30Z@20");
+    let daemon = Daemon::start(&vault, &["run", "--vault", vault.path("fresh").to_str().unwrap()]);
     daemon.hear("made a new vault");
     daemon.hear("watching");
     let own = "- [ ] date=2026-12-01 time=09:31 recur=daily msg=\"water the plants\"\n";
@@ -173,9 +169,8 @@ fn a_cache_whose_obstacle_is_gone_is_taken_up_again_by_the_daemon() {
 
 #[test]
 fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
-    let vault = TestVault::new(
-        "//- now: 2026-07-01T09:30:00Z\n//- /Reminders.md\nhello\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n",
-    );
+    let vault = TestVault::new("//- now: 2026-07-01T09:30:00Z\n//- zone: Europe/London\n");
+    vault.write("Reminders.md", "hello\n");
     let daemon = Daemon::start(&vault, &["run"]);
     wait_for_status(&vault);
     vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
@@ -231,8 +226,7 @@ fn beside_a_daemon_whose_state_directory_was_deleted_nothing_comes_twice() {
     vault.write("Reminders.md", DUE.replace("AAAA", "BBBB").replace("rent", "milkman"));
     daemon.hear("Pay the milkman");
     for args in [&["run"][..], &["tick"]] {
-        let run = vault.run(args);
-        run.exits(1).warns(&gone).warns("restart it").lacks("Pay the");
+        vault.run(args).exits(1).warns(&gone).warns("restart it").lacks("Pay the");
     }
     assert!(vault.doctor("daemon")[0]["detail"].as_str().unwrap().contains(&gone));
     assert_eq!(vault.run(&["status", "--json"]).json()["elsewhere"], id);

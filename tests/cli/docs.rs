@@ -17,19 +17,13 @@ fn reference(vault: &TestVault) -> String {
         let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
         args.push("--help");
         let help = vault.run(&args).ok().stdout;
-        out.push_str(&format!(
-            "\n## {}\n\n```text\n{}\n```\n",
-            format!("vault-agent {}", path.join(" ")).trim_end(),
-            help.trim_end()
-        ));
+        let command = format!("vault-agent {}", path.join(" "));
+        out += &format!("\n## {}\n\n```text\n{}\n```\n", command.trim_end(), help.trim_end());
         let commands =
             help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-        let names: Vec<_> = commands
-            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-            .filter_map(|line| line.split_whitespace().next())
-            .filter(|name| *name != "help")
-            .map(str::to_owned)
-            .collect();
+        let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+        let names = commands.filter(is_name).filter_map(|line| line.split_whitespace().next());
+        let names: Vec<_> = names.filter(|name| *name != "help").map(str::to_owned).collect();
         todo.extend(names.into_iter().rev().map(|name| path.iter().cloned().chain([name]).collect()));
     }
     out
@@ -42,23 +36,18 @@ fn the_command_reference_is_what_help_says() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &now).unwrap();
     }
-    assert!(
-        file("docs/commands.md") == now,
-        "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test rooms cli::docs"
-    );
+    let is_new = file("docs/commands.md") == now;
+    assert!(is_new, "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test rooms cli::docs");
 }
 
 #[test]
 fn the_readme_gives_commands_that_there_are_and_ci_runs_its_tests() {
     let readme = file("README.md");
     assert!(readme.contains("cargo run --release -- run --vault "));
-    let tests =
-        readme.lines().filter_map(|line| line.split(" #").next()).any(|line| line.trim() == "cargo test");
-    assert!(tests, "the README's test command");
-    assert!(
-        file(".ci/run").lines().any(|line| line == "cargo test"),
-        ".ci/run must run the README's own command"
-    );
+    let mut commands = readme.lines().filter_map(|line| line.split(" #").next());
+    assert!(commands.any(|line| line.trim() == "cargo test"), "the README's test command");
+    let is_run = file(".ci/run").lines().any(|line| line == "cargo test");
+    assert!(is_run, ".ci/run must run the README's own command");
     // Every command that it names is one.
     let help = TestVault::new("").run(&["--help"]).ok().stdout;
     for line in readme.lines().filter(|line| line.starts_with("vault-agent ")) {
@@ -72,44 +61,28 @@ fn every_setting_is_explained_in_the_template() {
     let vault = TestVault::new("");
     // Each commented default, uncommented, must be understood and be the default.
     let template = file("vault-template/vault-agent.toml");
-    let all: String = template
-        .lines()
-        .map(|line| match line.strip_prefix('#') {
-            Some(rest) if !rest.starts_with(' ') => format!("{rest}\n"),
-            _ => format!("{line}\n"),
-        })
-        .collect();
+    let set = |line: &str| match line.strip_prefix('#') {
+        Some(rest) if !rest.starts_with(' ') => format!("{rest}\n"),
+        _ => format!("{line}\n"),
+    };
+    let all: String = template.lines().map(set).collect();
     vault.write("vault-agent.toml", &all);
     let run = vault.run(&["status"]);
     assert_ne!(run.code, 2, "{}", run.stderr);
     // And each setting that the code knows must stand there.
-    let code = file("src/config/settings.rs")
-        + &file("src/config/tables/assistant.rs")
-        + &file("src/config/tables/mcp.rs")
-        + &file("src/config/tables/machines.rs");
-    let others = ["notify", "paths", "reminders", "rerank", "capture", "summary", "hooks"];
-    let code = others.iter().fold(code, |code, name| code + &file(&format!("src/config/{name}.rs")));
+    let tables = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/tables"));
+    let tables = tables.into_iter().filter(|path| !path.ends_with("tests.rs")).map(fs::read_to_string);
+    let code = file("src/config/settings.rs") + &tables.collect::<Result<String, _>>().unwrap();
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let keys =
         fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+    // Tables that may stand several times, and words that Rust keeps for itself.
+    let others = "brains [brain], routes [route], matches match, mcp [mcp], used_by for";
+    let others: HashMap<&str, &str> = others.split(", ").filter_map(|pair| pair.split_once(' ')).collect();
     for key in keys {
-        // Tables that may stand several times, and a word that Rust keeps for itself.
-        let key = match key {
-            "brains" => "[brain]",
-            "routes" => "[route]",
-            "matches" => "match",
-            "mcp" => "[mcp]",
-            "used_by" => "for",
-            key => key,
-        };
-        let forms = [
-            format!("\n{key} = "),
-            format!("[{key}]"),
-            format!(".{key}]"),
-            format!("{{ {key} = "),
-            format!(", {key} = "),
-        ];
-        let stands = forms.iter().any(|form| all.contains(form));
+        let key = others.get(key).copied().unwrap_or(key);
+        let forms = [("\n", " = "), ("[", "]"), (".", "]"), ("{ ", " = "), (", ", " = ")];
+        let stands = forms.iter().any(|(before, after)| all.contains(&format!("{before}{key}{after}")));
         assert!(stands || key == "api_base", "`{key}` is not explained in the template");
     }
 }

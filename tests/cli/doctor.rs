@@ -2,26 +2,29 @@
 
 use crate::support::prelude::*;
 
-fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
-    report.as_array().unwrap().iter().find(|check| check["check"] == name).unwrap_or(&Value::Null)
+/// The row of a check whose detail has these words.
+#[track_caller]
+fn row(vault: &TestVault, check: &str, words: &str) -> Value {
+    let found = vault.doctor(check);
+    let says = |row: &&Value| row["detail"].as_str().unwrap().contains(words);
+    found.iter().find(says).unwrap_or_else(|| panic!("{words}: {found:?}")).clone()
 }
 
 #[test]
 fn a_sound_vault_has_only_the_daemon_to_start() {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-03 time=08:00 recur=none msg=\"Bins\"\n");
-    let report = vault.json(&["doctor"]);
+    let vault = TestVault::new("");
+    vault.write("Reminders.md", "- [ ] date=2026-12-03 time=08:00 recur=none msg=\"Bins\"\n");
+    let _ = vault.run(&["doctor"]).ok();
     for name in ["settings", "directories", "deliveries", "notes", "vault"] {
-        assert_eq!(check(&report, name)["status"], "ok", "{report}");
+        assert_eq!(vault.doctor(name)[0]["status"], "ok", "{name}");
     }
-    assert_eq!(check(&report, "notes")["detail"], "1 reminder and 0 follow-ups, all understood");
-    assert_eq!(check(&report, "daemon")["status"], "warn");
+    row(&vault, "notes", "1 reminder and 0 follow-ups, all understood");
+    assert_eq!(vault.doctor("daemon")[0]["status"], "warn");
 }
 
 #[test]
 fn every_file_is_looked_at_once() {
-    let mut vault = TestVault::new("//- /Note.md\nwords\n");
-    vault.env("FAILPOINTS", "index-scan=1*off->return");
+    let vault = TestVault::new("//- /Note.md\nwords\n").with_env("FAILPOINTS", "index-scan=1*off->return");
     let found = vault.doctor("index").remove(0);
     assert_eq!(found["status"], "ok", "{found}");
 }
@@ -36,9 +39,7 @@ fn a_model_for_vectors_that_gives_none_is_said() {
     ] {
         vault.write("vault-agent.toml", format!("[embed]\n{settings}\n"));
         vault.run(&["doctor"]).exits(1);
-        let found = vault.doctor("embeddings").remove(0);
-        assert_eq!(found["status"], "fail", "{settings}: {found}");
-        assert!(found["detail"].as_str().unwrap().contains(why), "{settings}: {found}");
+        assert_eq!(row(&vault, "embeddings", why)["status"], "fail", "{settings}");
     }
     vault.write("vault-agent.toml", "# none\n");
     assert_eq!(vault.doctor("embeddings")[0]["status"], "ok");
@@ -55,8 +56,7 @@ fn a_note_or_a_state_file_that_can_not_be_written_is_named() {
         (vault.state().join("edits/journal"), "edits/journal`"),
     ] {
         let flag = |flag: &str| {
-            let run = Command::new("chattr").arg(flag).arg(&file).status();
-            run.is_ok_and(|status| status.success())
+            Command::new("chattr").arg(flag).arg(&file).status().is_ok_and(|status| status.success())
         };
         if is_root && !flag("+i") {
             eprintln!("skipped: root can't make a file immutable here");
@@ -90,9 +90,8 @@ fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
     fifo(vault.path("vault-agent.toml"));
     vault.run(&["tick"]).exits(2).warns("vault-agent.toml: is no file; move it out of the way");
     // Nor does anybody for a secret.
-    let vault = TestVault::new(
-        "//- /vault-agent.toml\n[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl_file = \"~/pipe\"\n",
-    );
+    let webhook = "[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl_file = \"~/pipe\"\n";
+    let vault = TestVault::new(&format!("//- /vault-agent.toml\n{webhook}"));
     fifo(vault.home().join("pipe"));
     vault.run(&["doctor"]).says("pipe` is no file");
 }
@@ -112,9 +111,8 @@ fn what_is_wrong_in_a_note_or_in_the_settings_is_named_with_its_place() {
     ] {
         let vault = TestVault::new("//- /Reminders.md\n");
         vault.write(note, format!("{text}\n"));
-        let found = vault.doctor(name);
-        let is_it = |one: &Value| one["status"] != "ok" && one["detail"].as_str().unwrap().contains(words);
-        assert!(found.iter().any(|one| is_it(one) && one["fix"].is_string()), "{words}: {found:?}");
+        let row = row(&vault, name, words);
+        assert!(row["status"] != "ok" && row["fix"].is_string(), "{words}: {row}");
     }
 }
 
@@ -136,9 +134,7 @@ fn what_would_fail_later_is_named() {
         vault.write(file, "x\n");
         fs::write(vault.home().join("k"), "secret\n").unwrap();
         set_mode(vault.home().join("k"), 0o644);
-        let found = vault.doctor(name);
-        let is_it = |one: &Value| one["status"] != "ok" && one["detail"].as_str().unwrap().contains(words);
-        assert!(found.iter().any(is_it), "{words}: {found:?}");
+        assert_ne!(row(&vault, name, words)["status"], "ok", "{words}");
     }
     let vault = TestVault::new("");
     std::os::unix::fs::symlink("nowhere", vault.path("MEMORY.md")).unwrap();
@@ -156,11 +152,8 @@ fn other_mcp_servers_are_looked_at_and_none_is_started() {
         [[mcp]]\nname = \"far\"\nurl = \"https://example.org/mcp?key=hush\"\ntools = [\"x\"]\nkey_env = \"FAR_KEY\"\n\
         [[mcp]]\nname = \"open\"\nurl = \"http://example.org/mcp\"\ntools = [\"x\"]\n",
     );
-    let rows = |vault: &TestVault| -> Vec<String> {
-        let rows = vault.doctor("mcp").into_iter();
-        rows.map(|row| format!("{} {}", row["status"].as_str().unwrap(), row["detail"].as_str().unwrap()))
-            .collect()
-    };
+    let shown = |row: &Value| format!("{} {}", row["status"], row["detail"]).replace('"', "");
+    let rows = |vault: &TestVault| vault.doctor("mcp").iter().map(shown).collect::<Vec<_>>();
     vault.run(&["doctor"]).exits(1);
     assert_eq!(
         rows(&vault),
@@ -217,8 +210,7 @@ fn what_needs_no_decision_is_mended_and_said() {
     let settings = plain.replace("#[discord]", "[discord]").replace("#[notify.", "[notify.");
     for name in ["discord-token", "ntfy-token", "mail-password", "webhook-url", "webhook-secret"] {
         let file = open(name);
-        let named = format!("~/.config/vault-agent/{name}");
-        let mut with = settings.replace(&named, &format!("~/{name}"));
+        let mut with = settings.replace(&format!("~/.config/vault-agent/{name}"), &format!("~/{name}"));
         for key in ["token_file", "password_file", "url_file", "secret_file"] {
             with = with.replace(&format!("#{key} = \"~/{name}\""), &format!("{key} = \"~/{name}\""));
         }
@@ -235,14 +227,8 @@ fn a_routine_that_can_never_run_and_a_broken_skill_are_said() {
         "//- /routines/a.md\n---\nschedule: sometimes\nenabled: true\n---\nTell me.\n\
          //- /routines/b.md\n---\nschedule: daily 09:00\nenabled: true\n---\n//- /skills/s/SKILL.md\nno head\n",
     );
-    for (check, words) in [
-        ("routines", "routines/a.md:2: "),
-        ("routines", "routines/b.md:1: the note has no text"),
-        ("skills", "skills/s/SKILL.md:1: "),
-    ] {
-        let found = vault.doctor(check);
-        let is_it =
-            |one: &Value| one["status"] == "warn" && one["detail"].as_str().unwrap().starts_with(words);
-        assert!(found.iter().any(is_it), "{words}: {found:?}");
+    for words in ["routines/a.md:2: ", "routines/b.md:1: the note has no text", "skills/s/SKILL.md:1: "] {
+        let row = row(&vault, words.split_once('/').unwrap().0, words);
+        assert!(row["status"] == "warn" && row["detail"].as_str().unwrap().starts_with(words), "{row}");
     }
 }

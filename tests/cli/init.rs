@@ -4,9 +4,8 @@ use crate::support::prelude::*;
 
 #[test]
 fn a_new_vault_takes_the_zone_of_the_machine_and_has_its_sample_on_the_next_minute() {
-    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
+    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n").with_env("TZ", "Asia/Tokyo");
     let dir = vault.home().join("New Vault");
-    vault.env("TZ", "Asia/Tokyo");
     let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
     run.says("created Reminders.md").warns("vault-agent run --vault '[HOME]/New Vault'");
     run.warns("dates and times are meant in Asia/Tokyo (this machine's time zone)");
@@ -18,9 +17,8 @@ fn a_new_vault_takes_the_zone_of_the_machine_and_has_its_sample_on_the_next_minu
     // Somebody's settings are not ours to change. (State belongs to one vault.)
     let own = vault.home().join("own");
     vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of own").to_str().unwrap());
-    fs::create_dir(&own).unwrap();
     let paris = "timezone = \"Europe/Paris\"\n";
-    fs::write(own.join("vault-agent.toml"), paris).unwrap();
+    vault.write(own.join("vault-agent.toml"), paris);
     let run = vault.run(&["init", own.to_str().unwrap()]).ok();
     run.warns("are meant in Europe/Paris (this machine is in Asia/Tokyo)");
     assert_eq!(fs::read_to_string(own.join("vault-agent.toml")).unwrap(), paris);
@@ -35,8 +33,7 @@ fn a_new_vault_takes_the_zone_of_the_machine_and_has_its_sample_on_the_next_minu
 fn nothing_is_overwritten() {
     let vault = TestVault::new("//- /MEMORY.md\nmine\n//- /Reminders.md\nmy own\n");
     vault.run(&["init", "."]).ok().says("kept    MEMORY.md");
-    assert_eq!(vault.read("MEMORY.md"), "mine\n");
-    assert_eq!(vault.read("Reminders.md"), "my own\n");
+    assert_eq!(["MEMORY.md", "Reminders.md"].map(|note| vault.read(note)), ["mine\n", "my own\n"]);
     assert!(vault.has("Welcome.md"));
     let before = vault.tree();
     assert_eq!(vault.json(&["init", "."])["created"], json!([]));
@@ -49,10 +46,8 @@ fn what_cannot_be_written_is_named_and_the_rest_is_made() {
     vault.run(&["init", "note.md"]).exits(1).warns("can't make the folder `note.md`");
     assert_eq!(vault.read("note.md"), "hello\n");
     let said = vault.run(&["init", "sub"]);
-    said.exits(1)
-        .says("created Welcome.md")
-        .warns("not made: .obsidian/app.json: ")
-        .warns("make way for them");
+    said.exits(1).says("created Welcome.md");
+    said.warns("not made: .obsidian/app.json: ").warns("make way for them");
     assert!(vault.has("sub/MEMORY.md"));
 }
 
@@ -62,14 +57,10 @@ fn notes_are_written_where_the_settings_have_them() {
         "//- /vault-agent.toml\n[paths]\nreminders = \"x/R.md\"\nroutines = \"plans\"\nskills = \"x/s\"\n[assistant]\npersona = \"Me.md\"\n",
     );
     vault.run(&["init", "."]).ok().says("created x/R.md").says("kept    vault-agent.toml");
-    for (there, usual) in [
-        ("x/R.md", "Reminders.md"),
-        ("plans/morning.md", "routines"),
-        ("x/s/reminders/SKILL.md", "skills"),
-        ("Me.md", "Assistant.md"),
-    ] {
-        assert!(vault.has(there) && !vault.has(usual), "{there}");
-    }
+    let there = ["x/R.md", "plans/morning.md", "x/s/reminders/SKILL.md", "Me.md"];
+    there.iter().for_each(|note| assert!(vault.has(note), "{note}"));
+    let usual = ["Reminders.md", "routines", "skills", "Assistant.md"];
+    usual.iter().for_each(|note| assert!(!vault.has(note), "{note}"));
     let _ = vault.run(&["check"]).ok();
 }
 
@@ -92,14 +83,12 @@ fn a_tilde_that_the_shell_left_is_the_home_folder() {
 
 #[test]
 fn the_first_command_says_that_times_are_meant_in_another_zone() {
-    let mut vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-01 time=15:27 recur=none msg=\"Tea\"\n");
-    vault.env("TZ", "America/New_York");
+    let vault = TestVault::new("").with_env("TZ", "America/New_York");
+    vault.write("Reminders.md", "- [ ] date=2026-12-01 time=15:27 recur=none msg=\"Tea\"\n");
     vault.run(&["tick"]).ok().warns("are meant in Europe/London (this machine is in America/New_York)");
     assert_eq!(vault.doctor("time zone")[0]["status"], "warn");
     for command in ["remind", "commitment"] {
-        let mut vault = TestVault::new("");
-        vault.env("TZ", "America/New_York");
+        let vault = TestVault::new("").with_env("TZ", "America/New_York");
         vault.run(&[command, "add", "tomorrow 9am", "Tea"]).ok().warns("wrote vault-agent.toml");
         assert!(vault.read("vault-agent.toml").contains("\ntimezone = \"America/New_York\"\n"));
     }

@@ -5,11 +5,6 @@ use crate::support::prelude::*;
 
 const REMINDERS: &str = "//- Reminders.md\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Stretch\"\n";
 
-/// A bare repository.
-fn store() -> tempfile::TempDir {
-    bare_repository().0
-}
-
 fn settings(store: &Path, more: &str) -> String {
     let store = store.display();
     format!(
@@ -19,9 +14,8 @@ fn settings(store: &Path, more: &str) -> String {
 
 /// A machine of this name with a copy of the vault.
 fn machine(name: &str, settings: &str) -> TestVault {
-    let mut vault = TestVault::new(REMINDERS);
+    let vault = TestVault::new(REMINDERS).with_env("VAULT_AGENT_MACHINE", name);
     vault.write("vault-agent.toml", settings);
-    vault.env("VAULT_AGENT_MACHINE", name);
     vault.set_now("2026-12-01T09:00:00Z");
     vault
 }
@@ -53,11 +47,11 @@ fn a_vault_on_one_machine_says_so() {
 
 #[test]
 fn a_machine_joins_and_leaves() {
-    let store = store();
+    let (store, _) = bare_repository();
     let server = machine("server", &settings(store.path(), ""));
     let joined = server.run(&["machines", "join"]).ok();
     for said in ["store ", "vault ", "name ", "clock ", "rights ", "settings "] {
-        assert!(joined.stdout.contains(&format!("fine  {said}")), "{said}: {}", joined.stdout);
+        joined.says(format!("fine  {said}"));
     }
     let id = server.read("vault-agent.toml");
     assert!(id.contains("\nvault = \"v-"), "{id}");
@@ -86,14 +80,13 @@ fn a_store_that_can_not_be_used_is_said_in_one_sentence() {
         server.run(action).exits(1).says("git init --bare");
     }
     assert_eq!(server.run(&["machines", "--json"]).json()["ok"], false);
-    let mut odd = machine("server", &settings(store().path(), ""));
-    odd.env("VAULT_AGENT_MACHINE", "my laptop");
+    let odd = machine("my laptop", &settings(bare_repository().0.path(), ""));
     odd.run(&["machines", "join"]).exits(2).warns("VAULT_AGENT_MACHINE");
 }
 
 #[test]
 fn another_vaults_store_and_a_taken_name_are_refused() {
-    let store = store();
+    let (store, _) = bare_repository();
     let server = machine("server", &settings(store.path(), "vault = \"v-1\"\n"));
     let _ = server.run(&["machines", "join"]).ok();
     let _ = server.run(&["tick"]).ok();
@@ -103,8 +96,7 @@ fn another_vaults_store_and_a_taken_name_are_refused() {
         ("vault = \"v-1\"\n", "server", "another machine is called `server`"),
     ] {
         let other = machine(name, &settings(store.path(), id));
-        let run = other.run(&["machines", "join"]);
-        run.exits(1).says(said);
+        other.run(&["machines", "join"]).exits(1).says(said);
         other.set_now("2026-12-01T09:31:00Z");
         other.run(&["tick"]).warns(said).lacks("Stretch");
     }
@@ -115,7 +107,7 @@ fn another_vaults_store_and_a_taken_name_are_refused() {
 /// told once.
 #[test]
 fn settings_that_lag_change_at_most_which_machine_goes_first() {
-    let store = store();
+    let (store, _) = bare_repository();
     let text = settings(store.path(), "vault = \"v-1\"\n");
     let other = text.replace("[\"server\", \"laptop\"]", "[\"laptop\"]\non_partition = \"tell\"");
     assert_ne!(text, other);
@@ -131,10 +123,9 @@ fn settings_that_lag_change_at_most_which_machine_goes_first() {
 
 #[test]
 fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
-    let store = store();
+    let (store, _) = bare_repository();
     let text = settings(store.path(), "vault = \"v-1\"\n");
-    let mut server = machine("server", &text);
-    server.env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@1");
+    let mut server = machine("server", &text).with_env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@1");
     let lost = "`[machines]` is not in the settings";
     let daemon = Daemon::start(&server, &["run"]);
     until("the server is the voice", || words(&server) == "this one is the voice");
@@ -158,19 +149,15 @@ fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
 
 #[test]
 fn the_voice_is_handed_over_to_who_takes_it() {
-    let store = store();
+    let (store, _) = bare_repository();
     let text = settings(store.path(), "vault = \"v-1\"\n");
-    let (mut server, mut laptop) = (machine("server", &text), machine("laptop", &text));
-    for vault in [&mut server, &mut laptop] {
-        // A second is a minute and a half.
-        vault.env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@90");
-    }
+    // A second is a minute and a half.
+    let [server, laptop] = ["server", "laptop"]
+        .map(|name| machine(name, &text).with_env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@90"));
     let first = Daemon::start(&server, &["run"]);
     until("the server is the voice", || voice(&laptop).as_deref() == Some("server"));
     let second = Daemon::start(&laptop, &["run"]);
-    let there =
-        |vault: &TestVault| vault.run(&["machines", "--json"]).json()["machines"].as_array().unwrap().len();
-    until("both are there", || there(&laptop) == 2);
+    until("both are there", || laptop.run(&["machines", "--json"]).json()["machines"][1].is_object());
     until("the laptop says who speaks", || words(&laptop) == "server is the voice");
     laptop.run(&["machines", "leave"]).exits(1);
     until("the daemon is asked", || laptop.run(&["machines", "take"]).code == 0);

@@ -24,10 +24,8 @@ fn commands() -> Vec<Vec<&'static str>> {
         mcp-config full --host claude-code, mcp";
     const ASSISTANT: &str = "brain list, brain test, brain route hello, usage, turns, skill list, skill check, \
         routine list, routine preview, ask tea";
-    let mut all: Vec<&str> = ALL.split(", ").collect();
-    if cfg!(feature = "assistant") {
-        all.extend(ASSISTANT.split(", "));
-    }
+    let assistant = ASSISTANT.split(", ").filter(|_| cfg!(feature = "assistant"));
+    let all: Vec<&str> = ALL.split(", ").chain(assistant).collect();
     let plain = all.iter().map(|line| line.split(' ').collect::<Vec<_>>());
     let json = all.iter().map(|line| std::iter::once("--json").chain(line.split(' ')).collect());
     plain.chain(json).collect()
@@ -51,18 +49,15 @@ fn a_reader_that_goes_away_ends_each_command_quietly() {
                 command.stdin(Stdio::piped()).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
             // The command would keep the pipe open for us.
             drop(command);
-            let asked = "{\"query\":\"tea\"}\n".repeat(3);
-            let _ = child.stdin.take().unwrap().write_all(asked.as_bytes());
+            let _ = child.stdin.take().unwrap().write_all("{\"query\":\"tea\"}\n".repeat(3).as_bytes());
             let output = child.wait_with_output().unwrap();
             drop(reading);
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let root = vault.root().parent().unwrap().to_string_lossy().into_owned();
-            (output.status.code(), said.replace(&root, "[TEMP]"))
+            (output.status.code(), said.replace(vault.dir().to_str().unwrap(), "[TEMP]"))
         };
         let (heard, unheard) = (run(true), run(false));
-        let loud =
-            ["panicked", "roken pipe", "could not be written"].iter().any(|word| unheard.1.contains(word));
-        if loud || heard.0 != unheard.0 {
+        let is_loud = |word: &&str| unheard.1.contains(*word);
+        if ["panicked", "roken pipe", "could not be written"].iter().any(is_loud) || heard.0 != unheard.0 {
             wrong.push(format!("{args:?}\nheard: {heard:?}\nunheard: {unheard:?}"));
         }
     }
@@ -74,8 +69,7 @@ fn closed_errors_are_no_panic() {
     let vault = TestVault::new(FIXTURE);
     fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
     for args in [&["-vv", "status"][..], &["-vv", "tick"], &["nonsense"], &["--vault", "nowhere", "status"]] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
+        let (_, writer) = std::io::pipe().unwrap();
         let heard = vault.command(args).output().unwrap().status.code();
         let unheard = vault.command(args).stderr(writer).output().unwrap().status.code();
         assert!(unheard == heard && unheard != Some(101), "{args:?}: {heard:?} {unheard:?}");
@@ -99,10 +93,9 @@ fn the_daemon_ends_with_the_reader_of_its_console() {
 
 #[test]
 fn watching_the_status_ends_with_its_reader() {
-    let mut vault = TestVault::new(FIXTURE);
-    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@60");
-    let mut child =
-        vault.command(&["status", "--watch"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let vault = TestVault::new(FIXTURE).with_env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@60");
+    let mut watch = vault.command(&["status", "--watch"]);
+    let mut child = watch.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("daemon    not running")));
     vault.write("Reminders.md", line("2027-12-01", "09:00", "daily", "Coffee", &id('A')));
@@ -114,16 +107,12 @@ fn watching_the_status_ends_with_its_reader() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_place_that_takes_nothing_is_named_once_for_all_that_wait() {
-    let line = |n: usize| {
-        format!("- [ ] date=2026-12-01 time=09:0{n} recur=none msg=\"x{n}\" id=rid_AAAAAAAAAAA{n}\n")
-    };
-    let lines: String = (2..=6).map(line).collect();
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{lines}"));
+    let one = "- [ ] date=2026-12-01 time=09:0N recur=none msg=\"xN\" id=rid_AAAAAAAAAAAN\n";
+    let lines: String = (2..=6).map(|n| one.replace('N', &n.to_string())).collect();
+    let vault = TestVault::new(&format!("//- /Reminders.md\n{lines}"));
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = vault.command(&["tick"]).stdout(full).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let told: Vec<&str> = said.lines().filter(|line| line.starts_with("not delivered: ")).collect();
+    let run = Run::of(vault.command(&["tick"]).stdout(full));
     let wanted = "not delivered: rid_AAAAAAAAAAA2, rid_AAAAAAAAAAA3, rid_AAAAAAAAAAA4 and 2 more: can't write to the console";
-    assert!(output.status.code() == Some(1) && told.len() == 1 && told[0].starts_with(wanted), "{said}");
+    assert_eq!(run.exits(1).warns(wanted).stderr.matches("not delivered: ").count(), 1, "{run:?}");
     assert_eq!(vault.read("Reminders.md"), lines);
 }
