@@ -6,7 +6,7 @@ use vault_agent::format::log::{self, EventKind, LogBlock};
 use crate::format::tool_call::tool_parts;
 use crate::hooks::host::log as hooks_log;
 
-pub const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+pub const ON: &str = "//- vault-agent.toml\n[hooks]\narchive = true\n";
 
 /// A transcript in the host's words.
 #[derive(Default)]
@@ -92,9 +92,12 @@ pub fn stops(vault: &TestVault) {
 }
 
 pub fn logs(vault: &TestVault) -> Vec<PathBuf> {
-    let mut found = files_below(&vault.path("logs/claude-code"));
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    found
+    ending_in("md", &vault.path("logs/claude-code"))
+}
+
+fn ending_in(extension: &str, folder: &Path) -> Vec<PathBuf> {
+    let files = files_below(folder).into_iter();
+    files.filter(|path| path.extension().is_some_and(|own| own == extension)).collect()
 }
 
 pub fn log_of(vault: &TestVault, session: &str) -> PathBuf {
@@ -158,17 +161,9 @@ fn a_session_is_kept_whole_and_once() {
     tape.write(&vault);
     happens(&vault, "session-end", json!({ "reason": "other" }));
     let blocks = kept(&vault);
-    assert_eq!(
-        shown(&blocks),
-        [
-            "user: Prompt 1 about the roses",
-            "tool Bash {\"command\":\"ls bed1\"} -> rose1.txt",
-            "agent: Answer 1: they are in bed 1.",
-            "user: Prompt 2 about the roses",
-            "tool Bash {\"command\":\"ls bed2\"} -> rose2.txt",
-            "agent: Answer 2: they are in bed 2.",
-        ]
-    );
+    let turn = "user: Prompt N about the roses|tool Bash {\"command\":\"ls bedN\"} -> roseN.txt|\
+                agent: Answer N: they are in bed N.";
+    assert_eq!(shown(&blocks).join("|"), [turn.replace('N', "1"), turn.replace('N', "2")].join("|"));
     assert_eq!(blocks[2].event.author, "claude-opus-4");
     assert!(blocks.iter().all(|block| block.event.ulid().is_some()));
     let log = log_of(&vault, SESSION);
@@ -193,16 +188,10 @@ fn entries_that_the_host_writes_again_are_kept_once() {
     tape.lines.extend(again);
     tape.turn(2);
     tape.stop(&vault);
-    assert_eq!(
-        shown(&kept(&vault))[2..7],
-        [
-            "agent: Answer 1: they are in bed 1.",
-            "user: yes",
-            "user: yes",
-            "system: The host compacted the conversation here.",
-            "system: The host's summary of what was said before:\nThis session is being continued: roses.",
-        ]
-    );
+    let compacted = "agent: Answer 1: they are in bed 1.|user: yes|user: yes|\
+        system: The host compacted the conversation here.|\
+        system: The host's summary of what was said before:\nThis session is being continued: roses.";
+    assert_eq!(shown(&kept(&vault))[2..7].join("|"), compacted);
     assert_eq!(kept(&vault).len(), 10);
 }
 
@@ -260,10 +249,8 @@ fn sub_agents_have_logs_of_their_own() {
     // As newer ones do: in the session's folder, or beside it.
     let begins = |folder: &str, id: &str| {
         let file = path.with_file_name(folder).join(format!("agent-{id}.jsonl"));
-        let mut own = Tape::new();
-        if id == "c3" {
-            "another".clone_into(&mut own.session);
-        }
+        let session = if id == "c3" { "another" } else { SESSION };
+        let mut own = Tape { session: session.to_owned(), ..Tape::default() };
         own.user(&format!("Prompt for {id}"));
         own.said(&format!("Answer of {id}"));
         for line in &mut own.lines {
@@ -278,10 +265,8 @@ fn sub_agents_have_logs_of_their_own() {
     }
     stops(&vault);
     stops(&vault);
-    assert_eq!(
-        shown(&kept(&vault)),
-        ["user: Ask somebody", "tool Task {\"prompt\":\"Count the roses\"} -> seven", "agent: Seven."]
-    );
+    let task = "tool Task {\"prompt\":\"Count the roses\"} -> seven";
+    assert_eq!(shown(&kept(&vault)), ["user: Ask somebody", task, "agent: Seven."]);
     for (name, expected) in [
         (format!("{SESSION}_agents"), ["user: Count the roses", "agent: There are seven."]),
         (format!("{SESSION}_agent-a1"), ["user: Prompt for a1", "agent: Answer of a1"]),
@@ -356,12 +341,8 @@ fn keys_never_reach_the_vault() {
     assert_eq!((files.len(), kept(&vault).len()), (2, 4));
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
-        for key in keys {
-            assert!(!text.contains(key), "{key} in {}", file.display());
-        }
-        for kept in ["[masked: github token]", "[masked: own pattern]", "done"] {
-            assert!(text.contains(kept), "{kept} is not in {}", file.display());
-        }
+        contains_none(&text, &keys);
+        contains_all(&text, &["[masked: github token]", "[masked: own pattern]", "done"]);
     }
 }
 
@@ -380,10 +361,8 @@ fn half_a_character_is_kept_and_a_line_that_is_no_json_is_told_once() {
     let _ = hook(&vault, "stop", &stop);
     assert_eq!(hooks_log(&vault), "");
     let shown = shown(&kept(&vault));
-    assert_eq!(
-        shown[..2],
-        ["user: Prompt \u{fffd}", "tool Bash {\"command\":\"x\"} -> important, cut here \u{fffd}"]
-    );
+    let cut = "tool Bash {\"command\":\"x\"} -> important, cut here \u{fffd}";
+    assert_eq!(shown[..2], ["user: Prompt \u{fffd}", cut]);
     let told = "system: A line of the transcript that is no JSON is not kept here: at byte ";
     assert!(shown.len() == 3 && shown[2].starts_with(told), "{shown:?}");
 }
@@ -401,16 +380,9 @@ fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
     tape.call("toolu_2", "Bash", json!({ "command": "lost" }));
     tape.user("And now?");
     tape.stop(&vault);
-    assert_eq!(
-        shown(&kept(&vault)),
-        [
-            "user: Do it",
-            "agent: Meanwhile.",
-            "tool Bash {\"command\":\"sleep\"} -> done",
-            "tool Bash {\"command\":\"lost\"} -> ",
-            "user: And now?",
-        ]
-    );
+    let waited = "user: Do it|agent: Meanwhile.|tool Bash {\"command\":\"sleep\"} -> done|\
+                  tool Bash {\"command\":\"lost\"} -> |user: And now?";
+    assert_eq!(shown(&kept(&vault)).join("|"), waited);
     // The host writes an old prompt again while a call waits, and the user speaks beside its result.
     tape.call("toolu_3", "Bash", json!({ "command": "late" }));
     tape.lines.push(tape.lines[0].clone());
@@ -421,6 +393,12 @@ fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
     assert_eq!(shown(&kept(&vault))[5..], ["tool Bash {\"command\":\"late\"} -> done", "user: Thanks"]);
     let lost = &kept(&vault)[3];
     assert!(lost.event.content.ends_with("note: no result came") && lost.event.kind == EventKind::Tool);
+}
+
+/// As if a file was last written so long ago.
+fn age(path: &Path, hours: u64) {
+    let then = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
+    std::fs::File::options().append(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
 #[test]
@@ -445,8 +423,7 @@ fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
     tape.call("toolu_3", "Bash", json!({ "command": "lost" }));
     let path = tape.write(&vault);
     for (hours, expected) in [(0, 6), (20, 6), (25, 7), (26, 7)] {
-        let then = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
-        std::fs::File::options().append(true).open(&path).unwrap().set_modified(then).unwrap();
+        age(&path, hours);
         happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
         assert_eq!(kept(&vault).len(), expected, "{hours}");
     }
@@ -457,13 +434,11 @@ fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
     assert_eq!(shown(&kept(&vault))[7..], ["tool Bash {\"command\":\"lost\"} -> late"]);
     // A last line that the host was killed at is looked at once more, and no more then.
     std::fs::write(&path, tape.text() + "{\"type\": ").unwrap();
-    let then = std::time::SystemTime::now() - Duration::from_secs(25 * 3600);
-    std::fs::File::options().append(true).open(&path).unwrap().set_modified(then).unwrap();
+    age(&path, 25);
     let states = || {
         happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
-        let mut found = files_below(&vault.state().join("sessions"));
-        found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-        found.into_iter().map(|path| std::fs::metadata(path).unwrap().modified().unwrap()).collect::<Vec<_>>()
+        let found = ending_in("json", &vault.state().join("sessions")).into_iter();
+        found.map(|path| std::fs::metadata(path).unwrap().modified().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!((states(), kept(&vault).len()), (states(), 8));
 }
@@ -519,10 +494,8 @@ fn memory_that_was_injected_is_not_kept_as_said() {
 
 #[test]
 fn sessions_are_found_when_asked_for_and_never_given() {
-    let vault = TestVault::new(&format!(
-        "{ON}//- MEMORY.md\n# Memory\n\n## Garden\n\n- The compost heap is behind the shed\n"
-    ));
-    let mut tape = Tape::new();
+    let (vault, mut tape) = recorded();
+    vault.write("MEMORY.md", "# Memory\n\n## Garden\n\n- The compost heap is behind the shed\n");
     for number in 0..40 {
         tape.user(&format!("The compost heap of plan {number} needs turning behind the shed"));
         tape.said(&format!("Turning {number} is planned for the compost heap."));
@@ -539,22 +512,19 @@ fn sessions_are_found_when_asked_for_and_never_given() {
     assert!(recall("where is the zinnia thermometer?", &[]).is_empty());
     assert_eq!(recall("where is the compost heap?", &[]), ["MEMORY.md"]);
     assert!(!recall("where is the zinnia thermometer?", &["--scope", "sessions"]).is_empty());
-    let search =
-        |question: &str| vault.run(&["search", question, "--json"]).json()["hits"].as_array().unwrap().len();
-    assert!(search("zinnia thermometer") > 0);
-    assert_eq!(search("quokka"), 0);
+    assert_ne!(vault.json(&["search", "zinnia thermometer"])["hits"], json!([]));
+    assert_eq!(vault.json(&["search", "quokka"])["hits"], json!([]));
     let text = crate::hooks::host::prompt(&vault, "Do you remember where the zinnia thermometer is?");
     assert!(!text.contains("innia"), "{text}");
     // A log that has grown isn't read for that, but for a pin of its own.
-    let generation =
-        || vault.json(&["recall", "where is the compost heap?"])["freshness"]["generation"].clone();
-    let before = generation();
+    let heap = || vault.json(&["recall", "where is the compost heap?"]);
+    let before = heap()["freshness"]["generation"].clone();
     tape.user("The walrus clock hangs in the attic");
     tape.stop(&vault);
-    assert_eq!(generation(), before);
+    assert_eq!(heap()["freshness"]["generation"], before);
     let id = kept(&vault).pop().unwrap().event.id.unwrap();
     vault.write("Pinned.md", format!("- [[{}#^{id}]]\n", SESSION.to_uppercase()));
-    let pinned = vault.json(&["recall", "where is the compost heap?"]);
+    let pinned = heap();
     assert_ne!(pinned["freshness"]["generation"], before);
     assert!(pinned["hits"].to_string().contains("walrus clock"), "{pinned}");
 }
@@ -569,10 +539,7 @@ fn transcripts_can_be_brought_in_by_a_command() {
     assert!(!vault.path("logs/claude-code").exists() && !vault.state().join("sessions").exists());
     // Nothing is known yet, and nothing is said to be kept.
     let run = vault.run(&["hook", "archive"]);
-    assert_eq!(
-        (run.code, run.stdout.trim()),
-        (0, "no session is known for this vault, so none was archived")
-    );
+    assert_eq!(run.exits(0).stdout.trim(), "no session is known for this vault, so none was archived");
     let path = tape.write(&vault);
     let run = vault.run(&["hook", "archive", path.to_str().unwrap(), "--json"]);
     assert_eq!((run.code, run.json()["logs"][0]["events"].clone()), (0, json!(3)), "{}", run.stderr);
@@ -617,14 +584,13 @@ fn doctor_says_whether_anything_keeps_them() {
     let vault = TestVault::new(ON);
     let status = || vault.doctor("sessions").pop().map_or(Value::Null, |row| row["status"].clone());
     assert_eq!(status(), "warn");
-    assert_eq!(vault.run(&["hook", "install"]).code, 0);
+    let _ = vault.run(&["hook", "install"]).ok();
     assert_eq!(status(), "ok");
     // Hooks of another vault, and those of a program that is gone.
     let settings = vault.home().join(".claude/settings.json");
     let text = std::fs::read_to_string(&settings).unwrap();
     let root = vault.root().canonicalize().unwrap();
-    let other = vault.home().join("other");
-    for (from, to) in [(root.to_str().unwrap(), other.to_str().unwrap()), ("\"'/", "\"'/gone/")] {
+    for (from, to) in [(root.to_str().unwrap(), "/other"), ("\"'/", "\"'/gone/")] {
         std::fs::write(&settings, text.replace(from, to)).unwrap();
         assert_eq!(status(), "warn", "{to}");
     }
@@ -635,8 +601,8 @@ fn doctor_says_whether_anything_keeps_them() {
         let mut command = vault.command(args);
         Run::of(command.current_dir(vault.home().join("app")).env("VAULT_AGENT_VAULT", &root))
     };
-    assert_eq!(at(&["hook", "install", "--project", "--no-memories"]).code, 0);
-    assert!(at(&["doctor"]).stdout.contains("ok   sessions"));
+    at(&["hook", "install", "--project", "--no-memories"]).exits(0);
+    at(&["doctor"]).says("ok   sessions");
     vault.write("vault-agent.toml", "# none\n");
     assert_eq!(status(), Value::Null);
 }
@@ -646,11 +612,10 @@ fn a_line_that_is_too_long_to_be_kept_is_told_once() {
     let (vault, mut tape) = recorded();
     tape.turn(1);
     let path = tape.write(&vault);
-    let mut long = json!({ "type": "user", "message": { "role": "user", "content": "" } });
-    long["message"]["content"] = "x".repeat(65 << 20).into();
+    let long = json!({ "type": "user", "message": { "role": "user", "content": "x".repeat(65 << 20) } });
     std::fs::write(&path, format!("{}{long}\n", tape.text())).unwrap();
     stops(&vault);
-    crate::support::until("the transcript is read", || kept(&vault).len() == 4);
+    until("the transcript is read", || kept(&vault).len() == 4);
     let told = shown(&kept(&vault)).pop().unwrap();
     contains_all(told, &["system: A line of 65 MB of the transcript is not kept here: at byte "]);
     std::fs::remove_dir_all(vault.state()).unwrap();

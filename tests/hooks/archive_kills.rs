@@ -30,8 +30,7 @@ fn killed_at_any_instant_everything_comes_once() {
     let path = tape.write(&vault);
     let mut killed = 0;
     for round in 0..24_u64 {
-        let moment = Duration::from_millis(20 + round * 17 % 150);
-        killed += usize::from(start(&vault, &path).kill_after(moment));
+        killed += usize::from(start(&vault, &path).kill_after(Duration::from_millis(20 + round * 17 % 150)));
         if round % 3 == 0 {
             let _ = std::fs::remove_dir_all(vault.state().join("sessions"));
         }
@@ -50,11 +49,9 @@ fn several_at_once_write_everything_once() {
     let tape = long(60, 60);
     let vault = TestVault::new(ON);
     let path = tape.write(&vault);
-    let children: Vec<Killed> = (0..4).map(|_| start(&vault, &path)).collect();
+    let mut children: Vec<Killed> = (0..4).map(|_| start(&vault, &path)).collect();
     stops(&vault);
-    for mut child in children {
-        assert!(child.wait().unwrap().success());
-    }
+    children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
     assert_eq!(kept(&vault).len(), 240);
     let text = std::fs::read_to_string(log_of(&vault, SESSION)).unwrap();
     assert!((0..60).all(|number| text.matches(&format!("> Prompt {number} about the roses\n")).count() == 1));
@@ -62,8 +59,7 @@ fn several_at_once_write_everything_once() {
 
 #[test]
 fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
-    let mut vault = TestVault::new(ON);
-    vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
+    let vault = TestVault::new(ON).with_env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
     let path = long(1500, 60).write(&vault);
     // On a busy machine its answer, too, may be out of time, and then its log says so.
     let _ = tell(&vault, "stop", json!({}));
@@ -75,8 +71,7 @@ fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
 #[test]
 fn what_was_left_comes_though_the_transcript_has_not_grown() {
     let vault = TestVault::new(ON);
-    let path = long(300, 700).write(&vault);
-    let mut child = start(&vault, &path);
+    let mut child = start(&vault, &long(300, 700).write(&vault));
     // Some of it is on disk, and how far is kept.
     let is_kept = || names_in(vault.state().join("sessions")).iter().any(|name| name.ends_with(".json"));
     while child.try_wait().unwrap().is_none() && !is_kept() {
@@ -100,10 +95,8 @@ fn a_long_transcript_takes_little_memory() {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         // Its own: the pages of a program that was built for tests are no matter of the transcript.
         let peak = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-        most = peak
-            .and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse().ok())
-            .unwrap_or(most)
-            .max(most);
+        let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse().ok());
+        most = peak.unwrap_or(most).max(most);
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(kept(&vault).len(), 4800);

@@ -2,8 +2,7 @@
 
 use crate::hooks::host::*;
 
-const NOTES: &str =
-    "//- now: 2026-12-01T09:30:00Z\n//- MEMORY.md\n# Memory\n\n## Preferences\n\n- Likes short answers\n";
+const NOTES: &str = "//- MEMORY.md\n# Memory\n\n## Preferences\n\n- Likes short answers\n";
 
 fn stop(vault: &TestVault, lines: &[Value], more: Value) -> Value {
     record(vault, lines);
@@ -50,15 +49,11 @@ fn what_is_in_the_vault_is_believed() {
         ("daily/2026-12-01.md", "- 09:29 Ann takes oat milk in her coffee\n"),
         ("Pinned.md", "- oat milk in coffee\n"),
         ("Reminders.md", "- [ ] date=2026-12-02 time=09:00 recur=none msg=\"Buy oat milk for the coffee\"\n"),
-        (
-            "COMMITMENTS.md",
-            "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk about oat milk in coffee\n",
-        ),
+        ("COMMITMENTS.md", "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk about oat milk in coffee\n"),
     ] {
         let vault = TestVault::new(NOTES);
         vault.write(note, text);
-        let answer =
-            stop(&vault, &asked("I've saved that to your memory."), json!({ "stop_hook_active": false }));
+        let answer = stop(&vault, &asked("I've saved that to your memory."), json!({}));
         assert_ne!(answer["decision"], "block", "{note}");
     }
 }
@@ -95,15 +90,11 @@ fn only_the_history_and_the_vaults_notes_are_evidence() {
         lines.insert(1, used("t1", name, arguments));
         stop(vault, &lines, json!({}))["decision"].clone()
     };
-    let elsewhere = |vault: &TestVault, path: &str| {
-        let file = vault.home().join(path);
-        vault.write(&file, "oat milk");
-        file.to_str().unwrap().to_owned()
-    };
     // A Markdown file elsewhere, and a call that changed nothing.
     for path in ["work/garden/CLAUDE.md", "work/garden/README.md"] {
         let vault = TestVault::new(NOTES);
-        let path = elsewhere(&vault, path);
+        let path = vault.home().join(path);
+        vault.write(&path, "oat milk");
         assert_eq!(answer(&vault, "Edit", json!({ "file_path": path, "new_string": "oat milk" })), "block");
     }
     for (name, arguments) in [
@@ -122,11 +113,8 @@ fn only_the_history_and_the_vaults_notes_are_evidence() {
 
 #[test]
 fn after_an_edit_it_is_the_file_that_was_saved() {
-    let lines = [
-        prompt("Rename the function."),
-        used("t1", "Edit", json!({ "file_path": "/work/garden/x.rs" })),
-        said("Saved!"),
-    ];
+    let edit = used("t1", "Edit", json!({ "file_path": "/work/garden/x.rs" }));
+    let lines = [prompt("Rename the function."), edit, said("Saved!")];
     assert_eq!(stop(&TestVault::new(NOTES), &lines, json!({})), Value::Null);
 }
 
@@ -146,11 +134,8 @@ fn what_was_written_since_the_prompt_counts_in_any_words() {
     assert_ne!(stop(&vault, &lines, json!({ "session_id": "later" }))["decision"], "block");
     // An hour later, the same words about something new are not backed by it.
     vault.set_now("2026-12-01T10:30:00Z");
-    let later = [
-        user("2026-12-01T10:29:00.000Z", "Remember that the well is behind the oak."),
-        said("I'll remember that."),
-    ];
-    assert_eq!(stop(&vault, &later, json!({}))["decision"], "block");
+    let later = user("2026-12-01T10:29:00.000Z", "Remember that the well is behind the oak.");
+    assert_eq!(stop(&vault, &[later, said("I'll remember that.")], json!({}))["decision"], "block");
 }
 
 #[test]
@@ -172,12 +157,9 @@ fn what_looks_worth_saving_is_offered_once() {
     assert!(first.get("decision").is_none(), "{first}");
     assert_eq!(stop(&vault, &lines, json!({})), Value::Null);
     // Neither what is kept already nor noise is.
-    for text in [
-        "I like short answers, I prefer short answers.",
-        "My build is failing.",
-        "My password is hunter2.",
-        "Do you know that I prefer oaks?",
-    ] {
+    let others = "I like short answers, I prefer short answers.|My build is failing.|My password is hunter2.|\
+                  Do you know that I prefer oaks?";
+    for text in others.split('|') {
         let lines = [prompt(text), said("Done.")];
         assert_eq!(stop(&TestVault::new(NOTES), &lines, json!({})), Value::Null, "{text}");
     }

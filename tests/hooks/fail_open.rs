@@ -15,22 +15,18 @@ fn silent(vault: &TestVault, event: HostEvent, input: &str, cause: &str) {
 }
 
 fn sound(vault: &TestVault, event: HostEvent) -> String {
-    input(
-        vault,
-        event.host_name(),
-        json!({ "prompt": format!("Do you remember that {SECRET}?"), "source": "startup", "reason": "other" }),
-    )
+    let prompt = format!("Do you remember that {SECRET}?");
+    input(vault, event.host_name(), json!({ "prompt": prompt, "source": "startup", "reason": "other" }))
 }
 
 #[test]
 fn input_that_is_no_message() {
     let vault = TestVault::new("");
+    let with_secret = [json!(SECRET), json!({ "prompt": [SECRET] })].map(|text| text.to_string());
+    let texts = ["", "{", "null", "[]", "\0\u{1}", "{\"stop_hook_active\": \"xyzzy\"}"];
     for event in HostEvent::ALL {
-        for text in ["", "{", "null", "[]", "\0\u{1}", "{\"stop_hook_active\": \"xyzzy\"}"] {
+        for text in texts.into_iter().chain(with_secret.iter().map(String::as_str)) {
             silent(&vault, event, text, "no message of a host");
-        }
-        for text in [json!(SECRET), json!({ "prompt": [SECRET] })] {
-            silent(&vault, event, &text.to_string(), "no message of a host");
         }
     }
 }
@@ -66,14 +62,9 @@ fn a_vault_that_is_not_there() {
 
 #[test]
 fn a_host_that_never_finishes_its_message() {
-    let mut vault = TestVault::new("");
-    vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
-    let mut child = vault
-        .command(&["hook", "user-prompt-submit"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let vault = TestVault::new("").with_env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
+    let mut hook = vault.command(&["hook", "user-prompt-submit"]);
+    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // The pipe stays open, and half of the message never comes.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"{\"prompt\": \"Do you").unwrap();

@@ -33,8 +33,7 @@ pub fn hook(vault: &TestVault, name: &str, input: &str) -> Run {
 
 /// An event of Claude Code by our name for it; `more` is the event's own.
 pub fn tell(vault: &TestVault, name: &str, more: Value) -> Run {
-    let host_name = HostEvent::named(name).unwrap().host_name();
-    hook(vault, name, &input(vault, host_name, more))
+    hook(vault, name, &input(vault, HostEvent::named(name).unwrap().host_name(), more))
 }
 
 /// A prompt of the user; what the model gets with it.
@@ -47,8 +46,7 @@ pub fn context(run: &Run) -> String {
     if run.stdout.is_empty() {
         return String::new();
     }
-    let json = run.json();
-    json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+    run.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
 /// The hooks' log.

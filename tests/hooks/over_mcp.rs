@@ -5,9 +5,7 @@ use crate::support::prelude::*;
 
 #[test]
 fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
-    let vault = TestVault::new(
-        "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Tea\n- The walrus of the north garden likes oolong tea\n",
-    );
+    let vault = TestVault::new("//- /MEMORY.md\n## Tea\n- The walrus of the north garden likes oolong tea\n");
     let prompt = "Which tea does the walrus of the north garden like?";
     let mut client = Client::silent(vault.command(&["mcp"]));
     client.initialize("claude-code");
@@ -41,10 +39,8 @@ fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
 fn the_tool_is_used_where_the_host_has_the_server_and_is_new_enough() {
     let mut vault = TestVault::new("");
     let bin = vault.home().join("bin");
-    std::fs::create_dir(&bin).unwrap();
     let claude = |version: &str| {
-        std::fs::write(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
-        set_mode(bin.join("claude"), 0o755);
+        write_program(bin.join("claude"), &format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
     };
     vault.env("PATH", &format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
     let root = vault.root().canonicalize().unwrap();

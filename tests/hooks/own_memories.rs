@@ -7,9 +7,8 @@ use crate::support::prelude::*;
 
 /// A vault, a project beside it, and what the host remembers of it already.
 fn stage() -> (TestVault, PathBuf) {
-    let mut vault =
-        TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /note.md\nMine.\n//- /other.md\nMine too.\n");
-    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@20");
+    let vault = TestVault::new("//- /note.md\nMine.\n//- /other.md\nMine too.\n");
+    let vault = vault.with_env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@20");
     let project = vault.home().join("work/my app");
     std::fs::create_dir_all(project.join(".git")).unwrap();
     let own = usual(&vault, &project);
@@ -20,8 +19,7 @@ fn stage() -> (TestVault, PathBuf) {
 
 /// Where the host keeps a project's memories by itself.
 fn usual(vault: &TestVault, project: &Path) -> PathBuf {
-    let name: String =
-        project.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name = project.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     vault.home().join(".claude/projects").join(name).join("memory")
 }
 
@@ -31,8 +29,7 @@ fn run(vault: &TestVault, project: &Path, args: &[&str]) -> Run {
 }
 
 fn settings(project: &Path) -> Value {
-    let text = std::fs::read(project.join(".claude/settings.local.json")).unwrap();
-    serde_json::from_slice(&text).unwrap()
+    serde_json::from_slice(&std::fs::read(project.join(".claude/settings.local.json")).unwrap()).unwrap()
 }
 
 /// The project's folder in the vault, by its path there.
@@ -50,9 +47,8 @@ fn what_the_host_remembers_moves_into_the_vault_and_out_again() {
     // Nobody is there to be asked: nothing happens.
     let _ = run(&vault, &project, &["hook", "install"]).ok();
     assert!(!project.join(".claude").exists());
-    run(&vault, &project, &["hook", "install", "--memories", "--dry-run"])
-        .ok()
-        .says("+  \"autoMemoryDirectory\": ");
+    let dry = run(&vault, &project, &["hook", "install", "--memories", "--dry-run"]);
+    dry.exits(0).says("+  \"autoMemoryDirectory\": ");
     assert!(!project.join(".claude").exists() && !vault.has("memory"));
     let said = run(&vault, &project, &["--json", "hook", "install", "--memories"]).ok().json();
     assert_eq!(said["memories"]["copied"], 2, "{said}");
@@ -86,8 +82,7 @@ fn a_folder_of_the_person_s_own_choice_stays_unless_it_is_asked_for() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), own);
     // A setting that came meanwhile stays, and the folder is the person's again.
     let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();
-    let changed = std::fs::read_to_string(&file).unwrap().replace("\"a\": 1", "\"a\": 2");
-    std::fs::write(&file, changed).unwrap();
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace("\"a\": 1", "\"a\": 2")).unwrap();
     let _ = run(&vault, &project, &["hook", "uninstall"]).ok();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), own.replace("\"a\": 1", "\"a\": 2"));
 }
@@ -104,8 +99,7 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
         #[cfg(feature = "assistant")]
         Some(claude) => real(&claude, &vault, &project, &folder),
         _ => {
-            let text = "Deploys of the aardvark are on Thursdays.\n";
-            std::fs::write(folder.join("deploys.md"), text).unwrap();
+            std::fs::write(folder.join("deploys.md"), "Deploys of the aardvark are on Thursdays.\n").unwrap();
         }
     }
     let found = || vault.run(&["--json", "search", "aardvark"]).json()["hits"][0]["path"].clone();
@@ -117,9 +111,8 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     // A model tidies up.
     std::fs::remove_dir_all(&folder).unwrap();
     let lost = || vault.run(&["status"]).stdout;
-    until("the loss is shown", || {
-        lost().contains(&format!("lost      3 notes of {inside} went missing at "))
-    });
+    let loss = format!("lost      3 notes of {inside} went missing at ");
+    until("the loss is shown", || lost().contains(&loss));
     assert!(lost().contains(&format!("`vault-agent restore {inside}` restores them")));
     let _ = vault.run(&["restore", &inside]).ok();
     assert_eq!(notes(&folder), before);
@@ -146,8 +139,7 @@ fn what_went_bit_by_bit_comes_back_with_one_command() {
         assert_eq!(vault.read(&note(n)), format!("note {n}\n"), "{n}");
     }
     assert_eq!(vault.read(&note(4)), "changed\n");
-    let said = vault.run(&["status"]).stdout;
-    assert!(!said.contains(" went missing at "), "{said}");
+    vault.run(&["status"]).lacks(" went missing at ");
     // All of that is one step back.
     let _ = vault.run(&["undo"]).ok();
     assert!((1..=3).all(|n| !vault.has(&note(n))));
@@ -163,9 +155,7 @@ fn a_folder_with_another_name_is_no_loss() {
     assert!(!vault.run(&["status"]).stdout.contains(" went missing at "));
     std::fs::remove_dir_all(vault.path("memory/claude/web")).unwrap();
     let _ = vault.run(&["history"]).ok();
-    let said = vault.run(&["status"]).stdout;
-    contains_all(&said, &["3 notes of memory/claude/web went missing at "]);
-    contains_none(&said, &["claude/app"]);
+    vault.run(&["status"]).says("3 notes of memory/claude/web went missing at ").lacks("claude/app");
 }
 
 fn notes(folder: &Path) -> Vec<(String, String)> {
@@ -176,25 +166,18 @@ fn notes(folder: &Path) -> Vec<(String, String)> {
 /// The real host writes the memory with its own tool, asking a model server that tells it to.
 #[cfg(feature = "assistant")]
 fn real(claude: &std::ffi::OsStr, vault: &TestVault, project: &Path, folder: &Path) {
-    use crate::models::{ModelServer, Reply};
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let server = runtime.block_on(ModelServer::start());
     let write = serde_json::json!({
         "file_path": folder.join("deploys.md"), "content": "Deploys of the aardvark are on Thursdays.\n",
     });
     server.script(vec![Reply::tool("Write", write), Reply::text("I will remember that.")]);
-    let output = std::process::Command::new(claude)
-        .args(["-p", "Remember: deploys are on Thursdays", "--model", "claude-sonnet-4-6"])
-        .env_clear()
-        .env("HOME", vault.home())
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("ANTHROPIC_BASE_URL", server.url())
-        .env("ANTHROPIC_API_KEY", "sk-none")
-        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-        .current_dir(project)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let mut command = Command::new(claude);
+    command.args(["-p", "Remember: deploys are on Thursdays", "--model", "claude-sonnet-4-6"]);
+    command.env_clear().env("HOME", vault.home()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "sk-none");
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").current_dir(project).stdin(Stdio::null());
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(folder.join("deploys.md").is_file(), "{output:?}");
 }
@@ -205,13 +188,11 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     let own = vault.home().join(".codex/memories");
     vault.write(own.join("MEMORY.md"), "# Handbook\n");
     vault.write(own.join("raw_memories.md"), "raw\n");
-    run(&vault, &project, &["hook", "install", "--codex-memories"])
-        .ok()
-        .says("+codex = \"~/.codex/memories\"");
+    let said = run(&vault, &project, &["hook", "install", "--codex-memories"]).ok();
+    said.says("+codex = \"~/.codex/memories\"");
     let _daemon = vault.daemon();
-    until("the first notes", || {
-        vault.has("memory/codex/MEMORY.md") && vault.has("memory/codex/raw_memories.md")
-    });
+    let first = ["memory/codex/MEMORY.md", "memory/codex/raw_memories.md"];
+    until("the first notes", || first.iter().all(|note| vault.has(note)));
     vault.write(own.join("rollout_summaries/one.md"), "The narwhal build takes long.\n");
     let found = || vault.run(&["--json", "search", "narwhal"]).json()["hits"][0]["path"].clone();
     until("a hit", || found() == "memory/codex/rollout_summaries/one.md");
@@ -229,17 +210,12 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     until("the notes behind it", || vault.has("memory/codex/zebra.md"));
     assert!(vault.has("memory/codex/rollout_summaries/one.md"));
     assert_eq!(vault.read("memory/codex/MEMORY.md"), "# Handbook 2\n");
-    for n in 0..3 {
-        vault.write(own.join(format!("{n}.md")), format!("note {n}\n"));
-    }
+    (0..3).for_each(|n| vault.write(own.join(format!("{n}.md")), format!("note {n}\n")));
     until("three more", || (0..3).all(|n| vault.has(&format!("memory/codex/{n}.md"))));
-    for n in 0..3 {
-        std::fs::remove_file(own.join(format!("{n}.md"))).unwrap();
-    }
+    (0..3).for_each(|n| std::fs::remove_file(own.join(format!("{n}.md"))).unwrap());
     until("they go", || (0..3).all(|n| !vault.has(&format!("memory/codex/{n}.md"))));
-    until("the loss is shown", || {
-        vault.run(&["status"]).stdout.contains("3 notes of memory/codex went missing at ")
-    });
+    let loss = "3 notes of memory/codex went missing at ";
+    until("the loss is shown", || vault.run(&["status"]).stdout.contains(loss));
     let _ = vault.run(&["restore", "memory/codex"]).ok();
     assert_eq!(vault.read("memory/codex/1.md"), "note 1\n");
     assert_eq!(vault.read("memory/codex/raw_memories.md"), "mine\n");

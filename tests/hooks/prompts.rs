@@ -58,23 +58,19 @@ fn small_talk_opens_nothing() {
     for text in ["hi", "ok, thanks!", "/clear", "👍", "好的"] {
         assert_eq!(prompt(&vault, text), "", "{text}");
     }
-    let left: Vec<_> = std::fs::read_dir(vault.cache()).unwrap().collect();
-    assert!(left.is_empty(), "{left:?}");
-    assert!(std::fs::read_dir(vault.state()).unwrap().next().is_none());
+    assert_eq!([vault.cache(), vault.state()].map(names_in), [vec![], Vec::<String>::new()]);
 }
 
 #[test]
 fn the_budget_is_the_settings() {
-    let mut notes = String::from(
-        "//- vault-agent.toml\n[hooks]\nmax_chars = 900\n//- MEMORY.md\n# Memory\n\n## Garden\n\n",
-    );
-    for n in 0..40 {
+    let vault = TestVault::new("//- vault-agent.toml\n[hooks]\nmax_chars = 900\n");
+    let oak = |n: usize| {
         let care = "with care ".repeat(n);
-        notes += &format!("- The oak number {n} in the garden \"was\" planted <b>by</b> Hofer {care}\n");
-    }
-    let vault = TestVault::new(&notes);
-    let run =
-        tell(&vault, "user-prompt-submit", json!({"prompt": "Which oak in the garden did Hofer plant?"}));
+        format!("- The oak number {n} in the garden \"was\" planted <b>by</b> Hofer {care}\n")
+    };
+    vault.write("MEMORY.md", format!("# Memory\n\n## Garden\n\n{}", (0..40).map(oak).collect::<String>()));
+    let question = json!({ "prompt": "Which oak in the garden did Hofer plant?" });
+    let run = tell(&vault, "user-prompt-submit", question);
     let text = context(&run);
     assert!(text.contains("oak") && text.chars().count() <= 900 && !text.contains("<b>"), "{text}");
     assert!(run.stdout.len() < 10_000);
@@ -83,8 +79,7 @@ fn the_budget_is_the_settings() {
 #[test]
 fn a_prompt_finds_its_memory_among_thousands_of_lines() {
     let vault = vault();
-    let items: String = (0..3100).map(|n| format!("- shelf {n} holds tea\n")).collect();
-    vault.write("Stock.md", items);
+    vault.write("Stock.md", (0..3100).map(|n| format!("- shelf {n} holds tea\n")).collect::<String>());
     let question = "Who services the boiler in October?";
     let _ = vault.run(&["reindex"]).ok();
     let text = prompt(&vault, question);
@@ -122,10 +117,6 @@ fn small_talk_and_commands_get_nothing_and_what_is_asked_gets_through_in_any_lan
     for text in ["👍", "🎉🎉🎉", "...", "!!!", "?", "❤️ 😀", "—"] {
         assert_ne!(gate(text), RecallDecision::Open, "{text}");
     }
-    for text in ["", "   ", "\n\t"] {
-        assert_eq!(gate(text), RecallDecision::Closed);
-    }
-    for text in ["fix the tests", "run it", "add docs", "测试一下"] {
-        assert_eq!(gate(text), RecallDecision::Short, "{text}");
-    }
+    assert_eq!(["", "   ", "\n\t"].map(gate), [RecallDecision::Closed; 3]);
+    decides("orders: fix the tests | run it | add docs | 测试一下", RecallDecision::Short);
 }

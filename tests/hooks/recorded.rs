@@ -3,14 +3,9 @@
 
 use crate::hooks::host::*;
 
-fn recorded(event: HostEvent) -> &'static str {
-    match event {
-        HostEvent::SessionStart => include_str!("inputs/session-start.json"),
-        HostEvent::UserPromptSubmit => include_str!("inputs/user-prompt-submit.json"),
-        HostEvent::Stop => include_str!("inputs/stop.json"),
-        HostEvent::PreCompact => include_str!("inputs/pre-compact.json"),
-        HostEvent::SessionEnd => include_str!("inputs/session-end.json"),
-    }
+fn recorded(event: HostEvent) -> String {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hooks/inputs");
+    fs::read_to_string(inputs.join(format!("{}.json", event.as_str()))).unwrap()
 }
 
 #[test]
@@ -24,8 +19,7 @@ fn a_session_from_its_start_to_its_end() {
     let transcript = transcript_path(&vault).to_string_lossy().into_owned();
     let answer = |event: HostEvent| {
         let theirs = "[HOME]/.claude/projects/-work-garden/5f0d3c52-9a1b-4e0e-8a55-3f1f0f6f2d11.jsonl";
-        let text = recorded(event).replace(theirs, &transcript).replace("[HOME]", &home);
-        hook(&vault, event.as_str(), &text)
+        hook(&vault, event.as_str(), &recorded(event).replace(theirs, &transcript).replace("[HOME]", &home))
     };
     let start = answer(HostEvent::SessionStart).json();
     assert_eq!(start["hookSpecificOutput"]["hookEventName"], "SessionStart");

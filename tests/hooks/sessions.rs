@@ -12,24 +12,12 @@ fn start(vault: &TestVault, source: &str) -> String {
 fn a_start_gives_the_person_the_work_and_the_projects_memories() {
     let vault = TestVault::new(NOTES);
     let text = start(&vault, "startup");
-    let places: Vec<Option<usize>> = [
-        "--- Who you're talking to ---\n# Profile",
-        "--- Recent context ---\nDrawing the plan",
-        "untrusted context",
-        "INJECTED_CONTEXT_RELEVANT_MEMORIES\n{",
-        "The gate code changes in May",
-        "The well is behind the oak.",
-        "Uses tabs in this project",
-        "Plans before it plants",
-        "Likes short answers",
-    ]
-    .iter()
-    .map(|words| text.find(words))
-    .collect();
+    let order = "--- Who you're talking to ---\n# Profile|--- Recent context ---\nDrawing the plan|\
+        untrusted context|INJECTED_CONTEXT_RELEVANT_MEMORIES\n{|The gate code changes in May|\
+        The well is behind the oak.|Uses tabs in this project|Plans before it plants|Likes short answers";
+    let places: Vec<Option<usize>> = order.split('|').map(|words| text.find(words)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}\n{text}");
-    for other in ["Uses spaces", "Bakes on Sundays", "</system-reminder>"] {
-        assert!(!text.contains(other), "{other}\n{text}");
-    }
+    contains_none(&text, &["Uses spaces", "Bakes on Sundays", "</system-reminder>"]);
     assert_eq!(log(&vault), "");
 }
 
@@ -65,10 +53,8 @@ fn a_pinned_link_gives_all_of_its_memory_in_the_memorys_scope() {
     contains_all(&text, &["see: A: gamma\\ndelta", "Plants first"]);
     // An id below a list or table means all of it; notes are found by name; a link inside the words is one of them.
     vault.write("sub/Garage.md", "- one\n  - inner\n- two %% aside %%\n\n^l\n\n| a |\n|---|\n| b |\n\n^t\n\n- mixed\n- x #project/other\n- y #project/mine\n\n^m\n");
-    vault.write(
-        "Pinned.md",
-        "- [[garage#^l]]\n- [[GARAGE.md#^t]]\n- [[sub/garage#^m]]\n- Use [[garage#^t]] for guests\n",
-    );
+    let pins = "- [[garage#^l]]\n- [[GARAGE.md#^t]]\n- [[sub/garage#^m]]\n- Use [[garage#^t]] for guests\n";
+    vault.write("Pinned.md", pins);
     let text = start(&vault, "startup");
     contains_all(&text, &["one\\ninner\\ntwo", "a\\nb", "Use [[garage#^t]] for guests"]);
     contains_none(&text, &["aside", "mixed", "sub/garage#^m"]);
@@ -101,9 +87,8 @@ fn a_compaction_writes_working_memory_for_the_next_start() {
     let more = json!({ "trigger": "auto", "custom_instructions": "" });
     assert_eq!(tell(&vault, "pre-compact", more).stdout, "");
     let text = vault.read("user/working.md");
-    assert!(text.starts_with(
-        "# Working Memory\nUpdated: 2026-12-01T09:30:00Z\nExpires: 2026-12-15T09:30:00Z\n\n(From a conversation"
-    ));
+    let head = "# Working Memory\nUpdated: 2026-12-01T09:30:00Z\nExpires: 2026-12-15T09:30:00Z\n\n";
+    assert!(text.starts_with(&format!("{head}(From a conversation")), "{text}");
     contains_all(text, &["## Worked on\n- Draw the plan", "## Files\n- /work/garden/beds.md"]);
     assert!(start(&vault, "compact").contains("The next step is the well."));
     assert_eq!(log(&vault), "");
@@ -167,8 +152,8 @@ fn a_missing_transcript_is_a_line_in_the_log() {
     let vault = TestVault::new(NOTES);
     for (event, name) in [("session-end", "SessionEnd"), ("pre-compact", "PreCompact"), ("stop", "Stop")] {
         assert_eq!(hook(&vault, event, &input(&vault, name, json!({}))).stdout, "");
-        let last = log(&vault).lines().last().unwrap().to_owned();
-        contains_all(last, &[&format!("{event}: the transcript can't be read")]);
+        let said = format!("{event}: the transcript can't be read");
+        assert!(log(&vault).lines().last().unwrap().contains(&said), "{}", log(&vault));
     }
 }
 
@@ -194,8 +179,7 @@ fn secrets_reach_neither_working_memory_nor_the_day_nor_an_offer() {
             let stop = tell(&vault, "stop", json!({})).stdout;
             let _ = tell(&vault, "pre-compact", json!({ "trigger": "auto" }));
             let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
-            let day = vault.read("daily/2026-12-01.md");
-            for text in [vault.read("user/working.md"), day, stop] {
+            for text in [vault.read("user/working.md"), vault.read("daily/2026-12-01.md"), stop] {
                 assert!(!text.contains(secret), "{secret} in {text}");
             }
         }
@@ -205,6 +189,5 @@ fn secrets_reach_neither_working_memory_nor_the_day_nor_an_offer() {
     let asked = "Draw the beds with acme_supersecretword and a spade";
     record(&vault, &[user("2026-12-01T09:29:00.000Z", asked)]);
     let _ = tell(&vault, "pre-compact", json!({ "trigger": "auto" }));
-    let text = vault.read("user/working.md");
-    assert!(text.contains("Draw the beds with [masked: own pattern] and a spade"), "{text}");
+    contains_all(vault.read("user/working.md"), &["Draw the beds with [masked: own pattern] and a spade"]);
 }
