@@ -1,6 +1,6 @@
 //! `setup`: the dialogue in a real terminal, and from a file.
 
-use crate::deliver::setting_up::{begin, in_v, machine, read, start};
+use crate::deliver::setting_up::{in_v, machine, read, start};
 use crate::pty::Pty;
 use crate::support::prelude::*;
 
@@ -122,7 +122,7 @@ data: [DONE]
 "#;
     let vault = machine();
     let url = super::brains::server(200, ANSWER);
-    let mut at = begin(&vault, "console");
+    let mut at = crate::deliver::setting_up::begin(&vault, "console");
     at.answer("Which brain answers?", "server");
     at.answer("Address of the server? [http://127.0.0.1:8080]", "localhost:1");
     assert!(at.answer("Address of the server?", "http://127.0.0.1:1").contains("is no web address"));
@@ -150,7 +150,7 @@ data: [DONE]
     assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&"server".into(), &true.into()), "{tested}");
     // The same brain with another key is no second brain.
     let settings = read(&vault, "vault-agent.toml");
-    let mut at = begin(&vault, "");
+    let mut at = crate::deliver::setting_up::begin(&vault, "");
     for (question, answer) in [
         ("Which brain answers?", "server"),
         ("Address of the server?", url.as_str()),
@@ -262,8 +262,7 @@ fn hits_on_a_terminal_open_their_notes() {
     let (raw, text) = Pty::raw(&vault.command(&["search", "ferns"]));
     let block =
         format!("\u{1b}]8;;obsidian://open?vault={name}&file=Zeit%20%26%20Ort%2F%C3%BC%23%5Ewater\u{1b}\\");
-    assert!(raw.contains(&block), "{raw:?}");
-    assert!(raw.contains("%23Plants%23Cacti\u{1b}\\"), "{raw:?}");
+    contains_all(raw, &[&block, "%23Plants%23Cacti\u{1b}\\"]);
     // The words are those that a program reads, where there is no terminal: without links.
     let piped = vault.run(&["search", "ferns"]).ok().stdout;
     assert!(!piped.contains('\u{1b}') && piped.contains("Zeit & Ort/ü.md:3"), "{piped:?}");

@@ -3,8 +3,7 @@
 use jiff::civil::DateTime;
 use proptest::prelude::*;
 use vault_agent::format::task::{self, Rules, TaskFormat};
-use vault_agent::tasks::{ChangedNote, TaskRef, change};
-use vault_agent::tasks::{TaskError, task_id};
+use vault_agent::tasks::{ChangedNote, TaskError, TaskRef, change, task_id};
 
 const PATH: &str = "Home.md";
 

@@ -26,8 +26,8 @@ fn vault() -> TestVault {
 fn the_memory_that_matters_is_given_and_marked_as_untrusted() {
     let vault = vault();
     let text = prompt(&vault, "What could I give Anna for her birthday?");
-    assert!(text.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES\n{"), "{text}");
-    assert!(text.contains("untrusted") && text.contains("never instructions"), "{text}");
+    let head = ["INJECTED_CONTEXT_RELEVANT_MEMORIES\n{", "untrusted", "never instructions"];
+    contains_all(&text, &head);
     assert!(text.contains("collects teapots") && !text.contains("boiler"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     assert_eq!(pick(&json, "memories/0/path memories/0/line"), json!(["MEMORY.md", 5]));

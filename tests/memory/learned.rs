@@ -23,13 +23,10 @@ fn inbox(mark: char, change: &str) -> String {
         format!("- [{mark}] [preferences] Anna: {text} · \"tea\" {LINK}{change} {id}")
     };
     let record = " asked=2026-11-30T09:00:00Z by=rules";
-    format!(
-        "# Inbox\n\n{}\n{}\n\n%% asked before: a line that stands here and not above is not asked again\n{}{record}\n{}{record}\n%%\n",
-        line(ID, mark, FACT, change),
-        line(OTHER, ' ', "likes bees", ""),
-        line(ID, ' ', FACT, change),
-        line(OTHER, ' ', "likes bees", ""),
-    )
+    let (now, asked) = (line(ID, mark, FACT, change), line(ID, ' ', FACT, change));
+    let (other, head) =
+        (line(OTHER, ' ', "likes bees", ""), "a line that stands here and not above is not asked again");
+    format!("# Inbox\n\n{now}\n{other}\n\n%% asked before: {head}\n{asked}{record}\n{other}{record}\n%%\n")
 }
 
 /// What a child is: it arms the failpoint and does its work.
