@@ -35,10 +35,10 @@ pub const NOON: &str = "2026-12-01T09:30:00Z";
 /// Waits until something is `done`; it is a defect if that takes long.
 #[track_caller]
 pub fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < std::time::Duration::from_secs(60), "{what} took too long");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} took too long");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -201,6 +201,13 @@ impl TestVault {
             now: std::cell::Cell::new(NOON.parse().expect("an instant")),
             environment: BTreeMap::new(),
         };
+        this.add(fixture);
+        this
+    }
+
+    /// Adds the notes of a fixture.
+    pub fn add(&self, fixture: &str) {
+        let write = |(path, text): (String, String)| self.write(&path, log_in_full(&path, &text));
         let mut note: Option<(String, String)> = None;
         for line in fixture.split_inclusive('\n') {
             let Some(header) = line.strip_prefix("//- ") else {
@@ -210,19 +217,14 @@ impl TestVault {
                 }
                 continue;
             };
-            if let Some((path, text)) = note.take() {
-                this.write(&path, log_in_full(&path, &text));
-            }
+            note.take().into_iter().for_each(write);
             match header.trim_end().split_once(": ") {
-                Some(("now", value)) => this.set_now(value),
-                Some(("zone", value)) => this.write("vault-agent.toml", format!("timezone = \"{value}\"\n")),
+                Some(("now", value)) => self.set_now(value),
+                Some(("zone", value)) => self.write("vault-agent.toml", format!("timezone = \"{value}\"\n")),
                 _ => note = Some((header.trim().trim_start_matches('/').to_owned(), String::new())),
             }
         }
-        if let Some((path, text)) = note {
-            this.write(&path, log_in_full(&path, &text));
-        }
-        this
+        note.into_iter().for_each(write);
     }
 
     /// The home directory that commands see.
@@ -337,14 +339,14 @@ impl TestVault {
     /// Waits until a note reads as wanted; the limit is only for what never happens.
     #[track_caller]
     pub fn until(&self, note: &str, wanted: impl Fn(&str) -> bool) -> String {
-        let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let start = Instant::now();
         loop {
             let text = self.text(note);
             if wanted(&text) {
                 return text;
             }
-            assert!(std::time::Instant::now() < limit, "{note} never became as wanted:\n{text}");
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(start.elapsed() < Duration::from_secs(60), "{note} never became as wanted:\n{text}");
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -354,13 +356,10 @@ impl TestVault {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
         let mut stdin = child.stdin.take().expect("a pipe");
-        let input = input.to_owned();
-        let writer = std::thread::spawn(move || {
-            let _ = stdin.write_all(input.as_bytes());
-        });
-        let run = self.ran(args, || child.wait_with_output());
-        writer.join().expect("the writer ends");
-        run
+        std::thread::scope(|scope| {
+            scope.spawn(move || drop(stdin.write_all(input.as_bytes())));
+            self.ran(args, || child.wait_with_output())
+        })
     }
 
     /// What a command does; a server on another thread of the test's runtime answers it meanwhile.
@@ -373,15 +372,12 @@ impl TestVault {
     }
 
     fn seen(&self, args: &[&str], output: &Output) -> Run {
-        let names = [
-            (self.root(), "[VAULT]"),
-            (self.state(), "[STATE]"),
-            (self.cache(), "[CACHE]"),
-            (self.home(), "[HOME]"),
-        ];
-        Run::seen(args.join(" "), output, |text| {
-            names.iter().fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
-        })
+        let names =
+            ["vault", "state", "cache", "home"].map(|name| (self.dir().join(name), name.to_uppercase()));
+        let replace = |text: String, (path, name): &(PathBuf, String)| {
+            text.replace(&*path.to_string_lossy(), &format!("[{name}]"))
+        };
+        Run::seen(args.join(" "), output, |text| names.iter().fold(text, replace))
     }
 }
 

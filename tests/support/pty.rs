@@ -46,12 +46,7 @@ impl Pty {
 
     /// Runs a command to its end, and gives what it wrote to its terminal: as it is, and as it reads.
     pub fn raw(command: &Command) -> (String, String) {
-        let mut this = Self::start(command);
-        this.child.wait().unwrap();
-        while Arc::strong_count(&this.screen) > 1 {
-            std::thread::yield_now();
-        }
-        let raw = this.screen();
+        let (_, raw) = Self::start(command).ended();
         let text = plain(&raw);
         (raw, text)
     }
@@ -100,19 +95,20 @@ impl Pty {
         self.press(b"\x04");
     }
 
-    /// All that stood on the terminal, as it was written.
-    fn screen(&self) -> String {
-        self.screen.0.lock().unwrap().clone()
+    /// Waits for the end, and gives the exit code with all that stood on the terminal.
+    pub fn wait(self) -> (Option<i32>, String) {
+        let (code, raw) = self.ended();
+        (code, plain(&raw))
     }
 
-    /// Waits for the end, and gives the exit code with all that stood on the terminal.
-    pub fn wait(mut self) -> (Option<i32>, String) {
+    /// The same, as it was written.
+    fn ended(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().unwrap();
         // The reader ends with the terminal.
         while Arc::strong_count(&self.screen) > 1 {
             std::thread::yield_now();
         }
-        (status.code(), plain(&self.screen()))
+        (status.code(), std::mem::take(&mut *self.screen.0.lock().unwrap()))
     }
 }
 

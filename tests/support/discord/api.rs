@@ -96,11 +96,8 @@ fn answered(world: &mut World, request: &Request<'_>) -> Outcome {
         ("GET", ["channels", _, "messages", _]) => get_message(world, id(1), id(3)),
         ("PATCH", ["channels", _, "messages", _]) => edit_message(world, id(1), id(3), request),
         ("DELETE", ["channels", _, "messages", _]) => {
-            if world.delete(id(1), id(3)) {
-                done()
-            } else {
-                Err(unknown_message())
-            }
+            refuse_if(!world.delete(id(1), id(3)), 404, 10008, "Unknown Message")?;
+            done()
         }
         ("GET", ["channels", _, "threads", "archived", "public"]) => archived_threads(world, id(1), request),
         (_, ["guilds", ..]) if id(1) != world.guild => Err(error(404, 10004, "Unknown Guild")),
@@ -244,22 +241,15 @@ fn edit_message(world: &mut World, channel: u64, id: u64, request: &Request<'_>)
 
 fn put_commands(world: &mut World, request: &Request<'_>) -> Outcome {
     world.command_writes += 1;
-    let mut commands = vec![];
-    for command in request.body.as_array().into_iter().flatten() {
-        let mut command = command.clone();
-        command["id"] = json!(world.snowflake().to_string());
-        command["version"] = json!(world.snowflake().to_string());
-        command["application_id"] = json!(world.application.to_string());
-        for (key, value) in
-            [("type", json!(1)), ("description", json!("")), ("default_member_permissions", Value::Null)]
-        {
-            if command.get(key).is_none() {
-                command[key] = value;
-            }
-        }
-        commands.push(command);
-    }
-    world.commands = commands;
+    let mut full = |command: &Value| {
+        let (id, version) = (world.snowflake().to_string(), world.snowflake().to_string());
+        let mut full = json!({ "type": 1, "description": "", "default_member_permissions": null });
+        let own = json!({ "id": id, "version": version, "application_id": world.application.to_string() });
+        let parts = command.as_object().into_iter().chain(own.as_object()).flatten();
+        parts.for_each(|(key, value)| full[key] = value.clone());
+        full
+    };
+    world.commands = request.body.as_array().into_iter().flatten().map(&mut full).collect();
     ok(json!(world.commands))
 }
 

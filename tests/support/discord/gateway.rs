@@ -7,9 +7,8 @@ use crate::support::prelude::*;
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, frame::coding::CloseCode};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 /// What a connection is told to do.
 #[derive(Debug, Clone)]
@@ -48,7 +47,10 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
                     if socket.send(Message::Text(text)).await.is_err() { break }
                 }
                 Some(Out::Text(_)) => {}
-                Some(Out::Close(code)) => { close(&mut socket, code).await; break }
+                Some(Out::Close(code)) => {
+                    let _ = socket.close(Some(CloseFrame { code: code.into(), reason: "".into() })).await;
+                    break
+                }
                 Some(Out::Cut) | None => break,
                 Some(Out::Zombie) => zombie = true,
             },
@@ -68,11 +70,6 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
             session.tx = None;
         }
     }
-}
-
-async fn close(socket: &mut WebSocketStream<TcpStream>, code: u16) {
-    let frame = CloseFrame { code: CloseCode::from(code), reason: "".into() };
-    let _ = socket.close(Some(frame)).await;
 }
 
 fn receive(shared: &Shared, payload: &Value, tx: &mpsc::UnboundedSender<Out>) {

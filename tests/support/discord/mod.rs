@@ -80,12 +80,8 @@ impl FakeDiscord {
 
     /// Makes the next `times` requests whose method and path match go wrong.
     pub fn fault(&self, method: &'static str, path: &str, fault: Fault, times: usize) {
-        self.shared.rules.lock().unwrap().push(faults::Rule {
-            method,
-            path: path.into(),
-            fault,
-            left: times,
-        });
+        let rule = faults::Rule { method, path: path.into(), fault, left: times };
+        self.shared.rules.lock().unwrap().push(rule);
     }
 
     /// Forgets all faults that are still to come.
@@ -148,13 +144,11 @@ impl FakeDiscord {
     /// Sends an interaction and waits for its answer: the callback's body, with later edits merged into `edited`.
     pub async fn interact(&self, interaction: Value) -> Value {
         let id = self.world().interact(interaction);
-        let settled = |w: &World| {
-            w.interactions.get(&id).is_some_and(|i| {
-                i.callback.as_ref().is_some_and(|c| !matches!(c["type"].as_u64(), Some(5 | 6)))
-                    || i.edited.is_some()
-            })
-        };
-        self.until("an answer to the interaction", settled).await;
+        let is_answer = |callback: &Value| !matches!(callback["type"].as_u64(), Some(5 | 6));
+        let settled =
+            |i: &world::Interaction| i.edited.is_some() || i.callback.as_ref().is_some_and(is_answer);
+        let answered = |w: &World| w.interactions.get(&id).is_some_and(settled);
+        self.until("an answer to the interaction", answered).await;
         let world = self.world();
         let interaction = &world.interactions[&id];
         json!({ "callback": interaction.callback, "edited": interaction.edited })
@@ -163,9 +157,8 @@ impl FakeDiscord {
     /// The text that the person who used a command sees.
     pub async fn reply(&self, interaction: Value) -> String {
         let answer = self.interact(interaction).await;
-        let text =
-            answer["edited"]["content"].as_str().or_else(|| answer["callback"]["data"]["content"].as_str());
-        text.unwrap_or_default().to_owned()
+        let edited = answer["edited"]["content"].as_str();
+        edited.or(answer["callback"]["data"]["content"].as_str()).unwrap_or_default().to_owned()
     }
 }
 

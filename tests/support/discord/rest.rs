@@ -34,10 +34,9 @@ async fn handle(
         headers.get("authorization").and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
     let fault = faults::take(&shared, method.as_str(), &format!("{path}?{query}"));
     if let Some(file) = path.strip_prefix("/attachments/") {
-        let bytes = shared.world.lock().unwrap().files.get(file).cloned();
-        let status = if bytes.is_some() && fault.is_none() { 200 } else { 404 };
-        let body = Body::from(bytes.filter(|_| status == 200).unwrap_or_default());
-        return Response::builder().status(status).body(body).unwrap();
+        let bytes = shared.world.lock().unwrap().files.get(file).cloned().filter(|_| fault.is_none());
+        let answer = Response::builder().status(if bytes.is_some() { 200 } else { 404 });
+        return answer.body(Body::from(bytes.unwrap_or_default())).unwrap();
     }
     let request = api::Request {
         method: method.as_str(),
@@ -99,20 +98,14 @@ pub fn limited(scope: Scope, retry_after: f64) -> Answer {
     let global = scope == Scope::Global;
     let body =
         json!({ "message": "You are being rate limited.", "retry_after": retry_after, "global": global });
-    let mut answer = Answer::new(429, body);
-    let scope = match scope {
-        Scope::User => "user",
-        Scope::Global => "global",
-        Scope::Shared => "shared",
-    };
-    answer.headers.push(("x-ratelimit-scope", scope.into()));
-    answer.headers.push(("retry-after", format!("{}", retry_after.ceil())));
-    answer.headers.push(("x-ratelimit-reset-after", format!("{retry_after}")));
-    answer.headers.push(("x-ratelimit-remaining", "0".into()));
-    if global {
-        answer.headers.push(("x-ratelimit-global", "true".into()));
-    }
-    answer
+    let mut headers = vec![
+        ("x-ratelimit-scope", format!("{scope:?}").to_lowercase()),
+        ("retry-after", format!("{}", retry_after.ceil())),
+        ("x-ratelimit-reset-after", format!("{retry_after}")),
+        ("x-ratelimit-remaining", "0".into()),
+    ];
+    headers.extend(global.then(|| ("x-ratelimit-global", "true".into())));
+    Answer { headers, ..Answer::new(429, body) }
 }
 
 fn write(answer: &Answer) -> Response {

@@ -176,18 +176,10 @@ impl World {
         let mentions = message["mentions"].as_array().into_iter().flatten();
         let named = mentions.into_iter().any(|user| user["id"] == json!(self.bot.to_string()));
         if !(may_read || dm || own || named) {
-            for (key, blank) in [
-                ("content", json!("")),
-                ("attachments", json!([])),
-                ("embeds", json!([])),
-                ("components", json!([])),
-            ] {
-                if message.get(key).is_some() {
-                    message[key] = blank;
+            for key in ["content", "attachments", "embeds", "components"] {
+                if let Some(value) = message.get_mut(key) {
+                    *value = if key == "content" { json!("") } else { json!([]) };
                 }
-            }
-            if let Some(message) = message.as_object_mut() {
-                message.remove("poll");
             }
         }
         message
@@ -329,17 +321,8 @@ impl World {
             message["message_reference"]["type"] = json!(1);
             message.as_object_mut().unwrap().remove("referenced_message");
         }
-        for key in [
-            "mentions",
-            "mention_roles",
-            "webhook_id",
-            "embeds",
-            "message_snapshots",
-            "poll",
-            "sticker_items",
-            "type",
-            "referenced_message",
-        ] {
+        let taken = "mentions mention_roles webhook_id embeds message_snapshots sticker_items type referenced_message";
+        for key in taken.split(' ') {
             if let Some(value) = body.get(key) {
                 message[key] = value.clone();
             }
@@ -395,28 +378,20 @@ impl World {
 
     /// Notes who a message would have pinged.
     pub fn count_pings(&mut self, content: &str, allowed: Option<&Value>, webhook: bool) {
-        let parse = |kind: &str| match allowed {
-            None => !webhook || kind == "users",
-            Some(allowed) => allowed["parse"].as_array().is_some_and(|p| p.iter().any(|k| k == kind)),
+        let lists = |key: &str, word: &str| {
+            allowed.and_then(|a| a[key].as_array()).is_some_and(|l| l.iter().any(|v| v == word))
         };
-        let listed = |key: &str, id: u64| {
-            allowed
-                .and_then(|a| a[key].as_array())
-                .is_some_and(|l| l.iter().any(|v| *v == json!(id.to_string())))
-        };
+        let parse = |kind: &str| lists("parse", kind) || allowed.is_none() && (!webhook || kind == "users");
         if parse("everyone") && (content.contains("@everyone") || content.contains("@here")) {
             self.pings.push("@everyone".into());
         }
-        for role in [self.bot_role, self.other_role] {
-            if content.contains(&format!("<@&{role}>")) && (parse("roles") || listed("roles", role)) {
-                self.pings.push(format!("&{role}"));
-            }
-        }
-        for user in self.users.keys() {
-            if content.contains(&format!("<@{user}>")) && (parse("users") || listed("users", *user)) {
-                self.pings.push(user.to_string());
-            }
-        }
+        let roles = [self.bot_role, self.other_role].map(|id| ("roles", format!("&{id}"), id));
+        let users = self.users.keys().map(|id| ("users", id.to_string(), *id));
+        let is_pinged = |(kind, said, id): &(&str, String, u64)| {
+            content.contains(&format!("<@{said}>")) && (parse(kind) || lists(kind, &id.to_string()))
+        };
+        let pinged = roles.into_iter().chain(users).filter(is_pinged);
+        self.pings.extend(pinged.map(|(_, said, _)| said));
     }
 
     /// The DM channel with a person, made on first use.

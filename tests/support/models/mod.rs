@@ -143,8 +143,7 @@ impl ModelServer {
 
     /// One with a runtime of its own, which has to live as long as it.
     pub fn alone() -> (tokio::runtime::Runtime, Self) {
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        let runtime = support::runtime();
         // Its caller may run on another one.
         let started = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(Self::start())).join());
         (runtime, started.unwrap())
@@ -300,10 +299,7 @@ async fn answer(socket: &mut TcpStream, asked: &Asked, reply: &Reply, number: us
     let mut at = 0;
     while at < end {
         let size = pieces.next().unwrap_or(end).clamp(1, end - at);
-        let piece = &bytes[at..at + size];
-        let mut chunk = format!("{size:x}\r\n").into_bytes();
-        chunk.extend_from_slice(piece);
-        chunk.extend_from_slice(b"\r\n");
+        let chunk = [format!("{size:x}\r\n").as_bytes(), &bytes[at..at + size], b"\r\n"].concat();
         if socket.write_all(&chunk).await.is_err() {
             return false;
         }

@@ -27,10 +27,6 @@ fn named(out: &mut String, event: &Value) {
     out.push_str(&format!("event: {name}\ndata: {event}\n\n"));
 }
 
-fn input(reply: &Reply) -> (u64, u64, u64) {
-    reply.usage.unwrap_or_default()
-}
-
 fn anthropic_stop(reply: &Reply) -> &str {
     match reply.stop.as_deref() {
         Some("length") => "max_tokens",
@@ -79,12 +75,11 @@ fn messages(reply: &Reply, model: &str, number: usize) -> String {
 }
 
 fn messages_whole(reply: &Reply, model: &str, number: usize) -> Value {
-    let (all, cached, output) = input(reply);
+    let (all, cached, output) = reply.usage.unwrap_or_default();
     let mut content = Vec::new();
     if !reply.reasoning.is_empty() {
-        content.push(
-            json!({"type": "thinking", "thinking": reply.reasoning, "signature": format!("sig-{number}==")}),
-        );
+        let signature = format!("sig-{number}==");
+        content.push(json!({"type": "thinking", "thinking": reply.reasoning, "signature": signature}));
     }
     if !reply.text.is_empty() {
         content.push(json!({"type": "text", "text": reply.text}));
@@ -123,7 +118,7 @@ fn items(reply: &Reply, number: usize) -> Vec<Value> {
 }
 
 fn response(reply: &Reply, model: &str, number: usize, status: &str) -> Value {
-    let (all, cached, output) = input(reply);
+    let (all, cached, output) = reply.usage.unwrap_or_default();
     let incomplete = match reply.stop.as_deref() {
         Some("length") => json!({"reason": "max_output_tokens"}),
         Some("content_filter") => json!({"reason": "content_filter"}),
@@ -150,10 +145,8 @@ fn responses(reply: &Reply, model: &str, number: usize) -> String {
     named(&mut out, &json!({"type": "response.created", "response": begun}));
     for (at, item) in items(reply, number).into_iter().enumerate() {
         let mut empty = item.clone();
-        for key in ["content", "arguments"] {
-            if !empty[key].is_null() {
-                empty[key] = if key == "content" { json!([]) } else { "".into() };
-            }
+        for (key, nothing) in [("content", json!([])), ("arguments", json!(""))] {
+            empty.get_mut(key).into_iter().for_each(|value| *value = nothing.clone());
         }
         named(&mut out, &json!({"type": "response.output_item.added", "output_index": at, "item": empty}));
         if item["type"] == "message" {
@@ -188,9 +181,9 @@ fn chat_stop(reply: &Reply) -> &str {
 
 fn chat_usage(reply: &Reply) -> Option<Value> {
     let (all, cached, output) = reply.usage?;
-    Some(
-        json!({"prompt_tokens": all, "completion_tokens": output, "total_tokens": all + output, "prompt_tokens_details": {"cached_tokens": cached}}),
-    )
+    let details = json!({"cached_tokens": cached});
+    Some(json!({"prompt_tokens": all, "completion_tokens": output, "total_tokens": all + output,
+        "prompt_tokens_details": details}))
 }
 
 fn chat(reply: &Reply, model: &str, number: usize) -> String {
@@ -208,29 +201,20 @@ fn chat(reply: &Reply, model: &str, number: usize) -> String {
         chunk(&mut out, json!({"content": piece}), None);
     }
     for (n, (name, arguments)) in reply.calls.iter().enumerate() {
+        let mut call = chat_call(reply, number, n, name, arguments);
         if reply.bare {
-            chunk(
-                &mut out,
-                json!({"tool_calls": [{"function": {"name": name, "arguments": text_of(arguments)}}]}),
-                None,
-            );
+            chunk(&mut out, json!({"tool_calls": [call]}), None);
             continue;
         }
-        chunk(
-            &mut out,
-            json!({"tool_calls": [{"index": n, "id": format!("call_{number}_{n}"), "type": "function",
-            "function": {"name": name, "arguments": ""}, "extra_content": {"google": {"thought_signature": format!("ts-{number}")}}}]}),
-            None,
-        );
+        (call["index"], call["function"]["arguments"]) = (json!(n), json!(""));
+        chunk(&mut out, json!({"tool_calls": [call]}), None);
         for piece in pieces(&text_of(arguments)) {
             chunk(&mut out, json!({"tool_calls": [{"index": n, "function": {"arguments": piece}}]}), None);
         }
     }
     if let Some((kind, message)) = &reply.error {
-        out.push_str(&format!(
-            "data: {}\n\n",
-            json!({"error": {"message": message, "type": kind, "code": kind}})
-        ));
+        let error = json!({"error": {"message": message, "type": kind, "code": kind}});
+        out.push_str(&format!("data: {error}\n\n"));
         return out;
     }
     chunk(&mut out, json!({}), Some(chat_stop(reply)));
@@ -244,20 +228,26 @@ fn chat(reply: &Reply, model: &str, number: usize) -> String {
     out
 }
 
+/// A whole call; the plainest of servers give it no id.
+fn chat_call(reply: &Reply, number: usize, n: usize, name: &str, arguments: &Value) -> Value {
+    let mut call = json!({"function": {"name": name, "arguments": text_of(arguments)}});
+    if !reply.bare {
+        call["id"] = format!("call_{number}_{n}").into();
+        call["type"] = "function".into();
+        call["extra_content"] = json!({"google": {"thought_signature": format!("ts-{number}")}});
+    }
+    call
+}
+
 fn chat_whole(reply: &Reply, model: &str, number: usize) -> Value {
     let mut message = json!({"role": "assistant", "content": reply.text});
     if !reply.reasoning.is_empty() {
         message["reasoning_content"] = reply.reasoning.as_str().into();
     }
     if !reply.calls.is_empty() {
-        let call = |(n, (name, arguments)): (usize, &(String, Value))| {
-            if reply.bare {
-                return json!({"function": {"name": name, "arguments": text_of(arguments)}});
-            }
-            json!({"id": format!("call_{number}_{n}"), "type": "function", "function": {"name": name, "arguments": text_of(arguments)},
-                "extra_content": {"google": {"thought_signature": format!("ts-{number}")}}})
-        };
-        message["tool_calls"] = reply.calls.iter().enumerate().map(call).collect();
+        let calls = reply.calls.iter().enumerate();
+        message["tool_calls"] =
+            calls.map(|(n, (name, arguments))| chat_call(reply, number, n, name, arguments)).collect();
     }
     let mut body = json!({"id": format!("chatcmpl-{number}"), "object": "chat.completion", "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": chat_stop(reply)}]});
