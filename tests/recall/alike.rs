@@ -14,7 +14,7 @@ use vault_agent::search::store::{corpus::Corpus, vector_code::Probe};
 use vault_agent::search::weights::weights;
 use vault_agent::search::{Answer, Hit, Query, Recall};
 
-use crate::recall::open;
+use crate::recall::recall_of;
 use crate::support::prelude::*;
 
 /// A made-up word.
@@ -26,7 +26,7 @@ fn word(random: &mut Rng) -> String {
 
 /// Notes and a log of made-up words, in short lines and long ones, below headings of such words; and the words, each with
 /// one that differs in its first letter alone.
-fn made_up(root: &Path) -> Vec<String> {
+fn made_up() -> (Vec<String>, Vec<(String, String)>) {
     let mut random = Rng::with_seed(7);
     let words: Vec<String> = (0..60).map(|_| word(&mut random)).collect();
     let alike = |word: &str| format!("z{}", &word[1..]);
@@ -37,34 +37,23 @@ fn made_up(root: &Path) -> Vec<String> {
         };
         (0..=random.usize(..most)).map(|_| some(random)).collect::<Vec<_>>().join(" ")
     };
+    let short = words.iter().enumerate();
+    let mut notes: Vec<_> =
+        short.map(|(at, word)| (format!("short{at}.md"), format!("# S\n\n- {}\n", alike(word)))).collect();
     for note in 0..40 {
         let mut text = format!("# {}\n", words[random.usize(..60)]);
         for _ in 0..6 {
             let most = [2, 4, 60][random.usize(..3)];
             let _ = write!(text, "\n- {}\n", line(&mut random, most));
         }
-        std::fs::write(root.join(format!("n{note}.md")), text).unwrap();
+        notes.push((format!("n{note}.md"), text));
     }
-    for (at, word) in words.iter().enumerate() {
-        std::fs::write(root.join(format!("short{at}.md")), format!("# S\n\n- {}\n", alike(word))).unwrap();
-    }
-    words
-}
-
-fn in_vault(fill: impl FnOnce(&Path)) -> (tempfile::TempDir, Recall) {
-    let (dir, root) = crate::recall::folder();
-    fill(&root);
-    let recall = open(&root, &dir.path().join("cache"));
-    (dir, recall)
+    (words, notes)
 }
 
 /// A note of each line.
-fn in_notes(lines: &[&str]) -> (tempfile::TempDir, Recall) {
-    in_vault(|root| {
-        for (at, line) in lines.iter().enumerate() {
-            std::fs::write(root.join(format!("n{at}.md")), line).unwrap();
-        }
-    })
+fn in_notes(lines: &[&str]) -> (Folder, Recall) {
+    recall_of(lines.iter().enumerate().map(|(at, line)| (format!("n{at}.md"), line)))
 }
 
 fn texts(answer: &Answer) -> Vec<(&str, bool)> {
@@ -73,8 +62,8 @@ fn texts(answer: &Answer) -> Vec<(&str, bool)> {
 
 #[test]
 fn each_line_with_the_word_stands_above_what_is_like_it() {
-    let mut words = Vec::new();
-    let (_dir, recall) = in_vault(|root| words = made_up(root));
+    let (words, notes) = made_up();
+    let (_dir, recall) = recall_of(notes);
     for word in &words {
         for limit in [3, 10, 500] {
             let answer = recall.search(&Query::new(word).limit(limit)).unwrap();
@@ -95,9 +84,7 @@ fn each_line_with_the_word_stands_above_what_is_like_it() {
 
 #[test]
 fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
-    let (_dir, recall) = in_vault(|root| {
-        std::fs::write(root.join("a.md"), "- buy milk\n\n- the kettle whistles\n").unwrap();
-    });
+    let (_dir, recall) = recall_of([("a.md", "- buy milk\n\n- the kettle whistles\n")]);
     let answer = recall.search(&Query::new("milkx")).unwrap();
     assert_eq!(texts(&answer), [("buy milk", true)]);
     let nowhere = "stands nowhere here; hits marked ≈ have similar words or a similar meaning";
@@ -111,7 +98,7 @@ fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
 }
 
 #[test]
-fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
+fn what_was_typed_is_found_in_any_script_with_its_accents_signs_and_operators() {
     let lines = [
         "the great war of 1914",
         "his will was read",
@@ -122,40 +109,65 @@ fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
         "call getUserName() twice",
         "see [[Kelp forest|the plan]]",
         "Muller has a cafe",
+        // Korean words have particles, and a lone character is a word.
+        "서울에서 만나자",
+        "회의록을 정리했다",
+        "犬と遊ぶ",
+        "我喜欢喝茶",
+        "ﾃｽﾄ文書 ﾊﾞﾅﾅ",
+        "私は猫が好き",
+        "ขนมปังอร่อย",
+        "ポケットの中",
+        "party 🎉 tonight",
+        "party plain",
+        "- [ ] rent 📅 2026-11-20",
+        "warm ❤\u{fe0f}",
     ];
     let (_dir, recall) = in_notes(&lines);
-    for (query, found) in [
-        ("war", &[0][..]),
-        ("great war", &[0]),
-        ("will", &[1]),
-        ("über", &[2]),
-        ("Zürich", &[3, 4]),
-        ("zurich", &[3, 4]),
-        ("Zu\u{308}rich", &[3, 4]),
-        ("muller", &[5, 8]),
-        ("Müller", &[5, 8]),
-        ("café", &[8]),
-        ("user", &[6]),
-        ("name", &[6]),
-        ("kelp", &[7]),
+    for (queries, found) in [
+        (&["war", "great war"][..], &[0][..]),
+        (&["will"], &[1]),
+        (&["über"], &[2]),
+        (&["Zürich", "zurich", "Zu\u{308}rich"], &[3, 4]),
+        (&["muller", "Müller"], &[5, 8]),
+        (&["user", "name"], &[6]),
+        (&["kelp"], &[7]),
+        (&["café"], &[8]),
+        (&["서울", "\"서울\"", "서*"], &[9]),
+        (&["회의록", "회의록*"], &[10]),
+        (&["犬", "\"犬\""], &[11]),
+        (&["茶", "\"茶\""], &[12]),
+        (&["テスト", "バナナ", "ﾊﾞﾅﾅ"], &[13]),
+        (&["猫", "猫 kettle"], &[14]),
+        (&["猫 茶"], &[12, 14]),
+        (&["ขนมปัง"], &[15]),
+        (&["ﾎﾟｹｯﾄ"], &[16]),
+        (&["\"party 🎉\"", "\"party tonight\"", "🎉"], &[17]),
+        (&["party -🎉", "party -\"🎉\""], &[18]),
+        (&["📅"], &[19]),
+        (&["❤\u{fe0f}", "\"warm ❤\"", "\"warm ❤\u{fe0f}\""], &[20]),
+        (&["鳥", "부산", "🎈", "\"party 🎈\"", "warm -❤\u{fe0f}"], &[]),
     ] {
-        let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
-        let mut paths: Vec<&str> = answer.hits.iter().map(|hit| hit.path.as_str()).collect();
-        paths.sort_unstable();
         let wanted: Vec<String> = found.iter().map(|at| format!("n{at}.md")).collect();
-        assert_eq!(paths, wanted, "{query}: {answer:?}");
-        let answer = recall.search(&Query::new(query)).unwrap();
-        let typed = answer.hits.iter().take_while(|hit| !hit.alike).count();
-        assert_eq!(typed, found.len(), "{query}: {answer:?}");
-        assert!(answer.hits[typed..].iter().all(|hit| hit.alike), "{query}: {answer:?}");
-        assert!(!answer.notes.iter().any(|note| note.contains("nowhere")), "{query}: {:?}", answer.notes);
+        for (query, exact) in queries.iter().flat_map(|query| [(*query, true), (*query, false)]) {
+            let answer = recall.search(&Query { exact, ..Query::new(query) }).unwrap();
+            let typed = answer.hits.iter().take_while(|hit| !hit.alike);
+            let mut typed: Vec<&str> = typed.map(|hit| hit.path.as_str()).collect();
+            let alike = &answer.hits[typed.len()..];
+            assert!(alike.iter().all(|hit| hit.alike && !exact), "{query}: {answer:?}");
+            typed.sort_unstable();
+            assert_eq!(typed, wanted, "{query}: {answer:?}");
+            let named = answer.notes.iter().any(|note| note.contains("nowhere"));
+            assert!(!named || query.contains("kettle") || found.is_empty(), "{query}: {:?}", answer.notes);
+        }
     }
+    let notes = recall.search(&Query::new("party 🎉")).unwrap().notes;
+    assert_eq!(notes, ["a sign beside words is searched for in quotes alone: `\"🎉\"`"]);
 }
 
 #[test]
 fn of_a_script_without_spaces_all_that_was_typed_is_named() {
-    let (_dir, recall) =
-        in_vault(|root| std::fs::write(root.join("a.md"), "# 米\n\n寿司的米要凉\n").unwrap());
+    let (_dir, recall) = recall_of([("a.md", "# 米\n\n寿司的米要凉\n")]);
     let notes = recall.search(&Query::new("寿司卷 米醋").limit(5)).unwrap().notes;
     let nowhere = "stand nowhere here; hits marked ≈ have similar words or a similar meaning";
     assert_eq!(notes, [format!("`寿司卷`, `米醋` {nowhere}")]);
@@ -181,8 +193,7 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
 fn whether_another_project_s_memories_have_a_word_is_not_told() {
     let mine = "- The zugodam machine stands in the hall #project/alpha\n";
     for others in ["", "- The zugodum code is 1 #project/beta\n"] {
-        let (_dir, recall) =
-            in_vault(|root| std::fs::write(root.join("MEMORY.md"), format!("{mine}{others}")).unwrap());
+        let (_dir, recall) = recall_of([("MEMORY.md", format!("{mine}{others}"))]);
         let query = Query { scope: Some("project:alpha".to_owned()), ..Query::new("zugodum") };
         let (found, notes) = typed(&recall, &query);
         assert!(found.is_empty() && notes.starts_with("`zugodum` stands nowhere here"), "{others}{notes}");
@@ -200,53 +211,9 @@ fn typed(recall: &Recall, query: &Query) -> (Vec<String>, String) {
 }
 
 #[test]
-fn korean_words_with_particles_and_lone_characters_are_found() {
-    let lines = [
-        "서울에서 만나자",
-        "회의록을 정리했다",
-        "犬と遊ぶ",
-        "我喜欢喝茶",
-        "ﾃｽﾄ文書 ﾊﾞﾅﾅ",
-        "私は猫が好き",
-        "ขนมปังอร่อย",
-        "ポケットの中",
-    ];
-    let (_dir, recall) = in_notes(&lines);
-    for (query, found) in [
-        ("서울", &["n0.md"][..]),
-        ("\"서울\"", &["n0.md"]),
-        ("서*", &["n0.md"]),
-        ("회의록", &["n1.md"]),
-        ("회의록*", &["n1.md"]),
-        ("犬", &["n2.md"]),
-        ("\"犬\"", &["n2.md"]),
-        ("茶", &["n3.md"]),
-        ("\"茶\"", &["n3.md"]),
-        ("猫 kettle", &["n5.md"]),
-        ("テスト", &["n4.md"]),
-        ("バナナ", &["n4.md"]),
-        ("ﾊﾞﾅﾅ", &["n4.md"]),
-        ("ﾎﾟｹｯﾄ", &["n7.md"]),
-        ("猫", &["n5.md"]),
-        ("猫 茶", &["n3.md", "n5.md"]),
-        ("ขนมปัง", &["n6.md"]),
-        ("鳥", &[]),
-        ("부산", &[]),
-    ] {
-        for exact in [false, true] {
-            let (mut paths, notes) = typed(&recall, &Query { exact, ..Query::new(query) });
-            paths.sort_unstable();
-            assert_eq!(paths, found, "{query}");
-            let named = query.split(' ').any(|word| notes.contains(&format!("`{word}` stands nowhere")));
-            assert!(!named || query.contains("kettle") || found.is_empty(), "{query}: {notes}");
-        }
-    }
-}
-
-#[test]
 fn a_lone_character_beside_a_word_is_found_wherever_in_a_run_it_stands() {
     let lines = ["我喜欢喝茶", "茶很好", "他的茶很好", "I like green tea"];
-    let (_dir, recall) = in_vault(|root| std::fs::write(root.join("a.md"), lines.join("\n\n")).unwrap());
+    let (_dir, recall) = recall_of([("a.md", lines.join("\n\n"))]);
     let answer = recall.search(&Query::new("茶 green")).unwrap();
     let mut found = texts(&answer);
     found.sort_unstable();
@@ -255,15 +222,14 @@ fn a_lone_character_beside_a_word_is_found_wherever_in_a_run_it_stands() {
 
 #[test]
 fn accents_of_titles_headings_and_names_don_t_count() {
-    let (_dir, recall) = in_vault(|root| {
-        let write = |path: &str, text: &str| std::fs::write(root.join(path), text).unwrap();
-        write("Häuser Öltrund.md", "the roof\n");
-        write("a.md", "# Müller\n\ncalls at noon\n");
-        write("b.md", "---\naliases: [Çelik]\n---\nthe steel\n");
-        write("Gro\u{308}ßenwahn U\u{308}berquol.md", "too much\n");
-        write("c.md", "# Zu\u{308}rich\n\nby tram\n");
-        write("d.md", "# Cafe\n\nopens late\n");
-    });
+    let (_dir, recall) = recall_of([
+        ("Häuser Öltrund.md", "the roof\n"),
+        ("a.md", "# Müller\n\ncalls at noon\n"),
+        ("b.md", "---\naliases: [Çelik]\n---\nthe steel\n"),
+        ("Gro\u{308}ßenwahn U\u{308}berquol.md", "too much\n"),
+        ("c.md", "# Zu\u{308}rich\n\nby tram\n"),
+        ("d.md", "# Cafe\n\nopens late\n"),
+    ]);
     for (query, text) in [
         ("oltrund", "the roof"),
         ("öltrund", "the roof"),
@@ -284,59 +250,20 @@ fn accents_of_titles_headings_and_names_don_t_count() {
 }
 
 #[test]
-fn signs_bind_in_phrases_and_exclusions() {
-    let (_dir, recall) = in_vault(|root| {
-        std::fs::write(
-            root.join("a.md"),
-            "party 🎉 tonight\n\nparty plain\n\n- [ ] rent 📅 2026-11-20\n\nwarm ❤\u{fe0f}\n",
-        )
-        .unwrap();
-    });
-    for (query, found) in [
-        ("party -🎉", &["party plain"][..]),
-        ("party -\"🎉\"", &["party plain"]),
-        ("\"party 🎉\"", &["party 🎉 tonight"]),
-        ("\"party tonight\"", &["party 🎉 tonight"]),
-        ("\"party 🎈\"", &[]),
-        ("🎉", &["party 🎉 tonight"]),
-        ("📅", &["rent 📅 2026-11-20"]),
-        ("🎈", &[]),
-        ("❤\u{fe0f}", &["warm ❤\u{fe0f}"]),
-        ("\"warm ❤\"", &["warm ❤\u{fe0f}"]),
-        ("\"warm ❤\u{fe0f}\"", &["warm ❤\u{fe0f}"]),
-        ("warm -❤\u{fe0f}", &[]),
-    ] {
-        let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
-        assert_eq!(texts(&answer), found.iter().map(|text| (*text, false)).collect::<Vec<_>>(), "{query}");
-    }
-    let notes = recall.search(&Query::new("party 🎉")).unwrap().notes;
-    assert_eq!(notes, ["a sign beside words is searched for in quotes alone: `\"🎉\"`"]);
-}
-
-#[test]
 fn the_operators_of_a_long_query_hold() {
-    let (_dir, recall) = in_vault(|root| {
-        std::fs::write(root.join("a.md"), "party mirtol\n\nparty with a mirtol\n\nparty\n").unwrap();
-    });
-    let long = "party ".repeat(1500);
-    for (query, found) in
-        [(format!("{long}-mirtol"), &["party"][..]), (format!("{long}\"party mirtol\""), &["party mirtol"])]
-    {
-        let answer = recall.search(&Query::new(query)).unwrap();
-        assert_eq!(texts(&answer), found.iter().map(|text| (*text, false)).collect::<Vec<_>>());
+    let (_dir, recall) = recall_of([("a.md", "party mirtol\n\nparty with a mirtol\n\nparty\n")]);
+    for (operator, found) in [("-mirtol", "party"), ("\"party mirtol\"", "party mirtol")] {
+        let answer = recall.search(&Query::new("party ".repeat(1500) + operator)).unwrap();
+        assert_eq!(texts(&answer), [(found, false)]);
         assert!(answer.notes.join("").contains("only its first 4000 bytes are ranked"), "{:?}", answer.notes);
     }
 }
 
 #[test]
 fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
-    let (_dir, recall) = in_vault(|root| {
-        std::fs::create_dir(root.join("shop")).unwrap();
-        let text =
-            "- green tea with sugar\n\n- green tea alone\n\n- green leaves and black tea\n\n- kettles\n";
-        std::fs::write(root.join("tea.md"), text).unwrap();
-        std::fs::write(root.join("shop/list.md"), "- a kettle #buy\n\n- kettlebell rack\n").unwrap();
-    });
+    let tea = "- green tea with sugar\n\n- green tea alone\n\n- green leaves and black tea\n\n- kettles\n";
+    let shop = "- a kettle #buy\n\n- kettlebell rack\n";
+    let (_dir, recall) = recall_of([("tea.md", tea), ("shop/list.md", shop)]);
     let found = |text: &str| {
         let answer = recall.search(&Query::new(text).limit(50)).unwrap();
         answer.hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
@@ -353,11 +280,9 @@ fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
 
 #[test]
 fn the_end_of_a_very_long_note_is_found() {
-    let (_dir, recall) = in_vault(|root| {
-        let mut text = String::new();
-        (0..66_000).for_each(|at| _ = writeln!(text, "- item {at}"));
-        std::fs::write(root.join("long.md"), text + "- the last kettle\n- another one\n").unwrap();
-    });
+    let mut text = String::new();
+    (0..66_000).for_each(|at| _ = writeln!(text, "- item {at}"));
+    let (_dir, recall) = recall_of([("long.md", text + "- the last kettle\n- another one\n")]);
     let answer = recall.search(&Query::new("kettle").limit(3)).unwrap();
     assert_eq!(texts(&answer), [("the last kettle", false)]);
     let first = recall.search(&Query::new("item 65999").limit(1)).unwrap();

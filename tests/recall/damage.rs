@@ -1,66 +1,54 @@
 //! A damaged cache: every answer is the one of a fresh cache, in silence; `doctor` tells.
 
-use vault_agent::search::{MemoryPrompt, Query, Severity};
+use vault_agent::search::{MemoryPrompt, Query, Recall, Severity};
 
 use crate::recall::open;
 use crate::support::prelude::*;
 
-fn vault(root: &Path) {
-    let words = [
-        "kitten",
-        "shelter",
-        "dentist",
-        "garden",
-        "tea",
-        "dishwasher",
-        "bicycle",
-        "Biscuit",
-        "harbour",
-        "violin",
-    ];
+/// A vault of notes and logs.
+fn vault() -> Folder {
+    let vault = Folder::new(&[]);
+    let words = "kitten shelter dentist garden tea dishwasher bicycle Biscuit harbour violin";
+    let words: Vec<&str> = words.split(' ').collect();
     let mut dice = Rng::with_seed(7);
     let mut said =
         |count: usize| (0..count).map(|_| words[dice.usize(..words.len())]).collect::<Vec<_>>().join(" ");
     for note in 0..24 {
         let text = format!("# Note {note}\n\n{}.\n\n- {}\n- {} #tag{note}\n", said(12), said(5), said(7));
-        std::fs::write(root.join(format!("note {note}.md")), text).unwrap();
+        vault.write(format!("note {note}.md"), text);
     }
-    let logs = root.join("logs/discord-channel/7");
-    std::fs::create_dir_all(&logs).unwrap();
     for log in 1..4 {
         let mut text = LOG_HEAD.to_owned();
         for turn in 0..30 {
             let of = format!("user] 2026-08-0{log}T09:{turn:02}:00Z Ann");
             text += &event(&of, &said(8), &format!("01K1J00000000000000{log}{turn:06}"));
         }
-        std::fs::write(logs.join(format!("2026080{log}T090000Z_0001.md")), text).unwrap();
+        vault.write(format!("logs/discord-channel/7/2026080{log}T090000Z_0001.md"), text);
     }
+    vault
 }
 
-const QUESTIONS: [&str; 6] = [
-    "kitten shelter",
-    "Where is the bicycle of the dentist?",
-    "\"garden tea\"",
-    "violin role:user",
-    "tag:tag7",
-    "har*",
-];
+const QUESTION: &str = "Where is the bicycle of the dentist?";
+
+/// What is wrong with an index.
+fn faults(recall: &Recall, deep: bool) -> Vec<String> {
+    let found = recall.index().health(deep).into_iter().filter(|found| found.status != Severity::Ok);
+    found.map(|found| found.detail).collect()
+}
 
 /// All hits, and what is wrong with the index afterwards. The answers themselves say nothing.
 fn ask(root: &Path, cache: &Path) -> (Vec<String>, String) {
     let recall = open(root, cache);
-    let (mut hits, mut words) = (Vec::new(), Vec::new());
-    for question in QUESTIONS {
+    let mut hits = Vec::new();
+    for question in ["kitten shelter", QUESTION, "\"garden tea\"", "violin role:user", "tag:tag7", "har*"] {
         let answer = recall.search(&Query::new(question)).unwrap();
         hits.push(serde_json::to_string(&answer.hits).unwrap());
         assert!(answer.freshness.warnings.is_empty(), "{question}: {:?}", answer.freshness);
     }
-    let given = recall.recall(&MemoryPrompt::new("Where is the bicycle of the dentist?", 400)).unwrap();
+    let given = recall.recall(&MemoryPrompt::new(QUESTION, 400)).unwrap();
     hits.push(serde_json::to_string(&given.hits).unwrap() + &given.digest.unwrap_or_default());
     assert!(given.freshness.warnings.is_empty(), "{:?}", given.freshness);
-    let found = recall.index().health(false).into_iter().filter(|found| found.status != Severity::Ok);
-    words.extend(found.map(|found| found.detail));
-    (hits, words.join("; "))
+    (hits, faults(&recall, false).join("; "))
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -114,15 +102,15 @@ fn damage(cache: &Path, dice: &mut Rng) -> (String, bool) {
 
 #[test]
 fn no_damage_changes_an_answer_and_doctor_knows_of_it() {
-    let (dir, root) = crate::recall::folder();
-    vault(&root);
+    let vault = vault();
+    let root = vault.root();
     // File systems' clocks have a grain: the notes are to be trusted by their times.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     let age = |note: &Path| {
         std::fs::File::options().write(true).open(note).unwrap().set_modified(old).unwrap();
     };
     files_below(&root).iter().for_each(|note| age(note));
-    let (closed, killed) = (dir.path().join("closed"), dir.path().join("killed"));
+    let (closed, killed) = (vault.dir().join("closed"), vault.dir().join("killed"));
     let (fresh, words) = ask(&root, &closed);
     assert!(words.is_empty() && fresh.iter().all(|hits| hits.len() > 20), "{words} {fresh:?}");
     let log = |cache: &Path| std::fs::metadata(cache.join("index.sqlite-wal")).map_or(0, |log| log.len());
@@ -146,7 +134,7 @@ fn no_damage_changes_an_answer_and_doctor_knows_of_it() {
     let mut dice = Rng::with_seed(seed.unwrap_or(22));
     for trial in 0..120 {
         let from = if trial % 4 == 0 { &killed } else { &closed };
-        let cache = dir.path().join(format!("trial {trial}"));
+        let cache = vault.dir().join(format!("trial {trial}"));
         copy(from, &cache);
         if trial % 4 != 0 && trial % 3 != 0 {
             // Seen before, so that its files are trusted by what the file system says of them.
@@ -154,14 +142,7 @@ fn no_damage_changes_an_answer_and_doctor_knows_of_it() {
         }
         let (what, counts) = damage(&cache, &mut dice);
         if trial % 5 == 1 {
-            let recall = open(&root, &cache);
-            let index: Vec<_> = recall
-                .index()
-                .health(true)
-                .into_iter()
-                .filter(|found| found.status != Severity::Ok)
-                .collect();
-            assert!(!index.is_empty() || !counts, "doctor says ok of {what}");
+            assert!(!faults(&open(&root, &cache), true).is_empty() || !counts, "doctor says ok of {what}");
         }
         let (hits, words) = ask(&root, &cache);
         assert_eq!(hits, fresh, "trial {trial}: {what}; {words}");
@@ -173,13 +154,12 @@ fn no_damage_changes_an_answer_and_doctor_knows_of_it() {
 
 #[test]
 fn a_reindex_makes_everything_anew() {
-    let (dir, root) = crate::recall::folder();
-    let cache = dir.path().join("cache");
-    vault(&root);
+    let vault = vault();
+    let (root, cache) = (vault.root(), vault.cache());
     let (fresh, _) = ask(&root, &cache);
     let rows = files_below(&cache).into_iter().find(|file| file.extension().is_some_and(|end| end == "rows"));
     let rows = rows.unwrap();
-    std::fs::write(&rows, vec![7; std::fs::read(&rows).unwrap().len()]).unwrap();
+    fs::write(&rows, vec![7; fs::read(&rows).unwrap().len()]).unwrap();
     open(&root, &cache).index().reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
     assert!(!rows.exists());
     let (hits, words) = ask(&root, &cache);

@@ -1,7 +1,7 @@
 //! Network providers: what is sent to each kind of endpoint, how a vault's vectors come about, and an endpoint that behaves
 //! in every wrong way.
 
-use vault_agent::config::{self, Settings};
+use vault_agent::config::EmbedSettings;
 use vault_agent::embed::{EmbedPurpose, ModelError, Provider, http::EndpointModel, retry, retry::Backoff};
 use vault_agent::search::{Index, MemoryPrompt, Query, Recall, store::vectors::Counts};
 
@@ -35,29 +35,35 @@ fn answer(word: &str, n: usize) -> Reply {
     }
 }
 
-fn provider(url: &str) -> EndpointModel {
-    let settings = config::EmbedSettings {
-        provider: "openai".into(),
-        url: Some(url.into()),
-        ..config::EmbedSettings::default()
-    };
-    EndpointModel::open(&settings, std::path::Path::new("/nowhere")).unwrap()
+/// The settings of a provider at this address, with this key.
+fn settings(provider: &str, url: &str, key: Option<&Path>) -> EmbedSettings {
+    let key = key.inspect(|key| write_private(key, "s3cret\n"));
+    let key_file = key.map(|key| key.to_str().unwrap().into());
+    EmbedSettings { provider: provider.into(), url: Some(url.into()), key_file, ..EmbedSettings::default() }
+}
+
+fn open(settings: &EmbedSettings) -> Result<EndpointModel, ModelError> {
+    EndpointModel::open(settings, Path::new("/nowhere"))
+}
+
+/// What an endpoint without a key makes of these texts.
+async fn embedded(url: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    open(&settings("openai", url, None)).unwrap().embed(&texts, EmbedPurpose::Document).await
 }
 
 async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, ModelError> {
     let server = endpoint(script).await;
-    let pause = std::time::Duration::from_millis;
-    let backoff = Backoff { first: pause(1), most: pause(2), tries };
-    retry::embed(&provider(&server.url()), &["a".into(), String::new()], EmbedPurpose::Document, backoff)
-        .await
+    let (first, most) = (Duration::from_millis(1), Duration::from_millis(2));
+    let model = open(&settings("openai", &server.url(), None)).unwrap();
+    let texts = ["a".into(), String::new()];
+    retry::embed(&model, &texts, EmbedPurpose::Document, Backoff { first, most, tries }).await
 }
 
 #[tokio::test]
 async fn good_answers_are_taken_in_order_and_empty_texts_are_not_sent() {
     let server = endpoint(&["good"]).await;
-    let vectors =
-        provider(&server.url()).embed(&["a".into(), " ".into()], EmbedPurpose::Document).await.unwrap();
-    assert_eq!(vectors, [[0.6, 0.8], [0.6, 0.8]]);
+    assert_eq!(embedded(&server.url(), &["a", " "]).await.unwrap(), [[0.6, 0.8], [0.6, 0.8]]);
     assert_eq!(server.requests()[0].body["input"], json!(["a", "-"]));
 }
 
@@ -66,7 +72,7 @@ async fn what_may_pass_is_tried_again() {
     assert!(embed(&["down", "limit", "good"], 5).await.is_ok());
     let error = embed(&["down"], 3).await.unwrap_err();
     assert!(matches!(&error, ModelError::Unreachable { reason, .. } if reason.contains("502")), "{error}");
-    let dead = provider("http://127.0.0.1:9").embed(&["a".into()], EmbedPurpose::Query).await.unwrap_err();
+    let dead = embedded("http://127.0.0.1:9", &["a"]).await.unwrap_err();
     assert!(dead.to_string().contains("can't be reached: no connection"), "{dead}");
 }
 
@@ -87,9 +93,9 @@ async fn what_is_wrong_is_named_and_not_tried_again() {
 
 #[test]
 fn a_missing_key_is_a_setting_to_mend() {
-    let settings = config::EmbedSettings { provider: "google".into(), ..config::EmbedSettings::default() };
+    let settings = EmbedSettings { provider: "google".into(), ..EmbedSettings::default() };
     if std::env::var_os("GOOGLE_API_KEY").is_none() {
-        let error = EndpointModel::open(&settings, std::path::Path::new("/nowhere")).unwrap_err().to_string();
+        let error = open(&settings).unwrap_err().to_string();
         assert!(error.contains("set `GOOGLE_API_KEY`"), "{error}");
     }
 }
@@ -97,17 +103,6 @@ fn a_missing_key_is_a_setting_to_mend() {
 /// JSON as an endpoint's answer.
 pub fn says(value: &Value) -> Reply {
     Reply::raw("application/json", value.to_string())
-}
-
-fn settings(provider: &str, url: &str, key: &std::path::Path) -> config::EmbedSettings {
-    std::fs::write(key, "s3cret\n").unwrap();
-    crate::support::set_mode(key, 0o600);
-    config::EmbedSettings {
-        provider: provider.into(),
-        url: Some(url.into()),
-        key_file: Some(key.to_str().unwrap().into()),
-        ..config::EmbedSettings::default()
-    }
 }
 
 #[tokio::test]
@@ -142,10 +137,7 @@ async fn each_provider_is_asked_in_its_own_words() {
         ),
     ] {
         let server = ModelServer::of(vec![says(&answer)]).await;
-        let at = dir.path().join("key");
-        let http =
-            EndpointModel::open(&settings(provider, &server.url(), &at), std::path::Path::new("/nowhere"))
-                .unwrap();
+        let http = open(&settings(provider, &server.url(), Some(&dir.path().join("key")))).unwrap();
         let found = http.embed(&["a".into(), "b".into()], EmbedPurpose::Query).await.unwrap();
         assert_eq!(found, [[0.0, 1.0], [1.0, 0.0]], "{provider}");
         let [asked] = &server.requests()[..] else { panic!("{provider}: {:?}", server.requests()) };
@@ -155,14 +147,17 @@ async fn each_provider_is_asked_in_its_own_words() {
     }
 }
 
+/// Recall of a vault with these settings.
+fn recall(vault: &Folder, settings: &Settings, clock: Arc<dyn Clock>) -> Recall {
+    let index = Index::of(Vault::open(&vault.root()).unwrap(), settings, &vault.cache(), clock).unwrap();
+    Recall::new(Arc::new(index), settings)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_that_is_refused_keeps_no_other_out() {
     let vault = TestVault::new("");
     for n in 0..200 {
-        vault.write(
-            format!("{n}.md"),
-            if n == 70 { "a poison\n".to_owned() } else { format!("number {n}\n") },
-        );
+        vault.write(format!("{n}.md"), format!("{} {n}\n", if n == 70 { "poison" } else { "number" }));
     }
     let server = ModelServer::by(|asked| {
         let texts = asked.body["input"].as_array().unwrap();
@@ -170,12 +165,8 @@ async fn a_text_that_is_refused_keeps_no_other_out() {
         if is_long { Reply::status(500).body("input is too large") } else { answer("good", texts.len()) }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let all =
-        Settings { embed: settings("openai", &server.url(), &dir.path().join("key")), ..Settings::default() };
-    let index =
-        Index::of(Vault::open(&vault.root()).unwrap(), &all, &vault.cache(), Arc::new(SystemClock)).unwrap();
-    let done = Recall::new(Arc::new(index), &all).embed_pending().await.unwrap();
+    let all = Settings { embed: settings("openai", &server.url(), None), ..Settings::default() };
+    let done = recall(&vault, &all, Arc::new(SystemClock)).embed_pending().await.unwrap();
     assert_eq!(done.counts, Counts { pending: 0, ok: 199, failed: 1 });
     assert!(done.error.unwrap().to_string().contains("input is too large"));
     assert!(server.requests().len() < 30, "{}", server.requests().len());
@@ -211,19 +202,11 @@ async fn sized() -> (ModelServer, Arc<Mutex<usize>>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew() {
-    let dir = tempfile::tempdir().unwrap();
-    let note = dir.path().join("vault/note.md");
-    std::fs::create_dir_all(note.parent().unwrap()).unwrap();
-    std::fs::write(&note, "a kitten\n\nthe dishwasher\n").unwrap();
+    let vault = TestVault::new("//- note.md\na kitten\n\nthe dishwasher\n");
     let (server, size) = sized().await;
     let clock = Arc::new(ManualClock::new("2026-08-01T09:00:00Z".parse().unwrap()));
-    let mut all =
-        Settings { embed: settings("openai", &server.url(), &dir.path().join("key")), ..Settings::default() };
-    let open = |all: &Settings| {
-        let vault = Vault::open(&dir.path().join("vault")).unwrap();
-        let index = Index::of(vault, all, &dir.path().join("cache"), clock.clone()).unwrap();
-        Recall::new(Arc::new(index), all)
-    };
+    let mut all = Settings { embed: settings("openai", &server.url(), None), ..Settings::default() };
+    let open = |all: &Settings| recall(&vault, all, clock.clone());
     let recall = open(&all);
     let notes = |recall: &Recall| recall.search(&Query::new("kitten")).unwrap().notes.join(" ");
     let share = |recall: &Recall| {
@@ -254,7 +237,7 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
 
     // Another dimension is no vector of this model: the old ones stay.
     *size.lock().unwrap() = 3;
-    std::fs::write(&note, "a kitten\n\nthe dishwasher\n\nthe vet\n").unwrap();
+    vault.write("note.md", "a kitten\n\nthe dishwasher\n\nthe vet\n");
     let third = recall.embed_pending().await.unwrap();
     assert_eq!(third.counts, Counts { pending: 0, ok: 2, failed: 1 });
     assert!(third.error.unwrap().to_string().contains("dimension 3 where its stored vectors have 2"));
@@ -267,6 +250,6 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     assert_eq!(recall.embed_pending().await.unwrap().counts, Counts { pending: 0, ok: 3, failed: 0 });
     assert_eq!(notes(&recall), "");
     // A moved note is not embedded again.
-    std::fs::rename(&note, dir.path().join("vault/moved.md")).unwrap();
+    fs::rename(vault.path("note.md"), vault.path("moved.md")).unwrap();
     assert_eq!(recall.embed_pending().await.unwrap().embedded, 0);
 }

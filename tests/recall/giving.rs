@@ -1,5 +1,6 @@
 //! `recall` and `search` over a small vault.
 
+use crate::recall::{hits, paths};
 use crate::support::prelude::*;
 
 const LOGS: &str = "\
@@ -14,16 +15,6 @@ const LOGS: &str = "\
 
 fn vault(more: &str) -> TestVault {
     TestVault::new(&format!("{LOGS}{more}"))
-}
-
-#[test]
-fn what_is_near_in_meaning_is_given() {
-    let vault = vault("");
-    let found = vault.run(&["--json", "search", "Where did Ann get her cat?"]).json();
-    assert!(found["hits"][0]["snippet"].as_str().unwrap().contains("kitten from the shelter"), "{found}");
-    let run = vault.run(&["recall", "Did Ann adopt a kitten?"]);
-    run.says("kitten from the shelter");
-    assert!(run.stdout.lines().count() <= 3 && run.stdout.trim_end().chars().count() <= 400);
 }
 
 #[test]
@@ -44,29 +35,20 @@ fn a_turn_is_found_by_the_day_that_it_is_about() {
         ("Where did Ann go on 29 July 2026?", "old harbour"),
         ("Where did Ann go in June?", "lake house"),
     ] {
-        let found = vault.run(&["--json", "search", question]).json();
+        let found = vault.json(&["search", question]);
         let first = found["hits"][0]["snippet"].as_str().unwrap();
         assert!(first.contains(answer), "{question}: {first}");
     }
 }
 
 #[test]
-fn nothing_is_given_where_nothing_helps() {
-    let vault = vault("");
-    for question in
-        ["Which kubernetes ingress controller handles the wildcard certificate?", "", "x", "🎉🎉🎉"]
-    {
-        assert_eq!(vault.run(&["recall", question]).stdout.trim(), "NONE", "{question}");
-    }
-    let json = vault.run(&["--json", "recall", "quarterly spreadsheet of the oil refinery"]).json();
-    assert!(json["digest"].is_null() && json["hits"].as_array().unwrap().is_empty());
-    assert!(vault.run(&["recall", &"kitten ".repeat(15_000)]).stdout.contains("kitten"));
-}
-
-#[test]
-fn small_talk_and_other_people_s_lives_get_nothing() {
+fn nothing_is_given_where_nothing_helps_for_small_talk_and_of_other_people_s_lives() {
     let vault = vault("//- hello.md\n- says hello and thanks every morning\n");
     for prompt in [
+        "Which kubernetes ingress controller handles the wildcard certificate?",
+        "",
+        "x",
+        "🎉🎉🎉",
         "What a lovely day it is!",
         "Erzähl mir einen Witz.",
         "Raconte-moi une blague.",
@@ -81,17 +63,23 @@ fn small_talk_and_other_people_s_lives_get_nothing() {
         "yes please",
     ] {
         assert_eq!(vault.run(&["recall", prompt]).stdout.trim(), "NONE", "{prompt}");
-        assert!(vault.run(&["--json", "recall", prompt]).json()["digest"].is_null());
+        assert!(vault.json(&["recall", prompt])["digest"].is_null());
         assert_eq!(vault.run(&["recall", "--inject", prompt]).stdout, "");
     }
+    let json = vault.json(&["recall", "quarterly spreadsheet of the oil refinery"]);
+    assert_eq!(pick(&json, "digest hits"), json!([null, []]));
+    assert!(vault.run(&["recall", &"kitten ".repeat(15_000)]).stdout.contains("kitten"));
 }
 
 #[test]
-fn a_dressed_question_is_the_bare_one_and_a_slip_is_mended() {
+fn what_is_near_in_meaning_is_given_a_dressed_question_is_the_bare_one_and_a_slip_is_mended() {
     let vault = vault("");
     let recall = |prompt: &str| vault.run(&["recall", prompt]).stdout;
     let bare = recall("Did Ann adopt a kitten?");
     assert!(bare.contains("kitten from the shelter"));
+    assert!(bare.lines().count() <= 3 && bare.trim_end().chars().count() <= 400);
+    let found = vault.json(&["search", "Where did Ann get her cat?"]);
+    assert!(found["hits"][0]["snippet"].as_str().unwrap().contains("kitten from the shelter"), "{found}");
     for dressed in [
         "Did Ann adopt a kitten? Please answer in one sentence.",
         "Hi! Did Ann adopt a kitten? Thanks a lot!",
@@ -105,7 +93,8 @@ fn a_dressed_question_is_the_bare_one_and_a_slip_is_mended() {
 #[test]
 fn an_injection_is_marked_bounded_and_without_tools() {
     let vault = vault("");
-    let run = vault.run(&["recall", "--inject", "When does the kitten need her vaccination?"]);
+    let question = "When does the kitten need her vaccination?";
+    let run = vault.run(&["recall", "--inject", question]);
     let json = run.stdout.strip_prefix("INJECTED_CONTEXT_RELEVANT_MEMORIES\n").expect("the mark comes first");
     let json: Value = serde_json::from_str(json).unwrap();
     assert_eq!(json["budget_tokens_est"], 1000);
@@ -116,9 +105,7 @@ fn an_injection_is_marked_bounded_and_without_tools() {
     assert!(memories[0]["path"].as_str().unwrap().starts_with("logs/"), "{json}");
     assert!(memories[0]["line"].as_u64().unwrap() > 6, "{json}");
     assert_eq!(memories[0]["truncated"], false);
-    let expanded =
-        vault.run(&["recall", "--inject", "--expand", "When does the kitten need her vaccination?"]);
-    expanded.says("Pai: Congratulations!");
+    vault.run(&["recall", "--inject", "--expand", question]).says("Pai: Congratulations!");
 }
 
 #[test]
@@ -126,7 +113,7 @@ fn pinned_memories_come_first() {
     let vault = vault(
         "//- Pinned.md\n- [[logs/discord-channel/7/20260801T090000Z_0001#^01K1J000000000000000000005]]\n",
     );
-    let json = vault.run(&["--json", "recall", "--inject", "Did Ann adopt a kitten?"]).json();
+    let json = vault.json(&["recall", "--inject", "Did Ann adopt a kitten?"]);
     let first = &json["injected"]["memories"][0];
     assert!(first["excerpt"].as_str().unwrap().contains("dishwasher"), "{json}");
     assert!(json["digest"].as_str().unwrap().contains("kitten"), "a digest is about the question");
@@ -144,7 +131,7 @@ fn pins_that_come_along_silence_no_find() {
         let json = vault.json(&["recall", "--inject", question]);
         let given = json["injected"]["memories"].as_array().unwrap();
         assert!(given[0]["path"] == "Pinned.md" && given.iter().any(|one| one["excerpt"] == FACT), "{json}");
-        assert_eq!(json["hits"].as_array().unwrap().len(), 9, "eight pins and the fact");
+        assert_eq!(hits(&json).len(), 9, "eight pins and the fact");
     }
 }
 
@@ -154,10 +141,8 @@ fn a_bound_holds_for_what_is_injected() {
     let question = "Did Ann adopt a kitten?";
     let whole = vault.run(&["recall", "--inject", question]).stdout;
     let short = vault.run(&["recall", "--inject", "--max-chars", "600", question]).stdout;
-    assert!(
-        whole.chars().count() > 600 && short.contains("kitten") && short.chars().count() <= 600,
-        "{short}"
-    );
+    assert!(whole.chars().count() > 600);
+    assert!(short.contains("kitten") && short.chars().count() <= 600, "{short}");
     assert_eq!(vault.run(&["recall", "--inject", "--max-chars", "20", question]).stdout, "");
 }
 
@@ -186,8 +171,8 @@ fn what_a_tool_said_is_found_by_its_words_and_never_given() {
         }
     }
     let both = vault.json(&["search", "kitten"]);
-    let roles: Vec<&Value> = both["hits"].as_array().unwrap().iter().map(|hit| &hit["role"]).collect();
-    assert!(roles[0] == "user" && roles.contains(&&json!("tool")), "{both}");
+    assert!(both["hits"][0]["role"] == "user", "{both}");
+    assert!(hits(&both).iter().any(|hit| hit["role"] == "tool"), "{both}");
     assert_eq!(vault.run(&["recall", "Who is the plumber Hendrickson?"]).stdout.trim(), "NONE");
 }
 
@@ -205,13 +190,11 @@ fn settings_that_name_no_model_say_so_and_recall_goes_on() {
 fn a_word_that_nothing_is_about_finds_nothing() {
     let vault = vault("//- note.md\n# Pets\n\nBiscuit likes tuna.\n");
     for query in ["zugzwang", "kubernetes ingress controllers"] {
-        let found = vault.run(&["--json", "search", query]).json();
-        assert_eq!(found["hits"], json!([]), "{query}");
+        assert_eq!(vault.json(&["search", query])["hits"], json!([]), "{query}");
     }
     // A word beside a turn speaks for it, and so does a near word.
     for (query, expected) in [("vet", "vaccination"), ("cat", "kitten")] {
-        let found = vault.run(&["--json", "search", query]).json().to_string();
-        assert!(found.contains(expected), "{query}: {found}");
+        contains_all(vault.json(&["search", query]).to_string(), &[expected]);
     }
 }
 
@@ -230,11 +213,10 @@ fn a_transcript_with_a_heading_a_turn_is_searched_turn_by_turn() {
 started: 2026-08-01T09:00:00Z\n---\n\n## 2026-08-01T09:00:00Z user Ann ^D1-1\nI adopted a kitten!\n(shares a photo: a cat)\n\n\
 ## 2026-08-01T09:00:30Z user Bob ^D1-2\nHow lovely, what is the name?\n\n## 2026-08-01T09:01:00Z user Ann ^D1-3\nBiscuit.\n",
     );
-    let found = vault
-        .run(&["--json", "search", "What is Ann's kitten called?", "--scope", "logs/discord-channel/pets-1/"])
-        .json();
+    let scope = "logs/discord-channel/pets-1/";
+    let found = vault.json(&["search", "What is Ann's kitten called?", "--scope", scope]);
     let place = |hit: &Value| (hit["line"].as_u64().unwrap(), hit["end_line"].as_u64().unwrap());
-    let places: Vec<_> = found["hits"].as_array().unwrap().iter().map(place).collect();
+    let places: Vec<_> = hits(&found).iter().map(place).collect();
     assert!(places.contains(&(7, 9)) && places.contains(&(14, 15)), "{found}");
     assert_eq!(pick(&found, "hits/0/kind hits/0/context_id"), json!(["turn", "pets-1"]));
 }
@@ -245,13 +227,7 @@ fn filters_hold_in_a_question_too() {
         "//- pets.md\n# Pets\n\nAnn has a cat from the shelter. #pets\n\n- Ann's cat has no vaccination\n\
          //- daily/2026-07-01.md\n- Ann saw a cat at the shelter\n",
     );
-    let hits = |query: &str| {
-        let found = vault.run(&["--json", "search", "--", query]).json();
-        assert!(found["notes"].as_array().unwrap().is_empty(), "{found}");
-        let hits = found["hits"].as_array().unwrap().clone();
-        hits.into_iter().map(|hit| (hit["path"].as_str().unwrap().to_owned(), hit)).collect::<Vec<_>>()
-    };
-    assert!(hits("Where did Ann get her cat?").len() > 3);
+    assert!(hits(&vault.json(&["search", "Where did Ann get her cat?"])).len() > 3);
     for (filter, takes) in [
         ("path:pets", (|path, _| path == "pets.md") as fn(&str, &Value) -> bool),
         ("role:user", |_, hit| hit["role"] == "user"),
@@ -264,14 +240,13 @@ fn filters_hold_in_a_question_too() {
         for query in
             [format!("Where did Ann get her cat {filter}?"), format!("{filter} where did Ann get her cat ?")]
         {
-            let found = hits(&query);
-            assert!(
-                !found.is_empty() && found.iter().all(|(path, hit)| takes(path, hit)),
-                "{query}: {found:?}"
-            );
+            let found = vault.json(&["search", "--", &query]);
+            let mut all = paths(&found).into_iter().zip(hits(&found));
+            assert!(all.len() > 0 && all.all(|(path, hit)| takes(path, hit)), "{query}: {found}");
+            assert_eq!(found["notes"], json!([]), "{query}");
         }
     }
-    let found = vault.run(&["--json", "search", "Where did author:ann get her cat?"]).json();
+    let found = vault.json(&["search", "Where did author:ann get her cat?"]);
     assert!(found["notes"][0].as_str().unwrap().contains("no filter `author:`"), "{found}");
 }
 
@@ -285,10 +260,10 @@ fn filters_hold_in_recall_too() {
          //- Pinned.md\n- Ann is afraid of wasps\n",
     );
     let places = |query: &str| {
-        let found = vault.run(&["--json", "recall", "--", query]).json();
-        let hits = found["hits"].as_array().unwrap().clone();
+        let found = vault.json(&["recall", "--", query]);
         let text = |hit: &Value, key: &str| hit[key].as_str().unwrap_or_default().to_owned();
-        let places: Vec<_> = hits.iter().map(|hit| (text(hit, "path"), text(hit, "snippet"))).collect();
+        let places: Vec<_> =
+            hits(&found).iter().map(|hit| (text(hit, "path"), text(hit, "snippet"))).collect();
         (places, found["digest"].as_str().unwrap_or("NONE").to_owned(), found["notes"].clone())
     };
     let (all, ..) = places("where does quokka13 live?");
@@ -362,17 +337,13 @@ fn an_unknown_scope_is_an_error_that_says_what_there_is() {
         for (scope, path) in
             [("pets", "pets/biscuit.md"), ("pets/biscuit", "pets/biscuit.md"), ("petstore,", "petstore.md")]
         {
-            let found = vault.run(&["--json", command, "Who likes tuna?", "--scope", scope]).ok().json();
-            let paths: Vec<&str> =
-                found["hits"].as_array().unwrap().iter().map(|hit| hit["path"].as_str().unwrap()).collect();
-            assert!(
-                paths.iter().all(|own| *own == path) && (command == "recall" || !paths.is_empty()),
-                "{scope}: {paths:?}"
-            );
+            let found = vault.json(&[command, "Who likes tuna?", "--scope", scope]);
+            assert!(paths(&found).iter().all(|own| *own == path), "{scope}: {found}");
+            assert!(command == "recall" || !paths(&found).is_empty(), "{scope}");
         }
         // Several places widen.
-        let found = vault.run(&["--json", "search", "tuna", "--scope", "petstore, pets,global"]).ok().json();
-        assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{found}");
+        let found = vault.json(&["search", "tuna", "--scope", "petstore, pets,global"]);
+        assert_eq!(hits(&found).len(), 2, "{found}");
         vault.run(&[command, "tuna", "--scope", "pets,petz"]).exits(2).warns("`petz`");
         vault.run(&[command, "tuna", "--scope", ","]).exits(2);
         for known in

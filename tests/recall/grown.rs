@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use vault_agent::search::{Hit, Query, Recall, follow::follower::Follower};
 
-use crate::recall::open;
+use crate::recall::{open, recall_of};
 use crate::support::prelude::*;
 
 const WORDS: [&str; 8] = ["kitten", "shelter", "garden", "kettle", "river", "letter", "adopted", "cat"];
@@ -45,26 +45,29 @@ fn found(recall: &Recall) -> Vec<Hit> {
     texts.into_iter().flat_map(|text| [(text, 2), (text, 10)]).flat_map(ask).collect()
 }
 
+/// A follower that has looked at everything once.
+fn follow(recall: &Recall) -> Follower {
+    let follower = Follower::start(Arc::clone(recall.index())).unwrap();
+    until("the first look", || follower.following().following);
+    follower
+}
+
+/// Tells it of these notes, and waits until it has committed them.
+fn settled(follower: &Follower, notes: impl Iterator<Item = String>) {
+    follower.changed(notes);
+    until("the commit", || follower.following().behind == 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn it_answers_as_one_made_anew(steps in steps()) {
-        let (dir, root) = crate::recall::folder();
-        let cache = dir.path().join("cache");
         let name = |n: usize| format!("n{n}.md");
+        let (vault, mut recall) = recall_of([(name(0), "the first kitten\n")]);
+        let (root, cache) = (vault.root(), vault.cache());
         let at = |n: usize| root.join(name(n));
-        std::fs::write(at(0), "the first kitten\n").unwrap();
-        let mut recall = open(&root, &cache);
-        let follow = |recall: &Recall| {
-            let follower = Follower::start(Arc::clone(recall.index())).unwrap();
-            until("the first look", || follower.following().following);
-            follower
-        };
-        let settle = |follower: &Follower, notes: &[usize]| {
-            follower.changed(notes.iter().map(|n| name(*n)));
-            until("the commit", || follower.following().behind == 0);
-        };
+        let settle = |follower: &Follower, notes: &[usize]| settled(follower, notes.iter().map(|n| name(*n)));
         let mut follower = follow(&recall);
         for (round, step) in steps.into_iter().enumerate() {
             match step {
@@ -107,7 +110,7 @@ proptest! {
                     recall.index().reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
                 }
             }
-            let anew = open(&root, &dir.path().join(format!("anew{round}")));
+            let anew = open(&root, &vault.dir().join(format!("anew{round}")));
             let (found, expected) = (found(&recall), found(&anew));
             prop_assert_eq!(&found, &expected, "after step {}", round);
             prop_assert!(found.iter().all(|hit| hit.score.is_finite()));
@@ -117,44 +120,35 @@ proptest! {
 
 #[test]
 fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
-    let (dir, root) = crate::recall::folder();
-    let write = |text: &str| std::fs::write(root.join("a.md"), text).unwrap();
-    write("the kitten\n");
-    let open = || open(&root, &dir.path().join("cache"));
-    let recall = open();
+    let (vault, recall) = recall_of([("a.md", "the kitten\n")]);
     let texts = |recall: &Recall| {
         let hits = recall.search(&Query::new("kitten zebra")).unwrap().hits;
         hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
     };
-    let follower = Follower::start(Arc::clone(recall.index())).unwrap();
-    until("the first look", || follower.following().following);
+    let follower = follow(&recall);
     assert_eq!(texts(&recall), ["the kitten"]);
     // Being typed, and not settled: read directly.
-    write("the zebra\n");
+    vault.write("a.md", "the zebra\n");
     follower.changing(["a.md".to_owned()]);
     assert_eq!(texts(&recall), ["the zebra"]);
     // Taken back before anything was committed: the index never knew of it.
-    write("the kitten\n");
-    follower.changed(["a.md".to_owned()]);
-    until("the commit", || follower.following().behind == 0);
+    vault.write("a.md", "the kitten\n");
+    settled(&follower, ["a.md".to_owned()].into_iter());
     assert_eq!(texts(&recall), ["the kitten"]);
     // A process that begins with what this one saved finds the same.
-    assert_eq!(texts(&open()), ["the kitten"]);
+    assert_eq!(texts(&open(&vault.root(), &vault.cache())), ["the kitten"]);
 }
 
 #[test]
 fn few_hits_are_the_first_of_many() {
-    let (dir, root) = crate::recall::folder();
-    std::fs::create_dir(root.join("some")).unwrap();
     let words = ["kitten", "shelter", "garden", "kettle", "river", "adopted", "a cat", "young dog"];
-    for n in 0..60 {
+    let (_vault, recall) = recall_of((0..60).map(|n| {
         let of = |by: usize| words[n * by % words.len()];
+        let folder = if n % 3 == 0 { "some/" } else { "" };
         let text =
             format!("# {}\n\nthe {} and the {}\n\n%% {} %%\n\n- {}\n", of(1), of(3), of(5), of(7), of(7));
-        let folder = if n % 3 == 0 { "some/" } else { "" };
-        std::fs::write(root.join(format!("{folder}{n}.md")), text).unwrap();
-    }
-    let recall = open(&root, &dir.path().join("cache"));
+        (format!("{folder}{n}.md"), text)
+    }));
     let places = |text: &str, scope: Option<&str>, limit: usize| -> Vec<(String, u32)> {
         let query = Query { limit, scope: scope.map(str::to_owned), ..Query::new(text) };
         recall.search(&query).unwrap().hits.into_iter().map(|hit| (hit.path, hit.line)).collect()
@@ -173,14 +167,11 @@ fn few_hits_are_the_first_of_many() {
 
 #[test]
 fn others_memories_don_t_crowd_out_what_is_seen() {
-    let (dir, root) = crate::recall::folder();
-    for n in 0..250 {
-        std::fs::write(root.join(format!("{n}.md")), "kitten shelter #project/x\n").unwrap();
-    }
     let far = "a kitten, in a long text about many other things that makes the one word count for little";
-    std::fs::write(root.join("seen.md"), format!("{far}\n")).unwrap();
-    std::fs::write(root.join("own.md"), format!("{far} #project/y\n")).unwrap();
-    let recall = open(&root, &dir.path().join("cache"));
+    let others = (0..250).map(|n| (format!("{n}.md"), "kitten shelter #project/x\n".to_owned()));
+    let seen =
+        [("seen.md".to_owned(), format!("{far}\n")), ("own.md".to_owned(), format!("{far} #project/y\n"))];
+    let (_vault, recall) = recall_of(others.chain(seen));
     for limit in [1, 2, 10] {
         for (scope, path) in [("global", "seen.md"), ("project:Y", "own.md")] {
             for text in ["kitten shelter", "kitt* shelt*"] {

@@ -1,5 +1,6 @@
 //! What is recalled, and what never is: recall doesn't feed on itself, on help or on small talk.
 
+use crate::recall::hits;
 use crate::support::prelude::*;
 
 fn turn(n: usize, kind: &str, who: &str, text: &str) -> String {
@@ -29,8 +30,8 @@ fn answers_from_memory_and_the_questions_to_them_never_come_back() {
     fixture += &turn(200, "user", "Ben", "Anna brought her tea cup along.");
     let vault = TestVault::new(&fixture);
     for question in ["What does Anna drink?", "Which tea does Anna drink?"] {
-        let json = vault.run(&["--json", "recall", question]).json();
-        let hits = json["hits"].as_array().unwrap();
+        let json = vault.json(&["recall", question]);
+        let hits = hits(&json);
         assert_eq!(hits[0]["path"], "MEMORY.md", "{json}");
         let first = json["digest"].as_str().unwrap().lines().next().unwrap();
         assert!(first.contains("green tea (MEMORY.md:4)"), "{json}");
@@ -48,11 +49,10 @@ fn answers_from_memory_and_the_questions_to_them_never_come_back() {
         "kind:turn path:logs notes say",
         "MEMORY kind:turn",
     ] {
-        let json = vault.run(&["--json", "search", words]).json();
-        let hits = json["hits"].as_array().unwrap();
-        assert!(hits.iter().all(|hit| hit["kind"] != "turn"), "{words}: {json}");
+        let json = vault.json(&["search", words]);
+        assert!(hits(&json).iter().all(|hit| hit["kind"] != "turn"), "{words}: {json}");
     }
-    let found = vault.run(&["--json", "search", "role:agent tea"]).json();
+    let found = vault.json(&["search", "role:agent tea"]);
     assert_eq!(found["hits"][0]["snippet"], "Anna drinks green tea!");
 }
 
@@ -60,12 +60,12 @@ fn answers_from_memory_and_the_questions_to_them_never_come_back() {
 fn what_was_pinned_is_recalled_by_what_it_says() {
     let vault = TestVault::new("//- note.md\nThe dishwasher leaks.\n\nThe sofa opens ^d\n");
     let _ = vault.run(&["memory", "pin", "The spare key hangs behind the blue door"]).ok();
-    let json = vault.run(&["--json", "recall", "Where does the spare key hang?"]).json();
+    let json = vault.json(&["recall", "Where does the spare key hang?"]);
     assert!(json["digest"].as_str().unwrap_or_default().contains("blue door"), "{json}");
     assert_eq!(json["hits"][0]["path"], "Pinned.md");
     assert!(json["hits"][0]["pinned"] == true && json["hits"][0]["score"].as_f64().unwrap() != 0.0, "{json}");
     // About something else it comes along, marked as that.
-    let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
+    let json = vault.json(&["recall", "Is the dishwasher leaking?"]);
     assert!(json["digest"].as_str().unwrap().contains("dishwasher leaks"), "{json}");
     assert!(!json["digest"].as_str().unwrap().contains("blue door"), "{json}");
     assert_eq!(pick(&json, "hits/0/path hits/0/score"), json!(["Pinned.md", 0.0]));
@@ -77,8 +77,8 @@ fn what_was_pinned_is_recalled_by_what_it_says() {
     vault.write("Pinned.md", format!("{pins}- [[fächer#^r]]\n- Use [[note#^d]] for guests\n- [[list#^l]]\n"));
     // Below a list an id means all of it.
     vault.write("list.md", "---\ntags: x\n---\nbefore\n\n- one\n  - inner\n- two\n\n^l\n");
-    let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
-    let pinned = json["hits"].as_array().unwrap().iter().filter(|hit| hit["pinned"] == true).count();
+    let json = vault.json(&["recall", "Is the dishwasher leaking?"]);
+    let pinned = hits(&json).iter().filter(|hit| hit["pinned"] == true).count();
     assert_eq!(pinned, 6, "{json}");
     // A long one leaves room for other pins.
     vault.write("a list.md", format!("{}\n^l\n", "- row\n".repeat(20)));
@@ -101,27 +101,25 @@ fn the_template_is_nobody_s_memory() {
     ];
     for question in questions {
         assert_eq!(vault.run(&["recall", question]).stdout.trim(), "NONE", "{question}");
-        let json = vault.run(&["--json", "recall", question]).json();
-        assert!(json["hits"].as_array().unwrap().is_empty(), "{json}");
+        assert_eq!(vault.json(&["recall", question])["hits"], json!([]), "{question}");
     }
     // What a person adds to such a note is a memory, and whoever searches for help by its words finds it.
     let welcome = vault.read("Welcome.md");
     vault.write("Welcome.md", format!("{welcome}\nThe zebra Zora lives in the garden of this vault.\n"));
     vault.write("Help/Welcome again.md", &welcome);
-    let json = vault.run(&["--json", "recall", "Where does the zebra Zora live?"]).json();
+    let json = vault.json(&["recall", "Where does the zebra Zora live?"]);
     assert!(json["digest"].as_str().unwrap().contains("garden"), "{json}");
-    assert_eq!(json["hits"].as_array().unwrap().len(), 1, "{json}");
+    assert_eq!(hits(&json).len(), 1, "{json}");
     assert_eq!(vault.run(&["recall", questions[2]]).stdout.trim(), "NONE");
     // Neither is the template found by who searches: only what a person changed.
     for words in
         ["a ticked reminder is asleep", "About daily notes", "Ask how the interview went", "recur=weekly"]
     {
-        let found = vault.run(&["--json", "search", words]).json();
-        assert_eq!(found["hits"].as_array().unwrap().len(), 0, "{words}: {found}");
+        assert_eq!(vault.json(&["search", words])["hits"], json!([]), "{words}");
     }
     let reminders = vault.read("Reminders.md");
     vault.write("Reminders.md", reminders.replace("date   the day,", "date   the day of the zebra fair,"));
-    let found = vault.run(&["--json", "search", "zebra fair"]).json();
-    let hit = found["hits"].as_array().unwrap().iter().find(|hit| hit["path"] == "Reminders.md").unwrap();
+    let found = vault.json(&["search", "zebra fair"]);
+    let hit = hits(&found).iter().find(|hit| hit["path"] == "Reminders.md").unwrap();
     assert!(hit["snippet"].as_str().unwrap().contains("zebra fair"), "{found}");
 }

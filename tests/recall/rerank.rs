@@ -6,26 +6,31 @@ use vault_agent::rerank::endpoint::EndpointReranker;
 use vault_agent::rerank::{Reranker, local::LocalReranker};
 
 use crate::recall::table::{tiny, tiny_with};
+use crate::recall::{hits, paths};
 use crate::reranker::endpoint;
 use crate::support::prelude::*;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-fn scores(script: &[&'static str], count: usize) -> Result<Vec<f64>, String> {
-    let (url, _) = endpoint(script);
+/// What this endpoint makes of so many texts.
+fn scores_of(url: String, count: usize) -> Result<Vec<f64>, String> {
     let settings = config::RerankSettings { url: Some(url), ..config::RerankSettings::default() };
-    let reranker = EndpointReranker::open(&settings, std::path::Path::new("/nowhere")).unwrap();
+    let reranker = EndpointReranker::open(&settings, Path::new("/nowhere")).unwrap();
     let texts: Vec<String> = (0..count).map(|at| format!("text {at}")).collect();
     reranker.scores("which?", &texts, PATIENCE).map_err(|error| error.to_string())
 }
 
+fn scores(word: &'static str, count: usize) -> Result<Vec<f64>, String> {
+    scores_of(endpoint(&[word]).0, count)
+}
+
 #[test]
 fn both_forms_of_an_answer_are_taken() {
-    assert_eq!(scores(&["good"], 3).unwrap(), [0.0, 0.1, 0.2]);
-    assert_eq!(scores(&["bare"], 3).unwrap(), [0.0, 0.1, 0.2]);
-    let forty = scores(&["tei"], 40).unwrap();
+    assert_eq!(scores("good", 3).unwrap(), [0.0, 0.1, 0.2]);
+    assert_eq!(scores("bare", 3).unwrap(), [0.0, 0.1, 0.2]);
+    let forty = scores("tei", 40).unwrap();
     assert_eq!((forty[31], forty[32], forty.len()), (3.1, 0.0, 40), "in batches that it takes");
-    assert_eq!(scores(&["down"], 0).unwrap(), [] as [f64; 0], "nobody is asked about nothing");
+    assert_eq!(scores("down", 0).unwrap(), [] as [f64; 0], "nobody is asked about nothing");
 }
 
 #[test]
@@ -48,15 +53,10 @@ fn what_goes_wrong_is_named() {
         ("elsewhere", "refuses: status 307"),
         ("key", "status 401 Unauthorized: `no such key`"),
     ] {
-        let error = scores(&[word], 3).unwrap_err();
+        let error = scores(word, 3).unwrap_err();
         assert!(error.contains(part), "{word}: {error}");
     }
-    let settings = config::RerankSettings {
-        url: Some("http://127.0.0.1:9".into()),
-        ..config::RerankSettings::default()
-    };
-    let dead = EndpointReranker::open(&settings, std::path::Path::new("/nowhere")).unwrap();
-    let error = dead.scores("which?", &["a".into()], PATIENCE).unwrap_err().to_string();
+    let error = scores_of("http://127.0.0.1:9".into(), 1).unwrap_err();
     assert!(error.contains("endpoint:127.0.0.1 can't be reached: no connection"), "{error}");
 }
 
@@ -75,11 +75,6 @@ fn set(vault: &TestVault, rerank: &str) {
     vault.write("vault-agent.toml", format!("[rerank]\n{rerank}\n"));
 }
 
-fn paths(found: &Value) -> Vec<String> {
-    let hits = found["hits"].as_array().unwrap();
-    hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
-}
-
 #[test]
 fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     let mut vault = TestVault::new(NOTES);
@@ -95,9 +90,9 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     before.reverse();
     assert_eq!(before, after, "{deep}");
     assert_eq!(deep["reranked"], json!({"by": "endpoint:judge", "hits": after.len()}));
-    let scores: Vec<f64> =
-        deep["hits"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
-    assert!(scores.is_sorted_by(|a, b| a >= b) && deep["hits"][0]["relevance"].is_f64(), "{deep}");
+    let score = |hit: &Value| hit["score"].as_f64().unwrap();
+    assert!(hits(&deep).is_sorted_by(|a, b| score(a) >= score(b)), "{deep}");
+    assert!(deep["hits"][0]["relevance"].is_f64(), "{deep}");
     assert!(words.is_empty(), "{words}");
     let asked = server.requests().remove(0);
     let (method, path, body) = (asked.method.as_str(), asked.path.as_str(), &asked.body);
@@ -109,10 +104,8 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     // Neither what is given unasked nor a plain search asks it, and one hit is the first of all.
     let one = vault.json(&["search", "--deep", "-n", "1", question]);
     assert_eq!(paths(&one), after[..1]);
-    let lines = format!(
-        "{{\"id\":1,\"query\":\"{question}\",\"deep\":true}}\n{{\"id\":2,\"query\":\"{question}\"}}\n"
-    );
-    let lines = vault.run_with(&["search", "--stdin"], &lines).ok();
+    let lines = [json!({"id": 1, "query": question, "deep": true}), json!({"id": 2, "query": question})];
+    let lines = vault.run_with(&["search", "--stdin"], &format!("{}\n{}\n", lines[0], lines[1])).ok();
     let lines: Vec<Value> = lines.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((paths(&lines[0]), &lines[0]["reranked"]["by"]), (after, &json!("endpoint:judge")));
     assert!(lines[1].get("reranked").is_none());

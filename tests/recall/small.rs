@@ -7,68 +7,32 @@ use vault_agent::search::MemoryPrompt;
 
 use crate::support::TestVault;
 
-/// A question, and the words that its answer holds; none where the memory knows no answer.
-struct Asked<'a> {
-    question: &'a str,
-    answer: Option<&'a str>,
-}
-
-/// The vaults of a set with their questions: name, fixture, questions.
-fn sets(text: &str) -> Vec<(&str, String, Vec<Asked<'_>>)> {
-    let mut sets = Vec::new();
-    for set in text.split("\n=== ").skip(1) {
-        let (name, rest) = set.split_once('\n').unwrap();
-        let (mut notes, mut asked) = (String::new(), Vec::new());
-        for line in rest.lines() {
-            match line.strip_prefix("? ") {
-                Some(line) => {
-                    let (question, answer) = line.split_once(" => ").unwrap();
-                    asked.push(Asked { question, answer: Some(answer).filter(|answer| *answer != "NONE") });
-                }
-                None => notes.extend([line, "\n"]),
-            }
-        }
-        if !notes.starts_with("//- ") {
-            notes.insert_str(0, "//- MEMORY.md\n");
-        }
-        sets.push((name, notes, asked));
-    }
-    sets
-}
-
 /// Asks all of a set: how many answers were given of how many, how many were given where there is none, of how many.
 fn ask(text: &str) -> [usize; 4] {
     let [mut found, mut answerable, mut wrong, mut unanswerable] = [0; 4];
-    for (name, notes, asked) in sets(text) {
-        let (is_new, notes) = match notes.strip_prefix("//- init\n") {
-            Some(notes) => (true, notes.to_owned()),
-            None => (false, notes),
-        };
+    for set in text.split("\n=== ").skip(1) {
+        let (name, rest) = set.split_once('\n').unwrap();
+        let (asked, notes): (Vec<&str>, Vec<&str>) = rest.lines().partition(|line| line.starts_with("? "));
+        let head = if notes[0].starts_with("//- ") { "" } else { "//- MEMORY.md\n" };
+        let fixture = format!("{head}{}\n", notes.join("\n"));
         let vault = TestVault::new("");
-        if is_new {
-            let _ = vault.run(&["init"]).ok();
-        }
-        for note in notes.split("//- ").filter(|note| !note.trim().is_empty()) {
-            let (path, text) = note.split_once('\n').unwrap();
-            vault.write(path, text);
-        }
+        let after_init = fixture.strip_prefix("//- init\n");
+        after_init.iter().for_each(|_| drop(vault.run(&["init"]).ok()));
+        vault.add(after_init.unwrap_or(&fixture));
         let recall = crate::recall::open(&vault.root(), &vault.cache());
-        for Asked { question, answer } in asked {
+        for line in asked {
+            let (question, answer) = line[2..].split_once(" => ").unwrap();
             let given = recall.recall(&MemoryPrompt::new(question, 400)).unwrap();
             let digest = given.digest.unwrap_or_default();
-            if let Some(answer) = answer {
-                answerable += 1;
-                if digest.contains(answer) {
-                    found += 1;
-                } else {
-                    println!("{name}: {question} => {answer}, not {digest:?}");
-                }
-            } else {
-                unanswerable += 1;
-                if !digest.is_empty() || !given.hits.is_empty() {
-                    wrong += 1;
-                    println!("{name}: {question} => NONE, not {digest:?}");
-                }
+            let is_known = answer != "NONE";
+            let is_right =
+                if is_known { digest.contains(answer) } else { digest.is_empty() && given.hits.is_empty() };
+            answerable += usize::from(is_known);
+            unanswerable += usize::from(!is_known);
+            found += usize::from(is_known && is_right);
+            wrong += usize::from(!is_known && !is_right);
+            if !is_right {
+                println!("{name}: {question} => {answer}, not {digest:?}");
             }
         }
     }
