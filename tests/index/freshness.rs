@@ -8,21 +8,19 @@ use super::vault::*;
 fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
     let index = Arc::new(vault.index());
     let follower = Told::start(&index);
-    until("the first look", || follower.following().following);
     (index, follower)
 }
 
 #[test]
 fn without_a_daemon_every_query_sees_the_disk() {
-    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
-    let index = vault.index();
-    let count = |query: &str| index.search(&Query::new(query)).unwrap().hits.len();
+    let (vault, index) = indexed("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let count = |query: &str| index.ask(query).hits.len();
     assert_eq!((count("first"), count("third")), (1, 0));
     vault.write("a.md", "third");
     assert_eq!((count("first"), count("third")), (0, 1));
-    std::fs::remove_file(vault.path("a.md")).unwrap();
+    vault.remove("a.md");
     assert_eq!(count("third"), 0);
-    let answer = index.search(&Query::new("second")).unwrap();
+    let answer = index.ask("second");
     assert_eq!(answer.freshness.checked_by, CheckedBy::Scan);
     assert!(answer.freshness.complete && answer.freshness.warnings.is_empty());
 }
@@ -37,31 +35,28 @@ fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
     vault.write("a.md", "third");
     follower.changed(["a.md".to_owned()]);
     // At once, committed or not.
-    assert_eq!(other.search(&Query::new("third")).unwrap().hits.len(), 1);
+    assert_eq!(other.ask("third").hits.len(), 1);
     until("the commit", || follower.following().behind == 0);
     assert_eq!(beside_a_daemon(&other, "third").freshness.read_directly, 0);
     // A hit that changed although the watcher said nothing is found out by its stat.
     vault.write("b.md", "fourth");
-    assert!(other.search(&Query::new("second")).unwrap().hits.is_empty());
+    assert!(other.ask("second").hits.is_empty());
     follower.rescan("test");
-    until("the second look", || follower.following().following);
-    assert_eq!(other.search(&Query::new("fourth")).unwrap().hits.len(), 1);
+    follower.looked();
+    assert_eq!(other.ask("fourth").hits.len(), 1);
     // A folder that was renamed.
     vault.write("in/c.md", "fifth");
-    follower.changed(["in".to_owned()]);
-    until("the folder", || follower.following().behind == 0);
-    std::fs::rename(vault.path("in"), vault.path("out")).unwrap();
-    follower.changed(["in".to_owned(), "out".to_owned()]);
-    until("the renaming", || follower.following().behind == 0);
-    assert_eq!(show(&other.search(&Query::new("fifth")).unwrap()), ["out/c.md:1 paragraph fifth"]);
+    follower.commit(&["in"]);
+    fs::rename(vault.path("in"), vault.path("out")).unwrap();
+    follower.commit(&["in", "out"]);
+    assert_eq!(other.found("fifth"), ["out/c.md:1 paragraph fifth"]);
     // A watcher that is blind is not trusted.
     follower.unwatched("test");
-    until("the look", || follower.following().following);
+    follower.looked();
     vault.write("unseen.md", "sixth");
-    assert_eq!(other.search(&Query::new("sixth")).unwrap().hits.len(), 1);
+    assert_eq!(other.ask("sixth").hits.len(), 1);
     drop(follower);
-    let answer = other.search(&Query::new("third")).unwrap();
-    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+    assert_eq!(other.checked("third"), (1, CheckedBy::Scan));
 }
 
 #[test]
@@ -69,18 +64,17 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
     let vault = TestVault::new("//- a.md\nfirst\n//- MEMORY.md\n- tea\n");
     let (_, follower) = followed(&vault);
     let other = vault.index();
-    let count = |query: &str| other.search(&Query::new(query)).unwrap().hits.len();
+    let count = |query: &str| other.ask(query).hits.len();
     // Changing, but not settled: nothing is committed, and others read the note itself.
     vault.write("a.md", "first second");
     follower.changing(["a.md".to_owned()]);
     assert_eq!((count("second"), follower.following().behind), (1, 1));
-    follower.changed(["a.md".to_owned()]);
-    until("the commit", || follower.following().behind == 0);
+    follower.commit(&["a.md"]);
     assert_eq!(count("second"), 1);
     // One that stirred and was then looked at with all others is settled.
     follower.changing(["a.md".to_owned()]);
     follower.rescan("test");
-    until("the second look", || follower.following().following && follower.following().behind == 0);
+    follower.looked();
     // The agent's own notes, of which nobody has heard yet. One word is known, so that the answer isn't empty.
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let own = ["MEMORY.md", "Pinned.md", "Reminders.md", "COMMITMENTS.md", &format!("daily/{now}.md")];
@@ -88,6 +82,9 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
         vault.write(path, format!("- first zebra{n}\n"));
         assert_eq!(beside_a_daemon(&other, &format!("first zebra{n}")).hits[0].path, *path);
     }
+    // Nor does a dead watcher cause an empty answer.
+    vault.write("unseen.md", "unheard");
+    assert_eq!(other.checked("unheard"), (1, CheckedBy::Scan));
 }
 
 #[test]
@@ -100,14 +97,14 @@ fn beside_a_daemon_no_answer_is_older_than_the_disk() {
         let path = format!("{}/note.md", n % 7);
         vault.write(&path, format!("always now{n}\n"));
         // A word that is known besides, so that the answer is never empty and nobody looks at everything for that.
-        let answer = index.search(&Query::new(format!("always now{n}"))).unwrap();
+        let answer = index.ask(format!("always now{n}"));
         assert_eq!(answer.hits[0].path, path, "{n}: {:?}", answer.freshness);
         assert_eq!(answer.hits[0].text, format!("always now{n}"), "{n}: {:?}", answer.freshness);
         assert!(answer.freshness.complete, "{n}: {:?}", answer.freshness);
         by_daemon += usize::from(answer.freshness.checked_by == CheckedBy::Daemon);
         if n % 10 == 9 {
             std::fs::remove_file(vault.path(&path)).unwrap();
-            let answer = index.search(&Query::new(format!("always now{n}"))).unwrap();
+            let answer = index.ask(format!("always now{n}"));
             assert!(answer.hits.iter().all(|hit| hit.path != path), "{n}: {:?}", answer.freshness);
         }
     }
@@ -138,22 +135,21 @@ fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_em
         let vault = TestVault::new(&notes);
         let daemon = Daemon::start(&vault);
         let index = vault.index();
-        let count = || {
+        let all = || {
             let answer = index.search(&Query::new("common").limit(1000)).unwrap();
-            (answer.hits.len(), answer.freshness)
+            assert_eq!(answer.hits.len(), 60, "{lost}: {:?}", answer.freshness);
         };
-        assert_eq!(count().0, 60);
+        all();
         let path = index.cache().join(lost);
         if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
         vault.write("b1.md", "common changed\n");
-        for n in 0..20 {
-            let (hits, freshness) = count();
-            assert_eq!(hits, 60, "{lost} {n}: {freshness:?}");
+        for _ in 0..20 {
+            all();
             // What the daemon is told is what it commits, into an index of whatever making.
             daemon.follower.changed(["b1.md".to_owned()]);
         }
         assert_eq!(beside_a_daemon(&index, "common changed").hits[0].path, "b1.md");
-        assert_eq!(count().0, 60, "{lost}");
+        all();
     }
 }
 
@@ -174,10 +170,10 @@ fn a_daemon_s_word_that_is_damaged_or_about_a_lost_commit_is_not_believed() {
         let mut rounds = 0;
         until("five looks at every file", || {
             std::fs::write(&word, damaged).unwrap();
-            let answer = other.search(&Query::new("first")).unwrap();
+            let checked = other.checked("first");
             // The follower may have said it anew meanwhile.
             if std::fs::read_to_string(&word).unwrap() == damaged {
-                assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+                assert_eq!(checked, (1, CheckedBy::Scan));
                 rounds += 1;
             }
             rounds == 5
@@ -194,22 +190,18 @@ fn an_older_index_that_was_put_back_beside_a_daemon_is_not_vouched_for() {
         let conn = rusqlite::Connection::open(index.cache().join("index.sqlite")).unwrap();
         conn.execute_batch(&format!("BEGIN IMMEDIATE; {tables} COMMIT")).unwrap();
     };
-    let save = |path: &str, text: &str| {
-        vault.write(path, text);
-        follower.changed([path.to_owned()]);
-        until("the commit", || follower.following().behind == 0);
-    };
     each_table("CREATE TABLE old_{} AS SELECT * FROM {};");
-    save("a.md", "kelp");
+    vault.write("a.md", "kelp");
+    follower.commit(&["a.md"]);
     each_table("DELETE FROM {}; INSERT INTO {} SELECT * FROM old_{};");
-    save("c.md", "other");
+    vault.write("c.md", "other");
+    follower.commit(&["c.md"]);
     assert_eq!(beside_a_daemon(&vault.index(), "kelp").hits.len(), 2);
 }
 
 #[test]
 fn a_file_that_a_merge_removes_is_no_damage() {
-    let vault = TestVault::new("//- a.md\nfirst\n");
-    assert_eq!(vault.find("first").len(), 1);
+    let vault = searched("//- a.md\nfirst\n");
     // Another process merges, and holds the lock.
     let lock = std::fs::File::options().write(true).open(vault.cache().join("write.lock")).unwrap();
     lock.lock().unwrap();
@@ -219,7 +211,7 @@ fn a_file_that_a_merge_removes_is_no_damage() {
     moved.iter().for_each(|path| std::fs::rename(path, away(path)).unwrap());
     let index = vault.index();
     let answer = std::thread::scope(|scope| {
-        let search = scope.spawn(|| index.search(&Query::new("first")).unwrap());
+        let search = scope.spawn(|| index.ask("first"));
         let waits = |line: &str| line.contains("-> FLOCK") && line.contains(&std::process::id().to_string());
         until("the search to wait", || {
             std::fs::read_to_string("/proc/locks").unwrap().lines().any(waits) || search.is_finished()
@@ -261,54 +253,48 @@ fn no_answer_is_short_while_many_notes_change() {
 }
 
 #[test]
-fn a_dead_watcher_can_t_cause_an_empty_answer() {
-    let vault = TestVault::new("//- a.md\nfirst\n");
-    let (_, _follower) = followed(&vault);
-    let other = vault.index();
-    assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
-    vault.write("unseen.md", "second");
-    let answer = other.search(&Query::new("second")).unwrap();
-    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
-}
-
-#[test]
 fn a_follower_survives_the_deletion_of_the_cache() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     let (index, follower) = followed(&vault);
     // The follower writes its word there meanwhile.
     until("the deletion", || std::fs::remove_dir_all(vault.cache()).is_ok());
-    assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 1);
+    assert_eq!(index.ask("first").hits.len(), 1);
     vault.write("b.md", "second");
     follower.changed(["b.md".to_owned()]);
-    until("following again", || follower.following().following && follower.following().behind == 0);
+    follower.looked();
     until("the new lock", || vault_agent::search::follow::follower::is_held(&vault.cache()));
     assert_eq!(vault.find("second").len(), 1);
 }
 
 #[test]
 fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
-    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nfirst too\n");
-    let index = vault.index();
-    assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 2);
+    let (vault, index) = indexed("//- a.md\nfirst\n//- b.md\nfirst too\n");
+    assert_eq!(index.ask("first").hits.len(), 2);
     std::fs::rename(vault.root(), vault.home().join("away")).unwrap();
-    let answer = index.search(&Query::new("first")).unwrap();
+    let answer = index.ask("first");
     assert_eq!((answer.hits.len(), answer.freshness.checked_by), (2, CheckedBy::Nobody));
     let of = &answer.freshness;
     assert!(!of.complete && of.warnings[0].contains("not there"), "{of:?}");
     std::fs::create_dir(vault.root()).unwrap();
-    let answer = index.search(&Query::new("first")).unwrap();
+    let answer = index.ask("first");
     assert_eq!(answer.hits.len(), 2);
     assert!(answer.freshness.warnings[0].contains("no notes"), "{:?}", answer.freshness);
-    assert!(
-        index.health(true).iter().any(|found| found.detail.contains("no notes")),
-        "{:?}",
-        index.health(true)
-    );
+    let health = index.health(true);
+    assert!(health.iter().any(|found| found.detail.contains("no notes")), "{health:?}");
     assert!(index.catch_up().is_err());
     assert!(index.update(&["a.md".to_owned(), "b.md".to_owned()]).is_err());
     // On purpose it is emptied.
     index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
-    assert!(index.search(&Query::new("first")).unwrap().hits.is_empty());
+    assert!(index.ask("first").hits.is_empty());
+}
+
+/// Changes a byte of a file where it stands: the one that `place` says, which is told the file's length.
+fn spoil(path: &Path, place: impl FnOnce(usize) -> Option<usize>) {
+    let mut bytes = fs::read(path).unwrap();
+    if let Some(place) = place(bytes.len()) {
+        bytes[place] ^= 0x80;
+        fs::File::options().write(true).open(path).unwrap().write_all(&bytes).unwrap();
+    }
 }
 
 #[test]
@@ -322,61 +308,46 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
     assert_eq!(vault.find("first"), good);
     // Under an open index too.
     let index = vault.index();
-    let of_segments = || {
-        let files = std::fs::read_dir(vault.cache().join("tantivy")).unwrap();
-        files.map(|file| file.unwrap().path()).collect::<Vec<_>>()
-    };
-    let names = |extension: &str| {
-        of_segments().into_iter().filter(|path| path.extension().unwrap() == extension).collect::<Vec<_>>()
-    };
+    let segments = || files_below(&vault.cache().join("tantivy"));
     for extension in ["store", "rows", "idx", "pos", "term"] {
-        assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
-        for path in names(extension) {
-            let mut bytes = std::fs::read(&path).unwrap();
-            let middle = bytes.len() / 2;
-            bytes[middle] ^= 1;
-            std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(&bytes).unwrap();
+        assert_eq!(index.found("first"), good);
+        for path in segments().iter().filter(|path| path.extension().unwrap() == extension) {
+            spoil(path, |length| Some(length / 2));
         }
-        let answer = index.search(&Query::new("first")).unwrap();
+        let answer = index.ask("first");
         assert_eq!(show(&answer), good, "{extension}");
         assert!(answer.freshness.warnings.is_empty(), "{extension}: {:?}", answer.freshness);
         let told: String = index.health(false).into_iter().map(|found| found.detail).collect();
         assert!(told.contains(&format!(".{extension}` is not what it was")), "{extension}: {told}");
     }
-    for path in of_segments() {
-        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
-    }
-    assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
+    let cut = |path: PathBuf| fs::File::options().write(true).open(path).unwrap().set_len(0).unwrap();
+    segments().into_iter().for_each(cut);
+    assert_eq!(index.found("first"), good);
     // The log of the database, which SQLite trusts once it has read it.
     let log = vault.cache().join("index.sqlite-wal");
     for at in 1..200 {
         vault.write("second äöü.md", format!("other\n\n{at} times\n"));
         index.catch_up().unwrap();
-        let mut bytes = std::fs::read(&log).unwrap();
-        if let Some(place) = bytes.len().checked_sub(at * 101) {
-            bytes[place] ^= 0x80;
-            std::fs::OpenOptions::new().write(true).open(&log).unwrap().write_all(&bytes).unwrap();
-        }
+        spoil(&log, |length| length.checked_sub(at * 101));
         vault.write("third.md", format!("other\n\n{at} times\n"));
-        let answer = index.search(&Query::new("\"first\"")).unwrap();
-        assert_eq!(answer.hits.len(), 1, "{at}: {answer:?}");
-        let answer = index.search(&Query::new("\"other\"")).unwrap();
-        assert_eq!(answer.hits.len(), 2, "{at}: {answer:?}");
+        for (query, count) in [("\"first\"", 1), ("\"other\"", 2)] {
+            let answer = index.ask(query);
+            assert_eq!(answer.hits.len(), count, "{at}: {answer:?}");
+        }
     }
     std::fs::remove_dir_all(vault.cache()).unwrap();
-    assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
+    assert_eq!(index.found("first"), good);
 }
 
 #[test]
 fn an_interrupted_reindex_changes_nothing() {
-    let vault = TestVault::new("//- a.md\nfirst\n");
-    let index = vault.index();
-    let before = index.search(&Query::new("first")).unwrap();
+    let (_vault, index) = indexed("//- a.md\nfirst\n");
+    let before = index.ask("first");
     let stop = AtomicBool::new(true);
     assert!(matches!(index.reindex(&|_| {}, &stop), Err(IndexError::Interrupted)));
-    assert_eq!(index.search(&Query::new("first")).unwrap(), before);
+    assert_eq!(index.ask("first"), before);
     index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
-    assert_eq!(index.search(&Query::new("first")).unwrap().hits, before.hits);
+    assert_eq!(index.ask("first").hits, before.hits);
 }
 
 #[test]
@@ -388,10 +359,10 @@ fn a_note_that_is_looked_at_twice_counts_once() {
     vault.write("a.md", "third");
     follower.changing(["a.md".to_owned()]);
     vault.write("b.md", "fourth first\n");
-    let answer = index.search(&Query::new("fourth")).unwrap();
+    let answer = index.ask("fourth");
     assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 2));
     let anew = tempfile::tempdir().unwrap();
-    assert_eq!(answer.hits, vault.index_at(anew.path()).search(&Query::new("fourth")).unwrap().hits);
+    assert_eq!(answer.hits, vault.index_at(anew.path()).ask("fourth").hits);
 }
 
 /// The program as a user for whom rights count; none where this can't be.
@@ -404,9 +375,7 @@ fn as_ordinary_user(vault: &TestVault) -> Option<impl Fn(&[&str]) -> Command> {
         let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(vault.dir()).status();
         let runs = command(&["--version"]).output();
         if !owner.is_ok_and(|it| it.success()) || !runs.is_ok_and(|it| it.status.success()) {
-            eprintln!(
-                "skipped: this is root, for whom rights don't count, and no other user can run the program"
-            );
+            eprintln!("skipped: rights don't count for root, and no other user can run the program");
             return None;
         }
     }
@@ -441,8 +410,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     };
     search("what of the goose", false, 1);
     search("what of the goose", false, 1);
-    let none = Run::of(&mut command(&["search", "zebra"])).ok();
-    none.warns(one).warns("nothing found");
+    Run::of(&mut command(&["search", "zebra"])).ok().warns(one).warns("nothing found");
     Run::of(&mut command(&["recall", "what of the goose"])).ok().warns(one);
     // Beside a daemon.
     let _daemon = vouching_daemon(&command);
@@ -476,8 +444,7 @@ fn a_folder_that_cannot_be_read_is_named_and_the_answer_is_not_complete() {
     Run::of(&mut command(&["search", "goose"])).ok().says("a.md").warns(one("shut"));
     // What is left out on purpose is not missed.
     vault.write("vault-agent.toml", "[index]\nexclude = [\"open/in/**\"]\n");
-    let (hits, complete, warnings) = search("scan");
-    assert_eq!((hits, complete, warnings), (1, false, one("shut")));
+    assert_eq!(search("scan"), (1, false, one("shut")));
     // Beside a daemon, which looks at it no more than once.
     let _daemon = vouching_daemon(&command);
     let (hits, complete, warnings) = search("daemon");

@@ -1,106 +1,87 @@
 //! Queries as people type them, and what they get; `search`, `reindex` and `stats` as commands.
 
-use vault_agent::search::{Kind, Role};
+use vault_agent::search::{Hit, Kind, Role};
 
 use super::vault::*;
 
-fn vault() -> TestVault {
-    TestVault::new(
-        "//- notes/Kanban board.md\n---\naliases: [task wall]\ntags: [project/alpha]\n---\n# Boards\nCards run from left to right.\n\n## Colours\nA dark theme with a side bar. #ui\n\n- runs\n- running fast\n- snake_case_name and camelCase\n\
+const NOTES: &str = "\
+//- notes/Kanban board.md\n---\naliases: [task wall]\ntags: [project/alpha]\n---\n# Boards\nCards run from left to right.\n\n## Colours\nA dark theme with a side bar. #ui\n\n- runs\n- running fast\n- snake_case_name and camelCase\n\
 //- notes/other.md\nThe theme is dark but the bar stands aside. [docs](https://docs.rs/tantivy)\n\n| city | müller |\n|---|---|\n| Zürich | 2026-11-20 |\n\
 //- notes/中文.md\n时间复杂度与空间。\n\nノート リンク 猫\n\
 //- MEMORY.md\n# Memory\n## Kyle\n- prefers TypeScript\n- [2026-05-08T14:00:00Z] dislikes mornings\n\
 //- daily/2026-11-20.md\n- 14:02 saw the dentist\n\
 //- Pinned.md\n- [[20260130T142355Z_0001#^01JGXYZ0000000000000000001]]\n\
-//- logs/discord-channel/7/20260130T142355Z_0001.md\n---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n\n> [!user] 2026-01-30T14:23:55Z Alice\n> What did we say about the dentist?\n\n^01JGXYZ0000000000000000001\n\n> [!recall]- 2026-01-30T14:23:56Z\n> dentist was recalled here\n\n^01JGXYZ0000000000000000002\n\n> [!agent] 2026-01-30T14:23:57Z Bot\n> Thursday.\n\n^01JGXYZ0000000000000000003\n",
-    )
-}
+//- logs/discord-channel/7/20260130T142355Z_0001.md\n---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n\n> [!user] 2026-01-30T14:23:55Z Alice\n> What did we say about the dentist?\n\n^01JGXYZ0000000000000000001\n\n> [!recall]- 2026-01-30T14:23:56Z\n> dentist was recalled here\n\n^01JGXYZ0000000000000000002\n\n> [!agent] 2026-01-30T14:23:57Z Bot\n> Thursday.\n\n^01JGXYZ0000000000000000003\n";
 
 #[test]
-fn words_phrases_prefixes_and_filters() {
-    let vault = vault();
-    let index = vault.index();
-    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
-    assert_eq!(find("running").len(), 3);
-    let board = ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"];
-    let other = ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"];
-    assert_eq!(find("\"side bar\""), board);
-    assert_eq!(find("theme -\"side bar\""), other);
-    // A quoted word is left out as it is written, and only where it stands as often.
-    assert_eq!(find("theme -\"themes\"").len(), 2);
-    assert_eq!(find("theme -\"dark dark\"").len(), 2);
-    assert_eq!(find("them*").len(), 2);
-    for nothing in ["\"\"", "-\"\"", "path:\""] {
-        assert!(find(nothing).is_empty(), "{nothing}");
+fn words_phrases_prefixes_filters_and_other_scripts() {
+    let (_vault, index) = indexed(NOTES);
+    for (count, queries) in [
+        (0, &["\"\"", "-\"\"", "path:\""][..]),
+        (1, &["dentist before:2026-11", "tag:ui", "dark section:colours", "dark -section:colours"]),
+        (1, &["dark path:other", "\"间复杂\"", "猫", "ﾉｰﾄ", "docs.rs/tantivy"]),
+        // A quoted word is left out as it is written, and only where it stands as often.
+        (2, &["theme -\"themes\"", "theme -\"dark dark\""]),
+        (2, &["them*", "kyle kind:memory", "dark path:notes/*.md", "zurich MULLER"]),
+        (3, &["running"]),
+    ] {
+        queries.iter().for_each(|query| assert_eq!(index.found(query).len(), count, "{query}"));
     }
-    assert_eq!(find("typescript"), ["MEMORY.md:3 memory Kyle: prefers TypeScript"]);
-    assert_eq!(find("kyle kind:memory").len(), 2);
-    let day = ["daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"];
-    assert_eq!(find("dentist after:2026-11"), day);
-    assert_eq!(find("dentist before:2026-11").len(), 1);
-    assert_eq!(find("tag:ui").len(), 1);
-    assert_eq!(find("dark tag:project"), board);
-    assert_eq!(find("dark section:colours").len(), 1);
-    assert_eq!(find("dark -section:colours").len(), 1);
-    assert_eq!(find("dark path:other").len(), 1);
-    assert_eq!(find("dark path:notes/*.md").len(), 2);
-    assert_eq!(find("task wall")[0].split(' ').next(), Some("notes/Kanban"));
+    let board = "notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui";
+    for (query, found) in [
+        ("\"side bar\"", board),
+        ("dark tag:project", board),
+        (
+            "theme -\"side bar\"",
+            "notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs",
+        ),
+        ("typescript", "MEMORY.md:3 memory Kyle: prefers TypeScript"),
+        ("dentist after:2026-11", "daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"),
+        ("复杂度", "notes/中文.md:1 paragraph 时间复杂度与空间。"),
+        ("2026-11-20 kind:row", "notes/other.md:5 row Zürich | 2026-11-20"),
+    ] {
+        assert_eq!(index.found(query), [found], "{query}");
+    }
     // The title of a note counts for all of its blocks.
-    assert!(find("kanban cards")[0].contains("Cards run"));
-}
-
-#[test]
-fn other_scripts_identifiers_and_accents() {
-    let vault = vault();
-    let index = vault.index();
-    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
-    assert_eq!(find("复杂度"), ["notes/中文.md:1 paragraph 时间复杂度与空间。"]);
-    assert_eq!(find("\"间复杂\"").len(), 1);
-    assert_eq!(find("猫").len(), 1);
-    assert_eq!(find("ﾉｰﾄ").len(), 1);
-    assert_eq!(find("zurich MULLER").len(), 2);
-    assert!(find("snake_case_name")[0].contains("snake_case_name"));
-    assert!(find("case")[0].contains("camelCase"));
-    assert_eq!(find("2026-11-20 kind:row"), ["notes/other.md:5 row Zürich | 2026-11-20"]);
-    assert_eq!(find("docs.rs/tantivy").len(), 1);
+    for (query, first) in [
+        ("task wall", "notes/Kanban "),
+        ("kanban cards", "Cards run"),
+        ("snake_case_name", "snake_case_name"),
+        ("case", "camelCase"),
+    ] {
+        assert!(index.found(query)[0].contains(first), "{query}");
+    }
 }
 
 #[test]
 fn words_of_every_script_and_place_in_a_note_are_whole() {
-    let vault = TestVault::new(
+    let (_vault, index) = indexed(
         "//- hindi.md\nमुझे हिन्दी पसंद है\n//- di.md\nदी ने कहा\n//- hin.md\nहिन सब\n\
          //- ref.md\nintro\n\n[anna]: zugodum\n\nmore\n\n[emil]: Bubapak.\n\n[site]: https://a.org\n[ch]: tabakum.html#x\n\
          \n- [bob]: kabulom\n\n> [eva]:\n> pumulok more\n\n[^1]: fukamul\n\n| a |\n|---|\n| b | nazugum |\n\
          //- soft.md\nzuga\u{ad}lom\n\
          //- html.md\n<div class=\"kuk\">\nif a < kabubod then\nrest pumugik\n<a\n href=\"kuk\">zukamal</a>\n</div>\n",
     );
-    let index = vault.index();
-    for (query, found) in [
-        ("दी", &["di.md:1"][..]),
-        ("\"दी\"", &["di.md:1"]),
-        ("हिन्*", &["hindi.md:1"]),
-        ("हिन्दी", &["hindi.md:1"]),
-        ("kind:paragraph -दी -path:ref -path:html -path:soft", &["hin.md:1", "hindi.md:1"]),
-        ("zugodum", &["ref.md:3"]),
-        ("bubapak", &["ref.md:7"]),
-        ("tabakum", &[]),
-        ("kabulom", &["ref.md:12"]),
-        ("pumulok", &["ref.md:14"]),
-        ("fukamul", &["ref.md:17"]),
-        ("nazugum", &["ref.md:21"]),
-        ("zukamal", &["html.md:1"]),
-        ("zugalom", &["soft.md:1"]),
-        ("zuga\u{ad}lom", &["soft.md:1"]),
-        ("\"zugalom\"", &["soft.md:1"]),
-        ("zugal*", &["soft.md:1"]),
-        ("kabubod", &["html.md:1"]),
-        ("pumugik", &["html.md:1"]),
-        ("kuk", &[]),
+    for (queries, found) in [
+        (&["दी", "\"दी\""][..], &["di.md:1"][..]),
+        (&["हिन्*", "हिन्दी"], &["hindi.md:1"]),
+        (&["kind:paragraph -दी -path:ref -path:html -path:soft"], &["hin.md:1", "hindi.md:1"]),
+        (&["zugodum"], &["ref.md:3"]),
+        (&["bubapak"], &["ref.md:7"]),
+        (&["kabulom"], &["ref.md:12"]),
+        (&["pumulok"], &["ref.md:14"]),
+        (&["fukamul"], &["ref.md:17"]),
+        (&["nazugum"], &["ref.md:21"]),
+        (&["zukamal", "kabubod", "pumugik"], &["html.md:1"]),
+        (&["zugalom", "zuga\u{ad}lom", "\"zugalom\"", "zugal*"], &["soft.md:1"]),
+        (&["tabakum", "kuk"], &[]),
     ] {
-        let hits = index.search(&Query::new(query)).unwrap().hits;
-        let mut places: Vec<String> = hits.iter().map(|hit| format!("{}:{}", hit.path, hit.line)).collect();
-        places.sort_unstable();
-        assert_eq!(places, found, "{query}");
+        for query in queries {
+            let place = |hit: &Hit| format!("{}:{}", hit.path, hit.line);
+            let mut places: Vec<String> = index.ask(*query).hits.iter().map(place).collect();
+            places.sort_unstable();
+            assert_eq!(places, found, "{query}");
+        }
     }
 }
 
@@ -112,8 +93,7 @@ fn within(text: &str, scope: &str) -> Query {
 fn a_folder_is_a_scope_in_either_form_of_its_accents() {
     let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
     let fixture = format!("//- {decomposed}/caf\u{e9}.md\n- an apple\n//- other.md\n- an apple\n");
-    let vault = TestVault::new(&fixture);
-    let index = vault.index();
+    let (_vault, index) = indexed(&fixture);
     for folder in [composed, decomposed] {
         for scope in [folder.to_owned(), format!("{folder}/"), format!("{folder}/cafe\u{301}.md")] {
             let hits = index.search(&within("apple", &scope)).unwrap().hits;
@@ -126,8 +106,7 @@ fn a_folder_is_a_scope_in_either_form_of_its_accents() {
 
 #[test]
 fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
-    let vault = vault();
-    let index = vault.index();
+    let (_vault, index) = indexed(NOTES);
     let answer = index.search(&within("dentist", "channel:7")).unwrap();
     assert_eq!(answer.hits.len(), 1, "{:?}", show(&answer));
     let hit = &answer.hits[0];
@@ -135,69 +114,31 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     assert_eq!((hit.role, hit.author.as_deref()), (Some(Role::User), Some("Alice")));
     assert_eq!(hit.context_id.as_deref(), Some("7"));
     assert_eq!(hit.timestamp, Some("2026-01-30T14:23:55Z".parse().unwrap()));
-    assert!(index.search(&Query::new("recalled here kind:turn")).unwrap().hits.is_empty());
+    assert!(index.ask("recalled here kind:turn").hits.is_empty());
     assert_eq!(index.search(&within("alice", "logs")).unwrap().hits.len(), 1);
     assert_eq!(index.search(&within("dentist", "memory")).unwrap().hits.len(), 1);
 }
 
 #[test]
 fn comments_are_of_a_kind_of_their_own_and_come_last() {
-    let vault = TestVault::new(
+    let (_vault, index) = indexed(
         "//- a.md\n# Notes\nThe quarterly budget stands in a long paragraph about many other things.\n\n%%\nbudget\n%%\n\n- milk <!-- budget --> and bread\n",
     );
-    let index = vault.index();
-    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
-    assert_eq!(find("budget kind:comment"), ["a.md:5 comment budget", "a.md:8 comment budget"]);
-    assert!(find("budget")[0].starts_with("a.md:2 paragraph"), "{:?}", find("budget"));
-    assert_eq!(find("budget").len(), 3);
-    assert_eq!(find("milk"), ["a.md:8 item milk and bread"]);
+    assert_eq!(index.found("budget kind:comment"), ["a.md:5 comment budget", "a.md:8 comment budget"]);
+    assert!(index.found("budget")[0].starts_with("a.md:2 paragraph"), "{:?}", index.found("budget"));
+    assert_eq!(index.found("budget").len(), 3);
+    assert_eq!(index.found("milk"), ["a.md:8 item milk and bread"]);
 }
 
 #[test]
 fn odd_queries_are_answered_with_a_word_about_them() {
-    let vault = vault();
-    let index = vault.index();
-    let long = "dentist word ".repeat(8000);
-    let answer = index.search(&Query::new(long)).unwrap();
+    let (_vault, index) = indexed(NOTES);
+    let answer = index.ask("dentist word ".repeat(8000));
     assert!(!answer.hits.is_empty() && !answer.notes.is_empty());
-    let answer = index.search(&Query::new("kind:nothing dentist")).unwrap();
+    let answer = index.ask("kind:nothing dentist");
     assert_eq!(answer.hits.len(), 2);
     assert!(answer.notes[0].contains("kind:nothing"));
     assert!(index.search(&Query::new("dentist").limit(0)).unwrap().hits.is_empty());
-}
-
-#[test]
-fn odd_files_are_indexed_as_far_as_they_are_text() {
-    let vault = TestVault::new("");
-    let utf16: Vec<u8> = "\u{feff}Grüße aus sixteen".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    vault.write("utf16.md", utf16);
-    vault.write("latin #1 100%.md", b"Gr\xfc\xdfe aus latin");
-    vault.write("🙂/ü/#a %20?.md", "emoji folder");
-    vault.write("crlf.md", "one\r\n\r\ntwo needle\r\n");
-    vault.write("binary.md", [0u8, 1, 2, 3].repeat(50));
-    vault.write("broken.md", "---\ntags: [a\n  b: : c\n---\nbroken frontmatter body\n");
-    vault.write("note (conflicted copy 2026-01-01).md", "conflict");
-    vault.write("big.md", "big words here. ".repeat(400_000));
-    vault.write("list.md", (0..10_000).map(|n| format!("- item number x{n}\n")).collect::<String>());
-    vault.write(format!("{}deep.md", "deep/".repeat(60)), "abyss");
-    vault.write("x.bin", "not a note");
-    let index = vault.index();
-    let find = |query: &str| show(&index.search(&Query::new(query).limit(3)).unwrap());
-    assert_eq!(find("grusse sixteen")[0], "utf16.md:1 paragraph Grüße aus sixteen");
-    assert_eq!(find("latin")[0], "latin #1 100%.md:1 paragraph Grüße aus latin");
-    assert_eq!(find("emoji")[0], "🙂/ü/#a %20?.md:1 paragraph emoji folder");
-    assert_eq!(find("needle"), ["crlf.md:3 paragraph two needle"]);
-    assert_eq!(find("x7777"), ["list.md:7778 item item number x7777"]);
-    assert_eq!(find("abyss").len(), 1);
-    assert_eq!(find("frontmatter body").len(), 1);
-    assert_eq!(find("big").len(), 3);
-    let stats = index.stats().unwrap();
-    assert_eq!((stats.files, stats.skipped), (8, 2));
-    assert!(stats.left_out["binary.md"].contains("not text"));
-    assert!(stats.left_out["note (conflicted copy 2026-01-01).md"].contains("conflict copy"));
-    assert_eq!(stats.by_kind["item"], 10_000);
-    let health = index.health(true);
-    assert!(health.iter().any(|finding| finding.detail.contains("broken.md")), "{health:?}");
 }
 
 #[test]
@@ -211,9 +152,9 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
     );
     for zone in ["America/New_York", "Pacific/Auckland", "UTC"] {
         let cache = tempfile::tempdir().unwrap();
-        let index = vault.index_with(cache.path(), zone, SystemClock);
+        let index = index_of(&vault.root(), cache.path(), zone, SystemClock);
         let count = |query: &str| {
-            let answer = index.search(&Query::new(query)).unwrap();
+            let answer = index.ask(query);
             answer.hits.iter().filter(|hit| hit.kind != Kind::Properties).count()
         };
         assert_eq!(count("written after:2026-07-01"), 4);

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::thread::JoinHandle;
+pub use std::time::SystemTime;
 
 pub use crate::support::prelude::*;
 use vault_agent::search::follow::follower;
@@ -15,16 +16,65 @@ impl TestVault {
     }
 
     pub fn index_at(&self, cache: &Path) -> Index {
-        self.index_with(cache, "UTC", SystemClock)
-    }
-
-    pub fn index_with(&self, cache: &Path, zone: &str, clock: impl Clock + 'static) -> Index {
-        let settings = Settings { timezone: zone.to_owned(), ..Settings::default() };
-        Index::of(Vault::open(&self.root()).unwrap(), &settings, cache, Arc::new(clock)).unwrap()
+        index_of(&self.root(), cache, "UTC", SystemClock)
     }
 
     pub fn find(&self, query: &str) -> Vec<String> {
-        show(&self.index().search(&Query::new(query)).unwrap())
+        self.index().found(query)
+    }
+}
+
+/// A vault, and its index.
+pub fn indexed(fixture: &str) -> (TestVault, Index) {
+    let vault = TestVault::new(fixture);
+    let index = vault.index();
+    (vault, index)
+}
+
+/// A vault with a cache, which a search for `first` made.
+pub fn searched(fixture: &str) -> TestVault {
+    let vault = TestVault::new(fixture);
+    assert!(!vault.find("first").is_empty());
+    vault
+}
+
+/// The index of the vault at `root`.
+pub fn index_of(root: &Path, cache: &Path, zone: &str, clock: impl Clock + 'static) -> Index {
+    let settings = Settings { timezone: zone.to_owned(), ..Settings::default() };
+    Index::of(Vault::open(root).unwrap(), &settings, cache, Arc::new(clock)).unwrap()
+}
+
+/// Sets the time of a file's last change.
+pub fn set_modified(path: &Path, at: SystemTime) -> std::io::Result<()> {
+    fs::File::options().write(true).open(path)?.set_modified(at)
+}
+
+/// What a test asks an index with the words of a query.
+pub trait Ask {
+    fn ask(&self, query: impl Into<String>) -> Answer;
+
+    /// `path:line kind snippet` of each hit.
+    fn found(&self, query: &str) -> Vec<String> {
+        show(&self.ask(query))
+    }
+
+    /// How many hits there are, and how many notes were read directly for them.
+    fn directly(&self, query: &str) -> (usize, usize) {
+        let answer = self.ask(query);
+        (answer.hits.len(), answer.freshness.read_directly)
+    }
+
+    /// How many hits there are, and what vouches for them.
+    fn checked(&self, query: &str) -> (usize, CheckedBy) {
+        let answer = self.ask(query);
+        (answer.hits.len(), answer.freshness.checked_by)
+    }
+}
+
+impl Ask for Index {
+    #[track_caller]
+    fn ask(&self, query: impl Into<String>) -> Answer {
+        self.search(&Query::new(query)).unwrap()
     }
 }
 
@@ -36,6 +86,7 @@ pub struct Told {
 }
 
 impl Told {
+    /// One that has looked at everything once.
     pub fn start(index: &Arc<Index>) -> Self {
         let follower = Arc::new(Follower::start(Arc::clone(index)).unwrap());
         let folder = follower::cookies(index.cache());
@@ -50,7 +101,20 @@ impl Told {
                 }
             }
         });
-        Self { follower, stop, taker: Some(taker) }
+        let this = Self { follower, stop, taker: Some(taker) };
+        this.looked();
+        this
+    }
+
+    /// Waits until it has looked at everything, and committed what it knows of.
+    pub fn looked(&self) {
+        until("a look at everything", || self.following().following && self.following().behind == 0);
+    }
+
+    /// Tells it of what changed, and waits until that is committed.
+    pub fn commit(&self, paths: &[&str]) {
+        self.changed(paths.iter().map(|path| (*path).to_owned()));
+        until("the commit", || self.following().behind == 0);
     }
 }
 
@@ -102,8 +166,7 @@ impl Daemon {
 pub fn beside_a_daemon(index: &Index, query: &str) -> Answer {
     let mut found = None;
     until("an answer that the daemon vouches for", || {
-        let answer = index.search(&Query::new(query)).unwrap();
-        found = Some(answer).filter(|answer| answer.freshness.checked_by == CheckedBy::Daemon);
+        found = Some(index.ask(query)).filter(|answer| answer.freshness.checked_by == CheckedBy::Daemon);
         found.is_some()
     });
     found.unwrap()
