@@ -11,9 +11,9 @@ async fn a_server_that_hangs_at_its_start_is_ended_and_not_waited_for_again() {
     let hung = rig.look().await;
     assert!(hung.is_error && hung.text.contains("did not start within 20 s"), "{}", hung.text);
     assert_eq!(began.elapsed().as_secs(), 20);
-    let again = rig.call("mcp_tools", json!({"server": "web"})).await;
+    let again = rig.tools("web").await;
     assert_eq!((again.text, began.elapsed().as_secs()), (hung.text, 20));
-    support::until("all are gone", || rig.living() == 0);
+    rig.all_are_gone();
     rig.ended().await;
 }
 
@@ -21,12 +21,12 @@ async fn a_server_that_hangs_at_its_start_is_ended_and_not_waited_for_again() {
 async fn a_server_that_never_answers_a_call_is_ended() {
     let Some(rig) = Rig::scripted("stuck", "") else { return };
     tokio::time::resume();
-    let shown = rig.call("mcp_tools", json!({"server": "web"})).await;
+    let shown = rig.tools("web").await;
     assert!(!shown.is_error, "{}", shown.text);
     tokio::time::pause();
     let stuck = rig.look().await;
     assert!(stuck.is_error && stuck.text.contains("did not answer within 120 s"), "{}", stuck.text);
-    support::until("all are gone", || rig.living() == 0);
+    rig.all_are_gone();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -42,6 +42,7 @@ async fn one_that_can_not_start_says_why() {
 /// Each is looked at twice: what it answers, whether that is an error, and how many processes it took.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_server_does_is_told() {
+    let new_kind = "[content of a new kind: not shown]\nseen\n[content of a new kind: not shown]";
     for (mode, told, is_error, started) in [
         ("die", &["out of cheese", "status 7"][..], true, 2),
         ("exit", &["status 3", "no good"], true, 1),
@@ -51,12 +52,7 @@ async fn what_a_server_does_is_told() {
         ("deep", &["its answer can't be read: recursion limit exceeded"], true, 2),
         ("number", &["its answer can't be read: "], true, 2),
         ("picture", &["[picture image/png, 30 KB: not shown]\nseen"], false, 1),
-        (
-            "new_kind",
-            &["[content of a new kind: not shown]\nseen\n[content of a new kind: not shown]"],
-            false,
-            1,
-        ),
+        ("new_kind", &[new_kind], false, 1),
         ("error", &["the page is gone"], true, 1),
         ("refuse", &["q is missing"], true, 1),
         // What it may not ask for it doesn't get.
@@ -74,7 +70,7 @@ async fn what_a_server_does_is_told() {
             contains_all(seen["web"].last_error.as_deref().unwrap(), &["status 7"]);
         }
         rig.ended().await;
-        support::until("all are gone", || rig.living() == 0);
+        rig.all_are_gone();
     }
 }
 
@@ -82,7 +78,7 @@ async fn what_a_server_does_is_told() {
 async fn of_three_hundred_tools_the_allowed_are_shown() {
     for mode in ["many", "pages"] {
         let Some(rig) = Rig::scripted(mode, "") else { return };
-        let shown = rig.call("mcp_tools", json!({"server": "web"})).await;
+        let shown = rig.tools("web").await;
         assert!(shown.text.contains("look: Does look.") && shown.text.contains("walk: "), "{}", shown.text);
         assert_eq!(shown.text.matches("look: ").count(), 1, "{mode}");
         assert!(!shown.text.contains("other_") && shown.text.len() < 600, "{mode}: {}", shown.text);
@@ -96,8 +92,7 @@ async fn its_environment_is_what_the_settings_name() {
     let told = rig.look().await;
     let start = told.text.find('{').unwrap();
     let end = told.text.rfind("} in ").unwrap();
-    let environment: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&told.text[start..=end]).unwrap();
+    let environment: serde_json::Map<String, Value> = serde_json::from_str(&told.text[start..=end]).unwrap();
     let mut names: Vec<&str> = environment.keys().map(String::as_str).collect();
     // A shim that starts Python may add its own.
     names.retain(|name| {
@@ -118,8 +113,8 @@ async fn nothing_that_it_started_outlives_the_turn() {
     assert_eq!(pids.len(), 3);
     assert!(pids.iter().all(|pid| lives(*pid)));
     rig.ended().await;
-    support::until("also what left its group is gone", || !pids.iter().any(|pid| lives(*pid)));
-    support::until("all are gone", || rig.living() == 0);
+    until("also what left its group is gone", || !pids.iter().any(|pid| lives(*pid)));
+    rig.all_are_gone();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -133,12 +128,12 @@ async fn a_stopped_call_is_over_at_once() {
     });
     // The server says that the call has reached it.
     let reached = || rig.pids().len() == 2;
-    tokio::task::block_in_place(|| support::until("the call reaches the server", reached));
+    tokio::task::block_in_place(|| until("the call reaches the server", reached));
     stop.cancel();
     let stopped = tokio::time::timeout(Duration::from_secs(60), running).await.unwrap().unwrap();
     assert!(stopped.is_error && stopped.text.contains("stopped"), "{}", stopped.text);
     rig.ended().await;
-    support::until("all are gone", || rig.living() == 0);
+    rig.all_are_gone();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -154,6 +149,6 @@ async fn no_process_is_left_after_many_turns() {
         let _ = tokio::time::timeout(Duration::from_millis(turn * 8), running).await;
         rig.servers.turn_ended(&name).await;
     }
-    support::until("all are gone", || rig.living() == 0);
+    rig.all_are_gone();
     assert!(!rig.pids().iter().any(|pid| lives(*pid)));
 }

@@ -57,8 +57,17 @@ impl Rig {
         self.servers.call(&request(tool, arguments), &caller("t1", false), &stop).await
     }
 
+    /// What is told of a server's tools.
+    pub async fn tools(&self, server: &str) -> ToolEnd {
+        self.call("mcp_tools", json!({"server": server})).await
+    }
+
+    pub async fn tool(&self, server: &str, tool: &str, arguments: Value) -> ToolEnd {
+        self.call("mcp_call", json!({"server": server, "tool": tool, "arguments": arguments})).await
+    }
+
     pub async fn look(&self) -> ToolEnd {
-        self.call("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})).await
+        self.tool("web", "look", json!({"q": "tea"})).await
     }
 
     pub fn precondition(&self, tool: &str, arguments: Value, tainted: bool) -> Precondition {
@@ -69,22 +78,26 @@ impl Rig {
         self.servers.turn_ended("t1").await;
     }
 
-    /// What a scripted server wrote of itself: the ids of its processes.
-    pub fn pids(&self) -> Vec<u32> {
-        let text = std::fs::read_to_string(self.dir().join("pids")).unwrap_or_default();
-        text.lines().filter_map(|line| line.parse().ok()).collect()
+    /// Waits until none of its processes lives.
+    pub fn all_are_gone(&self) {
+        until("all are gone", || living(self) == 0);
     }
 
-    /// The processes of this vault that live.
-    pub fn living(&self) -> usize {
-        let state = self.workspace.dirs.state.as_os_str().as_encoded_bytes().to_vec();
-        let place = blake3::hash(&state).to_hex()[..16].to_owned();
-        children_of(&place)
+    /// What a scripted server wrote of itself: the ids of its processes.
+    pub fn pids(&self) -> Vec<u32> {
+        pids_in(self.dir())
     }
 }
 
-/// The living processes that bear this place's mark.
-pub fn children_of(place: &str) -> usize {
+/// What a scripted server wrote in this folder.
+pub fn pids_in(folder: &Path) -> Vec<u32> {
+    let text = fs::read_to_string(folder.join("pids")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// How many processes live that bear the mark of this vault's state.
+pub fn living(vault: &Folder) -> usize {
+    let place = blake3::hash(vault.state().as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
     let is_one = |(_, _, environment): &(u32, String, String)| {
         let marks = environment.split('\0').filter_map(|text| text.strip_prefix("VAULT_AGENT_CHILD_OF="));
         marks.flat_map(|mark| mark.split('.')).any(|part| part == place)

@@ -2,6 +2,7 @@
 
 use crate::servers::rig::*;
 use vault_agent::agent::tools::Precondition;
+use vault_agent::brain::ToolSpec;
 
 fn ours(more: &str) -> String {
     format!(
@@ -13,39 +14,34 @@ fn ours(more: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_started_at_its_first_use_and_gone_with_its_turn() {
     let rig = Rig::new(&ours(""));
-    assert_eq!(rig.living(), 0);
-    let shown = rig.call("mcp_tools", json!({"server": "notes"})).await;
+    assert_eq!(living(&rig), 0);
+    let shown = rig.tools("notes").await;
     assert!(!shown.is_error, "{}", shown.text);
     contains_all(&shown.text, &["memory_get: Reads a note", "It doesn't offer: nothing_such"]);
     contains_none(&shown.text, &["memory_save"]);
-    assert!(rig.living() >= 2, "a supervisor and the server");
-    let called = json!({"server": "notes", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
-    let got = rig.call("mcp_call", called).await;
+    assert!(living(&rig) >= 2, "a supervisor and the server");
+    let got = rig.tool("notes", "memory_get", json!({"path": "MEMORY.md"})).await;
     assert!(got.text.contains("likes green tea") && got.text.starts_with("[Untrusted"), "{}", got.text);
-    let wrong = json!({"server": "notes", "tool": "memory_get", "arguments": {"path": "none.md"}});
-    assert!(rig.call("mcp_call", wrong).await.is_error);
+    assert!(rig.tool("notes", "memory_get", json!({"path": "none.md"})).await.is_error);
     rig.ended().await;
-    support::until("all are gone", || rig.living() == 0);
+    rig.all_are_gone();
     assert_eq!(std::fs::read_dir(rig.state().join("mcp")).unwrap().count(), 0, "nor its folder");
     // A turn of the same name may come again.
-    let again = json!({"server": "notes", "tool": "memory_list", "arguments": {"scope": "long"}});
-    assert!(!rig.call("mcp_call", again).await.is_error);
-    drop(rig.servers);
+    assert!(!rig.tool("notes", "memory_list", json!({"scope": "long"})).await.is_error);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_brain_is_told_comes_from_the_settings_alone() {
     let rig = Rig::new(&ours(""));
-    let schemas = || rig.servers.specs().iter().map(|one| one.schema.to_string()).collect::<String>();
-    let before = schemas();
     let specs = rig.servers.specs();
     assert_eq!(specs.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["mcp_tools", "mcp_call"]);
     contains_all(&specs[1].description, &["notes (memory_get, memory_list, nothing_such)"]);
-    let _ = rig.call("mcp_tools", json!({"server": "notes"})).await;
-    assert_eq!(before, schemas());
-    let bytes: usize =
-        specs.iter().map(|one| one.name.len() + one.description.len() + one.schema.to_string().len()).sum();
-    assert!(bytes < 1_200, "{bytes} bytes");
+    let _ = rig.tools("notes").await;
+    let said = |specs: &[ToolSpec]| -> Vec<String> {
+        specs.iter().map(|one| format!("{}{}{}", one.name, one.description, one.schema)).collect()
+    };
+    assert_eq!(said(&specs), said(&rig.servers.specs()));
+    assert!(said(&specs).concat().len() < 1_200, "{specs:?}");
     rig.ended().await;
 }
 
@@ -84,7 +80,7 @@ fn who_may_call_what_is_decided_before() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_is_not_allowed_is_never_called() {
     let Some(rig) = Rig::scripted("good", "") else { return };
-    let refused = rig.call("mcp_call", json!({"server": "web", "tool": "other_1"})).await;
+    let refused = rig.tool("web", "other_1", Value::Null).await;
     assert!(refused.is_error);
     contains_all(&refused.text, &["may not be used; these may: look, walk"]);
     assert!(rig.pids().is_empty(), "nothing is started for that");
@@ -97,33 +93,30 @@ async fn a_tool_that_is_not_allowed_is_never_called() {
 async fn a_server_over_http_is_called_with_its_key() {
     let mut notes = TestVault::new("//- /MEMORY.md\n## Ann\n- likes green tea\n");
     notes.env("VAULT_AGENT_MCP_TOKEN", "tok-1234567890abcdef1234567890abcdef");
-    let mut server = notes.command(&["mcp", "--http", "0"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut server = Killed(notes.command(&["mcp", "--http", "0"]).stderr(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
     let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)).unwrap();
-    let settings = |key: &str| {
-        format!(
-            "[[mcp]]\nname = \"far\"\nurl = \"{url}\"\ntools = [\"memory_get\"]\nkey_file = \"../{key}\"\n"
-        )
+    let far = |url: &str, key: &str| {
+        let of = format!("url = \"{url}\"\ntools = [\"memory_get\"]\nkey_file = \"../key\"");
+        let rig = Rig::new(&format!("[[mcp]]\nname = \"far\"\n{of}\n"));
+        write_private(rig.dir().join("key"), key);
+        rig
     };
-    let call = json!({"server": "far", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
-    let rig = Rig::new(&settings("good"));
-    write_private(rig.dir().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
-    let got = rig.call("mcp_call", call.clone()).await;
+    let get = async |rig: &Rig| rig.tool("far", "memory_get", json!({"path": "MEMORY.md"})).await;
+    let (good, bad) = ("tok-1234567890abcdef1234567890abcdef\n", "wrong-key-0123456789\n");
+    let rig = far(&url, good);
+    let got = get(&rig).await;
     assert!(got.text.contains("likes green tea"), "{}", got.text);
-    let shown = rig.call("mcp_tools", json!({"server": "far"})).await;
+    let shown = rig.tools("far").await;
     assert!(shown.text.contains("memory_get: ") && !shown.text.contains("memory_save"), "{}", shown.text);
     rig.ended().await;
     // A key that is refused is not shown.
-    let rig = Rig::new(&settings("bad"));
-    write_private(rig.dir().join("bad"), "wrong-key-0123456789\n");
-    let refused = rig.call("mcp_call", call.clone()).await;
+    let refused = get(&far(&url, bad)).await;
     assert!(refused.is_error && refused.text.contains("401"), "{}", refused.text);
     assert!(!refused.text.contains("wrong-key"), "{}", refused.text);
     // Nor a part of one that an answer repeats.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let far = format!("http://{}/", listener.local_addr().unwrap());
-    let rig = Rig::new(&settings("bad").replace(&url, &far));
-    write_private(rig.dir().join("bad"), "wrong-key-0123456789\n");
+    let liar = far(&format!("http://{}/", listener.local_addr().unwrap()), bad);
     std::thread::spawn(move || {
         let body = format!("{}wrong-key-0123456789", "no entry for you, ".repeat(16));
         for mut stream in listener.incoming().flatten() {
@@ -133,46 +126,36 @@ async fn a_server_over_http_is_called_with_its_key() {
             let _ = stream.read_to_end(&mut Vec::new());
         }
     });
-    let refused = rig.call("mcp_call", call.clone()).await;
+    let refused = get(&liar).await;
     assert!(refused.text.contains("no entry") && !refused.text.contains("wrong-key"), "{}", refused.text);
-    server.kill().unwrap();
-    server.wait().unwrap();
-    let down = Rig::new(&settings("good"));
-    write_private(down.dir().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
-    let gone = down.call("mcp_call", call).await;
+    drop(server);
+    let down = far(&url, good);
+    let gone = get(&down).await;
     assert!(gone.is_error && gone.text.contains("can't be used in this turn"), "{}", gone.text);
     let seen = vault_agent::agent::servers::ServerHealth::new(&down.workspace.dirs.state).load();
     assert_eq!(seen["far"].is_well(), Some(false));
 }
 
-fn vault(server: &ModelServer, mode: &str) -> TestVault {
-    let vault = TestVault::new("");
-    let pids = vault.home().join("pids");
-    let brain = server.brain("a", "chat", "");
+/// A vault with a brain and a server that behaves in this way; none where there is no Python for it.
+fn vault(server: &ModelServer, mode: &str) -> Option<TestVault> {
+    let vault = python().then(|| TestVault::new(""))?;
+    let (brain, pids) = (server.brain("a", "chat", ""), vault.home().join("pids"));
     vault.write("vault-agent.toml", format!("{brain}{}", scripted(mode, &pids, "")));
-    vault
-}
-
-fn pids(vault: &TestVault) -> Vec<u32> {
-    let text = std::fs::read_to_string(vault.home().join("pids")).unwrap_or_default();
-    text.lines().filter_map(|line| line.parse().ok()).collect()
+    Some(vault)
 }
 
 #[test]
 fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
-    if !python() {
-        return;
-    }
     let mut tools = Vec::new();
     for mode in ["good", "exit"] {
         let (_runtime, server) = ModelServer::alone();
         server.script(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")]);
-        let vault = vault(&server, mode);
+        let Some(vault) = vault(&server, mode) else { return };
         let asked = vault.json(&["ask", "look!"]);
         let status = vault.run(&["status"]).stdout;
         let json = vault.run(&["--json", "status"]).json();
         assert_eq!(pick(&asked, "answer tools/0/ok"), json!(["Done.", mode == "good"]));
-        assert!(!pids(&vault).iter().any(|pid| lives(*pid)));
+        assert!(!pids_in(&vault.home()).iter().any(|pid| lives(*pid)));
         let result = &server.requests()[1].results()[0];
         if mode == "good" {
             assert!(result.contains("look: Does look."), "{result}");
@@ -197,9 +180,6 @@ fn at_terminal(vault: &TestVault, answer: &str) -> String {
 
 #[test]
 fn at_a_terminal_a_question_can_be_left_and_an_always_that_can_not_be_kept_is_once() {
-    if !python() {
-        return;
-    }
     for (answer, said, calls) in [
         ("SIGINT", &["asks whether this may run", "exit 1"][..], 1),
         ("a\n", &["it runs once: `vault-agent.toml` is written in a way", "Done.\nexit 0"], 2),
@@ -207,12 +187,10 @@ fn at_a_terminal_a_question_can_be_left_and_an_always_that_can_not_be_kept_is_on
         let (_runtime, server) = ModelServer::alone();
         let call = json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}});
         server.script(vec![Reply::tool("mcp_call", call), Reply::text("Done.")]);
-        let vault = vault(&server, "good");
+        let Some(vault) = vault(&server, "good") else { return };
         let settings = vault.read("vault-agent.toml");
-        vault.write(
-            "vault-agent.toml",
-            format!("assistant = {{ max_rounds = 9 }}\n{settings}ask = [\"look\"]\n"),
-        );
+        let settings = format!("assistant = {{ max_rounds = 9 }}\n{settings}ask = [\"look\"]\n");
+        vault.write("vault-agent.toml", settings);
         let shown = at_terminal(&vault, answer);
         contains_all(&shown, said);
         assert_eq!(server.requests().len(), calls, "{shown}");
@@ -238,20 +216,14 @@ fn at_a_terminal_a_failed_brain_s_half_answer_is_not_shown() {
 
 #[test]
 fn nothing_outlives_a_program_that_is_killed() {
-    if !python() {
-        return;
-    }
     let (_runtime, server) = ModelServer::alone();
     server.respond(|_| Reply::tool("mcp_call", json!({"server": "web", "tool": "look"})));
-    let vault = vault(&server, "stuck");
-    let mut program = vault.command(&["ask", "look!"]).spawn().unwrap();
-    until("the call reaches the server", || pids(&vault).len() == 2);
-    let server = pids(&vault)[0];
+    let Some(vault) = vault(&server, "stuck") else { return };
+    let program = vault.spawn(&["ask", "look!"]);
+    until("the call reaches the server", || pids_in(&vault.home()).len() == 2);
+    let server = pids_in(&vault.home())[0];
     assert!(lives(server));
-    program.kill().unwrap();
-    program.wait().unwrap();
+    drop(program);
     until("the server is gone", || !lives(server));
-    let state = vault.state();
-    let place = blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
-    until("all are gone", || children_of(&place) == 0);
+    until("all are gone", || living(&vault) == 0);
 }
