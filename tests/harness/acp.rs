@@ -35,8 +35,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     stand.nothing_is_left().await;
 
     calls_our_tool(&stand, &acp(&stand)).await;
-    let half = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap();
-    assert_eq!(half.text, "see \u{fffd} end");
+    assert_eq!(answered(&acp(&stand)).await.unwrap().text, "see \u{fffd} end");
 }
 
 #[tokio::test]
@@ -73,10 +72,9 @@ async fn a_key_is_given_where_the_agent_asks_for_a_login() {
     let Some(mut stand) = stand("acp.py") else { return };
     stand.setup.command.push("login".into());
     stand.script(&json!([[{"say": "Hello."}]]));
-    assert_eq!(ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap().text, "Hello.");
+    assert_eq!(answered(&acp(&stand)).await.unwrap().text, "Hello.");
     assert!(!stand.heard()[0]["argv"].to_string().contains(KEY));
-    let error = ask(&stand.acp(None), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, FailureClass::Auth, "{error}");
+    assert_eq!(fails(&stand.acp(None)).await.class, FailureClass::Auth);
 }
 
 #[tokio::test]
@@ -93,13 +91,11 @@ async fn failures_have_their_class_and_hold_no_key() {
     is_classed(&stand, &acp(&stand), &cases).await;
     stand.script(&json!([[{"say": "I"}, {"stop": "refusal"}], [{"say": "Half"}, {"stop": "max_tokens"}],
         [{"stop": "cancelled"}]]));
-    let mut stops = Vec::new();
-    for _ in 0..3 {
-        stops.push(ask(&acp(&stand), &question("?"), &Record::default()).await);
+    for (text, stop) in [("", StopReason::Refusal), ("Half", StopReason::Length)] {
+        let reply = answered(&acp(&stand)).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.stop), (text, stop));
     }
-    assert!(stops[0].as_ref().is_ok_and(|reply| reply.stop == StopReason::Refusal && reply.text.is_empty()));
-    assert!(stops[1].as_ref().is_ok_and(|reply| reply.stop == StopReason::Length && reply.text == "Half"));
-    assert!(stops[2].as_ref().is_err_and(|error| error.class == FailureClass::Crash));
+    assert_eq!(fails(&acp(&stand)).await.class, FailureClass::Crash);
 }
 
 #[tokio::test]

@@ -17,13 +17,12 @@ struct Real {
 async fn claude() -> Option<Real> {
     let program = std::env::var("VAULT_AGENT_CLAUDE_ACP").ok()?;
     let server = ModelServer::start().await;
-    let config = |stand: &Stand| stand.temp.path().join("config").to_string_lossy().into_owned();
     let mut stand = stand_of(vec!["env".into()]);
     let set = [
         // What a person's own shell does at its start is no part of this.
         format!("HOME={}", stand.temp.path().display()),
         format!("ANTHROPIC_BASE_URL={}", server.url()),
-        format!("CLAUDE_CONFIG_DIR={}", config(&stand)),
+        format!("CLAUDE_CONFIG_DIR={}/config", stand.temp.path().display()),
         "CLAUDE_CODE_MAX_RETRIES=1".into(),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1".into(),
     ];
@@ -53,13 +52,8 @@ async fn codex() -> Option<Real> {
     let agent = stand.acp(Some("OPENAI_API_KEY"));
     let command =
         json!({"cmd": "touch made", "sandbox_permissions": "require_escalated", "justification": "?"});
-    Some(Real {
-        stand,
-        agent,
-        server,
-        save: "mcp__vault_agent::memory_save",
-        command: ("exec_command", command),
-    })
+    let command = ("exec_command", command);
+    Some(Real { stand, agent, server, save: "mcp__vault_agent::memory_save", command })
 }
 
 /// The agent asks for more than the answer (a title): whoever has no tools gets one.
@@ -74,8 +68,8 @@ fn answers(real: &Real, replies: Vec<Reply>) {
 }
 
 async fn check(real: Real) {
-    let save = json!({"scope": "long", "key": "Ben", "content": "likes cocoa"});
-    answers(&real, vec![Reply::tool(real.save, save), Reply::text("Saved.")]);
+    let call = Reply::tool(real.save, save("likes cocoa")["arguments"].clone());
+    answers(&real, vec![call, Reply::text("Saved.")]);
     let host = Record::default();
     let reply = ask(&real.agent, &question("Ben likes cocoa"), &host).await.unwrap();
     assert_eq!(reply.text, "Saved.", "{:?}", host.told());
@@ -87,13 +81,12 @@ async fn check(real: Real) {
     real.stand.nothing_is_left().await;
 
     let mut request = question("Ben likes cocoa");
-    request.messages.push(vault_agent::brain::Message::user("Is it?"));
+    request.messages.push(Message::user("Is it?"));
     answers(&real, vec![Reply::text("It is saved.")]);
     let again = Record::default();
     assert_eq!(go_on(&real.agent, &request, &host.sessions()[0], &again).await.unwrap().text, "It is saved.");
     assert_eq!(again.sessions(), host.sessions());
-    let told = String::from_utf8_lossy(&real.server.requests().last().unwrap().bytes).into_owned();
-    assert!(told.contains("Ben likes cocoa") && told.contains("Is it?"));
+    contains_all(words(real.server.requests().last().unwrap()), &["Ben likes cocoa", "Is it?"]);
 
     for (named, allows) in [(false, true), (true, false), (true, true)] {
         let variable = if real.save.contains("::") { "OPENAI_API_KEY" } else { "ANTHROPIC_API_KEY" };

@@ -21,9 +21,8 @@ async fn a_program_that_is_silent_is_ended() {
     ] {
         let mut rig = followed(&format!("cc+{wrong}")).await;
         rig.timeouts = timeouts;
-        let script = if wrong == "hang-start" { vec![] } else { vec![remind("claude-code")] };
-        rig.server.script(script);
-        rig.server.script(vec![Reply::text("I finish.")]);
+        let before = (wrong != "hang-start").then(|| remind("claude-code"));
+        rig.server.script(before.into_iter().chain([Reply::text("I finish.")]).collect());
         assert_eq!(rig.ask(1, "?").await.unwrap().text, "I finish.");
         let calls = rig.journal.calls(1).unwrap();
         assert_eq!(calls[0].class, Some(FailureClass::Timeout));
@@ -50,11 +49,8 @@ async fn a_program_that_ends_or_is_not_there_is_told_and_its_key_is_not() {
         ("cc+exit-start", "bin/claude", "ended with status 1 (cannot start"),
         ("cc", "bin/nobody", "can't be started"),
     ] {
-        let rig = Rig::new(|rig| {
-            let first = rig.brain("claude-code", name).replace("bin/claude", program);
-            first + &rig.brain("chat", "next")
-        })
-        .await;
+        let first = |rig: &Rig| rig.brain("claude-code", name).replace("bin/claude", program);
+        let rig = Rig::new(|rig| first(rig) + &rig.brain("chat", "next")).await;
         rig.server.script(vec![Reply::text("I do.")]);
         assert_eq!(rig.ask(1, "?").await.unwrap().facts.brain, "next");
         let error = rig.journal.calls(1).unwrap()[0].error.clone().unwrap();
@@ -83,20 +79,16 @@ async fn every_kind_finishes_what_every_other_began() {
         for second in kinds() {
             let name = if is_program(first) { "first+die-after-tool" } else { "first" };
             let rig = Rig::new(|rig| rig.brain(first, name) + &rig.brain(second, "second")).await;
-            let mut script = vec![remind(first)];
-            if !is_program(first) {
-                script.push(Reply::reset());
-            }
-            script.push(Reply::text("It is set."));
-            rig.server.script(script);
+            let broken = (!is_program(first)).then(Reply::reset);
+            let replies = [remind(first)].into_iter().chain(broken).chain([Reply::text("It is set.")]);
+            rig.server.script(replies.collect());
             let answer = rig.ask(1, "Remind me of tea.").await.unwrap();
             let pair = format!("{first} to {second}");
             assert_eq!(answer.text, "It is set.", "{pair}");
             assert_eq!(answer.facts.brain, "second", "{pair}");
             assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1), "{pair}");
             let told = words(rig.server.requests().last().unwrap());
-            assert!(told.contains("reminder_add") && told.contains("drink tea"), "{pair}: {told}");
-            assert!(told.contains("Remind me of tea."), "{pair}");
+            contains_all(told, &["reminder_add", "drink tea", "Remind me of tea."]);
             assert_eq!(rig.left(), Vec::<String>::new(), "{pair}");
         }
     }
@@ -105,9 +97,8 @@ async fn every_kind_finishes_what_every_other_began() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_whose_end_nobody_saw_is_told_so_and_not_made_again() {
     for second in kinds() {
-        let rig =
-            Rig::new(|rig| rig.brain("claude-code", "first+die-in-tool") + &rig.brain(second, "second"))
-                .await;
+        let first = |rig: &Rig| rig.brain("claude-code", "first+die-in-tool");
+        let rig = Rig::new(|rig| first(rig) + &rig.brain(second, "second")).await;
         rig.server.script(vec![remind("claude-code"), Reply::text("I looked: it is set.")]);
         assert_eq!(rig.ask(1, "Remind me.").await.unwrap().facts.brain, "second");
         assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1), "{second}");
@@ -119,14 +110,10 @@ async fn a_call_whose_end_nobody_saw_is_told_so_and_not_made_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
     for second in kinds() {
-        let mut rig = Rig::new(|rig| {
-            rig.brain("claude-code", "first+die-after-tool")
-                + "tools = [\"Bash\"]\n"
-                + &rig.brain(second, "second")
-        })
-        .await;
-        rig.person = Person::who_says(vault_agent::agent::tools::ApprovalVerdict::Yes);
-        let call = Reply::tool("Bash", serde_json::json!({"command": "echo the number is $((6 * 7))"}));
+        let first = |rig: &Rig| rig.brain("claude-code", "first+die-after-tool") + "tools = [\"Bash\"]\n";
+        let mut rig = Rig::new(|rig| first(rig) + &rig.brain(second, "second")).await;
+        rig.person = Person::who_says(ApprovalVerdict::Yes);
+        let call = Reply::tool("Bash", json!({"command": "echo the number is $((6 * 7))"}));
         rig.server.script(vec![call, Reply::text("42.")]);
         assert_eq!(rig.ask(1, "?").await.unwrap().text, "42.");
         let asked = rig.server.requests().pop().unwrap();
@@ -141,14 +128,9 @@ async fn a_turn_goes_on_after_a_crash_of_ours() {
     let rig = Rig::new(|rig| rig.brain("claude-code", "cc")).await;
     rig.server.script(vec![remind("claude-code"), Reply::hang()]);
     rig.accept(1, "Remind me.", "");
-    let engine = rig.engine();
-    {
-        let never = tokio_util::sync::CancellationToken::new();
-        let answering = engine.answer(1, &rig.desk, &never);
-        tokio::select! {
-            _ = answering => panic!("it hangs"),
-            () = rig.server.wait_for(2) => {}
-        }
+    tokio::select! {
+        _ = rig.answer(1) => panic!("it hangs"),
+        () = rig.server.wait_for(2) => {}
     }
     rig.server.script(vec![Reply::text("It is set.")]);
     assert_eq!(rig.answer(1).await.unwrap().text, "It is set.");

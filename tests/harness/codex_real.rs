@@ -29,11 +29,8 @@ impl Real {
     }
 }
 
-fn save() -> Reply {
-    Reply::tool(
-        "mcp__vault_agent::memory_save",
-        json!({"scope": "long", "key": "Ben", "content": "likes cocoa"}),
-    )
+fn saved() -> Reply {
+    Reply::tool("mcp__vault_agent::memory_save", save("likes cocoa")["arguments"].clone())
 }
 
 #[tokio::test]
@@ -41,16 +38,12 @@ async fn a_question() {
     let Some(real) = real().await else { return };
     real.server.script(vec![Reply::text("Anna likes oolong.").usage(120, 100, 7)]);
     let host = Record::default();
-    let picture = MessagePart::Image {
-        media_type: "image/png".into(),
-        base64:
-            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
-                .into(),
-    };
+    let base64 =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+    let picture = MessagePart::Image { media_type: "image/png".into(), base64: base64.into() };
     let mut request = question("What does Anna like?");
-    if let Message::User { parts } = &mut request.messages[0] {
-        parts.push(picture);
-    }
+    let Message::User { parts } = &mut request.messages[0] else { panic!("a question") };
+    parts.push(picture);
     let reply = ask(&real.codex(), &request, &host).await.unwrap();
     assert_eq!(reply.text, "Anna likes oolong.");
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (120, 100, 7));
@@ -67,7 +60,7 @@ async fn a_question() {
 #[tokio::test]
 async fn a_tool_through_our_server_with_the_turns_name() {
     let Some(real) = real().await else { return };
-    real.server.script(vec![save(), Reply::text("Saved.")]);
+    real.server.script(vec![saved(), Reply::text("Saved.")]);
     let host = Record::default();
     assert_eq!(ask(&real.codex(), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
     assert!(real.stand.memory().contains("likes cocoa"));
@@ -98,7 +91,7 @@ async fn a_command_is_asked_about() {
 #[tokio::test]
 async fn killed_after_a_tool_and_gone_on_with() {
     let Some(real) = real().await else { return };
-    real.server.script(vec![save(), Reply::hang()]);
+    real.server.script(vec![saved(), Reply::hang()]);
     let host = Record::default();
     let (codex, request) = (real.codex(), question("Ben likes cocoa"));
     let killing = async {

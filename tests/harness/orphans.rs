@@ -15,8 +15,8 @@ async fn killed_turns_leave_nothing_behind() {
     for message in 1..=kills {
         rig.accept(message, "?", "");
         let engine = rig.engine();
-        let stop = tokio_util::sync::CancellationToken::new();
-        let moment = std::time::Duration::from_micros(random.u64(..400_000));
+        let stop = CancellationToken::new();
+        let moment = Duration::from_micros(random.u64(..400_000));
         let answering = engine.answer(message, &rig.desk, &stop);
         // Dropped in the midst of it, as by a crash of the task; or stopped, as by a person.
         if message % 2 == 0 {

@@ -67,11 +67,8 @@ async fn what_it_says_taints_the_turn() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_cannot_be_given_is_left_out() {
-    let rig = Rig::new(|rig| {
-        let of = server("good", rig.dir(), "").replace("CARGO_MANIFEST_DIR\"", "VAULT_AGENT_NO_SUCH\"");
-        rig.brain("claude-code", "cc") + &of
-    })
-    .await;
+    let of = |rig: &Rig| server("good", rig.dir(), "").replace("CARGO_MANIFEST_DIR", "VAULT_AGENT_NO_SUCH");
+    let rig = Rig::new(|rig| rig.brain("claude-code", "cc") + &of(rig)).await;
     rig.server.script(vec![Reply::text("Done.")]);
     assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
     assert!(!rig.dir().join("pids").exists());

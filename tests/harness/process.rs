@@ -47,12 +47,10 @@ async fn somebody_with_a_child() {
     std::future::pending::<()>().await;
 }
 
-fn parent(state: &Path) -> std::process::Child {
-    let mut parent = again(&somebody_with_a_child)
-        .env("HARNESS_TEST_STATE", state)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn parent(state: &Path) -> Killed {
+    let mut parent = again(&somebody_with_a_child);
+    parent.env("HARNESS_TEST_STATE", state).stdout(Stdio::piped());
+    let mut parent = Killed(parent.spawn().unwrap());
     let mut said = BufReader::new(parent.stdout.as_mut().unwrap()).lines();
     assert!(said.any(|line| line.unwrap().contains("ready")));
     parent
@@ -62,18 +60,15 @@ fn parent(state: &Path) -> std::process::Child {
 #[cfg(target_os = "linux")]
 fn a_child_ends_with_us_however_we_end() {
     let temp = tempfile::tempdir().unwrap();
-    let mut parent = self::parent(temp.path());
-    parent.kill().unwrap();
-    parent.wait().unwrap();
+    drop(parent(temp.path()));
     gone("16181");
     gone("16180");
     // And with both of us killed at once, at the next start.
-    let mut parent = self::parent(temp.path());
+    let parent = parent(temp.path());
     assert_eq!(sweep(temp.path()), 0, "its owner lives");
     let supervisor = found("__supervise\0sh\0-c\0(setsid sleep 16180").expect("a supervisor");
     assert!(Command::new("kill").args(["-STOP", &supervisor]).status().unwrap().success());
-    parent.kill().unwrap();
-    parent.wait().unwrap();
+    drop(parent);
     assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
     assert_eq!(sweep(Path::new("/another/place")), 0);
     // A stopped group whose parent dies is hung up by the kernel; what left the group is still there.

@@ -67,22 +67,17 @@ impl Rig {
         let (plain, wrong) =
             name.split_once('+').map_or((name, String::new()), |(n, w)| (n, format!("+{w}")));
         let url = self.server.url();
-        let mut text = format!(
-            "[[brain]]\nname = \"{plain}\"\nkind = \"{kind}\"\nmodel = \"model-{plain}{wrong}\"\nurl = \"{url}\"\nkey_file = \"../key\"\n"
-        );
-        if kind == "claude-code" {
-            text.push_str(&format!("command = [\"{}\"]\n", self.dir().join("bin/claude").display()));
-        }
         let mut command =
             vec![python3().to_owned(), stand::program(&format!("{kind}.py")), "model".to_owned()];
-        if kind == "acp" {
-            command.push(url);
-            command.extend(wrong.split('+').skip(1).map(str::to_owned));
+        match kind {
+            "claude-code" => command = vec![self.dir().join("bin/claude").display().to_string()],
+            "acp" => command.extend(format!("{url}{wrong}").split('+').map(str::to_owned)),
+            "codex" => {}
+            _ => command.clear(),
         }
-        if matches!(kind, "codex" | "acp") {
-            text.push_str(&format!("command = {command:?}\n"));
-        }
-        text
+        let command = if command.is_empty() { String::new() } else { format!("command = {command:?}\n") };
+        let key = format!("url = \"{url}\"\nkey_file = \"../key\"\n{command}");
+        format!("[[brain]]\nname = \"{plain}\"\nkind = \"{kind}\"\nmodel = \"model-{plain}{wrong}\"\n{key}")
     }
 
     pub fn open(&self) -> Workspace {
@@ -97,6 +92,7 @@ impl Rig {
         self.engine_for(None)
     }
 
+    /// The engine of a routine, or of a conversation.
     pub fn engine_for(&self, routine: Option<RunPurpose>) -> AnswerEngine {
         let workspace = self.workspace();
         let mut boxes: Vec<Arc<dyn Toolbox>> =
@@ -116,8 +112,8 @@ impl Rig {
     }
 
     pub fn accept(&self, message: u64, text: &str, block: &str) {
-        let turn =
-            NewTurn { message, text: text.into(), block: block.into(), channel: 7, ..NewTurn::default() };
+        let (text, block) = (text.to_owned(), block.to_owned());
+        let turn = NewTurn { message, text, block, channel: 7, ..NewTurn::default() };
         assert!(self.journal.accept(&turn, SystemClock.now()).unwrap());
     }
 

@@ -24,18 +24,14 @@ pub struct Stand {
 
 /// The stand-in of this file name; none where there is no Python that it needs.
 pub fn stand(script: &str) -> Option<Stand> {
-    if !python() {
-        return None;
-    }
-    let mut stand = stand_of(vec![python3().into(), program(script)]);
+    let mut stand = python().then(|| stand_of(vec![python3().into(), program(script)]))?;
     stand.setup.command.push(stand.temp.path().join("script.json").to_str().unwrap().to_owned());
     Some(stand)
 }
 
 /// Where the stand-in of this file name stands.
 pub fn program(script: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/harnesses");
-    folder.join(script).to_str().unwrap().to_owned()
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/harnesses/").to_owned() + script
 }
 
 /// The same around any program.
@@ -80,9 +76,7 @@ impl Stand {
 
     /// Whatever is silent for so long is ended.
     pub fn impatient(&mut self) {
-        let silence = Duration::from_secs(1);
-        self.setup.supervision.timeouts =
-            BrainTimeouts { first_byte: PATIENT.first_byte, silence, ..PATIENT };
+        self.setup.supervision.timeouts.silence = Duration::from_secs(1);
     }
 
     pub fn memory(&self) -> String {
@@ -161,19 +155,20 @@ impl Record {
         self.told.lock().unwrap().clone()
     }
 
+    fn of<T>(&self, which: impl Fn(Told) -> Option<T>) -> Vec<T> {
+        self.told().into_iter().filter_map(which).collect()
+    }
+
     pub fn started(&self) -> Vec<String> {
-        let name = |told: Told| if let Told::Started(call) = told { Some(call.name) } else { None };
-        self.told().into_iter().filter_map(name).collect()
+        self.of(|told| if let Told::Started(call) = told { Some(call.name) } else { None })
     }
 
     pub fn finished(&self) -> Vec<ToolResult> {
-        let result = |told: Told| if let Told::Finished(result) = told { Some(result) } else { None };
-        self.told().into_iter().filter_map(result).collect()
+        self.of(|told| if let Told::Finished(result) = told { Some(result) } else { None })
     }
 
     pub fn sessions(&self) -> Vec<String> {
-        let id = |told: Told| if let Told::Session(id) = told { Some(id) } else { None };
-        self.told().into_iter().filter_map(id).collect()
+        self.of(|told| if let Told::Session(id) = told { Some(id) } else { None })
     }
 
     fn note(&self, told: Told) {
@@ -214,9 +209,14 @@ pub async fn ask(harness: &dyn Harness, request: &Request, host: &Record) -> Res
     harness.run(&task(request), host, CancellationToken::new()).await
 }
 
+/// The same, where neither the question nor what the host is told matters.
+pub async fn answered(harness: &dyn Harness) -> Result<Reply, BrainError> {
+    ask(harness, &question("?"), &Record::default()).await
+}
+
 /// The error of a turn that is not answered.
 pub async fn fails(harness: &dyn Harness) -> BrainError {
-    let error = ask(harness, &question("?"), &Record::default()).await.unwrap_err();
+    let error = answered(harness).await.unwrap_err();
     assert!(!error.message.contains("canary"), "{error}");
     error
 }

@@ -18,29 +18,26 @@ use vault_agent::brain::{
 const ARGUMENTS: &str = "STAND_IN_ARGUMENTS";
 
 /// Writes the program into a folder: `claude`, whatever `PATH` says.
-pub fn install(folder: &Path) -> PathBuf {
-    let path = folder.join("claude");
-    let us = std::env::current_exe().unwrap();
-    let script = format!(
-        "#!/bin/sh\n{ARGUMENTS}=$(printf '%s\\n' \"$@\")\nexport {ARGUMENTS}\nexec '{}' {} --exact --nocapture --test-threads=1\n",
-        us.display(),
-        name(&program)
-    );
-    std::fs::write(&path, script).unwrap();
-    set_mode(&path, 0o755);
-    path
+pub fn install(folder: &Path) {
+    let (us, test) = (std::env::current_exe().unwrap(), name(&program));
+    let run = format!("exec '{}' {test} --exact --nocapture --test-threads=1", us.display());
+    let script = format!("#!/bin/sh\n{ARGUMENTS}=$(printf '%s\\n' \"$@\")\nexport {ARGUMENTS}\n{run}\n");
+    write_program(folder.join("claude"), &script);
 }
 
 #[test]
 fn program() {
     let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
     let arguments: Vec<String> = arguments.split('\n').map(str::to_owned).collect();
-    std::process::exit(Program::new(arguments).run());
+    let session = value_of(&arguments, "--resume");
+    let session = session.unwrap_or_else(|| format!("session-{}", std::process::id()));
+    let input = std::io::stdin().lock().lines();
+    let program = Program { arguments, session, input, servers: Vec::new(), calls: 0 };
+    std::process::exit(program.run());
 }
 
 struct Program {
     arguments: Vec<String>,
-    wrong: Vec<String>,
     session: String,
     input: std::io::Lines<std::io::StdinLock<'static>>,
     servers: Vec<(String, Client)>,
@@ -48,23 +45,17 @@ struct Program {
 }
 
 impl Program {
-    fn new(arguments: Vec<String>) -> Self {
-        let value = |name: &str| value_of(&arguments, name);
-        let model = value("--model").unwrap_or_default();
-        let wrong = model.split('+').skip(1).map(str::to_owned).collect();
-        let session = value("--resume").unwrap_or_else(|| format!("session-{}", std::process::id()));
-        Self {
-            wrong,
-            session,
-            input: std::io::stdin().lock().lines(),
-            servers: Vec::new(),
-            calls: 0,
-            arguments,
-        }
+    fn value(&self, name: &str) -> Option<String> {
+        value_of(&self.arguments, name)
     }
 
+    fn has(&self, argument: &str) -> bool {
+        self.arguments.iter().any(|one| one == argument)
+    }
+
+    /// Whether this is what it does wrong.
     fn is(&self, wrong: &str) -> bool {
-        self.wrong.iter().any(|one| one == wrong)
+        self.value("--model").is_some_and(|model| model.split('+').skip(1).any(|one| one == wrong))
     }
 
     fn say(&self, mut message: Value) {
@@ -97,7 +88,7 @@ impl Program {
         }
         let stored = PathBuf::from(format!("{}.json", self.session));
         let mut request = Request::default();
-        if self.arguments.iter().any(|one| one == "--resume") {
+        if self.has("--resume") {
             let Ok(text) = std::fs::read(&stored) else {
                 let words = format!("No conversation found with session ID: {}", self.session);
                 self.say(json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
@@ -115,25 +106,27 @@ impl Program {
                     json!({"subtype": "success", "request_id": message["request_id"], "response": {}});
                 self.say(json!({"type": "control_response", "response": response}));
             } else {
-                request.messages.push(Message::User { parts: parts(&message["message"]["content"]) });
+                let text = |part: &Value| part["text"].as_str().expect("words").to_owned();
+                let content = message["message"]["content"].as_array().unwrap().iter();
+                let parts = content.map(|part| MessagePart::Text { text: text(part) }).collect();
+                request.messages.push(Message::User { parts });
                 break;
             }
         }
-        let config = value_of(&self.arguments, "--mcp-config").unwrap_or_else(|| "{}".to_owned());
+        let config = self.value("--mcp-config").unwrap_or_else(|| "{}".to_owned());
         let config: Value = serde_json::from_str(&config).unwrap();
         let all = config["mcpServers"].as_object().into_iter().flatten();
         self.servers = all.filter_map(|(name, entry)| Some((name.clone(), server(entry)?))).collect();
         request.tools = self.servers.iter_mut().flat_map(|(name, client)| tools(name, client)).collect();
-        let own = value_of(&self.arguments, "--tools").unwrap_or_default();
+        let own = self.value("--tools").unwrap_or_default();
         for name in own.split(',').filter(|name| !name.is_empty()).map(str::to_owned) {
             let schema = json!({"type": "object"});
             request.tools.push(ToolSpec { name, description: "own".to_owned(), schema });
         }
-        self.say(json!({"type": "system", "subtype": "init", "model": value_of(&self.arguments, "--model"),
+        self.say(json!({"type": "system", "subtype": "init", "model": self.value("--model"),
             "mcp_servers": [{"name": "vault-agent", "status": "connected"}]}));
         let code = self.converse(&mut request);
-        let keeps = !self.arguments.iter().any(|one| one == "--no-session-persistence");
-        if keeps {
+        if !self.has("--no-session-persistence") {
             std::fs::write(&stored, json!(request.messages).to_string()).unwrap();
         }
         if self.is("hold") {
@@ -165,25 +158,19 @@ impl Program {
             if !reply.text.is_empty() {
                 self.say(block(json!({"type": "text", "text": reply.text})));
             }
-            request.messages.push(Message::Assistant {
-                text: reply.text.clone(),
-                tool_calls: reply.tool_calls.clone(),
-                raw: None,
-            });
+            let (text, tool_calls) = (reply.text.clone(), reply.tool_calls.clone());
+            request.messages.push(Message::Assistant { text, tool_calls, raw: None });
             if reply.tool_calls.is_empty() {
-                self.say(
-                    json!({"type": "result", "subtype": "success", "is_error": false, "result": reply.text,
-                    "stop_reason": "end_turn", "usage": usage, "num_turns": self.calls,
-                    "total_cost_usd": 0.25 * request.messages.len() as f64}),
-                );
+                let usd = 0.25 * request.messages.len() as f64;
+                self.say(json!({"type": "result", "subtype": "success", "is_error": false, "result": reply.text,
+                    "stop_reason": "end_turn", "usage": usage, "num_turns": self.calls, "total_cost_usd": usd}));
                 return 0;
             }
             let mut results = Vec::new();
             for call in &reply.tool_calls {
                 let input: Value = serde_json::from_str(&call.arguments).unwrap();
-                self.say(block(
-                    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input}),
-                ));
+                let used = json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input});
+                self.say(block(used));
                 let (text, is_error) = self.tool(call, &input);
                 if self.is("die-in-tool") {
                     die();
@@ -227,25 +214,20 @@ impl Program {
 
     /// Its provider, as the real one tells it: with one more try where that may help.
     fn ask(&self, request: &Request) -> Result<Reply, BrainError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let variable = |name| std::env::var(name).ok();
         let brain = WireBrain {
             wire: WireFormat::Messages,
             url: variable("ANTHROPIC_BASE_URL").expect("a server"),
-            model: value_of(&self.arguments, "--model").unwrap(),
+            model: self.value("--model").unwrap(),
             key: variable("ANTHROPIC_API_KEY").map(Into::into),
             timeouts: BrainTimeouts::default(),
             client: http::client().unwrap(),
             clock: Arc::new(SystemClock),
         };
-        let call =
-            || runtime.block_on(brain.call(request, &mut CallProgress::default(), CancellationToken::new()));
+        let call = || block_on(brain.call(request, &mut CallProgress::default(), CancellationToken::new()));
         let first = call();
-        let Err(error) = first else { return first };
-        let Some(status) = status_of(&error).filter(|status| matches!(status, 401 | 408 | 429 | 500..))
-        else {
-            return Err(error);
-        };
+        let status = first.as_ref().err().and_then(status_of);
+        let Some(status @ (401 | 408 | 429 | 500..)) = status else { return first };
         self.say(json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 1,
             "retry_delay_ms": 0, "error_status": status, "error": code(status)}));
         if self.is("hang-retry") {
@@ -287,17 +269,6 @@ fn code(status: u16) -> &'static str {
 fn value_of(arguments: &[String], name: &str) -> Option<String> {
     let at = arguments.iter().position(|one| one == name)?;
     arguments.get(at + 1).cloned()
-}
-
-fn parts(content: &Value) -> Vec<MessagePart> {
-    let part = |part: &Value| match part["type"].as_str() {
-        Some("text") => MessagePart::Text { text: part["text"].as_str().unwrap().to_owned() },
-        _ => MessagePart::Image {
-            media_type: part["source"]["media_type"].as_str().unwrap().to_owned(),
-            base64: part["source"]["data"].as_str().unwrap().to_owned(),
-        },
-    };
-    content.as_array().unwrap().iter().map(part).collect()
 }
 
 fn hang() -> ! {

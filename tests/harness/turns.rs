@@ -4,7 +4,8 @@
 use crate::harness::rig::*;
 use crate::harness::stand::*;
 use vault_agent::agent::rebuild_request::rebuild;
-use vault_agent::agent::{OtherBrains, RunPurpose};
+use vault_agent::agent::{OtherBrains, RunPurpose, Toolbox};
+use vault_agent::mcp::VaultTools;
 use vault_agent::turn::{TurnJournal, TurnNote};
 
 async fn claude(name: &str) -> Rig {
@@ -36,8 +37,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
     assert_eq!(rig.ask(1, "remind me").await.unwrap().text, "Done.");
     assert_eq!(rig.reminders(), 1);
     let tools = rig.tools(1);
-    assert_eq!(tools.len(), 1);
-    assert_eq!(tools[0].call.name, "reminder_add");
+    assert_eq!((tools.len(), tools[0].call.name.as_str()), (1, "reminder_add"));
     let end = tools[0].result.as_ref().unwrap();
     assert!(!end.is_error && end.text.contains("drink tea"), "{}", end.text);
     let steps: Vec<String> = rig.journal.steps(1).unwrap().into_iter().map(|step| step.step).collect();
@@ -85,15 +85,11 @@ async fn a_failing_provider_is_classed_and_the_next_brain_answers() {
     for (reply, class, tries) in table {
         // One that would wait for ever between its tries where the second one isn't worth a call.
         let name = if tries == 1 { "cc+hang-retry" } else { "cc" };
-        let rig = Rig::new(|rig| {
-            // Another account: who pays for both is asked for neither.
-            let next = rig.brain("chat", "next").replace("key_file = \"../key\"\n", "");
-            rig.brain("claude-code", name) + &next
-        })
-        .await;
-        let mut script = vec![reply.clone(); tries];
-        script.push(Reply::text("I can."));
-        rig.server.script(script);
+        // Another account: who pays for both is asked for neither.
+        let next = |rig: &Rig| rig.brain("chat", "next").replace("key_file = \"../key\"\n", "");
+        let rig = Rig::new(|rig| rig.brain("claude-code", name) + &next(rig)).await;
+        rig.server.script(vec![reply; tries]);
+        rig.server.script(vec![Reply::text("I can.")]);
         let answer = rig.ask(1, "Who can?").await.unwrap();
         assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("I can.", "next"), "{class:?}");
         assert_eq!(answer.facts.failed, [("cc".to_owned(), class)]);
@@ -109,6 +105,11 @@ async fn a_request_that_is_too_long_is_made_shorter_once() {
     assert_eq!(rig.ask(1, "?").await.unwrap().text, "Now it fits.");
 }
 
+/// A rig whose turns have this bound.
+async fn bounded(bound: &str, kind: &str, name: &str) -> Rig {
+    Rig::new(|rig| format!("[assistant]\n{bound}\n{}", rig.brain(kind, name))).await
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounds_and_tokens_have_an_end() {
     // What it had used is in the facts: the first answer of the run was paid for, too.
@@ -118,7 +119,7 @@ async fn rounds_and_tokens_have_an_end() {
         // A routine's own budget is smaller, and holds for a program as well.
         ("turn_tokens = 50000", Some(5000), "this turn used up its 5000 tokens.", 1, Some(6000)),
     ] {
-        let rig = Rig::new(|rig| format!("[assistant]\n{bound}\n{}", rig.brain("claude-code", "cc"))).await;
+        let rig = bounded(bound, "claude-code", "cc").await;
         rig.server.respond(move |_| remind("claude-code").usage(3000, 0, 10));
         rig.accept(1, "again and again", "");
         let run = || RunPurpose { routine: "r".into(), budget, ..RunPurpose::default() };
@@ -133,13 +134,11 @@ async fn rounds_and_tokens_have_an_end() {
         assert_eq!(rig.left(), Vec::<String>::new());
     }
     // A whole answer is given, whatever it took.
-    let rig = Rig::new(|rig| format!("[assistant]\nturn_tokens = 5000\n{}", rig.brain("claude-code", "cc")));
-    let rig = rig.await;
+    let rig = bounded("turn_tokens = 5000", "claude-code", "cc").await;
     rig.server.script(vec![Reply::text("Oolong.").usage(6000, 0, 10)]);
     assert_eq!(rig.ask(1, "What tea?").await.unwrap().text, "Oolong.");
     if python() {
-        let rig =
-            Rig::new(|rig| format!("[assistant]\nmax_rounds = 1\n{}", rig.brain("acp", "a+costs"))).await;
+        let rig = bounded("max_rounds = 1", "acp", "a+costs").await;
         rig.server.respond(|_| remind("acp"));
         assert!(rig.ask(1, "again and again").await.unwrap().text.starts_with("I stopped here"));
         assert_eq!(rig.journal.costs(1).unwrap(), [("a".to_owned(), 0.25)], "what it said before counts");
@@ -157,7 +156,7 @@ async fn stop_ends_all_of_it_within_a_second() {
     let stopping = async {
         rig.server.wait_for(2).await;
         stop.cancel();
-        std::time::Instant::now()
+        Instant::now()
     };
     let (answer, stopped) = tokio::join!(answering, stopping);
     assert_eq!(answer.unwrap_err().to_string(), "it was stopped");
@@ -167,16 +166,12 @@ async fn stop_ends_all_of_it_within_a_second() {
     assert_eq!((spent.input, spent.failed), (3000, vec![]), "what it had used counts");
 }
 
-const LOG: &str = "vault/logs/day.md";
-
 /// A log that people and the assistant write.
 pub struct Log<'a>(pub &'a Rig);
 
 impl Log<'_> {
     fn write(&self, text: &str) {
-        let path = self.0.dir().join(LOG);
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        file.write_all(text.as_bytes()).unwrap();
+        self.0.write("logs/day.md", self.0.text("logs/day.md") + text);
     }
 
     fn block(&self, kind: &str, who: &str, id: &str, text: &str) {
@@ -233,26 +228,21 @@ async fn a_conversation_goes_on_in_its_session() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_session_does_not_know_begins_a_new_one_from_the_log() {
     for change in ["edit", "lost", "cleared"] {
-        let rig = rig("cc").await;
+        let mut rig = rig("cc").await;
         let log = Log(&rig);
         rig.server.script(vec![Reply::text("Oolong."), Reply::text("Cake."), Reply::text("Both.")]);
         log.turn(1, "What tea?").await;
         match change {
             "edit" => log.block("system", "Vault", "S1", "edited [[logs/day#^Q1]]:\nWhat wine?"),
-            "lost" => {
-                for entry in std::fs::read_dir(rig.state().join("harness/cc")).unwrap() {
-                    std::fs::remove_file(entry.unwrap().path()).unwrap();
-                }
-            }
+            "lost" => files_below(&rig.state().join("harness/cc"))
+                .iter()
+                .for_each(|it| fs::remove_file(it).unwrap()),
             _ => std::fs::remove_file(rig.state().join("turns.sqlite")).unwrap(),
         }
         if change == "cleared" {
-            let mut rig = rig;
-            rig.journal = std::sync::Arc::new(TurnJournal::open(&rig.state()).unwrap());
-            Log(&rig).turn(2, "And to eat?").await;
-            assert_eq!(last(&rig), (1, true), "{change}");
-            continue;
+            rig.journal = Arc::new(TurnJournal::open(&rig.state()).unwrap());
         }
+        let log = Log(&rig);
         assert_eq!(log.turn(2, "And to eat?").await, "Cake.");
         assert_eq!(last(&rig), (1, true), "{change}");
         assert_eq!(rig.journal.calls(2).unwrap().len(), 1, "{change}: in the same attempt");
@@ -273,10 +263,8 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     let answer = rig.answer(2).await.unwrap();
     assert_eq!(last(&rig), (2, false), "it was told in its session");
     log.block("agent", "Vault", "A2", &answer.facts.append_to(&answer.text));
-    let tools = vault_agent::mcp::VaultTools::beside_turns(rig.open(), OtherBrains::default());
-    let tools = vault_agent::agent::Toolbox::specs(&tools);
-    let rebuilt =
-        rebuild(&rig.workspace(), Some(rig.journal.as_ref()), "Q2", &|_, _, _| tools.clone()).unwrap();
+    let tools = VaultTools::beside_turns(rig.open(), OtherBrains::default()).specs();
+    let rebuilt = rebuild(&rig.workspace(), Some(&rig.journal), "Q2", &|_, _, _| tools.clone()).unwrap();
     assert_eq!(rebuilt.hash, rebuilt.stored_hash);
     assert!(rebuilt.hash.is_some());
 }
