@@ -130,30 +130,22 @@ async fn host() {
     let _ = helper.run(&Policy::new(scratch), command, None, &stop).await;
 }
 
-fn start_host(scratch: &Path) -> std::process::Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "ends::host", "--nocapture"])
-        .env(HOST, scratch)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-/// The pipe in the scratch that is named after the kind of box.
-fn named_scratch(rig: &Rig, kind: &str) -> PathBuf {
+/// The host with a scratch that is named after the kind of box, once its command runs; and what is said in its pipe.
+async fn start_host(rig: &Rig, kind: &str) -> (Child, tokio::task::JoinHandle<String>) {
     let scratch = rig.at("scratch").join(kind);
     std::fs::create_dir(&scratch).unwrap();
-    scratch
+    let (is_open, reading) = pipe(rig, &format!("{kind}/p"));
+    let mut host = Command::new(std::env::current_exe().unwrap());
+    host.args(["--exact", "ends::host", "--nocapture"]).env(HOST, scratch);
+    let host = host.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    is_open.await.unwrap();
+    (host, reading)
 }
 
 #[tokio::test]
 async fn nothing_is_left_when_the_program_is_killed() {
     for (kind, rig) in Rig::both() {
-        let scratch = named_scratch(&rig, kind);
-        let (is_open, reading) = pipe(&rig, &format!("{kind}/p"));
-        let mut host = start_host(&scratch);
-        is_open.await.unwrap();
+        let (mut host, reading) = start_host(&rig, kind).await;
         host.kill().unwrap();
         host.wait().unwrap();
         assert_eq!(reading.await.unwrap(), "up\n", "{kind}");
@@ -164,15 +156,10 @@ async fn nothing_is_left_when_the_program_is_killed() {
 async fn nothing_is_left_when_the_helper_is_killed() {
     // Without a process namespace nobody is left who could find the rest: `docs/tools.md` says so.
     let Some(rig) = Rig::new(true) else { return };
-    let scratch = named_scratch(&rig, "namespaces");
-    let (is_open, reading) = pipe(&rig, "namespaces/p");
-    let mut host = start_host(&scratch);
-    is_open.await.unwrap();
-    let children = std::fs::read_dir(format!("/proc/{}/task", host.id()))
-        .unwrap()
-        .flatten()
-        .map(|task| task.path().join("children"));
-    let children: String = children.map(|file| std::fs::read_to_string(file).unwrap_or_default()).collect();
+    let (mut host, reading) = start_host(&rig, "namespaces").await;
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", host.id())).unwrap().flatten();
+    let children = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children"));
+    let children: String = tasks.map(|task| children(task).unwrap_or_default()).collect();
     let [child] = children.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{children}") };
     let child = rustix::process::Pid::from_raw(child.parse().unwrap()).unwrap();
     rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
@@ -196,36 +183,36 @@ fn small(rig: &Rig) -> Policy {
 }
 
 /// What takes too much, what it needs, and how it ends.
-const CASES: &[(&str, &str, &[Exit])] = &[
-    ("", ":(){ :|:& };:; sleep 60", &[Exit::TooManyProcesses]),
-    ("", "f() { f & f & wait; }; f & sleep 60", &[Exit::TooManyProcesses]),
-    ("sleep", "for i in {1..60}; do sleep 60 & done; wait", &[Exit::TooManyProcesses]),
-    ("setsid", "for i in {1..60}; do setsid -f sleep 60; done; sleep 60", &[Exit::TooManyProcesses]),
+const CASES: &[(&str, &str, Exit)] = &[
+    ("", ":(){ :|:& };:; sleep 60", Exit::TooManyProcesses),
+    ("", "f() { f & f & wait; }; f & sleep 60", Exit::TooManyProcesses),
+    ("sleep", "for i in {1..60}; do sleep 60 & done; wait", Exit::TooManyProcesses),
+    ("setsid", "for i in {1..60}; do setsid -f sleep 60; done; sleep 60", Exit::TooManyProcesses),
     (
         "python3",
         "python3 -c 'import threading, time\nfor i in range(60): threading.Thread(target=time.sleep, args=(60,)).start()'",
-        &[Exit::TooManyProcesses],
+        Exit::TooManyProcesses,
     ),
-    ("tail", "tail /dev/zero", &[Exit::TooMuchMemory]),
-    ("perl", "perl -e '$x .= \"x\" x 1e6 while 1'", &[Exit::TooMuchMemory]),
-    ("perl", "for i in {1..8}; do perl -e '$x = \"x\" x 4e7; sleep 60' & done; wait", &[Exit::TooMuchMemory]),
+    ("tail", "tail /dev/zero", Exit::TooMuchMemory),
+    ("perl", "perl -e '$x .= \"x\" x 1e6 while 1'", Exit::TooMuchMemory),
+    ("perl", "for i in {1..8}; do perl -e '$x = \"x\" x 4e7; sleep 60' & done; wait", Exit::TooMuchMemory),
     (
         "python3",
         "python3 -c 'import mmap\nm = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): m[i] = 1'",
-        &[Exit::TooMuchMemory],
+        Exit::TooMuchMemory,
     ),
-    ("yes", "yes", &[Exit::TooMuchOutput]),
-    ("head", "head -c 1G /dev/zero", &[Exit::TooMuchOutput]),
-    ("", "while :; do echo an endless line of words; done >&2", &[Exit::TooMuchOutput]),
+    ("yes", "yes", Exit::TooMuchOutput),
+    ("head", "head -c 1G /dev/zero", Exit::TooMuchOutput),
+    ("", "while :; do echo an endless line of words; done >&2", Exit::TooMuchOutput),
     // A signal ends what makes a file too large; the shell goes on.
-    ("head", "head -c 1G /dev/zero > f; [ $(stat -c %s f) -le 4194304 ]", &[Exit::Code(0)]),
-    ("", "for i in {1..9}; do head -c 3M /dev/zero > f$i; done; sleep 60", &[Exit::TooMuchOutput]),
-    ("", "for i in {1..1000}; do : > f$i; done; sleep 60", &[Exit::TooMuchOutput]),
-    ("", "for i in {1..200}; do mkdir d; cd d; done; sleep 60", &[Exit::TooMuchOutput]),
+    ("head", "head -c 1G /dev/zero > f; [ $(stat -c %s f) -le 4194304 ]", Exit::Code(0)),
+    ("", "for i in {1..9}; do head -c 3M /dev/zero > f$i; done; sleep 60", Exit::TooMuchOutput),
+    ("", "for i in {1..1000}; do : > f$i; done; sleep 60", Exit::TooMuchOutput),
+    ("", "for i in {1..200}; do mkdir d; cd d; done; sleep 60", Exit::TooMuchOutput),
     (
         "python3",
         "python3 -c 'import socket\nwhile True: l = [*globals().get(\"l\", []), *socket.socketpair()]'",
-        &[Exit::Code(1)],
+        Exit::Code(1),
     ),
 ];
 
@@ -234,7 +221,7 @@ async fn whatever_takes_too_much_is_ended() {
     let mut wrong = Vec::new();
     for (kind, rig) in Rig::both() {
         let policy = small(&rig);
-        for (needs, command, exits) in CASES {
+        for (needs, command, exit) in CASES {
             // Nothing but a process namespace can end a bomb that the kernel does not slow down, as it does not for root.
             let is_bomb = command.contains(":|:") || command.starts_with("f()");
             if is_bomb && kind == "no namespaces" && rustix::process::geteuid().is_root() {
@@ -246,11 +233,10 @@ async fn whatever_takes_too_much_is_ended() {
             }
             rig.clear();
             let ran = rig.run_with(&policy, command, None).await;
-            if !exits.contains(&ran.exit) {
+            if ran.exit != *exit {
                 wrong.push(format!("{kind}: {command}\n{ran:?}"));
             }
-            let text = ran.text.len();
-            assert!(text < 3_000, "{command}: {text}");
+            assert!(ran.text.len() < 3_000, "{command}: {}", ran.text.len());
             assert!(ran.bytes <= policy.limits.whole_bytes, "{command}: {}", ran.bytes);
         }
     }
@@ -269,7 +255,6 @@ const ENDLESS: &[&str] = &[
     "read < <(sleep 1000) || sleep 1000",
     "nohup sleep 1000",
     "exec >&- 2>&-; sleep 1000",
-    "trap 'exec sleep 1000' EXIT",
 ];
 
 #[tokio::test]
@@ -277,7 +262,7 @@ async fn what_runs_for_too_long_is_ended() {
     for (kind, rig) in Rig::both() {
         let limits = Limits { time: Duration::from_millis(400), ..Limits::default() };
         let policy = Policy { limits, ..rig.policy.clone() };
-        for command in ENDLESS.iter().filter(|command| !command.contains("trap 'exec")) {
+        for command in ENDLESS {
             let ran = rig.run_with(&policy, command, None).await;
             assert_eq!(ran.exit, Exit::TimedOut, "{kind}: {command}: {ran:?}");
         }

@@ -65,9 +65,9 @@ struct World {
 impl World {
     fn new(namespaces: bool) -> Option<Self> {
         let rig = Rig::new(namespaces)?;
-        let script = rig.at("home/script");
-        std::fs::write(&script, "#!/bin/bash\necho ESCAPED\n").unwrap();
-        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        rig.write("home/script", "#!/bin/bash\necho ESCAPED\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(rig.at("home/script"), mode).unwrap();
         let abstract_name = rig.dir.path().display().to_string().replace('/', "-");
         let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
         Some(Self {
@@ -101,20 +101,12 @@ impl World {
 
 /// A process outside, with a secret in its environment, that runs already.
 fn victim() -> Child {
-    let mut child = Command::new("bash")
-        .args(["-c", "echo up; exec 1>&-; read x"])
-        .env("SECRET", CANARY)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut bash = Command::new("bash");
+    bash.args(["-c", "echo up; exec 1>&-; read x"]).env("SECRET", CANARY);
+    let mut child = bash.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut up = String::new();
     child.stdout.take().unwrap().read_to_string(&mut up).unwrap();
     child
-}
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
 }
 
 async fn nothing_escapes(namespaces: bool) {
@@ -160,7 +152,8 @@ async fn nothing_escapes_without_namespaces() {
 fn the_controls_succeed_outside_the_box() {
     let mut wrong = Vec::new();
     for case in cases() {
-        let is_tried = case.control == "Same" || case.control == "Root" && is_root();
+        let is_tried =
+            case.control == "Same" || case.control == "Root" && rustix::process::geteuid().is_root();
         if !is_tried || !case.is_possible() {
             continue;
         }

@@ -57,9 +57,8 @@ async fn clients_talk_through_the_gate() {
     for (kind, rig) in Rig::both() {
         let (policy, client) = asking(&rig);
         let loud = Arc::new(Loud::default());
-        let command = format!(
-            "export {WORDS}=hello; {client}; for i in {{1..20}}; do {WORDS}=many {client} & done; wait"
-        );
+        let many = format!("for i in {{1..20}}; do {WORDS}=many {client} & done; wait");
+        let command = format!("export {WORDS}=hello; {client}; {many}");
         let ran = rig.run_with(&policy, &command, Some(loud.clone())).await;
         assert_eq!(ran.text, format!("<HELLO>\n{}", "<MANY>\n".repeat(20)), "{kind}");
         assert_eq!((ran.exit, loud.clients.load(Ordering::SeqCst)), (Exit::Code(0), 21), "{kind}");
@@ -70,8 +69,7 @@ async fn clients_talk_through_the_gate() {
 async fn without_a_gate_there_is_none() {
     for (kind, rig) in Rig::both() {
         let (policy, client) = asking(&rig);
-        let command = format!("export {WORDS}=hello; {client}");
-        let ran = rig.run_with(&policy, &command, None).await;
+        let ran = rig.run_with(&policy, &format!("export {WORDS}=hello; {client}"), None).await;
         assert!(ran.text.starts_with("<no gate: "), "{kind}: {}", ran.text);
     }
 }

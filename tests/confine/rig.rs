@@ -38,35 +38,38 @@ impl Rig {
             return None;
         }
         let dir = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| dir.path().join(name);
-        for folder in ["vault/notes", "scratch", "home/.ssh", "shared"] {
-            std::fs::create_dir_all(at(folder)).expect("a folder");
-        }
+        let policy = Policy::new(dir.path().join("scratch"));
+        let mut rig = Self { dir, helper, policy };
+        rig.clear();
         for (file, text) in [
-            ("vault/notes/a.md", "# Tea\nAnna likes green tea.\n".to_owned()),
-            ("vault/notes/b.md", "# Coffee\nBen likes coffee.\n".to_owned()),
-            ("home/secret", format!("{CANARY}\n")),
-            ("home/.ssh/id_ed25519", format!("{CANARY}\n")),
-            ("shared/public", "nothing\n".to_owned()),
+            ("vault/notes/a.md", "# Tea\nAnna likes green tea.\n"),
+            ("vault/notes/b.md", "# Coffee\nBen likes coffee.\n"),
+            ("home/secret", &format!("{CANARY}\n")),
+            ("home/.ssh/id_ed25519", &format!("{CANARY}\n")),
+            ("shared/public", "nothing\n"),
         ] {
-            std::fs::write(at(file), text).expect("a file");
+            rig.write(file, text);
         }
-        std::os::unix::fs::symlink(at("home/secret"), at("vault/notes/link.md")).expect("a link");
-        let mut policy = Policy::new(at("scratch"));
-        policy.read.push(at("vault"));
-        Some(Self { dir, helper, policy })
+        std::os::unix::fs::symlink(rig.at("home/secret"), rig.at("vault/notes/link.md")).expect("a link");
+        rig.policy.read.push(rig.at("vault"));
+        Some(rig)
     }
 
     /// Both kinds that this machine has.
     pub fn both() -> impl Iterator<Item = (&'static str, Self)> {
-        [("namespaces", true), ("no namespaces", false)]
-            .into_iter()
-            .filter_map(|(name, namespaces)| Some((name, Self::new(namespaces)?)))
+        let kinds = [("namespaces", true), ("no namespaces", false)].into_iter();
+        kinds.filter_map(|(name, namespaces)| Some((name, Self::new(namespaces)?)))
     }
 
     /// A path in the folder.
     pub fn at(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    /// Writes a file, in a folder that may have to be made.
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::create_dir_all(self.at(name).parent().expect("a folder")).expect("folders");
+        std::fs::write(self.at(name), text).expect("a file");
     }
 
     /// Empties the scratch.
@@ -88,10 +91,8 @@ impl Rig {
         gate: Option<Arc<dyn Gate>>,
     ) -> CommandOutcome {
         let stop = CancellationToken::new();
-        self.helper
-            .run(policy, command, gate, &stop)
-            .await
-            .unwrap_or_else(|error| panic!("{command}: {error}"))
+        let ran = self.helper.run(policy, command, gate, &stop).await;
+        ran.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
     /// Every file outside the scratch, with its bytes and mode: what a command must not change.
@@ -131,13 +132,9 @@ pub fn has(program: &str) -> bool {
 
 /// Runs a command outside any box, as a control.
 pub fn plain(command: &str, cwd: &Path) -> (Option<i32>, String) {
-    let output = Command::new("bash")
-        .args(["-c", command])
-        .current_dir(cwd)
-        .env("TMPDIR", cwd)
-        .env("HOME", cwd)
-        .output()
-        .expect("bash");
+    let mut bash = Command::new("bash");
+    bash.args(["-c", command]).current_dir(cwd).env("TMPDIR", cwd).env("HOME", cwd);
+    let output = bash.output().expect("bash");
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }

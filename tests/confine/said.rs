@@ -3,24 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use crate::rig::*;
-use vault_agent::confine::{ConfineError, Limits};
-
-#[tokio::test]
-async fn output_is_made_harmless() {
-    for (kind, rig) in Rig::both() {
-        for (command, said) in [
-            (r"printf '\033[31mred\033[0m\033]0;title\007\n'", "red\n"),
-            (r"printf '\033]52;c;ZXZpbA==\007x\033[2J'", "x"),
-            (r"printf 'a\0b\377c'", "ab\u{fffd}c"),
-            (r"printf '10%%\r20%%\r\n'", "10%\n20%\n"),
-            (r"printf 'pay \342\200\256tneg'", "pay tneg"),
-            ("exec >&- 2>&-; echo nobody hears this; exit 3", ""),
-            ("exec 1>&2; echo err", "err\n"),
-        ] {
-            assert_eq!(rig.run(command).await.text, said, "{kind}: {command}");
-        }
-    }
-}
+use vault_agent::confine::{ConfineError, Helper};
 
 #[tokio::test]
 async fn a_long_output_is_kept_whole_in_the_scratch() {
@@ -78,8 +61,7 @@ async fn no_descriptor_is_inherited() {
         rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
         let read_all = "for fd in {3..254}; do read -u $fd x 2> /dev/null && echo \"$fd $x\"; done; true";
         let number = std::os::fd::AsRawFd::as_raw_fd(&leak);
-        let control = std::process::Command::new("bash").args(["-c", read_all]).output().unwrap();
-        let control = String::from_utf8_lossy(&control.stdout).into_owned();
+        let (_, control) = plain(read_all, rig.dir.path());
         assert!(control.contains(&format!("{number} {CANARY}")), "{kind}: {control}");
         rustix::fs::seek(&secret, rustix::fs::SeekFrom::Start(0)).unwrap();
         assert_eq!(rig.run(read_all).await.text, "", "{kind}");
@@ -87,18 +69,10 @@ async fn no_descriptor_is_inherited() {
 }
 
 #[tokio::test]
-async fn standard_input_is_empty_and_there_is_no_terminal() {
-    for (kind, rig) in Rig::both() {
-        let ran = rig.run("cat; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none").await;
-        assert_eq!(ran.text, "none\n", "{kind}");
-    }
-}
-
-#[tokio::test]
 async fn what_is_wrong_is_said() {
     for (kind, rig) in Rig::both() {
         let policy = Policy { write: rig.at("missing"), ..rig.policy.clone() };
-        let stop = tokio_util::sync::CancellationToken::new();
+        let stop = CancellationToken::new();
         let error = rig.helper.run(&policy, "true", None, &stop).await.unwrap_err();
         assert!(matches!(error, ConfineError::Scratch { .. }), "{kind}: {error}");
         let long = format!("echo {}", "x".repeat(200_000));
@@ -109,11 +83,9 @@ async fn what_is_wrong_is_said() {
         policy.read.push(rig.at("missing"));
         assert_eq!(rig.run_with(&policy, "echo fine", None).await.text, "fine\n", "{kind}");
     }
-    let helper = vault_agent::confine::Helper::new("/bin/true");
+    let helper = Helper::new("/bin/true");
     assert!(!helper.enforcement().is_whole());
-    let policy = Policy { limits: Limits::default(), ..Policy::new("/") };
-    let stop = tokio_util::sync::CancellationToken::new();
-    let error = helper.run(&policy, "true", None, &stop).await.unwrap_err();
+    let error = helper.run(&Policy::new("/"), "true", None, &CancellationToken::new()).await.unwrap_err();
     assert!(matches!(error, ConfineError::Unavailable(_)), "{error}");
 }
 
@@ -123,22 +95,22 @@ async fn the_network_is_there_where_the_policy_says_so() {
     let port = listener.local_addr().unwrap().port();
     for (kind, rig) in Rig::both() {
         let policy = Policy { network: true, ..rig.policy.clone() };
-        let ran =
-            rig.run_with(&policy, &format!("exec 3<> /dev/tcp/127.0.0.1/{port} && echo there"), None).await;
+        let command = format!("exec 3<> /dev/tcp/127.0.0.1/{port} && echo there");
+        let ran = rig.run_with(&policy, &command, None).await;
         assert_eq!(ran.text, "there\n", "{kind}");
         // Nothing but TCP and UDP, also then.
-        if crate::rig::has("perl") {
-            for (family, of, protocol) in [
-                ("AF_UNIX", "SOCK_STREAM", 0),
-                ("16", "SOCK_RAW", 0),
-                ("AF_INET", "SOCK_RAW", 1),
-                ("AF_INET", "SOCK_DGRAM", 1),
-                ("40", "SOCK_STREAM", 0),
-            ] {
-                let command =
-                    format!("perl -MSocket -e 'socket(S, {family}, {of}, {protocol}) and print \"there\"'");
-                assert_eq!(rig.run_with(&policy, &command, None).await.text, "", "{kind}: {command}");
-            }
+        for socket in [
+            "AF_UNIX, SOCK_STREAM, 0",
+            "16, SOCK_RAW, 0",
+            "AF_INET, SOCK_RAW, 1",
+            "AF_INET, SOCK_DGRAM, 1",
+            "40, SOCK_STREAM, 0",
+        ] {
+            let command = format!("perl -MSocket -e 'socket(S, {socket}) and print \"there\"'");
+            assert!(
+                !has("perl") || rig.run_with(&policy, &command, None).await.text.is_empty(),
+                "{kind}: {socket}"
+            );
         }
         let secret = format!("cat {}", rig.at("home/secret").display());
         assert!(!rig.run_with(&policy, &secret, None).await.text.contains(CANARY), "{kind}");
@@ -149,8 +121,7 @@ async fn the_network_is_there_where_the_policy_says_so() {
 async fn a_path_with_odd_characters_and_a_path_through_a_link_can_be_read() {
     for (kind, rig) in Rig::both() {
         let odd = rig.at("shared/odd \\ \"name\" ü");
-        std::fs::create_dir(&odd).unwrap();
-        std::fs::write(odd.join("note"), "odd\n").unwrap();
+        rig.write("shared/odd \\ \"name\" ü/note", "odd\n");
         symlink(&odd, rig.at("shared/link")).unwrap();
         let mut policy = rig.policy.clone();
         policy.read.push(rig.at("shared/link"));
@@ -179,15 +150,10 @@ async fn a_scratch_within_what_may_be_read_is_the_one_place_to_write() {
 #[tokio::test]
 async fn many_commands_run_at_once() {
     for (kind, rig) in Rig::both() {
-        let rig = std::sync::Arc::new(rig);
-        let mut runs = tokio::task::JoinSet::new();
-        for n in 0..12 {
-            let rig = std::sync::Arc::clone(&rig);
-            runs.spawn(async move { (n, rig.run(&format!("echo {n} > f{n}; cat f{n}")).await.text) });
-        }
-        while let Some(done) = runs.join_next().await {
-            let (n, text) = done.unwrap();
-            assert_eq!(text, format!("{n}\n"), "{kind}");
+        let commands: Vec<String> = (0..12).map(|n| format!("echo {n} > f{n}; cat f{n}")).collect();
+        let ran = futures_util::future::join_all(commands.iter().map(|command| rig.run(command))).await;
+        for (n, ran) in ran.into_iter().enumerate() {
+            assert_eq!(ran.text, format!("{n}\n"), "{kind}");
         }
     }
 }

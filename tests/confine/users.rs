@@ -6,9 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 #[test]
 fn all_of_it_holds_for_an_ordinary_user() {
     if !rustix::process::geteuid().is_root() || !has("setpriv") {
-        eprintln!(
-            "skipped: this is no root, or there is no setpriv: an ordinary user is tested by the other tests, or not"
-        );
+        eprintln!("skipped: no root, or no setpriv (the other tests are of an ordinary user, or of none)");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -16,12 +14,8 @@ fn all_of_it_holds_for_an_ordinary_user() {
     let program = std::env::current_exe().unwrap();
     let as_nobody = |args: &[&str]| {
         let mut command = Command::new("setpriv");
-        command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"])
-            .args(args)
-            .env("TMPDIR", folder.path())
-            .env("HOME", folder.path())
-            .current_dir("/");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]).args(args);
+        command.env("TMPDIR", folder.path()).env("HOME", folder.path()).current_dir("/");
         command
     };
     for file in [program.to_str().unwrap(), PROGRAM] {
@@ -46,10 +40,7 @@ fn the_programs_environment_is_its_own() {
     std::fs::create_dir(folder.path().join(".obsidian")).unwrap();
     let start = |program: &str, args: &[&str]| {
         let mut command = Command::new(program);
-        command
-            .args(args)
-            .env("DISCORD_TOKEN", crate::rig::CANARY)
-            .env("VAULT_AGENT_STATE_DIR", folder.path());
+        command.args(args).env("DISCORD_TOKEN", CANARY).env("VAULT_AGENT_STATE_DIR", folder.path());
         command.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
     };
     let environment = |pid: u32| std::fs::read(format!("/proc/{pid}/environ"));
@@ -66,7 +57,7 @@ fn the_programs_environment_is_its_own() {
     let mut cat = start("cat", &[]);
     writeln!(cat.stdin.as_mut().unwrap(), "up").unwrap();
     BufReader::new(cat.stdout.take().unwrap()).read_line(&mut answer).unwrap();
-    assert!(String::from_utf8_lossy(&environment(cat.id()).unwrap()).contains(crate::rig::CANARY));
+    assert!(String::from_utf8_lossy(&environment(cat.id()).unwrap()).contains(CANARY));
     cat.kill().unwrap();
     cat.wait().unwrap();
 }

@@ -33,17 +33,17 @@ const CASES: &[(&str, &str, &str)] = &[
     ("python3", "python3 -c 'import json, hashlib; print(json.dumps([1]))'", "[1]\n"),
     (
         "python3",
-        "python3 -c 'import socket; a,b = socket.socketpair(); a.send(b\"x\"); print(b.recv(1))'",
+        "python3 -c 'import socket as s; a, b = s.socketpair(); a.send(b\"x\"); print(b.recv(1))'",
         "b'x'\n",
     ),
     (
         "python3",
-        "python3 -c 'import subprocess; print(subprocess.check_output([\"echo\", \"sub\"]))'",
+        "python3 -c 'import subprocess as s; print(s.check_output([\"echo\", \"sub\"]))'",
         "b'sub\\n'\n",
     ),
     (
         "python3",
-        "python3 -c 'import threading; t = threading.Thread(target=print, args=(\"thread\",)); t.start(); t.join()'",
+        "python3 -c 'import threading as t; t.Thread(target=print, args=[\"thread\"]).start()'",
         "thread\n",
     ),
     ("git", "git --version | cut -c1-3", "git\n"),
@@ -57,6 +57,15 @@ const CASES: &[(&str, &str, &str)] = &[
     ("date", "TZ=UTC date -d @0 +%Y", "1970\n"),
     ("xargs", "find @/vault/notes -name '?.md' -print0 | sort -z | xargs -0 head -qn1", "# Tea\n# Coffee\n"),
     ("id", "test $(id -u) -ge 0 && echo id", "id\n"),
+    ("", "cat; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo no terminal", "no terminal\n"),
+    // Output is made harmless.
+    ("", r"printf '\033[31mred\033[0m\033]0;title\007\n'", "red\n"),
+    ("", r"printf '\033]52;c;ZXZpbA==\007x\033[2J'", "x"),
+    ("", r"printf 'a\0b\377c'", "ab\u{fffd}c"),
+    ("", r"printf '10%%\r20%%\r\n'", "10%\n20%\n"),
+    ("", r"printf 'pay \342\200\256tneg'", "pay tneg"),
+    ("", "exec >&- 2>&-; echo nobody hears this; true", ""),
+    ("", "exec 1>&2; echo err", "err\n"),
     ("", "type vault-agent > /dev/null && vault-agent --version | cut -d' ' -f1", "vault-agent\n"),
 ];
 
@@ -106,8 +115,7 @@ async fn what_is_hidden_is_read_by_nobody_and_the_rest_is() {
             ("vault/work/.env", CANARY),
             ("vault/notes/.git/config", CANARY),
         ] {
-            std::fs::create_dir_all(rig.at(file).parent().unwrap()).unwrap();
-            std::fs::write(rig.at(file), text).unwrap();
+            rig.write(file, text);
         }
         std::os::unix::fs::symlink(rig.at("vault/work/.env"), rig.at("vault/work/link.md")).unwrap();
         for hidden in ["work/.obsidian", "work/.env", "notes/.git", "work/.gone"] {
@@ -119,18 +127,15 @@ async fn what_is_hidden_is_read_by_nobody_and_the_rest_is() {
             format!("cat {vault}/work/.obsidian/plugins/p/data.json"),
             format!("cd {vault}/work/.obsidian/plugins && cat p/data.json"),
             format!("grep -Rn . {vault}"),
-            format!(
-                "ln {vault}/work/.env x; cp -a {vault}/work . ; chmod -R u+rwX {vault}; cat x work/.env work/.obsidian/*/*/*"
-            ),
-            format!(
-                "mv {vault}/work/.env {vault}/work/env; rm {vault}/work/.env; umount {vault}/work/.env; cat {vault}/work/.env {vault}/work/env"
-            ),
+            format!("ln {vault}/work/.env x; cp -a {vault}/work . ; chmod -R u+rwX {vault}"),
+            "cat x work/.env work/.obsidian/*/*/*".to_owned(),
+            format!("cd {vault}/work; mv .env env; rm .env; umount .env; cat .env env"),
         ] {
             let ran = rig.run(&script).await;
             assert!(!ran.text.contains(CANARY), "{name}: {script}: {}", ran.text);
         }
-        let ran =
-            rig.run(&format!("ls {vault}/work; grep -Rhs . {vault}; cat {vault}/work/deep/more.md")).await;
+        let script = format!("ls {vault}/work; grep -Rhs . {vault}; cat {vault}/work/deep/more.md");
+        let ran = rig.run(&script).await;
         for there in ["plan.md", "the plan", "Anna likes green tea.", "more"] {
             assert!(ran.text.contains(there), "{name}: {there}: {}", ran.text);
         }
