@@ -12,10 +12,8 @@ fn table() -> Vec<String> {
     let page = include_str!("../../ARCHITECTURE.md");
     let rows = page.lines().filter(|line| line.starts_with("| `src/"));
     let cells = rows.filter_map(|row| row.split('|').nth(1));
-    cells
-        .flat_map(|cell| cell.split('`').filter_map(|part| part.strip_prefix("src/")).collect::<Vec<_>>())
-        .map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned())
-        .collect()
+    let names = cells.flat_map(|cell| cell.split('`').filter_map(|part| part.strip_prefix("src/")));
+    names.map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned()).collect()
 }
 
 #[test]

@@ -45,15 +45,14 @@ impl Modules {
         list(&root.join("src"), &[], &mut files);
         files.remove(&vec!["main".to_owned()]);
         let known: BTreeSet<Module> = files.keys().cloned().collect();
-        let sources: BTreeMap<&Module, Source> = files
-            .iter()
-            .map(|(module, file)| {
-                let text = fs::read_to_string(root.join(file)).expect("a source file");
-                let mut tokens = Vec::new();
-                add_tokens(text.parse().expect("source code"), &mut tokens);
-                (module, Source::read(&tokens, module, &known))
-            })
-            .collect();
+        let source = |module: &Module, file: &String| {
+            let text = fs::read_to_string(root.join(file)).expect("a source file");
+            let mut tokens = Vec::new();
+            add_tokens(text.parse().expect("source code"), &mut tokens);
+            Source::read(&tokens, module, &known)
+        };
+        let sources: BTreeMap<&Module, Source> =
+            files.iter().map(|(module, file)| (module, source(module, file))).collect();
         let mut uses = BTreeSet::new();
         let is_test = |module: &Module| module.last().is_some_and(|name| name == "tests");
         for (module, source) in sources.iter().filter(|(module, _)| !is_test(module)) {
@@ -70,20 +69,13 @@ impl Modules {
     /// The uses among what stands directly in the folder `of`, each file and folder as one.
     pub fn among_children(&self, of: &[String]) -> BTreeSet<(String, String)> {
         let child = |module: &Module| module.strip_prefix(of)?.first().cloned();
-        self.uses
-            .iter()
-            .filter_map(|(from, to)| Some((child(from)?, child(to)?)))
-            .filter(|(from, to)| from != to)
-            .collect()
+        let pairs = self.uses.iter().filter_map(|(from, to)| Some((child(from)?, child(to)?)));
+        pairs.filter(|(from, to)| from != to).collect()
     }
 
     /// Every folder that has modules in it.
     pub fn folders(&self) -> BTreeSet<Module> {
-        self.files
-            .keys()
-            .filter(|module| !module.is_empty())
-            .map(|module| module[..module.len() - 1].to_vec())
-            .collect()
+        self.files.keys().filter_map(|module| Some(module.split_last()?.1.to_vec())).collect()
     }
 }
 
@@ -151,7 +143,15 @@ impl Source {
                 "use" if tokens.get(at + 1).is_none_or(|next| next != "<") => {
                     let mut leaves = Vec::new();
                     at = tree(tokens, at + 1, &[], &mut leaves);
-                    source.take(&leaves, module, known, is_public, depth == 0);
+                    for (path, name) in leaves {
+                        let Some(target) = absolute(&path, module, known) else { continue };
+                        if depth == 0 && name != "*" {
+                            source.imported.push((name, target.clone()));
+                        }
+                        if !(is_public && target.starts_with(module)) {
+                            source.paths.push(target);
+                        }
+                    }
                 }
                 "crate" | "super" | "self" if tokens.get(at + 1).is_some_and(|next| next == "::") => {
                     let (path, end) = path(tokens, at);
@@ -170,25 +170,6 @@ impl Source {
             at += 1;
         }
         source
-    }
-
-    fn take(
-        &mut self,
-        leaves: &[(Module, String)],
-        module: &Module,
-        known: &BTreeSet<Module>,
-        is_public: bool,
-        is_top: bool,
-    ) {
-        for (path, name) in leaves {
-            let Some(target) = absolute(path, module, known) else { continue };
-            if is_top && name != "*" {
-                self.imported.push((name.clone(), target.clone()));
-            }
-            if !(is_public && target.starts_with(module)) {
-                self.paths.push(target);
-            }
-        }
     }
 }
 

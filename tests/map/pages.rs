@@ -9,25 +9,14 @@ const PAGES: [(&str, &str); 3] = [
     ("AGENTS.md", include_str!("../../AGENTS.md")),
 ];
 /// What a path of this repository begins with.
-const TOPS: [&str; 11] = [
-    "src/",
-    "tests/",
-    "docs/",
-    "benches/",
-    "fuzz/",
-    "grammar/",
-    "examples/",
-    "vault-template/",
-    "tools/",
-    ".ci/",
-    "packaging/",
-];
+const TOPS: &str =
+    "src/ tests/ docs/ benches/ fuzz/ grammar/ examples/ vault-template/ tools/ .ci/ packaging/";
 
 /// The paths that a page names in backquotes: `src/vault/`, `tests/map/main.rs`. A capital word in one stands for many.
 fn named(page: &str) -> impl Iterator<Item = &str> {
     let quoted = page.split('`').skip(1).step_by(2);
     let is_path =
-        |text: &&str| TOPS.iter().any(|top| text.starts_with(top)) && !text.contains(char::is_whitespace);
+        |text: &&str| TOPS.split(' ').any(|top| text.starts_with(top)) && !text.contains(char::is_whitespace);
     let is_one = |text: &&str| {
         !text.split(['/', '.']).any(|part| part.len() > 1 && part.chars().all(char::is_uppercase))
     };
