@@ -5,10 +5,12 @@ use crate::support::prelude::*;
 
 const COPY: &str = "a.sync-conflict-20261121-093000-ABCDEFG.md";
 
-/// A vault whose history knows the note as `base`; then the note and a copy of it changed.
+/// A vault whose history knows the note as `base`, whose last line came later than the others; then the note and a copy
+/// of it changed.
 fn diverged(base: &str, note: &str, copy: &str) -> TestVault {
     let vault = TestVault::new("//- zone: Europe/London\n");
-    knows(&vault, "a.md", base);
+    let last = base.trim_end().rfind('\n').map_or(0, |end| end + 1);
+    [&base[..last], base].iter().for_each(|state| knows(&vault, "a.md", state));
     vault.write("a.md", note);
     vault.write(COPY, copy);
     vault
@@ -122,6 +124,34 @@ fn a_note_that_both_machines_made_has_the_lines_of_both() {
             }
         }
     }
+}
+
+/// The history began when the two machines had gone apart already: its first state is of this machine alone.
+#[test]
+fn a_note_that_both_machines_had_before_the_history_has_the_lines_of_both() {
+    let (ours, theirs) = ("- one\n- mine\n- two\n", "- one\n- theirs\n- two\n");
+    let (more, other) = (format!("{ours}- new here\n"), format!("{theirs}- new there\n"));
+    for [note, copy] in [
+        [&more, theirs],
+        [&more, &other],
+        [ours, &other],
+        // The tool kept the other machine's as the note, and what was written here may be in no snapshot.
+        [&other, ours],
+        [&other, &more],
+        [theirs, &more],
+    ] {
+        let vault = TestVault::new("");
+        knows(&vault, "a.md", ours);
+        vault.write("a.md", note);
+        let merged = merged(&vault, "a.md", copy);
+        let lines: std::collections::BTreeSet<_> = note.lines().chain(copy.lines()).collect();
+        once(&merged, lines);
+    }
+    // A line that was added here and stands on both sides says that both come from it.
+    let vault = TestVault::new("");
+    [ours, &more].iter().for_each(|state| knows(&vault, "a.md", state));
+    vault.write("a.md", format!("{more}- last\n"));
+    assert_eq!(merged(&vault, "a.md", "- one\n- two\n- new here\n"), "- one\n- two\n- new here\n- last\n");
 }
 
 /// A phone was away while the server told and moved lines, and most lines of the short note were reworded there.
