@@ -153,3 +153,16 @@ pub async fn blocking<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(work);
     done.await.map_err(|error| anyhow::anyhow!("internal error: {error}"))?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_told_that_events_were_lost() {
+        let overflow = WatchEvent::Rescan("the system's queue of changes overflowed".to_owned());
+        assert!(matches!(DaemonEvent::of(&overflow), Some(DaemonEvent::Rescan)));
+        assert!(matches!(DaemonEvent::of(&WatchEvent::VaultBack), Some(DaemonEvent::VaultBack)));
+        assert!(matches!(DaemonEvent::of(&WatchEvent::Error(String::new())), Some(DaemonEvent::Unwatched)));
+    }
+}

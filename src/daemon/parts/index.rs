@@ -96,7 +96,51 @@ fn describe(following: Following) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+    use crate::clock::SystemClock;
+    use crate::config::Dirs;
+    use crate::vault::Vault;
+
+    fn until(is_so: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it never came");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn lost_events_lead_to_a_look_at_every_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("vault");
+        std::fs::create_dir(&root).unwrap();
+        let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
+        dirs.create().unwrap();
+        let workspace = Workspace::open_in(Vault::open(&root).unwrap(), dirs, Arc::new(SystemClock)).unwrap();
+        let index = Arc::new(workspace.index().unwrap());
+        let follower = start(&index, None).unwrap();
+        until(|| follower.following().following);
+        let database = temp.path().join("cache/index.sqlite");
+        let count = || -> rusqlite::Result<usize> {
+            let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+            let conn = rusqlite::Connection::open_with_flags(&database, flags)?;
+            conn.query_row("SELECT count(*) FROM files", [], |row| row.get(0))
+        };
+        let lost = [
+            WatchEvent::Rescan("the system's queue of changes overflowed".to_owned()),
+            WatchEvent::VaultBack,
+            WatchEvent::Error("no more watches".to_owned()),
+        ];
+        for (round, event) in lost.into_iter().enumerate() {
+            // No event names it.
+            std::fs::write(root.join(format!("{round}.md")), "words\n").unwrap();
+            tell(&follower, event);
+            // A question would look at the files itself, so the database is asked.
+            until(|| count().is_ok_and(|files| files == round + 1));
+        }
+    }
 
     #[test]
     fn it_is_said_how_far_the_index_is_behind() {

@@ -333,3 +333,29 @@ impl Watch {
         (!path.is_hidden() && !conflict::is_temporary(path.file_name())).then_some(path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use notify::event::Flag;
+
+    use super::*;
+
+    /// As inotify reports it; what was lost is named by no event.
+    #[test]
+    fn an_overflow_of_the_systems_queue_is_a_rescan() {
+        let dir = tempfile::tempdir().unwrap();
+        let (sender, events) = channel();
+        let on = move |event| drop(sender.send(event));
+        let watcher = Watcher::start(&Vault::open(dir.path()).unwrap(), on).unwrap();
+        let overflow = Event::new(EventKind::Other).set_flag(Flag::Rescan);
+        watcher.stop.send(WatchMessage::Event(Ok(overflow))).unwrap();
+        let limit = Instant::now() + Duration::from_secs(60);
+        loop {
+            match events.recv_timeout(limit.saturating_duration_since(Instant::now())).unwrap() {
+                WatchEvent::Rescan(why) => return assert!(why.contains("overflowed"), "{why}"),
+                WatchEvent::Polled { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
