@@ -10,9 +10,10 @@
 //! - [`assistant`]: the assistant that the Discord part answers with.
 //!
 //! A fault of a note, a message or a part is reported (log, `status`), and the loop goes on. A fault ends the process
-//! only at the start: if the lock is held or can't be used, or if the vault can't be watched. A stop (SIGTERM, Ctrl-C,
-//! a SIGHUP that isn't ignored, a reader of the console that goes away) ends everything within a second. Nothing is
-//! cleaned up: the state on disk is enough for the next start.
+//! only at the start, if the lock is held or can't be used or the vault can't be watched, and if the watcher's thread
+//! ends: the service then starts it again. A stop (SIGTERM, Ctrl-C, a SIGHUP that isn't ignored, a reader of the console
+//! that goes away) ends everything within a second. Nothing is cleaned up: the state on disk is enough for the next
+//! start.
 //!
 //! Never here: rules about due items, texts of notifications, texts of answers. Other modules decide those.
 
@@ -48,13 +49,13 @@ pub static KEEP_FREE_MEMORY: OnceLock<fn(bool)> = OnceLock::new();
 /// The longest time that a stop waits for running work.
 const PATIENCE: Duration = Duration::from_millis(900);
 
-/// Why the daemon can't start.
+/// Why the daemon can't start, or ends by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
     /// Another daemon serves the vault, or the lock can't be used.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The vault can't be watched.
+    /// The vault can't be watched, or not any more.
     #[error("can't watch the vault: {0}")]
     Watch(String),
 }
@@ -62,7 +63,7 @@ pub enum DaemonError {
 /// Serves the vault until `stop`.
 ///
 /// # Errors
-/// The lock is held, or the vault can't be watched.
+/// The lock is held, or the vault can't be watched, or not any more.
 pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -> Result<(), DaemonError> {
     let _lock = DaemonLock::acquire(&workspace.dirs.state, workspace.vault.root())?;
     let board = StatusBoard::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
@@ -82,7 +83,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
             let _ = sender.send(event);
         }
     };
-    let watcher = Watcher::start_with(&workspace.vault, WatchTimes::default(), cookies.as_deref(), on_event)
+    let _watcher = Watcher::start_with(&workspace.vault, WatchTimes::default(), cookies.as_deref(), on_event)
         .map_err(|error| DaemonError::Watch(error.to_string()))?;
     board.update(|status| "watching".clone_into(&mut status.watcher));
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
@@ -99,13 +100,14 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let parts = parts::start(context, &board, &events, for_index, ui.json);
     notify_systemd(true);
     scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
+    // Without a stop it ends only when no more events can come.
+    let ended = (!stop.is_cancelled()).then(|| DaemonError::Watch("the watcher ended by itself".into()));
+    stop.cancel();
     notify_systemd(false);
-    let ended = futures_util::future::join_all(parts);
-    if tokio::time::timeout(PATIENCE, ended).await.is_err() {
+    if tokio::time::timeout(PATIENCE, futures_util::future::join_all(parts)).await.is_err() {
         tracing::warn!("a part did not stop in time and is left behind");
     }
-    drop(watcher);
-    Ok(())
+    ended.map_or(Ok(()), Err)
 }
 
 /// A token that SIGTERM, SIGHUP and Ctrl-C cancel. A SIGHUP that was ignored at the start, as under `nohup`, stays

@@ -74,6 +74,16 @@ fn an_undo_that_was_killed_is_finished_by_the_daemon() {
     daemon.kill();
 }
 
+/// The service starts it again.
+#[test]
+fn a_daemon_whose_watcher_ended_ends_with_an_error() {
+    let mut vault = TestVault::new("");
+    vault.env("FAILPOINTS", "vault::watch::begun=panic");
+    let mut daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("can't watch the vault: the watcher ended by itself");
+    assert_eq!(daemon.child.wait().unwrap().code(), Some(1));
+}
+
 /// As `nohup` starts it: the terminal's end is no reason to stop.
 #[cfg(target_os = "linux")]
 #[test]

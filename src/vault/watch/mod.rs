@@ -192,6 +192,7 @@ struct Watch {
 
 impl Watch {
     fn run(mut self, receiver: &Receiver<WatchMessage>) {
+        fail::fail_point!("vault::watch::begun");
         let mut looked = Instant::now();
         self.remember_all();
         loop {
