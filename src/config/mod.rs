@@ -32,7 +32,7 @@ pub(crate) use self::dirs::create_private;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_executable, is_vault, resolved};
 pub use self::error::ConfigError;
 pub(crate) use self::note_paths::path_problem;
-pub use self::path_patterns::{PathPatterns, with_literal_brackets};
+pub use self::path_patterns::{PathPatterns, matched_by_character, with_literal_brackets};
 pub(crate) use self::secret::expand;
 pub use self::secret::{
     ANTHROPIC_KEY_VARIABLE, CLAUDE_CODE_TOKEN_VARIABLE, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE,

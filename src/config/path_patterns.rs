@@ -2,8 +2,8 @@
 //!
 //! A pattern names files or folders; a folder stands for all that is in it. A `/` at the beginning or end is ignored. A
 //! pattern with a `/` inside begins at the vault's root; any other pattern is found at any depth. The signs:
-//! - `*`: any characters of a name; `?`: one ASCII character of a name; `**`: any folders;
-//! - `{a,b}`: one of several texts; `[ab]`: one ASCII character of a set;
+//! - `*`: any characters of a name; `?`: one character of a name; `**`: any folders;
+//! - `{a,b}`: one of several texts; `[ab]`: one character of a set;
 //! - a backslash: the next sign stands for itself.
 //!
 //! A pattern with brackets or braces also matches names that contain these characters literally. Case and accents are
@@ -12,6 +12,8 @@
 use std::fmt;
 
 use globset::{Glob, GlobBuilder, GlobSet};
+use percent_encoding::percent_decode_str;
+use regex_lite::{Regex, RegexBuilder};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -19,7 +21,10 @@ use unicode_normalization::char::is_combining_mark;
 #[derive(Clone, Default)]
 pub struct PathPatterns {
     globs: Vec<Glob>,
+    /// Those without `?` and `[`.
     set: GlobSet,
+    /// The others.
+    by_character: Vec<Regex>,
 }
 
 /// As a list of globs: an index is made anew where this text is another one.
@@ -52,16 +57,28 @@ impl PathPatterns {
                 globs.push(glob(&with_literal_brackets(&plain), false).map_err(wrong)?);
             }
         }
-        let set = GlobSet::new(&globs).map_err(|error| (texts.join(", "), error.kind().to_string()))?;
-        Ok(Self { globs, set })
+        let (by_character, by_byte): (Vec<_>, Vec<_>) =
+            globs.iter().partition(|glob| glob.glob().contains(['?', '[']));
+        let set = GlobSet::new(by_byte).map_err(|error| (texts.join(", "), error.kind().to_string()))?;
+        let by_character = by_character.into_iter().map(matched_by_character).collect();
+        Ok(Self { globs, set, by_character })
     }
 
     /// Whether one fits the file at `path`, or a folder that it is in.
     pub fn matches(&self, path: &str) -> bool {
-        let path = if self.set.is_empty() { return false } else { fold(path) };
-        let mut ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        ends.any(|end| self.set.is_match(&path[..end]))
+        let path = if self.globs.is_empty() { return false } else { fold(path) };
+        let mut ends = path.match_indices('/').map(|(end, _)| &path[..end]).chain([&*path]);
+        ends.any(|path| self.set.is_match(path) || self.by_character.iter().any(|one| one.is_match(path)))
     }
+}
+
+/// A glob as an expression over characters. globset's own is over bytes: there `?` and a set are one byte.
+pub fn matched_by_character(glob: &Glob) -> Regex {
+    // Bytes beyond ASCII stand there as `\xE6`.
+    let bytes = glob.regex().trim_start_matches("(?-u)").replace('%', "%25");
+    let bytes = bytes.replace(r"\\", "%5C%5C").replace(r"\x", "%");
+    let text = percent_decode_str(&bytes).decode_utf8_lossy();
+    RegexBuilder::new(&text).dot_matches_new_line(true).build().expect("an expression of globset's")
 }
 
 fn glob(text: &str, has_escapes: bool) -> Result<Glob, globset::Error> {
@@ -75,7 +92,7 @@ pub fn with_literal_brackets(text: &str) -> String {
 }
 
 fn fold(text: &str) -> String {
-    text.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect()
+    text.nfd().filter(|c| !is_combining_mark(*c)).nfc().flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -94,6 +111,10 @@ mod tests {
             ("*.secret.md", &[secret, "y.secret.md"], &[page]),
             ("/É.md", &["e\u{301}.MD", "a/é.md"], &["f.md"]),
             ("[draft] *.md", &["a/[Draft] x.md", "d y.md"], &["draft y.md"]),
+            ("tag ?.md", &["tag 日.md", "Tag é.md", "tag 한.md", "tag 💡.md"], &["tag 日本.md", "tag .md"]),
+            ("?日/*", &["本日/x.md"], &["日/x.md", "本日本/x.md"]),
+            ("[日é]?[а-я%].md", &["日本ж.md", "E\u{301}xя.md", "é日%.md"], &["本日ж.md", "日本z.md"]),
+            ("[!日]\\\\x41?.md", &["本\\x41日.md"], &["日\\x41日.md", "本A日.md"]),
             ("a/**/{x}?.md", &["a/b/c/{x}y.md", "a/xy.md"], &["a/b/y.md"]),
             ("**", &["a", "b/c.md"], &[]),
             // A full-width slash is a part of a name.

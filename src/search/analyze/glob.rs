@@ -3,16 +3,17 @@
 //! In a pattern `*` stands for any text within a name, `**` for any folders, `?` for one character. A pattern without
 //! these signs matches a path that contains it.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
+use regex_lite::Regex;
 
-use crate::config::with_literal_brackets;
+use crate::config::{matched_by_character, with_literal_brackets};
 use crate::search::analyze::fold;
 
 /// A pattern for paths.
 pub struct Pattern {
     text: String,
     /// None for a plain one.
-    glob: Option<GlobMatcher>,
+    glob: Option<Regex>,
 }
 
 impl Pattern {
@@ -31,12 +32,12 @@ impl Pattern {
 }
 
 /// Brackets and braces are what notes' names have, and stand for themselves.
-fn glob(text: &str) -> Option<GlobMatcher> {
+fn glob(text: &str) -> Option<Regex> {
     // A pattern without a folder means names anywhere.
     let at_any_depth = if text.contains('/') || text.starts_with("**") { "" } else { "**/" };
     let escaped = format!("{at_any_depth}{}", with_literal_brackets(text));
     let glob = GlobBuilder::new(&escaped).literal_separator(true).backslash_escape(false).build().ok()?;
-    Some(glob.compile_matcher())
+    Some(matched_by_character(&glob))
 }
 
 #[cfg(test)]
@@ -48,7 +49,7 @@ mod tests {
         let fits = |pattern: &str, path: &str| Pattern::new(pattern).matches(path);
         assert!(fits("*.md", "a/b/c.md") && fits("a/*.md", "a/c.md") && !fits("a/*.md", "a/b/c.md"));
         assert!(fits("a/**/c.md", "a/b/x/c.md") && fits("**/c.md", "c.md") && fits("a/**", "a/b/c"));
-        assert!(fits("?.md", "é.md") && !fits("?.md", "ab.md"));
+        assert!(fits("?.md", "é.md") && fits("?.md", "日.md") && !fits("?.md", "ab.md"));
         assert!(fits("Notes", "my notes/x.md") && !fits("notes", "x.md"));
         assert!(fits("a*b*c", "aXbYbZc") && !fits("a*b", "a/b"));
         assert!(
