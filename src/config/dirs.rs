@@ -99,6 +99,17 @@ impl Dirs {
         })
     }
 
+    /// The first of the two directories whose disk is full, in a sentence. A disk without a size, as of some network file
+    /// systems, is not known to be full.
+    pub fn full_disk(&self) -> Option<String> {
+        let is_full = |dir: &&PathBuf| {
+            fail::fail_point!("config::full-disk", |_| true);
+            rustix::fs::statvfs(dir.as_path()).is_ok_and(|disk| disk.f_blocks > 0 && disk.f_bavail == 0)
+        };
+        let dir = [&self.state, &self.cache].into_iter().find(is_full)?.display();
+        Some(format!("the disk of `{dir}` is full, so nothing new can be kept there: free some space"))
+    }
+
     /// Binds the state directory to the vault at `root`: two vaults that shared one would answer for each other.
     ///
     /// # Errors

@@ -151,7 +151,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
     late.sort_by_key(|one| one.kind == EntryKind::Task);
     let settings = workspace.pass_settings();
     problems.extend(super::notes::moved(workspace).into_iter().map(|found| found.reason));
-    problems.extend(super::notes::with_copies(workspace));
+    problems.extend(super::notes::with_copies(workspace).into_iter().chain(workspace.dirs.full_disk()));
     let running = DaemonLock::holder(&workspace.dirs.state).is_some();
     let daemon = DaemonStatus::read(&workspace.dirs.state);
     problems.extend(if running {

@@ -90,6 +90,18 @@ fn a_search_that_finds_nothing_names_what_was_not_searched() {
     assert_eq!(vault.json(&["search", "zebra"])["freshness"]["not_searched"], 2);
 }
 
+/// The daemon's own report is kept there, so it is of a time before.
+#[test]
+fn a_full_disk_is_a_problem() {
+    let mut vault = TestVault::new(FIXTURE);
+    vault.run(&["status"]).ok().lacks("is full");
+    vault.env("FAILPOINTS", "config::full-disk=return");
+    vault
+        .run(&["status"])
+        .exits(1)
+        .says("problem   the disk of `[STATE]` is full, so nothing new can be kept");
+}
+
 #[test]
 fn a_slow_tick_is_said_without_a_daemon() {
     let vault = TestVault::new(FIXTURE);
