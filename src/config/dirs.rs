@@ -181,9 +181,10 @@ fn no_pipes(dir: &Path) -> Result<(), ConfigError> {
     }
 }
 
-/// Takes the rights of others from a folder that an earlier version made.
+/// Takes the rights of the group and of others from a folder that an earlier version made with the umask's: the files
+/// in it have these rights, too.
 fn close_to_others(dir: &Path) {
-    if std::fs::metadata(dir).is_ok_and(|dir| dir.permissions().mode() & 0o007 != 0) {
+    if std::fs::metadata(dir).is_ok_and(|dir| dir.permissions().mode() & 0o077 != 0) {
         let _ = std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700));
     }
 }
@@ -320,7 +321,7 @@ mod tests {
     fn a_state_directory_that_all_could_read_is_its_owners_again() {
         let temp = tempfile::tempdir().unwrap();
         let mode = || std::fs::metadata(temp.path()).unwrap().permissions().mode() & 0o777;
-        for (before, after) in [(0o755, 0o700), (0o750, 0o750)] {
+        for (before, after) in [(0o755, 0o700), (0o750, 0o700), (0o500, 0o500)] {
             std::fs::set_permissions(temp.path(), std::fs::Permissions::from_mode(before)).unwrap();
             close_to_others(temp.path());
             assert_eq!(mode(), after);
