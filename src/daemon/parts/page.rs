@@ -143,7 +143,7 @@ impl PageState {
             }
             Ok(asked) => match self.open(workspace).await {
                 Ok(page) => page
-                    .invite(asked == ControlRequest::Pair)
+                    .invite(asked)
                     .map_or_else(|error| ControlReply::Refused(error.to_string()), ControlReply::Open),
                 Err(error) => ControlReply::Refused(error),
             },
