@@ -132,7 +132,7 @@ impl Reply {
     ///
     /// # Errors
     /// It has none of these: that is no answer.
-    pub fn usable(&self) -> Result<(), BrainError> {
+    pub fn usable(&self) -> Result<()> {
         let blank = invisible::strip(&self.text).trim().is_empty();
         if !blank || !self.tool_calls.is_empty() || self.stop == StopReason::Refusal {
             return Ok(());
@@ -169,6 +169,9 @@ words! {
         Crash = "crash",
     }
 }
+
+/// What a call gives.
+pub type Result<T, E = BrainError> = std::result::Result<T, E>;
 
 /// Why a brain gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

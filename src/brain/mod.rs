@@ -20,7 +20,7 @@ pub mod scrub;
 pub mod wire;
 
 pub use self::call_result::{
-    BrainError, CallProgress, FailureClass, Price, Reply, StopReason, Usage, portable_tool_name,
+    BrainError, CallProgress, FailureClass, Price, Reply, Result, StopReason, Usage, portable_tool_name,
 };
 pub use self::programs::{Harness, HarnessHost, HarnessTask, acp, claude_code, codex, harness, process};
 pub use self::request::{Message, MessagePart, RawTurn, Request, ToolCall, ToolResult, ToolSpec};

@@ -17,7 +17,7 @@ use crate::embed::{EmbedPurpose, ModelError, Provider};
 use crate::search::analyze::{Shape, embedded, names_of};
 use crate::search::recall::Recall;
 use crate::search::store::{Counts, Hash, NEVER, Pointer, hash, vectors};
-use crate::search::{Block, IndexError, Role};
+use crate::search::{Block, Result, Role};
 
 /// The number of batches that are chosen at a time: the choice reads all pending blocks.
 const AHEAD: usize = 32;
@@ -42,7 +42,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's, or settings that name no usable model. What the model does wrong is in the result.
-    pub async fn embed_pending(&self) -> Result<EmbeddingReport, IndexError> {
+    pub async fn embed_pending(&self) -> Result<EmbeddingReport> {
         let mut done = EmbeddingReport::default();
         let store = self.index.store()?;
         let provider: Arc<dyn Provider> = match self.provider()? {
@@ -126,7 +126,7 @@ impl Recall {
 
     /// Lists what should have a vector by model `name`, and forgets what is gone, unless the index is as it was `noted`
     /// last. Returns its generation.
-    fn note_all(&self, name: &str, noted: Option<u64>) -> Result<u64, IndexError> {
+    fn note_all(&self, name: &str, noted: Option<u64>) -> Result<u64> {
         let (state, generation) =
             self.index.snapshot(|snapshot| Ok((self.state(snapshot)?, snapshot.freshness.generation)))?;
         let store = self.index.store()?;
@@ -164,7 +164,7 @@ impl Recall {
     }
 
     /// The texts, as the model reads them, of rows by their hash.
-    fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>, IndexError> {
+    fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>> {
         let found = self.index.snapshot(|snapshot| {
             let mut out = Vec::new();
             for of_note in wanted.chunk_by(|(_, a, _), (_, b, _)| a == b) {

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::embed::ModelError;
 use crate::vault::VaultError;
 
+/// What an operation on the index gives.
+pub type Result<T, E = IndexError> = std::result::Result<T, E>;
+
 /// The error of an operation on the index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {

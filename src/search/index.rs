@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::embed::{ModelError, StaticModel};
-use crate::search::error::IndexError;
+use crate::search::error::{IndexError, Result};
 use crate::search::read::note::Options;
 use crate::search::store::{RowInputs, cache};
 use crate::vault::Vault;
@@ -44,12 +44,7 @@ impl Index {
     /// # Errors
     /// tantivy or SQLite fail in a way that making the cache anew doesn't mend. The time zone is one that the settings
     /// have checked.
-    pub fn of(
-        vault: Vault,
-        settings: &Settings,
-        cache: &Path,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, IndexError> {
+    pub fn of(vault: Vault, settings: &Settings, cache: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
         let (table, table_error) = StaticModel::of(settings, vault.root());
         let options = Options::from_settings(settings, zone.clone());
@@ -85,7 +80,7 @@ impl Index {
     }
 
     /// The cache on disk; opened again if it was deleted, or if it can be written by now.
-    pub fn store(&self) -> Result<Arc<cache::Store>, IndexError> {
+    pub fn store(&self) -> Result<Arc<cache::Store>> {
         let store = Arc::clone(&self.store.read().unwrap_or_else(PoisonError::into_inner));
         if !store.is_current() {
             return self.reopen();
@@ -98,7 +93,7 @@ impl Index {
         Ok(opened.map_or(store, |opened| self.replace_store(opened)))
     }
 
-    pub(in crate::search) fn reopen(&self) -> Result<Arc<cache::Store>, IndexError> {
+    pub(in crate::search) fn reopen(&self) -> Result<Arc<cache::Store>> {
         Ok(self.replace_store(cache::Store::open(&self.root, &self.fingerprint)?))
     }
 
@@ -110,10 +105,7 @@ impl Index {
 
     /// Runs `work` on the cache. If the cache is damaged, or `work` panics, the cache is rebuilt once and `work` runs
     /// again.
-    pub(in crate::search) fn healing<T>(
-        &self,
-        work: impl Fn(&cache::Store) -> Result<T, IndexError>,
-    ) -> Result<T, IndexError> {
+    pub(in crate::search) fn healing<T>(&self, work: impl Fn(&cache::Store) -> Result<T>) -> Result<T> {
         let work = |store: &cache::Store| {
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(store)));
             let done = done
@@ -142,7 +134,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The cache can't be used, in a way that making it anew doesn't mend.
-    pub fn index(&self) -> Result<Index, IndexError> {
+    pub fn index(&self) -> Result<Index> {
         Index::of(self.vault.clone(), &self.settings, &self.dirs.cache, Arc::clone(&self.clock))
     }
 }

@@ -42,7 +42,7 @@ mod recall;
 
 pub use answer::{Answer, CheckedBy, Freshness, Hit, Query, Reranked};
 pub use embedding_pass::EmbeddingReport;
-pub use error::IndexError;
+pub use error::{IndexError, Result};
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::Severity;
 pub use follow::snapshot::{Snapshot, Stored};

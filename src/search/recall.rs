@@ -16,7 +16,7 @@ use crate::embed::{self, EmbedPurpose, ModelError, Provider, StaticModel};
 use crate::search::analyze::{names_of, without_names};
 use crate::search::rank::turn_signals::Candidates;
 use crate::search::store::{Corpus, FileRow, Matrix, Probe, vectors};
-use crate::search::{Freshness, Index, IndexError, Snapshot};
+use crate::search::{Freshness, Index, Result, Snapshot};
 use crate::workspace::Workspace;
 
 /// A question doesn't wait longer than this for a model's endpoint.
@@ -76,7 +76,7 @@ impl Recall {
     ///
     /// # Errors
     /// As [`Index::of`].
-    pub fn of(workspace: &Workspace) -> Result<Self, IndexError> {
+    pub fn of(workspace: &Workspace) -> Result<Self> {
         Ok(Self::new(Arc::new(workspace.index()?), &workspace.settings))
     }
 
@@ -124,13 +124,13 @@ impl Recall {
     pub(in crate::search) fn answer<T>(
         &self,
         is_meant: &dyn Fn(&str) -> bool,
-        work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
-    ) -> Result<(T, Freshness), IndexError> {
+        work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<FileRow>>)>,
+    ) -> Result<(T, Freshness)> {
         self.index.answer(is_meant, |snapshot| work(snapshot, &*self.state(snapshot)?))
     }
 
     /// The snapshot's state as ranking sees it: the last one, where nothing has changed since.
-    pub(in crate::search) fn state(&self, snapshot: &Snapshot<'_>) -> Result<Arc<CorpusState>, IndexError> {
+    pub(in crate::search) fn state(&self, snapshot: &Snapshot<'_>) -> Result<Arc<CorpusState>> {
         let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = kept.as_ref().filter(|state| Arc::ptr_eq(&state.corpus, &snapshot.corpus)) {
             return Ok(Arc::clone(state));
@@ -146,11 +146,7 @@ impl Recall {
     }
 
     /// The vectors of the settings' model for the blocks of a corpus; none where there are none.
-    fn model(
-        &self,
-        corpus: &Corpus,
-        conn: &rusqlite::Connection,
-    ) -> Result<Option<(String, Matrix)>, IndexError> {
+    fn model(&self, corpus: &Corpus, conn: &rusqlite::Connection) -> Result<Option<(String, Matrix)>> {
         let Ok(Some(provider)) = self.provider() else { return Ok(None) };
         let name = provider.name().to_owned();
         let (dimension, found) = vectors::load(conn, &name)?;

@@ -25,7 +25,8 @@ use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::{Child, Program};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, ToolResult, portable_tool_name,
+    BrainError, FailureClass, MessagePart, Reply, Result, StopReason, ToolCall, ToolResult,
+    portable_tool_name,
 };
 use crate::config::{McpServer, mcp_hosts};
 
@@ -47,7 +48,7 @@ pub struct Acp {
 
 #[async_trait]
 impl Harness for Acp {
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply> {
         let mut secrets = variables(task.servers);
         secrets.extend(self.setup.key_env.clone().zip(self.setup.key.clone()));
         let program = Program {
@@ -96,7 +97,7 @@ struct AcpTurn<'a> {
 }
 
 impl AcpTurn<'_> {
-    async fn turn(&mut self, task: &HarnessTask<'_>) -> Result<Reply, BrainError> {
+    async fn turn(&mut self, task: &HarnessTask<'_>) -> Result<Reply> {
         let able = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
         let client = json!({"name": "vault-agent", "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"protocolVersion": VERSION, "clientCapabilities": able, "clientInfo": client});
@@ -128,7 +129,7 @@ impl AcpTurn<'_> {
 
     /// Resumes the session, or begins one. Returns how many messages at the request's end a resumed session lacks; none
     /// for a new session.
-    async fn begin(&mut self, task: &HarnessTask<'_>, agent: &Value) -> Result<Option<usize>, BrainError> {
+    async fn begin(&mut self, task: &HarnessTask<'_>, agent: &Value) -> Result<Option<usize>> {
         let setup = &self.acp.setup;
         let mut servers: Vec<Value> = setup.server_for(task.turn).iter().map(server).collect();
         let http = agent["agentCapabilities"]["mcpCapabilities"]["http"] == true;
@@ -172,7 +173,7 @@ impl AcpTurn<'_> {
     }
 
     /// Has the agent ask before it does something, if it has a mode for that.
-    async fn ask_first(&mut self, modes: &Value) -> Result<(), BrainError> {
+    async fn ask_first(&mut self, modes: &Value) -> Result<()> {
         let has = |wanted: &&&str| {
             modes["availableModes"].as_array().into_iter().flatten().any(|mode| mode["id"] == **wanted)
         };
@@ -186,7 +187,7 @@ impl AcpTurn<'_> {
     }
 
     /// Sends a request, and handles all messages until its answer.
-    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>, BrainError> {
+    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>> {
         let number = self.peer.ask(method, params);
         loop {
             match self.peer.next().await? {

@@ -17,7 +17,7 @@ use super::harness_text;
 use super::process::{Child, Program};
 use crate::brain::classify;
 use crate::brain::wire::{messages, tokens};
-use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
+use crate::brain::{BrainError, FailureClass, Reply, Result, StopReason, ToolCall, ToolResult, Usage};
 use crate::config::mcp_hosts::VariableSyntax;
 use crate::config::{ANTHROPIC_KEY_VARIABLE, CLAUDE_CODE_TOKEN_VARIABLE, McpServer, mcp_hosts};
 
@@ -89,7 +89,7 @@ impl ClaudeCode {
         task: &HarnessTask<'_>,
         session: Option<&str>,
         host: &dyn HarnessHost,
-    ) -> Result<Option<Reply>, BrainError> {
+    ) -> Result<Option<Reply>> {
         let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
         let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
         child.send(&json!({"type": "control_request", "request_id": "begin", "request": system}));
@@ -122,7 +122,7 @@ impl ClaudeCode {
         }
     }
 
-    fn system(&self, message: &Value, host: &dyn HarnessHost) -> Result<(), BrainError> {
+    fn system(&self, message: &Value, host: &dyn HarnessHost) -> Result<()> {
         match message["subtype"].as_str() {
             Some("init") => {
                 let servers = message["mcp_servers"].as_array().into_iter().flatten();
@@ -145,12 +145,7 @@ impl ClaudeCode {
     }
 
     /// The last message: the answer, or why there is none. `None`: the session to resume is lost.
-    fn result(
-        &self,
-        message: &Value,
-        messages: MessagesSoFar<'_>,
-        resumed: bool,
-    ) -> Result<Option<Reply>, BrainError> {
+    fn result(&self, message: &Value, messages: MessagesSoFar<'_>, resumed: bool) -> Result<Option<Reply>> {
         let words = message["result"].as_str().unwrap_or_default();
         let stop = match message["stop_reason"].as_str() {
             Some("refusal") => StopReason::Refusal,
@@ -200,7 +195,7 @@ impl ClaudeCode {
 
 #[async_trait]
 impl Harness for ClaudeCode {
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply> {
         if let Some(reply) = self.run_once(task, task.session, host).await? {
             return Ok(reply);
         }

@@ -21,7 +21,7 @@ use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::Child;
 use crate::brain::scrub::scrub;
 use crate::brain::wire::{data_url, tokens};
-use crate::brain::{BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, Usage};
+use crate::brain::{BrainError, FailureClass, MessagePart, Reply, Result, StopReason, ToolCall, Usage};
 
 /// The program `codex`.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Codex {
 
 #[async_trait]
 impl Harness for Codex {
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply> {
         let program = program::program(&self.setup, task.turn, task.servers)?;
         let child = Child::start(&self.setup.supervision, &program)?;
         let mut turn = CodexTurn {
@@ -73,7 +73,7 @@ struct CodexTurn<'a> {
 }
 
 impl CodexTurn<'_> {
-    async fn turn(&mut self, task: &HarnessTask<'_>) -> Result<Reply, BrainError> {
+    async fn turn(&mut self, task: &HarnessTask<'_>) -> Result<Reply> {
         let client = json!({"name": "vault-agent", "title": null, "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"clientInfo": client, "capabilities": null});
         self.call("initialize", &hello).await?.map_err(|failure| self.refused("initialize", &failure))?;
@@ -96,7 +96,7 @@ impl CodexTurn<'_> {
 
     /// Resumes the thread, or begins one. Returns how many messages at the request's end a resumed thread lacks; none
     /// for a new thread.
-    async fn thread(&mut self, task: &HarnessTask<'_>) -> Result<Option<usize>, BrainError> {
+    async fn thread(&mut self, task: &HarnessTask<'_>) -> Result<Option<usize>> {
         let mut params = json!({
             "cwd": self.setup.dir,
             "model": self.setup.model,
@@ -134,7 +134,7 @@ impl CodexTurn<'_> {
     }
 
     /// Sends a request, and handles all messages until its answer.
-    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>, BrainError> {
+    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>> {
         let number = self.peer.ask(method, params);
         loop {
             match self.peer.next().await? {
@@ -144,7 +144,7 @@ impl CodexTurn<'_> {
         }
     }
 
-    async fn handle_message(&mut self, message: PeerMessage) -> Result<(), BrainError> {
+    async fn handle_message(&mut self, message: PeerMessage) -> Result<()> {
         match message {
             PeerMessage::Notification { method, params } => self.handle_update(&method, &params).await,
             PeerMessage::Request { id, method, params } => {
@@ -155,7 +155,7 @@ impl CodexTurn<'_> {
         }
     }
 
-    async fn handle_update(&mut self, method: &str, params: &Value) -> Result<(), BrainError> {
+    async fn handle_update(&mut self, method: &str, params: &Value) -> Result<()> {
         if params["threadId"].as_str().is_some_and(|thread| thread != self.thread) {
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl CodexTurn<'_> {
         self.peer.answer(id, &if may { wanted.yes } else { wanted.no });
     }
 
-    fn reply(&self, turn: &Value) -> Result<Reply, BrainError> {
+    fn reply(&self, turn: &Value) -> Result<Reply> {
         let mut text = None;
         let mut stop = StopReason::End;
         match turn["status"].as_str() {

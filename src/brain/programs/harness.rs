@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::process::Supervision;
-use crate::brain::{BrainError, FailureClass, Reply, Request, ToolCall, ToolResult, Usage};
+use crate::brain::{BrainError, FailureClass, Reply, Request, Result, ToolCall, ToolResult, Usage};
 use crate::config::{McpServer, mcp_hosts};
 use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
 
@@ -135,7 +135,7 @@ pub trait Harness: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer, classed, with a message that holds no key.
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError>;
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply>;
 
     /// As [`Self::turn`], until `cancel`.
     ///
@@ -146,7 +146,7 @@ pub trait Harness: Send + Sync {
         task: &HarnessTask<'_>,
         host: &dyn HarnessHost,
         cancel: CancellationToken,
-    ) -> Result<Reply, BrainError> {
+    ) -> Result<Reply> {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(BrainError::cancelled()),

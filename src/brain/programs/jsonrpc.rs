@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::process::Child;
-use crate::brain::BrainError;
+use crate::brain::Result;
 
 /// JSON-RPC's code for an unknown method.
 pub const NO_SUCH_METHOD: i64 = -32601;
@@ -126,7 +126,7 @@ impl Peer {
     ///
     /// # Errors
     /// The child ended, was silent for too long, or took too long.
-    pub async fn next(&mut self) -> Result<PeerMessage, BrainError> {
+    pub async fn next(&mut self) -> Result<PeerMessage> {
         loop {
             match self.child.next().await? {
                 Some(line) => match read(line) {

@@ -31,7 +31,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::brain::scrub::scrub;
 use crate::brain::wire::BrainTimeouts;
-use crate::brain::{BrainError, FailureClass};
+use crate::brain::{BrainError, FailureClass, Result};
 use crate::format::lenient_json;
 
 pub use supervise::sweep;
@@ -136,7 +136,7 @@ impl Child {
     ///
     /// # Errors
     /// The supervisor can't be started. If the program can't be started, [`Child::next`] ends.
-    pub fn start(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
+    pub fn start(supervision: &Supervision, program: &Program) -> Result<Self> {
         static RUNS: AtomicU64 = AtomicU64::new(0);
         let name = program.command.first().cloned().unwrap_or_default();
         let run = format!("{}{}", mark_prefix(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
@@ -198,7 +198,7 @@ impl Child {
     /// # Errors
     /// The program was silent for too long, or took too long in all; a message of an untrusted one was too long or can't
     /// be read.
-    pub async fn next(&mut self) -> Result<Option<Value>, BrainError> {
+    pub async fn next(&mut self) -> Result<Option<Value>> {
         let silence = if self.heard { self.timeouts.silence } else { self.timeouts.first_byte };
         let left = self.timeouts.overall.saturating_sub(self.waited);
         let began = Instant::now();

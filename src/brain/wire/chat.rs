@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use super::{Decoder, append, cut, data_url, echo, non_empty, raw, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, CallProgress, FailureClass, Message, MessagePart, Reply, Request, StopReason, ToolCall, Usage,
+    BrainError, CallProgress, FailureClass, Message, MessagePart, Reply, Request, Result, StopReason,
+    ToolCall, Usage,
 };
 
 const NAME: &str = "chat";
@@ -231,7 +232,7 @@ fn merge(old: &mut Value, new: &Value) {
 }
 
 impl Decoder for ChatDecoder {
-    fn event(&mut self, _: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+    fn event(&mut self, _: &str, data: &Value, progress: &mut CallProgress) -> Result<()> {
         if !data["error"].is_null() {
             return Err(classify::in_stream(data, &[]));
         }
@@ -271,7 +272,7 @@ impl Decoder for ChatDecoder {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<()> {
         self.event("", body, progress)?;
         if body["choices"].as_array().is_none_or(Vec::is_empty) {
             return Err(unreadable("it has no `choices`"));
@@ -293,7 +294,7 @@ impl Decoder for ChatDecoder {
         self.done
     }
 
-    fn finish(&mut self) -> Result<Reply, BrainError> {
+    fn finish(&mut self) -> Result<Reply> {
         if !self.is_whole() || (self.message.is_empty() && self.slots.is_empty() && self.stop.is_none()) {
             return Err(cut());
         }

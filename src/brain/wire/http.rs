@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Decoder, WireFormat, unreadable, without_thoughts};
 use crate::brain::classify;
 use crate::brain::scrub::{scrub, scrub_reply};
-use crate::brain::{BrainError, CallProgress, FailureClass, Reply, Request, StopReason};
+use crate::brain::{BrainError, CallProgress, FailureClass, Reply, Request, Result, StopReason};
 use crate::clock::Clock;
 use crate::defaults::defaults;
 use crate::format::lenient_json;
@@ -65,7 +65,7 @@ pub struct WireBrain {
 ///
 /// # Errors
 /// The system has no TLS to offer.
-pub fn client() -> Result<reqwest::Client, BrainError> {
+pub fn client() -> Result<reqwest::Client> {
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     builder
         .build()
@@ -77,7 +77,7 @@ impl WireBrain {
         self.key.as_ref().map_or("", |key| key.expose_secret())
     }
 
-    async fn ask(&self, request: &Request, progress: &mut CallProgress) -> Result<Reply, BrainError> {
+    async fn ask(&self, request: &Request, progress: &mut CallProgress) -> Result<Reply> {
         let Self { wire, url, model, .. } = self;
         let mut post = self.client.post(wire.url(url)).json(&wire.encode(request, url, model));
         post = match wire {
@@ -117,7 +117,7 @@ impl WireBrain {
         response: reqwest::Response,
         mut decoder: Box<dyn Decoder>,
         progress: &mut CallProgress,
-    ) -> Result<Reply, BrainError> {
+    ) -> Result<Reply> {
         let mut stream = EventStream::new(Box::pin(text(response.bytes_stream())));
         let mut joiner = lenient_json::Joiner::default();
         let mut heard = Instant::now();
@@ -185,7 +185,7 @@ impl WireBrain {
         request: &Request,
         progress: &mut CallProgress,
         cancel: CancellationToken,
-    ) -> Result<Reply, BrainError> {
+    ) -> Result<Reply> {
         // An answer that this program fails at takes no more with it than itself.
         let asked =
             AssertUnwindSafe(timeout(self.timeouts.overall, self.ask(request, progress))).catch_unwind();
@@ -226,7 +226,7 @@ fn brings_something(name: &str, data: &Value) -> bool {
 }
 
 /// The body, which may be cut at `most` bytes.
-async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, BrainError> {
+async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut stream = response.bytes_stream();
     while let Some(more) = stream.next().await {
@@ -243,7 +243,7 @@ async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Brain
 /// counts too.
 fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
-) -> impl Stream<Item = Result<String, BrainError>> {
+) -> impl Stream<Item = Result<String>> {
     let mut count = 0;
     let bounded = bytes.map(move |piece| {
         let piece = piece.map_err(|error| broken(&error))?;

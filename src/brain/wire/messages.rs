@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Decoder, append, cut, echo, non_empty, raw, stop, system, tokens, unreadable};
 use crate::brain::classify;
 use crate::brain::{
-    BrainError, CallProgress, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
+    CallProgress, Message, MessagePart, RawTurn, Reply, Request, Result, StopReason, ToolCall, Usage,
 };
 
 const NAME: &str = "messages";
@@ -234,7 +234,7 @@ impl MessagesDecoder {
 }
 
 impl Decoder for MessagesDecoder {
-    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<()> {
         match data["type"].as_str().unwrap_or(name) {
             "message_start" => self.begin(&data["message"], progress),
             "content_block_start" => {
@@ -257,7 +257,7 @@ impl Decoder for MessagesDecoder {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<()> {
         if !body["error"].is_null() {
             return Err(classify::in_stream(body, &[]));
         }
@@ -278,7 +278,7 @@ impl Decoder for MessagesDecoder {
         self.over
     }
 
-    fn finish(&mut self) -> Result<Reply, BrainError> {
+    fn finish(&mut self) -> Result<Reply> {
         if !self.over {
             return Err(cut());
         }

@@ -13,7 +13,7 @@ pub mod responses;
 
 use serde_json::{Map, Value};
 
-use super::call_result::{BrainError, CallProgress, FailureClass, Reply, StopReason};
+use super::call_result::{BrainError, CallProgress, FailureClass, Reply, Result, StopReason};
 use super::request::{MessagePart, RawTurn, Request, ToolCall};
 use crate::words::words;
 
@@ -91,13 +91,13 @@ pub trait Decoder: Send {
     ///
     /// # Errors
     /// The provider reports an error, or the event can't be read. The answer is lost.
-    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError>;
+    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<()>;
 
     /// Decodes a whole answer, as a server sends it that doesn't stream. It counts as [`Decoder::event`] does.
     ///
     /// # Errors
     /// It is an error, or no answer.
-    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError>;
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<()>;
 
     /// The data `[DONE]`: nothing follows.
     fn done(&mut self) {}
@@ -114,7 +114,7 @@ pub trait Decoder: Send {
     ///
     /// # Errors
     /// It isn't whole.
-    fn finish(&mut self) -> Result<Reply, BrainError>;
+    fn finish(&mut self) -> Result<Reply>;
 }
 
 /// The stream ended before the answer did.

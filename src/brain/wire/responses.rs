@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Decoder, cut, data_url, echo, non_empty, raw, stop, system, tokens, unreadable};
 use crate::brain::classify;
-use crate::brain::{
-    BrainError, CallProgress, Message, MessagePart, Reply, Request, StopReason, ToolCall, Usage,
-};
+use crate::brain::{CallProgress, Message, MessagePart, Reply, Request, Result, StopReason, ToolCall, Usage};
 
 const NAME: &str = "responses";
 
@@ -142,7 +140,7 @@ fn call(item: &Value) -> ToolCall {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+    fn event(&mut self, name: &str, data: &Value, progress: &mut CallProgress) -> Result<()> {
         match data["type"].as_str().unwrap_or(name) {
             "response.output_text.delta" | "response.refusal.delta" => {
                 if let Some(text) = data["delta"].as_str() {
@@ -165,7 +163,7 @@ impl Decoder for ResponsesDecoder {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, progress: &mut CallProgress) -> Result<()> {
         if !body["error"].is_null() || body["status"] == "failed" {
             return Err(classify::in_stream(body, &[]));
         }
@@ -180,7 +178,7 @@ impl Decoder for ResponsesDecoder {
         self.stop.is_some()
     }
 
-    fn finish(&mut self) -> Result<Reply, BrainError> {
+    fn finish(&mut self) -> Result<Reply> {
         let Some(ended) = self.stop else { return Err(cut()) };
         let refused = self.parts().any(|part| part["refusal"].is_string());
         let text: String = self.parts().filter_map(text_of).collect();

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use crate::config::json_file;
 use crate::search::follow::UnreadPath;
 use crate::search::store::{Lock, catalog};
-use crate::search::{Index, IndexError};
+use crate::search::{Index, IndexError, Result};
 
 pub use crate::search::follow::freshness::{cookies, is_held};
 pub use crate::search::store::seal::signed;
@@ -49,7 +49,7 @@ pub struct Following {
 }
 
 /// A process that only checks whether a follower lives holds the lock for an instant, so it is tried more than once.
-fn take_lock(root: &Path) -> Result<Lock, IndexError> {
+fn take_lock(root: &Path) -> Result<Lock> {
     for _ in 0..20 {
         if let Some(lock) = Lock::try_take(&root.join("live.lock"))? {
             return Ok(lock);
@@ -126,7 +126,7 @@ impl Follower {
     ///
     /// # Errors
     /// Another process follows already, or the cache can't be used.
-    pub fn start(index: Arc<Index>) -> Result<Self, IndexError> {
+    pub fn start(index: Arc<Index>) -> Result<Self> {
         let lock = take_lock(index.cache())?;
         let shared = Arc::new(Shared { index, state: Mutex::default() });
         shared.publish();
@@ -274,7 +274,7 @@ impl Shared {
         }
     }
 
-    fn note(&self, result: Result<Vec<UnreadPath>, IndexError>) -> bool {
+    fn note(&self, result: Result<Vec<UnreadPath>>) -> bool {
         let mut state = self.state();
         match result {
             Ok(unread) => {

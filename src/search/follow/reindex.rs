@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::search::follow::scan::{Listing, in_order};
 use crate::search::follow::{ChangedFile, UnreadPath};
 use crate::search::store::{Delta, DeltaBuilder, Lock, Store, cache, commit};
-use crate::search::{Index, IndexError};
+use crate::search::{Index, IndexError, Result};
 use crate::vault::{NotePath, Stat};
 
 /// A worker writes its segment out after files of so many bytes; it holds about half as much again in memory.
@@ -48,11 +48,7 @@ impl Index {
     ///
     /// # Errors
     /// The vault isn't there, the cache can't be written, or it was stopped.
-    pub fn reindex(
-        &self,
-        progress: &(dyn Fn(Progress) + Sync),
-        stop: &AtomicBool,
-    ) -> Result<Reindexed, IndexError> {
+    pub fn reindex(&self, progress: &(dyn Fn(Progress) + Sync), stop: &AtomicBool) -> Result<Reindexed> {
         if self.store()?.is_writable() {
             // Damage that only a close reading shows is found here.
             if let Err(error) = self.healing(Store::examine)
@@ -82,7 +78,7 @@ impl Index {
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
         wait: bool,
-    ) -> Result<(Reindexed, Vec<UnreadPath>), IndexError> {
+    ) -> Result<(Reindexed, Vec<UnreadPath>)> {
         let writing = store.lock_to_write(wait)?;
         let Listing { files, unread, .. } = self.list()?;
         let (root, unread) = (store.segments(), Mutex::new(unread));
@@ -111,11 +107,11 @@ impl Index {
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
         unread: &Mutex<Vec<UnreadPath>>,
-    ) -> Result<Vec<Delta>, IndexError> {
+    ) -> Result<Vec<Delta>> {
         let (next, total, now) = (AtomicUsize::new(0), files.len(), self.now_ns());
         let new = || DeltaBuilder::new(Some(root), &self.basis);
         // One worker, which takes files until none are left.
-        let work = || -> Result<Vec<Delta>, IndexError> {
+        let work = || -> Result<Vec<Delta>> {
             let (mut made, mut open) = (Vec::new(), new());
             loop {
                 let from = next.fetch_add(CHUNK, Ordering::Relaxed);

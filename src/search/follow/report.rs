@@ -8,7 +8,7 @@ use crate::search::follow::follower;
 use crate::search::read::is_link_to;
 use crate::search::retrieve::DocumentSets;
 use crate::search::store::{Mode, catalog};
-use crate::search::{CheckedBy, Index, IndexError, Kind, Snapshot};
+use crate::search::{CheckedBy, Index, IndexError, Kind, Result, Snapshot};
 
 /// The contents of the index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -78,11 +78,11 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::search`].
-    pub fn stats(&self) -> Result<Stats, IndexError> {
+    pub fn stats(&self) -> Result<Stats> {
         self.snapshot(|snapshot| self.stats_of(snapshot))
     }
 
-    fn stats_of(&self, snapshot: &Snapshot<'_>) -> Result<Stats, IndexError> {
+    fn stats_of(&self, snapshot: &Snapshot<'_>) -> Result<Stats> {
         let (conn, corpus) = (snapshot.database(), &snapshot.corpus);
         let committed = jiff::Timestamp::from_second(corpus.commit.committed).ok();
         let vectors = conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?;
@@ -136,7 +136,7 @@ impl Index {
         found
     }
 
-    fn examine(&self, with_files: bool, found: &mut Vec<Finding>) -> Result<(), IndexError> {
+    fn examine(&self, with_files: bool, found: &mut Vec<Finding>) -> Result<()> {
         let store = self.store()?;
         let damage = store.examine().err().filter(IndexError::is_damage);
         let mended = store.take_mended();
@@ -157,7 +157,7 @@ impl Index {
     }
 
     /// The contents, what is left out, and the faults of notes, all from one state of the index.
-    fn findings_in(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Finding>, IndexError> {
+    fn findings_in(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Finding>> {
         let Stats { files, blocks, index_bytes, generation, left_out, .. } = self.stats_of(snapshot)?;
         let megabytes = index_bytes as f64 / 1e6;
         let held = format!("{files} files, {blocks} blocks, {megabytes:.1} MB, generation {generation}");
@@ -185,7 +185,7 @@ impl Index {
 }
 
 /// Whether a note that a link of this path or name means has the block.
-fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool, IndexError> {
+fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool> {
     for note in snapshot.corpus.notes() {
         if is_link_to(path, &note.row.path)
             && snapshot

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::search::read::note::{self, Options};
 use crate::search::read::{Block, Kind};
 use crate::search::store::{Corpus, FileRow, Store, catalog};
-use crate::search::{CheckedBy, Freshness, Index, IndexError};
+use crate::search::{CheckedBy, Freshness, Index, Result};
 
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -44,10 +44,7 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::search`], and what `work` says.
-    pub fn snapshot<T>(
-        &self,
-        work: impl Fn(&Snapshot<'_>) -> Result<T, IndexError>,
-    ) -> Result<T, IndexError> {
+    pub fn snapshot<T>(&self, work: impl Fn(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         self.healing(|store| work(&self.fresh(store, &|_| true, true)?))
     }
 }
@@ -64,7 +61,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// SQLite's.
-    pub(in crate::search) fn file(&self, path: &str) -> Result<Option<FileRow>, IndexError> {
+    pub(in crate::search) fn file(&self, path: &str) -> Result<Option<FileRow>> {
         match self.memory().find(|file| file.path == path) {
             Some(file) => Ok(Some(file.clone())),
             None => Ok(catalog::file(&self.conn, path)?.filter(|_| !self.corpus.hidden.contains(path))),
@@ -75,7 +72,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// SQLite's; they are torn.
-    pub fn blocks(&self, path: &str) -> Result<Vec<Stored>, IndexError> {
+    pub fn blocks(&self, path: &str) -> Result<Vec<Stored>> {
         self.file(path)?.map_or_else(|| Ok(Vec::new()), |file| self.blocks_of(&file))
     }
 
@@ -83,7 +80,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// They are torn.
-    pub(in crate::search) fn blocks_of(&self, file: &FileRow) -> Result<Vec<Stored>, IndexError> {
+    pub(in crate::search) fn blocks_of(&self, file: &FileRow) -> Result<Vec<Stored>> {
         let Some(place) = file.place else { return Ok(Vec::new()) };
         let of = self.corpus.segs.iter().find(|seg| seg.id == place.segment);
         let Some((seg, note)) = of.and_then(|seg| Some((seg, seg.rows.note_of(place.start)?))) else {
@@ -97,7 +94,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// tantivy's.
-    pub fn text(&self, slot: u32) -> Result<String, IndexError> {
+    pub fn text(&self, slot: u32) -> Result<String> {
         Ok(self.corpus.text(slot)?.0)
     }
 
@@ -110,7 +107,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn pins(&self) -> Result<Vec<(String, String)>, IndexError> {
+    pub fn pins(&self) -> Result<Vec<(String, String)>> {
         let blocks = self.blocks(&self.options.pinned)?;
         let pins = blocks.iter().map(|stored| &stored.block).filter(|block| block.kind == Kind::Pin);
         Ok(pins.flat_map(|block| &block.links).filter_map(|link| note::pin(link)).collect())
@@ -133,8 +130,8 @@ impl Index {
     pub fn answer<T>(
         &self,
         is_meant: &dyn Fn(&str) -> bool,
-        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
-    ) -> Result<(T, Freshness), IndexError> {
+        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
+    ) -> Result<(T, Freshness)> {
         match self.healing(|store| self.answer_in(store, is_meant, &work)) {
             Err(error) if error.is_full_or_read_only() => {
                 let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
@@ -148,8 +145,8 @@ impl Index {
         &self,
         store: &Store,
         is_meant: &dyn Fn(&str) -> bool,
-        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>), IndexError>,
-    ) -> Result<(T, Freshness), IndexError> {
+        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
+    ) -> Result<(T, Freshness)> {
         let snapshot = self.fresh(store, is_meant, true)?;
         let (answer, sources) = work(&snapshot)?;
         let sources = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon);

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::search::follow::{ChangedFile, FreshnessProof, UnreadPath, is_held, prove_freshness};
 use crate::search::store::{Change, Corpus, Delta, LastCommit, Mode, Store, catalog, commit};
-use crate::search::{CheckedBy, Freshness, Index, IndexError, Snapshot};
+use crate::search::{CheckedBy, Freshness, Index, IndexError, Result, Snapshot};
 
 /// More changed files than this at once are read by both cores into a new index part.
 const BATCH: usize = 400;
@@ -23,7 +23,7 @@ impl Index {
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
-    pub fn catch_up(&self) -> Result<Vec<UnreadPath>, IndexError> {
+    pub fn catch_up(&self) -> Result<Vec<UnreadPath>> {
         self.healing(|store| {
             let mut unread = Vec::new();
             let suspects = self.scan(&store.conn()?, &mut unread)?;
@@ -38,7 +38,7 @@ impl Index {
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
-    pub fn update(&self, paths: &[String]) -> Result<Vec<UnreadPath>, IndexError> {
+    pub fn update(&self, paths: &[String]) -> Result<Vec<UnreadPath>> {
         self.healing(|store| self.apply(store, paths, true))
     }
 
@@ -46,13 +46,13 @@ impl Index {
     ///
     /// # Errors
     /// The cache can't be read.
-    pub fn is_empty(&self) -> Result<bool, IndexError> {
+    pub fn is_empty(&self) -> Result<bool> {
         let store = self.store()?;
         let has_files = catalog::begins(&store.conn()?, "")?;
         Ok(store.is_writable() && !has_files && !is_held(&store.root))
     }
 
-    fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Vec<UnreadPath>, IndexError> {
+    fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Vec<UnreadPath>> {
         let mut unread = Vec::new();
         if paths.is_empty() {
             return Ok(unread);
@@ -82,7 +82,7 @@ impl Index {
         Ok(unread)
     }
 
-    fn refuse_vanishing(&self, conn: &Connection, changes: &[Change]) -> Result<(), IndexError> {
+    fn refuse_vanishing(&self, conn: &Connection, changes: &[Change]) -> Result<()> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
         let added = changes.iter().any(|change| matches!(change, Change::Content { is_new: true, .. }));
         if removed > 1 && !added && removed == catalog::file_count(conn)? {
@@ -99,7 +99,7 @@ impl Index {
         store: &Store,
         is_meant: &dyn Fn(&str) -> bool,
         trusted: bool,
-    ) -> Result<Snapshot<'_>, IndexError> {
+    ) -> Result<Snapshot<'_>> {
         let mut warnings = Vec::new();
         match &store.mode {
             Mode::Writable => {}
@@ -113,7 +113,7 @@ impl Index {
         let LastCommit { epoch, generation, .. } = corpus.commit;
         let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
         let (mut checked_by, mut unread) = (CheckedBy::Daemon, Vec::new());
-        let meant = |found: Result<Vec<ChangedFile>, IndexError>| {
+        let meant = |found: Result<Vec<ChangedFile>>| {
             found.map(|mut found| {
                 found.retain(|suspect| is_meant(&suspect.path));
                 found
@@ -181,7 +181,7 @@ impl Index {
         mut suspects: Vec<ChangedFile>,
         most: usize,
         freshness: &mut Freshness,
-    ) -> Result<Arc<Corpus>, IndexError> {
+    ) -> Result<Arc<Corpus>> {
         if suspects.len() > most {
             freshness.complete = false;
             freshness.warnings.push(format!(

@@ -21,7 +21,7 @@ use crate::rerank::Reranker;
 use crate::search::follow::is_stale;
 use crate::search::recall::Recall;
 use crate::search::results::{MemoryPrompt, Recalled};
-use crate::search::{Answer, Hit, IndexError, Query};
+use crate::search::{Answer, Hit, Query, Result};
 use crate::workspace::Workspace;
 
 /// The socket's name in the state directory.
@@ -117,7 +117,7 @@ pub fn answer(recall: &Recall, me: &ProcessIdentity, line: &str) -> String {
     serde_json::to_string(&reply).unwrap_or_default()
 }
 
-fn reply(recall: &Recall, question: DaemonQuestion) -> Result<Reply, IndexError> {
+fn reply(recall: &Recall, question: DaemonQuestion) -> Result<Reply> {
     Ok(match question {
         DaemonQuestion::Search(query) => {
             let answer = recall.search(&query)?;
@@ -163,7 +163,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As there.
-    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
+    pub fn search(&self, query: &Query) -> Result<Answer> {
         let Some(Reply::Search(mut answer, texts)) = self.ask(DaemonQuestion::Search(query.clone())) else {
             return self.own()?.search(query);
         };
@@ -175,7 +175,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As there.
-    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled> {
         let Some(Reply::Recall(mut recalled, texts)) = self.ask(DaemonQuestion::Recall(prompt.clone()))
         else {
             return self.own()?.recall(prompt);
@@ -188,7 +188,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As [`Recall::of`].
-    pub fn own(&self) -> Result<Arc<Recall>, IndexError> {
+    pub fn own(&self) -> Result<Arc<Recall>> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(recall) = &*own {
             return Ok(Arc::clone(recall));

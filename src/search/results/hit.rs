@@ -8,7 +8,7 @@ use crate::search::query::syntax;
 use crate::search::read::{Block, Kind, is_link_to, is_link_to_names, names_of_path, note::pin};
 use crate::search::retrieve::{Filters, query_words};
 use crate::search::store::FileRow;
-use crate::search::{Hit, IndexError, Snapshot, Stored};
+use crate::search::{Hit, IndexError, Result, Snapshot, Stored};
 
 /// A found block.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(in crate::search) fn find_block(
     snapshot: &Snapshot<'_>,
     (slot, score): (u32, f64),
     filters: &Filters<'_>,
-) -> Result<Option<FoundBlock>, IndexError> {
+) -> Result<Option<FoundBlock>> {
     if !filters.may_pass(slot) {
         return Ok(None);
     }
@@ -43,7 +43,7 @@ pub(in crate::search) fn pinned_blocks(
     snapshot: &Snapshot<'_>,
     maker: &HitMaker,
     filters: &Filters<'_>,
-) -> Result<Vec<FoundBlock>, IndexError> {
+) -> Result<Vec<FoundBlock>> {
     let mut found = Vec::new();
     let mut add = |path: &str, linked: &str| {
         let Some(file) = snapshot.file(path)? else { return Ok::<_, IndexError>(()) };
@@ -103,11 +103,7 @@ impl HitMaker {
     ///
     /// # Errors
     /// tantivy's.
-    pub(in crate::search) fn hit(
-        &mut self,
-        snapshot: &Snapshot<'_>,
-        found: FoundBlock,
-    ) -> Result<Hit, IndexError> {
+    pub(in crate::search) fn hit(&mut self, snapshot: &Snapshot<'_>, found: FoundBlock) -> Result<Hit> {
         let FoundBlock { slot, score, file, block, is_alike: alike } = found;
         let text = snapshot.text(slot)?;
         let pinned = self.is_pinned(&file.path, &block);

@@ -19,7 +19,7 @@ use crate::search::rank::RankedNote;
 use crate::search::results::find_block;
 use crate::search::retrieve::{CorpusScope, DocumentSets, Filters, WordMatcher, matchers};
 use crate::search::weights::COMMENT;
-use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
+use crate::search::{FoundBlock, Kind, Result, Snapshot};
 
 /// The blocks of notes that pass the filters, at most `limit`, tier by tier. In a tier the best one of each note comes
 /// first, in the order of the notes, and behind them further ones, the best first. Comments are never a note's best
@@ -30,8 +30,8 @@ pub(super) fn list_by_tier(
     limit: usize,
     typed: &TypedWords,
     filters: &Filters<'_>,
-) -> Result<Vec<FoundBlock>, IndexError> {
-    let find = |slot: u32, score: f32| -> Result<_, IndexError> {
+) -> Result<Vec<FoundBlock>> {
+    let find = |slot: u32, score: f32| -> Result<_> {
         let found = find_block(snapshot, (slot, f64::from(score)), filters)?;
         Ok(found.map(|found| FoundBlock { is_alike: typed.is_alike(slot), ..found }))
     };
@@ -214,7 +214,7 @@ pub(super) fn find_typed_words(
     question: &Question,
     is_asked: bool,
     own: Option<&RoaringBitmap>,
-) -> Result<TypedWords, IndexError> {
+) -> Result<TypedWords> {
     let words = question.content();
     let typed = as_typed(&question.text, &words);
     let blocks = share(scope.candidates.count, words.len(), |at| scope.of_question(words[at]));

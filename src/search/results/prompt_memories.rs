@@ -18,7 +18,7 @@ use crate::search::results::{
 use crate::search::retrieve::Filters;
 use crate::search::store::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
-use crate::search::{FoundBlock, Freshness, Hit, IndexError, Kind, Role, Snapshot, Stored};
+use crate::search::{FoundBlock, Freshness, Hit, Kind, Result, Role, Snapshot, Stored};
 use crate::vault::NotePath;
 
 /// Of so many times as many, those are looked at that are no echo.
@@ -88,7 +88,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's; a model that fails is a note.
-    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled> {
         let sessions = self.settings.paths.sessions();
         let pins = LazyCell::new(|| {
             let path = NotePath::new(&self.settings.paths.pinned).ok();
@@ -113,7 +113,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's.
-    pub fn measures(&self, text: &str) -> Result<Vec<Measured>, IndexError> {
+    pub fn measures(&self, text: &str) -> Result<Vec<Measured>> {
         let measures = |_: &Snapshot<'_>, state: &CorpusState| {
             Ok((self.rank(state, text, &[], None, None, POOL).measures, None))
         };
@@ -138,7 +138,7 @@ impl Recall {
         snapshot: &Snapshot<'_>,
         state: &CorpusState,
         MemoryPrompt { text, scope, most_chars, expand, without }: &MemoryPrompt,
-    ) -> Result<Recalled, IndexError> {
+    ) -> Result<Recalled> {
         let (rater, within) = (self.rater(text, without), SearchScope::of(scope.as_deref()));
         let syntax = operators(text);
         let prefixes = snapshot.scope(within.place.as_deref())?;
@@ -274,7 +274,7 @@ impl Recall {
         rater: &Rater,
         memories: &mut [Memory],
         order: &[usize],
-    ) -> Result<(), IndexError> {
+    ) -> Result<()> {
         let room = self.settings.recall.memory_tokens * injection::CHARS_PER_TOKEN;
         for at in order {
             let memory = &mut memories[*at];

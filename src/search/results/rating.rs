@@ -19,7 +19,7 @@ use crate::search::read::is_shipped;
 use crate::search::results::{Ranking, find_block, injection};
 use crate::search::retrieve::Filters;
 use crate::search::weights::LEAST_CONFIDENCE;
-use crate::search::{Hit, HitMaker, IndexError, Kind, Role, Snapshot};
+use crate::search::{Hit, HitMaker, Kind, Result, Role, Snapshot};
 
 /// Candidates for what is given without asking.
 pub(super) const POOL: usize = 24;
@@ -47,7 +47,7 @@ pub(super) fn rate_blocks(
     filters: &Filters<'_>,
     Ranking { best, measures, .. }: &Ranking,
     has_pins: bool,
-) -> Result<(Vec<RatedBlock>, f64), IndexError> {
+) -> Result<(Vec<RatedBlock>, f64)> {
     let (mut out, mut facts, mut said, mut first, mut highest) = (Vec::new(), 0, 0, 0, 0.0_f64);
     let confidences: Vec<f64> = measures.iter().map(default_confidence).collect();
     let helping = if has_pins {

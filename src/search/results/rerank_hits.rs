@@ -15,7 +15,7 @@ use crate::rerank::{self, Reranker};
 use crate::search::analyze::function_words;
 use crate::search::read::names_of_path;
 use crate::search::results::{SearchClient, syntax_of, words_of};
-use crate::search::{Answer, Hit, IndexError, Kind, Query, Reranked};
+use crate::search::{Answer, Hit, Kind, Query, Reranked, Result};
 
 /// The number of the best hits that are scored.
 pub const MOST: usize = 50;
@@ -27,7 +27,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As there; a reranker that fails is a note in the answer.
-    pub fn deep(&self, query: &Query) -> Result<Answer, IndexError> {
+    pub fn deep(&self, query: &Query) -> Result<Answer> {
         let mut answer = self.search(&Query { limit: query.limit.max(MOST), ..query.clone() })?;
         if query.limit > 0
             && let Err(note) = self.rerank(&mut answer)

@@ -25,7 +25,7 @@ use crate::search::retrieve::{
 };
 use crate::search::store::FileRow;
 use crate::search::weights::weights;
-use crate::search::{Answer, FoundBlock, Freshness, IndexError, Kind, Query, Role, Snapshot};
+use crate::search::{Answer, FoundBlock, Freshness, Kind, Query, Result, Role, Snapshot};
 use crate::vault::NotePath;
 
 /// A scope's best blocks.
@@ -52,7 +52,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's; a model that fails is a note in the answer.
-    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
+    pub fn search(&self, query: &Query) -> Result<Answer> {
         let within = SearchScope::of(query.scope.as_deref());
         let limit = query.limit.min(MOST_HITS);
         let place = Query { scope: within.place.clone(), limit, ..query.clone() };
@@ -102,7 +102,7 @@ impl Recall {
         syntax: &Syntax,
         within: &SearchScope,
         question: Question,
-    ) -> Result<Best, IndexError> {
+    ) -> Result<Best> {
         let zone = &snapshot.options.zone;
         let filters = Filters::new(&snapshot.corpus, zone, &[], &within.scopes, syntax)?;
         let candidates = &*candidates(state, &snapshot.scope(place.scope.as_deref())?);
@@ -205,7 +205,7 @@ fn answer(
     snapshot: &Snapshot<'_>,
     query: &Query,
     (found, notes, embedded_percent): Best,
-) -> Result<(Answer, Option<Vec<FileRow>>), IndexError> {
+) -> Result<(Answer, Option<Vec<FileRow>>)> {
     let (hits, bases) = snapshot.give(&query.text, found)?;
     let freshness = Freshness { embedded_percent, ..snapshot.freshness.clone() };
     let mut answer = Answer { query: query.text.clone(), hits, notes, freshness, reranked: None };

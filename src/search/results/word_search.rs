@@ -11,7 +11,7 @@ use crate::search::results::search::is_in;
 use crate::search::results::{FoundBlock, HitMaker, find_block};
 use crate::search::retrieve::{Clause, DocumentSets, Filters, clauses, top};
 use crate::search::store::{FileRow, catalog};
-use crate::search::{Answer, Hit, Index, IndexError, Options, Query};
+use crate::search::{Answer, Hit, Index, IndexError, Options, Query, Result};
 
 /// The most files that are named as not searched.
 const NAMED: usize = 3;
@@ -25,7 +25,7 @@ impl Index {
     /// # Errors
     /// There is no index yet and the vault can't be read either, or the cache fails and making it anew
     /// doesn't help.
-    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
+    pub fn search(&self, query: &Query) -> Result<Answer> {
         let ((hits, notes), freshness) = self.answer(&|_| true, |snapshot| {
             let within = SearchScope { place: query.scope.clone(), scopes: Vec::new() };
             let (found, notes) = snapshot.find(query, &within, query.limit.min(MOST_HITS))?;
@@ -93,7 +93,7 @@ impl Snapshot<'_> {
         query: &Query,
         within: &SearchScope,
         most: usize,
-    ) -> Result<(Vec<FoundBlock>, Vec<String>), IndexError> {
+    ) -> Result<(Vec<FoundBlock>, Vec<String>)> {
         let text = beginning(&query.text, LONGEST_QUERY);
         let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
         if text.len() < query.text.len() {
@@ -119,7 +119,7 @@ impl Snapshot<'_> {
         filters: &Filters<'_>,
         all: bool,
         limit: usize,
-    ) -> Result<Vec<FoundBlock>, IndexError> {
+    ) -> Result<Vec<FoundBlock>> {
         let (corpus, allowed) = (&self.corpus, filters.allowed.as_ref());
         let mut most = if filters.needs_text() { limit.saturating_mul(4).max(64) } else { limit };
         loop {
@@ -142,7 +142,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// There is no such folder or note; SQLite's.
-    pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>, IndexError> {
+    pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>> {
         let Some(scope) = scope else { return Ok(Vec::new()) };
         let prefixes = scope_prefixes(scope, self.options);
         // The agent's own new notes may be missing yet.
@@ -179,7 +179,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// As [`Snapshot::scope`].
-    pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>), IndexError> {
+    pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>)> {
         let prefixes = self.scope(scope)?;
         let mut known: BTreeMap<String, String> = catalog::left_out(self.database())?.into_iter().collect();
         known.retain(|path, _| !self.corpus.hidden.contains(path));
@@ -195,7 +195,7 @@ impl Snapshot<'_> {
     }
 
     /// Whether the path of any note begins with one of these.
-    fn begins(&self, prefixes: &[String]) -> Result<bool, IndexError> {
+    fn begins(&self, prefixes: &[String]) -> Result<bool> {
         for prefix in prefixes {
             if self.memory().any(|file| file.path.starts_with(prefix))
                 || catalog::begins(self.database(), prefix)?
@@ -210,7 +210,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// tantivy's and SQLite's.
-    pub fn give(&self, query: &str, found: Vec<FoundBlock>) -> Result<(Vec<Hit>, Vec<FileRow>), IndexError> {
+    pub fn give(&self, query: &str, found: Vec<FoundBlock>) -> Result<(Vec<Hit>, Vec<FileRow>)> {
         let bases = found.iter().map(|found| found.file.clone()).collect();
         let mut maker = self.maker(query)?;
         let hits = found.into_iter().map(|found| maker.hit(self, found)).collect::<Result<_, _>>()?;
@@ -221,7 +221,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn maker(&self, query: &str) -> Result<HitMaker, IndexError> {
+    pub fn maker(&self, query: &str) -> Result<HitMaker> {
         Ok(HitMaker::new(beginning(query, LONGEST_QUERY), self.pins()?))
     }
 }

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use roaring::{MultiOps, RoaringBitmap};
 
-use crate::search::IndexError;
+use crate::search::Result;
 use crate::search::analyze::Analyzer;
 use crate::search::query::Item;
 use crate::search::retrieve::{DocumentSets, WordMatcher, count, matchers};
@@ -55,7 +55,7 @@ pub(in crate::search) fn clauses(
     sets: &mut DocumentSets<'_>,
     items: &[Item],
     notes: &mut Vec<String>,
-) -> Result<Vec<Clause>, IndexError> {
+) -> Result<Vec<Clause>> {
     let mut analyzer = Analyzer::default();
     let mut all: Vec<WordMatcher> = items.iter().flat_map(|item| matchers(&mut analyzer, item)).collect();
     if all.len() > MOST {
@@ -85,7 +85,7 @@ pub fn top(
     allowed: Option<&RoaringBitmap>,
     all: bool,
     most: usize,
-) -> Result<Vec<(u32, f32)>, IndexError> {
+) -> Result<Vec<(u32, f32)>> {
     let sets = DocumentSets::new(corpus);
     let mut may = if all { sets.living() } else { clauses.iter().map(|clause| &clause.docs).union() };
     allowed.into_iter().for_each(|allowed| may &= allowed);

@@ -13,7 +13,7 @@ use roaring::{MultiOps, RoaringBitmap};
 use tantivy::schema::Field;
 
 use crate::memory::Scope;
-use crate::search::IndexError;
+use crate::search::Result;
 use crate::search::analyze::{Analyzer, Form, STEM, Terms, fold, forms, has_function_word, is_mark};
 use crate::search::query::Item;
 use crate::search::store::{Corpus, FILTER, MARKED, RANK, TEXT, TermCount, scope_filters};
@@ -47,17 +47,17 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// Documents with an exact filter.
-    pub fn with_filter(&self, filter: &str) -> Result<RoaringBitmap, IndexError> {
+    pub fn with_filter(&self, filter: &str) -> Result<RoaringBitmap> {
         self.with_any(FILTER, &[filter.to_owned()])
     }
 
     /// Documents with a folded sign.
-    pub fn with_sign(&self, sign: char) -> Result<RoaringBitmap, IndexError> {
+    pub fn with_sign(&self, sign: char) -> Result<RoaringBitmap> {
         self.with_any(TEXT, &[sign.to_string()])
     }
 
     /// Documents that belong to a scope of memories: its marks and those nested in it, or no mark of any.
-    pub fn in_scope(&self, scope: &Scope) -> Result<RoaringBitmap, IndexError> {
+    pub fn in_scope(&self, scope: &Scope) -> Result<RoaringBitmap> {
         match scope_filters([scope]).next_back() {
             Some(filter) => self.with_filter(&filter),
             None => Ok(self.living() - self.with_filter(MARKED)?),
@@ -65,7 +65,7 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// Documents whose text has one of the terms; a title or heading doesn't count.
-    fn with_any(&self, field: Field, terms: &[String]) -> Result<RoaringBitmap, IndexError> {
+    fn with_any(&self, field: Field, terms: &[String]) -> Result<RoaringBitmap> {
         let mut set = RoaringBitmap::new();
         for term in terms {
             for seg in &self.corpus.segs {
@@ -80,13 +80,13 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// Documents whose text has, for ranking, one term of each of these.
-    fn with_all(&self, parts: &[Vec<String>]) -> Result<RoaringBitmap, IndexError> {
+    fn with_all(&self, parts: &[Vec<String>]) -> Result<RoaringBitmap> {
         let sets: Result<Vec<_>, _> = parts.iter().map(|terms| self.with_any(RANK, terms)).collect();
         Ok(sets?.intersection())
     }
 
     /// Documents that may have a wanted word.
-    pub fn with(&mut self, wanted: &WordMatcher) -> Result<RoaringBitmap, IndexError> {
+    pub fn with(&mut self, wanted: &WordMatcher) -> Result<RoaringBitmap> {
         match wanted {
             WordMatcher::Prefix(prefix) => self.with_prefix(prefix),
             WordMatcher::Form(word) => self.with_word(word),
@@ -94,7 +94,7 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// Documents that have a word or, at least, a form of it.
-    fn with_word(&mut self, word: &QueryWord) -> Result<RoaringBitmap, IndexError> {
+    fn with_word(&mut self, word: &QueryWord) -> Result<RoaringBitmap> {
         let set = self.with_any(TEXT, &forms(&word.exact, &word.stem))?;
         if has_function_word(&word.exact) {
             return Ok(set);
@@ -104,7 +104,7 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// Documents that may have a word that begins so.
-    fn with_prefix(&mut self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
+    fn with_prefix(&mut self, prefix: &str) -> Result<RoaringBitmap> {
         // Of a compound all parts but the last are words.
         let (words, last) =
             prefix.rsplit_once(|c: char| !c.is_alphanumeric() && !is_mark(c)).unwrap_or(("", prefix));
@@ -124,7 +124,7 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// The terms that words may have that begin so.
-    fn terms(&self, field: Field, prefix: &str) -> Result<Vec<String>, IndexError> {
+    fn terms(&self, field: Field, prefix: &str) -> Result<Vec<String>> {
         let Some(first) = prefix.chars().next().filter(|first| *first != STEM) else { return Ok(Vec::new()) };
         let is_stem = field == RANK;
         // A stem is seldom as long as its word.
@@ -147,7 +147,7 @@ impl<'a> DocumentSets<'a> {
     }
 
     /// Documents below a heading with all of these words.
-    pub fn below(&self, analyzer: &mut Analyzer, wanted: &[QueryWord]) -> Result<RoaringBitmap, IndexError> {
+    pub fn below(&self, analyzer: &mut Analyzer, wanted: &[QueryWord]) -> Result<RoaringBitmap> {
         let mut set = RoaringBitmap::new();
         let mut known: HashMap<Arc<str>, bool> = HashMap::new();
         for seg in &self.corpus.segs {

@@ -8,7 +8,7 @@ use roaring::{MultiOps, RoaringBitmap};
 
 use crate::format::tags::is_sign;
 use crate::memory::Scope;
-use crate::search::IndexError;
+use crate::search::Result;
 use crate::search::analyze::{Analyzer, Form, fold, glob, is_mark};
 use crate::search::query::{Filter, Item, Syntax};
 use crate::search::read::Block;
@@ -44,7 +44,7 @@ impl<'s> Filters<'s> {
         prefixes: &[String],
         scopes: &[Scope],
         syntax: &Syntax,
-    ) -> Result<Self, IndexError> {
+    ) -> Result<Self> {
         let mut this = Self {
             corpus,
             allowed: None,
@@ -88,7 +88,7 @@ impl<'s> Filters<'s> {
     ///
     /// # Errors
     /// tantivy's.
-    pub fn pass(&self, slot: u32, block: &Block) -> Result<bool, IndexError> {
+    pub fn pass(&self, slot: u32, block: &Block) -> Result<bool> {
         if !self.may_pass(slot) {
             return Ok(false);
         }
@@ -124,7 +124,7 @@ impl<'s> Filters<'s> {
         syntax: &Syntax,
         zone: &TimeZone,
         prefixes: &[String],
-    ) -> Result<RoaringBitmap, IndexError> {
+    ) -> Result<RoaringBitmap> {
         let analyzer = self.analyzer.get_mut();
         let mut kept = sets.living();
         if !prefixes.is_empty() {
@@ -170,7 +170,7 @@ impl<'s> Filters<'s> {
         sets: &mut DocumentSets<'_>,
         syntax: &Syntax,
         kept: &mut RoaringBitmap,
-    ) -> Result<(), IndexError> {
+    ) -> Result<()> {
         for text in syntax.phrases() {
             for word in query_words(self.analyzer.get_mut(), text) {
                 if word.form != Form::Whole {

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use damage::{drop_logs, quick_check};
 use rusqlite::Connection;
 
-use crate::search::IndexError;
 use crate::search::store::{Corpus, DATABASE, DatabaseState, Lock, Sealed, SegmentFiles, catalog, commit};
+use crate::search::{IndexError, Result};
 
 pub use damage::make_anew;
 
@@ -54,7 +54,7 @@ pub(in crate::search) fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Store {
     /// Opens the cache at `root`, making it where it is missing, of another version or damaged.
-    pub fn open(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
+    pub fn open(root: &Path, fingerprint: &str) -> Result<Self> {
         let opened = match Self::open_writable(root, fingerprint, None) {
             Err(error) if error.is_damage() => Self::open_mended(root, fingerprint, &error, None),
             opened => opened,
@@ -68,12 +68,7 @@ impl Store {
 
     /// Opens a cache in which the damage `why` was found, made anew unless another process has done so meanwhile: it is
     /// sound, and not of the making `epoch`.
-    pub fn open_mended(
-        root: &Path,
-        fingerprint: &str,
-        why: &IndexError,
-        epoch: Option<i64>,
-    ) -> Result<Self, IndexError> {
+    pub fn open_mended(root: &Path, fingerprint: &str, why: &IndexError, epoch: Option<i64>) -> Result<Self> {
         let writing = Lock::take(&root.join("write.lock"))?;
         match Self::open_writable(root, fingerprint, Some(&writing)) {
             Ok(store) if store.epoch() != epoch => return Ok(store),
@@ -119,7 +114,7 @@ impl Store {
     }
 
     /// Opens the cache to be read and written, or not at all; `held` is the write lock, if the caller has it.
-    pub fn open_writable(root: &Path, fingerprint: &str, held: Option<&Lock>) -> Result<Self, IndexError> {
+    pub fn open_writable(root: &Path, fingerprint: &str, held: Option<&Lock>) -> Result<Self> {
         fail::fail_point!("index-open-read-only", |_| Err(IndexError::cache(
             root,
             std::io::ErrorKind::ReadOnlyFilesystem.into()
@@ -161,12 +156,12 @@ impl Store {
     }
 
     /// Whether the database is of this version and these settings. One without our tables is of another version.
-    fn is_ours(&self) -> Result<bool, IndexError> {
+    fn is_ours(&self) -> Result<bool> {
         let schema = catalog::get::<String>(&self.conn()?, "schema").unwrap_or_default();
         Ok(schema.as_deref() == Some(&*self.fingerprint))
     }
 
-    fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
+    fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self> {
         let conn = catalog::open_immutable(&root.join(DATABASE))?;
         if !matches!(Sealed::look(root, false)?, DatabaseState::Whole | DatabaseState::Doubtful) {
             return Err(IndexError::Torn("it has no seal".to_owned()));
@@ -181,7 +176,7 @@ impl Store {
     }
 
     /// A store that keeps nothing.
-    pub fn in_memory(root: &Path, fingerprint: &str, why: String) -> Result<Self, IndexError> {
+    pub fn in_memory(root: &Path, fingerprint: &str, why: String) -> Result<Self> {
         let conn = catalog::in_memory(fingerprint)?;
         Ok(Self::with(root, fingerprint, Mode::Memory(why), None, conn))
     }
@@ -197,12 +192,12 @@ impl Store {
     }
 
     /// Opens segments; none in memory.
-    pub fn files(&self) -> Result<&SegmentFiles, IndexError> {
+    pub fn files(&self) -> Result<&SegmentFiles> {
         self.files.as_ref().ok_or_else(|| IndexError::Torn("there is no cache".to_owned()))
     }
 
     /// A connection to the database.
-    pub fn conn(&self) -> Result<Connection, IndexError> {
+    pub fn conn(&self) -> Result<Connection> {
         let database = self.root.join(DATABASE);
         match self.mode {
             Mode::Writable => catalog::open(&database, false),
@@ -212,7 +207,7 @@ impl Store {
     }
 
     /// The corpus that `conn`'s open transaction sees.
-    pub fn corpus(&self, conn: &Connection) -> Result<Arc<Corpus>, IndexError> {
+    pub fn corpus(&self, conn: &Connection) -> Result<Arc<Corpus>> {
         let Some(files) = &self.files else { return Ok(Arc::default()) };
         let last = catalog::last_commit(conn)?;
         let before = guard(&self.corpus).clone();
@@ -229,7 +224,7 @@ impl Store {
 
     /// A transaction and its corpus. A merge may remove a segment between the two; then once more, while no process
     /// writes.
-    pub fn snapshot(&self) -> Result<(Connection, Arc<Corpus>), IndexError> {
+    pub fn snapshot(&self) -> Result<(Connection, Arc<Corpus>)> {
         match self.begun() {
             Err(IndexError::FullText(_) | IndexError::Torn(_)) if self.is_writable() => {
                 let _writing = self.write_lock()?;
@@ -240,7 +235,7 @@ impl Store {
     }
 
     /// Begins a transaction and loads its corpus.
-    fn begun(&self) -> Result<(Connection, Arc<Corpus>), IndexError> {
+    fn begun(&self) -> Result<(Connection, Arc<Corpus>)> {
         let conn = self.conn()?;
         conn.execute_batch("BEGIN")?;
         let corpus = self.corpus(&conn)?;
@@ -253,17 +248,17 @@ impl Store {
     }
 
     /// The write lock, waiting for its holder.
-    pub fn write_lock(&self) -> Result<Lock, IndexError> {
+    pub fn write_lock(&self) -> Result<Lock> {
         Lock::take(&self.root.join("write.lock"))
     }
 
     /// The write lock, if it is free.
-    pub fn try_write_lock(&self) -> Result<Option<Lock>, IndexError> {
+    pub fn try_write_lock(&self) -> Result<Option<Lock>> {
         Lock::try_take(&self.root.join("write.lock"))
     }
 
     /// The write lock of a writable cache. If another process holds it, this waits for it, or gives up.
-    pub fn lock_to_write(&self, wait: bool) -> Result<Lock, IndexError> {
+    pub fn lock_to_write(&self, wait: bool) -> Result<Lock> {
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &self.mode {
             return Err(IndexError::cache(&self.root, std::io::Error::other(why.clone())));
         }
@@ -272,7 +267,7 @@ impl Store {
 
     /// Merges segments while some are worth it, each merge of at most `most` living documents; none while another
     /// process writes.
-    pub fn compact(&self, most: u64) -> Result<(), IndexError> {
+    pub fn compact(&self, most: u64) -> Result<()> {
         while self.is_writable() {
             let Some(_writing) = self.try_write_lock()? else { break };
             let (_, corpus) = self.begun()?;
@@ -284,7 +279,7 @@ impl Store {
     }
 
     /// Removes files that a crash left behind, if no process is writing.
-    pub fn sweep(&self) -> Result<(), IndexError> {
+    pub fn sweep(&self) -> Result<()> {
         if self.is_writable()
             && let Some(_writing) = self.try_write_lock()?
         {

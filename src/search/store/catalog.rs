@@ -12,8 +12,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use crate::search::IndexError;
 use crate::search::store::seal;
+use crate::search::{IndexError, Result};
 
 /// The tables. `known` is a [`FileRow`] in bitcode's form, and `mtime` its time of change, by which texts to embed are
 /// ordered; `dead` are stretches of documents whose file changed since. SQLite doesn't sum up again what it reads from
@@ -49,7 +49,7 @@ pub struct LastCommit {
 }
 
 /// Opens the database at `path` for reading and writing, making it if `create`.
-pub fn open(path: &Path, create: bool) -> Result<Connection, IndexError> {
+pub fn open(path: &Path, create: bool) -> Result<Connection> {
     let mut flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     if create {
@@ -61,7 +61,7 @@ pub fn open(path: &Path, create: bool) -> Result<Connection, IndexError> {
 }
 
 /// Opens the database of a cache that can't be written.
-pub fn open_immutable(path: &Path) -> Result<Connection, IndexError> {
+pub fn open_immutable(path: &Path) -> Result<Connection> {
     let text = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -69,13 +69,13 @@ pub fn open_immutable(path: &Path) -> Result<Connection, IndexError> {
 }
 
 /// A database in memory, for a vault that is searched without a cache.
-pub fn in_memory(fingerprint: &str) -> Result<Connection, IndexError> {
+pub fn in_memory(fingerprint: &str) -> Result<Connection> {
     let conn = Connection::open_in_memory()?;
     reset(&conn, fingerprint, 0)?;
     Ok(conn)
 }
 
-fn prepare(conn: &Connection) -> Result<(), IndexError> {
+fn prepare(conn: &Connection) -> Result<()> {
     conn.busy_timeout(PATIENCE)?;
     // The cache is worth nothing: never wait for the disk.
     conn.execute_batch(
@@ -88,7 +88,7 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
 }
 
 /// Makes all tables anew, of another epoch and of this generation; vectors stay.
-pub fn reset(conn: &Connection, fingerprint: &str, generation: u64) -> Result<(), IndexError> {
+pub fn reset(conn: &Connection, fingerprint: &str, generation: u64) -> Result<()> {
     for table in ["meta", "files", "segments", "dead"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     }
@@ -104,13 +104,13 @@ pub fn reset(conn: &Connection, fingerprint: &str, generation: u64) -> Result<()
 }
 
 /// Sets a value of `meta`.
-pub fn set(conn: &Connection, key: &str, value: impl rusqlite::ToSql) -> Result<(), IndexError> {
+pub fn set(conn: &Connection, key: &str, value: impl rusqlite::ToSql) -> Result<()> {
     conn.prepare_cached("INSERT OR REPLACE INTO meta VALUES (?1, ?2)")?.execute(params![key, value])?;
     Ok(())
 }
 
 /// A value of `meta`.
-pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<Option<T>, IndexError> {
+pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<Option<T>> {
     Ok(conn
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
@@ -118,13 +118,13 @@ pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<
 }
 
 /// Writes what the last commit is.
-pub fn set_last_commit(conn: &Connection, commit: &LastCommit) -> Result<(), IndexError> {
+pub fn set_last_commit(conn: &Connection, commit: &LastCommit) -> Result<()> {
     let dead = sum_of(&dead_rows(conn)?);
     set(conn, "commit", seal::signed(&seal::json(&LastCommit { dead, ..*commit })))
 }
 
 /// The last commit of the index that `conn` sees.
-pub fn last_commit(conn: &Connection) -> Result<LastCommit, IndexError> {
+pub fn last_commit(conn: &Connection) -> Result<LastCommit> {
     let text: String = get(conn, "commit")?.ok_or_else(|| IndexError::Torn("no commit".to_owned()))?;
     let commit = seal::unsigned(&text).and_then(|text| serde_json::from_str(text).ok());
     commit.ok_or_else(|| IndexError::Torn("the commit can't be read".to_owned()))
@@ -144,7 +144,7 @@ pub struct SegmentRow {
 }
 
 /// The segments, oldest first.
-pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
+pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>> {
     let mut find = conn.prepare_cached("SELECT id, uuid, docs, seals FROM segments ORDER BY id")?;
     let rows = find.query_map([], |row| {
         Ok(SegmentRow { id: row.get(0)?, uuid: row.get(1)?, docs: row.get(2)?, seals: row.get(3)? })
@@ -156,13 +156,13 @@ pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
 pub type DeadStretch = (i64, u32, u32);
 
 /// The dead stretches of this commit.
-pub fn dead(conn: &Connection, commit: &LastCommit) -> Result<Vec<DeadStretch>, IndexError> {
+pub fn dead(conn: &Connection, commit: &LastCommit) -> Result<Vec<DeadStretch>> {
     let dead = dead_rows(conn)?;
     let torn = || IndexError::Torn("the dead documents are not those of the commit".to_owned());
     if sum_of(&dead) == commit.dead { Ok(dead) } else { Err(torn()) }
 }
 
-fn dead_rows(conn: &Connection) -> Result<Vec<DeadStretch>, IndexError> {
+fn dead_rows(conn: &Connection) -> Result<Vec<DeadStretch>> {
     let mut find = conn.prepare_cached("SELECT segment, start, count FROM dead ORDER BY segment, start")?;
     let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -173,19 +173,19 @@ fn sum_of(dead: &[DeadStretch]) -> u32 {
 }
 
 /// Records that a range of documents is dead.
-pub fn put_dead(conn: &Connection, segment: i64, start: u32, count: u32) -> Result<(), IndexError> {
+pub fn put_dead(conn: &Connection, segment: i64, start: u32, count: u32) -> Result<()> {
     conn.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![segment, start, count])?;
     Ok(())
 }
 
 /// Inserts a segment after all others, and returns its number.
-pub fn put_segment(conn: &Connection, uuid: &str, docs: u32, seals: &str) -> Result<i64, IndexError> {
+pub fn put_segment(conn: &Connection, uuid: &str, docs: u32, seals: &str) -> Result<i64> {
     let mut put = conn.prepare_cached("INSERT INTO segments (uuid, docs, seals) VALUES (?1, ?2, ?3)")?;
     Ok(put.insert(params![uuid, docs, seals])?)
 }
 
 /// Forgets a segment.
-pub fn remove_segment(conn: &Connection, id: i64) -> Result<(), IndexError> {
+pub fn remove_segment(conn: &Connection, id: i64) -> Result<()> {
     conn.prepare_cached("DELETE FROM dead WHERE segment = ?1")?.execute([id])?;
     conn.prepare_cached("DELETE FROM segments WHERE id = ?1")?.execute([id])?;
     Ok(())
@@ -242,13 +242,13 @@ fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
 }
 
 /// The file at `path`.
-pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError> {
+pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>> {
     let mut find = conn.prepare_cached("SELECT path, known FROM files WHERE path = ?1")?;
     Ok(find.query_row([path], file_row).optional()?)
 }
 
 /// All files, ordered by path, handed to `each`.
-pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(), IndexError> {
+pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<()> {
     let mut all = conn.prepare_cached("SELECT path, known FROM files ORDER BY path")?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
@@ -258,14 +258,14 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
 }
 
 /// Paths and reasons of the files that are left out, in the order of their paths.
-pub fn left_out(conn: &Connection) -> Result<Vec<(String, String)>, IndexError> {
+pub fn left_out(conn: &Connection) -> Result<Vec<(String, String)>> {
     let mut left_out = Vec::new();
     each_file(conn, |file| left_out.extend(file.skipped.map(|why| (file.path, why))))?;
     Ok(left_out)
 }
 
 /// Paths of the files whose path begins with `prefix`.
-pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<String>, IndexError> {
+pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<String>> {
     let mut find =
         conn.prepare_cached("SELECT path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
     let rows = find.query_map([prefix, &format!("{prefix}\u{10ffff}")], |row| row.get(0))?;
@@ -273,18 +273,18 @@ pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<String>, IndexError>
 }
 
 /// How many files are known, skipped ones included.
-pub fn file_count(conn: &Connection) -> Result<u64, IndexError> {
+pub fn file_count(conn: &Connection) -> Result<u64> {
     Ok(conn.prepare_cached("SELECT count(*) FROM files")?.query_row([], |row| row.get(0))?)
 }
 
 /// Whether the path of a file begins with `prefix`.
-pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
+pub fn begins(conn: &Connection, prefix: &str) -> Result<bool> {
     let mut find = conn.prepare_cached("SELECT 1 FROM files WHERE path >= ?1 AND path < ?2 LIMIT 1")?;
     Ok(find.exists([prefix, &format!("{prefix}\u{10ffff}")])?)
 }
 
 /// Inserts or replaces a file by its path.
-pub fn put_file(conn: &Connection, file: &FileRow) -> Result<(), IndexError> {
+pub fn put_file(conn: &Connection, file: &FileRow) -> Result<()> {
     let mut put = conn.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)")?;
     let mut known = bitcode::encode(file);
     known.extend(crc32fast::hash(&known).to_le_bytes());
@@ -293,13 +293,13 @@ pub fn put_file(conn: &Connection, file: &FileRow) -> Result<(), IndexError> {
 }
 
 /// Forgets the file at `path`.
-pub fn remove_file(conn: &Connection, path: &str) -> Result<(), IndexError> {
+pub fn remove_file(conn: &Connection, path: &str) -> Result<()> {
     conn.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
     Ok(())
 }
 
 /// Records that the blocks of the file at `path` are now in this segment, from document `start` on.
-pub fn move_file(conn: &Connection, path: &str, segment: i64, start: u32) -> Result<(), IndexError> {
+pub fn move_file(conn: &Connection, path: &str, segment: i64, start: u32) -> Result<()> {
     let Some(mut file) = file(conn, path)? else { return Ok(()) };
     file.place = file.place.map(|place| Place { segment, start, ..place });
     put_file(conn, &file)

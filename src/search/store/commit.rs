@@ -13,7 +13,6 @@ use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::{BitSet, Segment};
 
-use crate::search::IndexError;
 use crate::search::read::block::ParsedNote;
 use crate::search::store::catalog;
 use crate::search::store::segment::file;
@@ -22,20 +21,15 @@ use crate::search::store::{
     Corpus, FileRow, LastCommit, NewRows, Place, RowInputs, Seg, SegmentBuilder, SegmentDirectory,
     SegmentFiles, seal,
 };
+use crate::search::{IndexError, Result};
 
 /// As many segments of about one size are merged into one.
 const FAN: usize = 6;
 
 /// Commits changes in one step, with their segments' files in the folder `root`; `now` is in seconds since 1970. If
 /// `anew` has a fingerprint, the changes replace the whole index.
-pub fn commit(
-    conn: &Connection,
-    root: &Path,
-    deltas: &[Delta],
-    now: i64,
-    anew: Option<&str>,
-) -> Result<(), IndexError> {
-    let seals: Result<Vec<Option<String>>, IndexError> = deltas
+pub fn commit(conn: &Connection, root: &Path, deltas: &[Delta], now: i64, anew: Option<&str>) -> Result<()> {
+    let seals: Result<Vec<Option<String>>> = deltas
         .iter()
         .map(|delta| delta.segment.as_ref().map(|new| seals_of(root, new)).transpose())
         .collect();
@@ -56,7 +50,7 @@ pub fn commit(
     Ok(tx.commit()?)
 }
 
-fn put_delta(tx: &Connection, delta: &Delta, seals: Option<&str>) -> Result<(), IndexError> {
+fn put_delta(tx: &Connection, delta: &Delta, seals: Option<&str>) -> Result<()> {
     let segment = delta.segment.as_ref().zip(seals);
     let segment = segment.map(|(new, seals)| put_new(tx, new, seals)).transpose()?;
     for place in &delta.dying {
@@ -77,12 +71,12 @@ fn put_delta(tx: &Connection, delta: &Delta, seals: Option<&str>) -> Result<(), 
 }
 
 /// The seals of a new segment's files. Every byte is read, so this comes before the transaction.
-fn seals_of(root: &Path, segment: &Segment) -> Result<String, IndexError> {
+fn seals_of(root: &Path, segment: &Segment) -> Result<String> {
     seal::of_files(root, &segment.id().uuid_string()).map_err(|error| IndexError::cache(root, error))
 }
 
 /// Lists a new segment; its number.
-fn put_new(tx: &Connection, segment: &Segment, seals: &str) -> Result<i64, IndexError> {
+fn put_new(tx: &Connection, segment: &Segment, seals: &str) -> Result<i64> {
     catalog::put_segment(tx, &segment.id().uuid_string(), segment.meta().max_doc(), seals)
 }
 
@@ -114,12 +108,7 @@ pub fn choose(corpus: &Corpus, most: u64) -> Option<Vec<usize>> {
 
 /// Merges the segments at the places `chosen` of `corpus` into one, and commits that; the write lock is held, and
 /// `corpus` is the last commit's.
-pub fn merge(
-    conn: &Connection,
-    corpus: &Corpus,
-    files: &SegmentFiles,
-    chosen: &[usize],
-) -> Result<(), IndexError> {
+pub fn merge(conn: &Connection, corpus: &Corpus, files: &SegmentFiles, chosen: &[usize]) -> Result<()> {
     let rows = catalog::segments(conn)?;
     let (root, mut old, mut segments, mut filters) = (&files.root, Vec::new(), Vec::new(), Vec::new());
     let mut copied = NewRows::default();
@@ -169,7 +158,7 @@ pub fn merge(
 
 /// Removes the files that no listed segment owns. Readers that have them open keep them. No process may be writing
 /// segments meanwhile.
-pub fn sweep(conn: &Connection, root: &Path) -> Result<(), IndexError> {
+pub fn sweep(conn: &Connection, root: &Path) -> Result<()> {
     let listed: HashSet<String> =
         catalog::segments(conn)?.into_iter().map(|row| row.uuid.replace('-', "")).collect();
     for entry in std::fs::read_dir(root).map_err(|error| IndexError::cache(root, error))?.flatten() {
@@ -182,7 +171,7 @@ pub fn sweep(conn: &Connection, root: &Path) -> Result<(), IndexError> {
     Ok(())
 }
 
-fn alive_set(alive: &BitSet) -> Result<AliveBitSet, IndexError> {
+fn alive_set(alive: &BitSet) -> Result<AliveBitSet> {
     let mut bytes = Vec::new();
     tantivy::fastfield::write_alive_bitset(alive, &mut bytes).map_err(tantivy::TantivyError::from)?;
     Ok(AliveBitSet::open(OwnedBytes::new(bytes)))
@@ -238,7 +227,7 @@ impl<'a> DeltaBuilder<'a> {
     }
 
     /// Adds a file's change.
-    pub fn add(&mut self, change: Change) -> Result<(), IndexError> {
+    pub fn add(&mut self, change: Change) -> Result<()> {
         let delta = &mut self.delta;
         match change {
             Change::Removed(file) => {
@@ -266,14 +255,14 @@ impl<'a> DeltaBuilder<'a> {
     }
 
     /// Writes the new blocks.
-    pub fn finish(self) -> Result<Delta, IndexError> {
+    pub fn finish(self) -> Result<Delta> {
         Ok(Delta { segment: self.blocks.map(SegmentBuilder::finish).transpose()?, ..self.delta })
     }
 }
 
 impl Delta {
     /// Computes the change that `changes` make to the index.
-    pub fn build(changes: Vec<Change>, root: Option<&Path>, basis: &RowInputs) -> Result<Self, IndexError> {
+    pub fn build(changes: Vec<Change>, root: Option<&Path>, basis: &RowInputs) -> Result<Self> {
         let mut builder = DeltaBuilder::new(root, basis);
         changes.into_iter().try_for_each(|change| builder.add(change))?;
         builder.finish()
@@ -285,7 +274,7 @@ impl Delta {
     }
 
     /// `corpus` as it would be after the commit.
-    pub fn overlay(&self, corpus: &Corpus) -> Result<Corpus, IndexError> {
+    pub fn overlay(&self, corpus: &Corpus) -> Result<Corpus> {
         let mut after = corpus.clone();
         for place in &self.dying {
             if let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) {

@@ -14,13 +14,13 @@ use std::ops::Range;
 
 use rusqlite::Connection;
 
-use crate::search::IndexError;
 use crate::search::analyze::Authors;
 use crate::search::read::Block;
 use crate::search::read::block::ParsedNote;
 use crate::search::store::{
     FileRow, LastCommit, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, catalog,
 };
+use crate::search::{IndexError, Result};
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
 const KEPT: usize = 128;
@@ -64,7 +64,7 @@ impl Corpus {
     ///
     /// # Errors
     /// SQLite's and tantivy's; a segment isn't what was written.
-    pub fn load(conn: &Connection, files: &SegmentFiles, before: Option<&Self>) -> Result<Self, IndexError> {
+    pub fn load(conn: &Connection, files: &SegmentFiles, before: Option<&Self>) -> Result<Self> {
         let mut corpus = Self { commit: catalog::last_commit(conn)?, ..Self::default() };
         let rows = catalog::segments(conn)?;
         let dead = catalog::dead(conn, &corpus.commit)?;
@@ -95,7 +95,7 @@ impl Corpus {
     ///
     /// # Errors
     /// tantivy's.
-    pub fn put(&mut self, notes: impl IntoIterator<Item = (String, ParsedNote)>) -> Result<(), IndexError> {
+    pub fn put(&mut self, notes: impl IntoIterator<Item = (String, ParsedNote)>) -> Result<()> {
         let mut builder = SegmentBuilder::new(None, &RowInputs::default())?;
         for (path, note) in notes {
             for seg in &mut self.segs {
@@ -163,7 +163,7 @@ impl Corpus {
     ///
     /// # Errors
     /// SQLite's; the rows of the segment are torn.
-    pub fn resolve(&self, conn: &Connection, slot: u32) -> Result<(FileRow, Block), IndexError> {
+    pub fn resolve(&self, conn: &Connection, slot: u32) -> Result<(FileRow, Block)> {
         let (seg, doc) = self.place(slot);
         let torn = || IndexError::Torn(format!("document {doc} of segment {} is of no note", seg.id));
         let note = seg.rows.note_of(doc).ok_or_else(torn)?;
@@ -180,7 +180,7 @@ impl Corpus {
     ///
     /// # Errors
     /// tantivy's; it is torn.
-    pub fn text(&self, slot: u32) -> Result<(String, String), IndexError> {
+    pub fn text(&self, slot: u32) -> Result<(String, String)> {
         let (seg, doc) = self.place(slot);
         seg.text(doc)
     }

@@ -5,10 +5,10 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::search::IndexError;
+use crate::search::{IndexError, Result};
 
 /// Removes what stands at `path`: a file, or a folder that came in its place.
-pub(super) fn remove(path: &Path) -> Result<(), IndexError> {
+pub(super) fn remove(path: &Path) -> Result<()> {
     let is_folder = path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
     match if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) } {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
@@ -29,7 +29,7 @@ impl Drop for Lock {
 
 impl Lock {
     /// Takes the lock if it is free.
-    pub fn try_take(path: &Path) -> Result<Option<Self>, IndexError> {
+    pub fn try_take(path: &Path) -> Result<Option<Self>> {
         let file = open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
@@ -39,7 +39,7 @@ impl Lock {
     }
 
     /// Takes the lock, waiting for its holder.
-    pub fn take(path: &Path) -> Result<Self, IndexError> {
+    pub fn take(path: &Path) -> Result<Self> {
         let file = open(path)?;
         file.lock().map_err(|error| IndexError::cache(path, error))?;
         Ok(Self(file))
@@ -57,7 +57,7 @@ impl Lock {
 }
 
 /// The lock's file, which takes the place of anything else there: a pipe would be waited for.
-fn open(path: &Path) -> Result<File, IndexError> {
+fn open(path: &Path) -> Result<File> {
     if path.exists() && !path.is_file() {
         remove(path)?;
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
-use crate::search::IndexError;
+use crate::search::{IndexError, Result};
 
 /// The database's file.
 pub const DATABASE: &str = "index.sqlite";
@@ -130,7 +130,7 @@ impl Sealed {
     ///
     /// # Errors
     /// It is not what it was.
-    pub fn look(root: &Path, deep: bool) -> Result<DatabaseState, IndexError> {
+    pub fn look(root: &Path, deep: bool) -> Result<DatabaseState> {
         let damaged = || IndexError::Torn(format!("`{DATABASE}` is not what it was"));
         let database = root.join(DATABASE);
         if !database.exists() {
@@ -163,7 +163,7 @@ impl Sealed {
     ///
     /// # Errors
     /// The disk's.
-    pub fn write(&self, root: &Path) -> Result<(), IndexError> {
+    pub fn write(&self, root: &Path) -> Result<()> {
         let path = root.join(NAME);
         let text = signed(&json(self));
         json_file::replace(&path, text.as_bytes(), false).map_err(|error| IndexError::cache(&path, error))
@@ -200,7 +200,7 @@ pub fn of_files(root: &Path, name: &str) -> io::Result<String> {
 ///
 /// # Errors
 /// One is damaged.
-pub fn check_files(root: &Path, seals: &str, deep: bool) -> Result<Seals, IndexError> {
+pub fn check_files(root: &Path, seals: &str, deep: bool) -> Result<Seals> {
     let torn = |name: &str| IndexError::Torn(format!("`{name}` is not what it was"));
     let mut seals: Seals = serde_json::from_str(seals).map_err(|_| torn("a segment"))?;
     for (name, seal) in &mut seals {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::brain::programs::harness::{HarnessSetup, SERVER, variables};
 use crate::brain::programs::process::{MARK, Program};
 use crate::brain::wire::WireFormat;
-use crate::brain::{BrainError, FailureClass};
+use crate::brain::{BrainError, FailureClass, Result};
 use crate::config::{McpServer, mcp_hosts};
 
 /// The variable of the key in Codex's environment.
@@ -47,11 +47,7 @@ const DISABLED_FEATURES: &str = "apps browser_use computer_use goals hooks image
 shell_snapshot skill_search sleep_tool tool_suggest memories request_permissions_tool undo";
 
 /// The program for one turn, with its home made.
-pub(super) fn program(
-    setup: &HarnessSetup,
-    turn: Option<&str>,
-    others: &[McpServer],
-) -> Result<Program, BrainError> {
+pub(super) fn program(setup: &HarnessSetup, turn: Option<&str>, others: &[McpServer]) -> Result<Program> {
     let home = setup.supervision.state.join("codex").join(&setup.brain);
     let own_login = setup.key.is_none() && setup.url.is_none();
     let login = own_login.then(login).flatten();

@@ -9,16 +9,16 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::search::IndexError;
 use crate::search::store::lock::remove;
 use crate::search::store::seal;
 use crate::search::store::{
     DATABASE, DatabaseState, Mode, Seal, Sealed, SegmentFiles, Store, boot_id, catalog,
 };
+use crate::search::{IndexError, Result};
 
 impl Store {
     /// All tables anew, with this generation; the write lock is held.
-    pub(super) fn begin(&self, generation: u64) -> Result<(), IndexError> {
+    pub(super) fn begin(&self, generation: u64) -> Result<()> {
         let conn = self.conn()?;
         conn.execute_batch("BEGIN IMMEDIATE")?;
         catalog::reset(&conn, &self.fingerprint, generation)?;
@@ -32,7 +32,7 @@ impl Store {
 ///
 /// # Errors
 /// The disk's.
-pub fn make_anew(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
+pub fn make_anew(root: &Path, fingerprint: &str, why: &IndexError) -> Result<()> {
     let is_whole = matches!(Sealed::look(root, true), Ok(DatabaseState::Whole | DatabaseState::Doubtful));
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
@@ -41,7 +41,7 @@ pub fn make_anew(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(),
 }
 
 /// An empty index in the same database, which other processes have open: its numbers go on.
-fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
+fn begin_anew(root: &Path, fingerprint: &str) -> Result<()> {
     let conn = catalog::open(&root.join(DATABASE), false)?;
     quick_check(&conn)?;
     let generation = catalog::last_commit(&conn)?.generation + 1;
@@ -51,14 +51,14 @@ fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
 }
 
 /// Removes all that the index keeps under `root`.
-fn wipe(root: &Path) -> Result<(), IndexError> {
+fn wipe(root: &Path) -> Result<()> {
     remove(&root.join(DATABASE))?;
     drop_logs(root)?;
     remove(&root.join("tantivy"))
 }
 
 /// Removes the files that belong to a missing database.
-pub(super) fn drop_logs(root: &Path) -> Result<(), IndexError> {
+pub(super) fn drop_logs(root: &Path) -> Result<()> {
     let logs = ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal", seal::NAME];
     logs.iter().try_for_each(|name| remove(&root.join(name)))
 }
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk's.
-    pub fn committed(&self) -> Result<(), IndexError> {
+    pub fn committed(&self) -> Result<()> {
         if self.log_length() < LONGEST_LOG { Ok(()) } else { self.checkpoint() }
     }
 
@@ -85,7 +85,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk's.
-    pub fn checkpoint(&self) -> Result<(), IndexError> {
+    pub fn checkpoint(&self) -> Result<()> {
         let conn = self.conn()?;
         if let Some(sealed) = Sealed::read(&self.root) {
             Sealed { is_changing: true, ..sealed }.write(&self.root)?;
@@ -106,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// A file is damaged; the disk's.
-    pub fn examine(&self) -> Result<(), IndexError> {
+    pub fn examine(&self) -> Result<()> {
         if !self.is_writable() {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Store {
     }
 
     /// As [`Store::examine`]; the write lock is held.
-    pub(super) fn examine_locked(&self) -> Result<(), IndexError> {
+    pub(super) fn examine_locked(&self) -> Result<()> {
         if !matches!(Sealed::look(&self.root, true)?, DatabaseState::Whole | DatabaseState::Doubtful) {
             return Err(IndexError::Torn(format!("`{DATABASE}` has no seal")));
         }
@@ -133,7 +133,7 @@ impl Store {
 }
 
 /// SQLite's own check of its file.
-pub(super) fn quick_check(conn: &Connection) -> Result<(), IndexError> {
+pub(super) fn quick_check(conn: &Connection) -> Result<()> {
     let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }
 }

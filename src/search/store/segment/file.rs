@@ -18,7 +18,6 @@ use tantivy::store::StoreWriter;
 use tantivy::{Directory, Index, Segment, SegmentReader};
 
 use crate::memory::Scope;
-use crate::search::IndexError;
 use crate::search::analyze::{Analyzer, text};
 use crate::search::read::block::ParsedNote;
 use crate::search::read::{Block, Kind};
@@ -26,6 +25,7 @@ use crate::search::store::segment::{pack, schema};
 use crate::search::store::{
     FILTER, Gathered, NewRows, NewTerms, Place, Postings, RANK, RowInputs, SegmentDirectory, TEXT, decode,
 };
+use crate::search::{IndexError, Result};
 
 /// Writes blocks into one segment.
 pub struct SegmentBuilder {
@@ -146,7 +146,7 @@ fn write_rows(segment: &Segment, rows: &NewRows, terms: &NewTerms) -> tantivy::R
 }
 
 /// The one segment of a freshly merged index, with its `rows`.
-pub fn written(index: &Index, rows: &NewRows) -> Result<Segment, IndexError> {
+pub fn written(index: &Index, rows: &NewRows) -> Result<Segment> {
     let segment = index.searchable_segments()?.into_iter().next();
     let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
     let terms = SegmentReader::open(&segment)?.inverted_index(RANK)?;

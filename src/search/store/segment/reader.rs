@@ -11,10 +11,10 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::store::StoreReader;
 use tantivy::{BitSet, Directory, DocSet, Index, SegmentReader, TERMINATED, TantivyError, Term};
 
-use crate::search::IndexError;
 use crate::search::read::Block;
 use crate::search::store::segment::{pack, schema};
 use crate::search::store::{FileRow, RANK, Rows, SEPARATOR, Seal, SegmentDirectory, SegmentRow, TEXT, seal};
+use crate::search::{IndexError, Result};
 
 /// Opens segments of the cache's folder.
 #[derive(Debug, Clone)]
@@ -26,21 +26,21 @@ pub struct SegmentFiles {
 
 impl SegmentFiles {
     /// The folder `root`, which must exist.
-    pub fn open(root: &Path) -> Result<Self, IndexError> {
+    pub fn open(root: &Path) -> Result<Self> {
         let directory = SegmentDirectory::open(root).map_err(TantivyError::from)?;
         let index = Index::create(directory, schema::schema(), schema::settings())?;
         Ok(Self { index, root: root.to_owned() })
     }
 
     /// A handle of the segment, for merging.
-    pub fn segment(&self, row: &SegmentRow) -> Result<tantivy::Segment, IndexError> {
+    pub fn segment(&self, row: &SegmentRow) -> Result<tantivy::Segment> {
         let id = SegmentId::from_uuid_string(&row.uuid)
             .map_err(|_| IndexError::Torn(format!("`{}` is no segment", row.uuid)))?;
         Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
     }
 
     /// Opens the segment for reading, if its files are as sealed; `kept` unpacked blocks of its texts stay in memory.
-    pub fn read(&self, row: &SegmentRow, kept: usize) -> Result<Seg, IndexError> {
+    pub fn read(&self, row: &SegmentRow, kept: usize) -> Result<Seg> {
         let seals = seal::check_files(&self.root, &row.seals, false)?;
         Ok(Seg { seals: seals.into(), ..Seg::open(row.id, &self.segment(row)?, kept)? })
     }
@@ -80,7 +80,7 @@ pub struct Seg {
 
 impl Seg {
     /// Opens a segment, all of whose documents live; `kept` unpacked blocks of its texts stay in memory.
-    pub fn open(id: i64, segment: &tantivy::Segment, kept: usize) -> Result<Self, IndexError> {
+    pub fn open(id: i64, segment: &tantivy::Segment, kept: usize) -> Result<Self> {
         let uuid = segment.id().uuid_string();
         let reader = SegmentReader::open(segment)?;
         // A damaged dictionary is told here, and isn't taken for one without the word.
@@ -104,7 +104,7 @@ impl Seg {
     ///
     /// # Errors
     /// tantivy's.
-    pub fn each(&self, field: Field, term: &str, mut each: impl FnMut(u32, u32)) -> Result<(), IndexError> {
+    pub fn each(&self, field: Field, term: &str, mut each: impl FnMut(u32, u32)) -> Result<()> {
         let inverted = self.reader.inverted_index(field)?;
         let term = Term::from_field_text(field, term);
         let found = inverted.read_postings(&term, IndexRecordOption::WithFreqs);
@@ -120,7 +120,7 @@ impl Seg {
     ///
     /// # Errors
     /// They are torn.
-    pub fn blocks(&self, note: usize) -> Result<Vec<Block>, IndexError> {
+    pub fn blocks(&self, note: usize) -> Result<Vec<Block>> {
         let torn = || IndexError::Torn(format!("the blocks of note {note} of segment {}", self.id));
         pack::unpack(self.rows.packed(note)).ok_or_else(torn)
     }
@@ -129,7 +129,7 @@ impl Seg {
     ///
     /// # Errors
     /// tantivy's; it is torn.
-    pub fn text(&self, doc: u32) -> Result<(String, String), IndexError> {
+    pub fn text(&self, doc: u32) -> Result<(String, String)> {
         let bytes = self.texts.get_document_bytes(doc)?;
         let stored = std::str::from_utf8(&bytes);
         let stored = stored.map_err(|_| IndexError::Torn(format!("the text of document {doc}")))?;
