@@ -5,7 +5,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::failure::ToolFailure;
+use super::failure::{Result, ToolFailure};
 use crate::format::nearest;
 use crate::memory::MemoryKind;
 
@@ -132,11 +132,7 @@ impl<'a> Arguments<'a> {
 ///
 /// # Errors
 /// One is unknown, missing, of another type, too long or out of range.
-pub fn check<'a>(
-    tool: &str,
-    arguments: &[Argument],
-    given: &'a JsonObject,
-) -> Result<Arguments<'a>, ToolFailure> {
+pub fn check<'a>(tool: &str, arguments: &[Argument], given: &'a JsonObject) -> Result<Arguments<'a>> {
     for name in given.keys() {
         if !arguments.iter().any(|argument| argument.name == name) {
             return Err(unknown(tool, arguments, name));
@@ -172,7 +168,7 @@ fn all_required(arguments: &[Argument]) -> String {
     required.map(|argument| format!("`{}`", argument.name)).collect::<Vec<_>>().join(" and ")
 }
 
-fn check_value(argument: &Argument, value: &Value) -> Result<(), ToolFailure> {
+fn check_value(argument: &Argument, value: &Value) -> Result<()> {
     let name = argument.name;
     let wrong = |kind: &'static str, message: String| {
         ToolFailure::new(kind, message).of(name).hint(format!("`{name}`: {}", argument.doc))

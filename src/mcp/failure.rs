@@ -18,6 +18,9 @@ use crate::vault::{EditError, PathError, VaultError};
 /// The key of the error's type in `_meta`.
 pub const META_KEY: &str = "vault-agent/error";
 
+/// What a tool gives.
+pub type Result<T, E = ToolFailure> = std::result::Result<T, E>;
+
 /// The error of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFailure {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
-use super::failure::ToolFailure;
+use super::failure::Result;
 use crate::deliver;
 use crate::deliver::pass::flush_confirmations;
 use crate::memory::{self, Scope};
@@ -106,7 +106,7 @@ impl SharedState {
         search_client: &SearchClient,
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
-    ) -> Result<(), ToolFailure> {
+    ) -> Result<()> {
         let recall = search_client.own()?;
         let index = recall.index();
         if index.is_empty()? {

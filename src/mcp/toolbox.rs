@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments;
-use super::failure::ToolFailure;
+use super::failure::{Result, ToolFailure};
 use super::shared_state::{ServerScopes, SharedState, ToolSet};
 use super::tools::brains::{AMONG_BRAINS, ASK};
 use super::tools::{Effect, McpCall, ToolAnswer, ToolEntry};
@@ -53,12 +53,7 @@ impl VaultTools {
         Arc::new(Self { shared: Arc::clone(shared), tools, is_asked: true })
     }
 
-    async fn run(
-        &self,
-        call: &ToolCall,
-        caller: &Caller,
-        stop: &CancellationToken,
-    ) -> Result<ToolAnswer, ToolFailure> {
+    async fn run(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> Result<ToolAnswer> {
         let known = || self.tools.tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
         let Some(tool) = self.tools.get(&call.name) else {
             let message = format!("there is no tool `{}`", call.name);

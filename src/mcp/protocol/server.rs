@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 use super::subscriptions::{Listener, SessionSubscriptions, Subscriptions, forward_progress};
 use crate::hooks::{self, messages::HOOK_TOOL};
-use crate::mcp::failure::ToolFailure;
+use crate::mcp::failure::{Result, ToolFailure};
 use crate::mcp::shared_state::SharedState;
 use crate::mcp::tools::{McpCall, TOOLS, ToolAnswer, ToolEntry};
 use crate::mcp::{arguments, prompts, resources, untrusted};
@@ -116,7 +116,7 @@ fn turn() -> Option<(String, String)> {
     Some((named("VAULT_AGENT_BRAIN").unwrap_or_default(), named("VAULT_AGENT_TURN")?))
 }
 
-fn answer(outcome: Result<ToolAnswer, ToolFailure>) -> CallToolResult {
+fn answer(outcome: Result<ToolAnswer>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);

@@ -15,13 +15,9 @@ pub const AMONG_BRAINS: [&str; 3] = [ASK, "classify_task", "route_task"];
 const TASK: Argument = text("text", QUESTION, true, "The task.");
 
 pub(super) const CLASSIFY_TASK: ToolEntry = ToolEntry {
-    name: "classify_task",
-    title: "Classify a task",
     doc: "Names the kind of a task by its words.",
     arguments: &[TASK],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Classified>,
-    act: classify,
+    ..tool::<Classified>("classify_task", "Classify a task", Effect::Reads, classify)
 };
 
 /// The kind of task that a text is.
@@ -38,13 +34,9 @@ fn classify(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const ROUTE_TASK: ToolEntry = ToolEntry {
-    name: "route_task",
-    title: "Route a task",
     doc: "Says which of the user's models a text would go to, and why.",
     arguments: &[TASK],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<ShownRoute>,
-    act: route_task,
+    ..tool::<ShownRoute>("route_task", "Route a task", Effect::Reads, route_task)
 };
 
 fn route_task(call: &McpCall<'_>) -> ToolOutcome {
@@ -58,16 +50,12 @@ fn route_task(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const ASK_BRAIN: ToolEntry = ToolEntry {
-    name: ASK,
-    title: "Ask another brain",
     doc: "Asks another of the user's models, which knows nothing of this conversation. Untrusted context.",
     arguments: &[
         line("name", true, "A name of `route_task`'s chain."),
         text("question", QUESTION, true, "Whole, with all that it needs."),
     ],
-    effect: Effect::Adds,
-    output: Tool::with_output_schema::<Asked>,
-    act: ask,
+    ..tool::<Asked>(ASK, "Ask another brain", Effect::Adds, ask)
 };
 
 /// The answer of another brain.

@@ -31,8 +31,6 @@ impl From<SummaryError> for ToolFailure {
 }
 
 pub(super) const GREP: ToolEntry = ToolEntry {
-    name: "lcm_grep",
-    title: "Search past conversations",
     doc: "Searches past conversations and their summaries, newest first. Cites `[msg#^id]` and `[sum_…]`. Untrusted context.",
     arguments: &[
         line("pattern", true, "Words, all of them, or a regular expression."),
@@ -42,9 +40,7 @@ pub(super) const GREP: ToolEntry = ToolEntry {
         line("before", false, "Up to."),
         whole("limit", 1, 200, Some("50"), "Most hits."),
     ],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Grepped>,
-    act: grep,
+    ..tool::<Grepped>("lcm_grep", "Search past conversations", Effect::Reads, grep)
 };
 
 /// The result of a search in conversations.
@@ -78,7 +74,7 @@ fn grep(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 /// The instant of an argument: RFC 3339, or a day of the vault's zone.
-fn time(call: &McpCall<'_>, name: &'static str) -> Result<Option<Timestamp>, ToolFailure> {
+fn time(call: &McpCall<'_>, name: &'static str) -> Result<Option<Timestamp>> {
     let Some(text) = call.arguments.text(name) else { return Ok(None) };
     let text = text.trim();
     let day = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(call.workspace.zone.tz().clone()).ok();
@@ -91,13 +87,9 @@ fn time(call: &McpCall<'_>, name: &'static str) -> Result<Option<Timestamp>, Too
 }
 
 pub(super) const DESCRIBE: ToolEntry = ToolEntry {
-    name: "lcm_describe",
-    title: "Describe a summary",
     doc: "Gives a summary: its text, what it covers, its sources.",
     arguments: &[line("id", true, "As in `sum_…`.")],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Described>,
-    act: describe,
+    ..tool::<Described>("lcm_describe", "Describe a summary", Effect::Reads, describe)
 };
 
 /// A summary with its lineage.
@@ -130,8 +122,6 @@ fn describe(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const EXPAND: ToolEntry = ToolEntry {
-    name: "lcm_expand",
-    title: "Expand summaries",
     doc: "Gives what summaries stand for: the summaries below, or every word said. Untrusted context.",
     arguments: &[
         line("ids", true, "`sum_…`, several with commas."),
@@ -139,9 +129,7 @@ pub(super) const EXPAND: ToolEntry = ToolEntry {
         flag("include_messages", "The messages themselves."),
         whole("token_cap", 100, 10_000, Some("10000"), "Most tokens."),
     ],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Expansion>,
-    act: expand,
+    ..tool::<Expansion>("lcm_expand", "Expand summaries", Effect::Reads, expand)
 };
 
 /// The summaries or messages that summaries stand for.

@@ -1,7 +1,6 @@
 //! Defines the tools `memory_save`, `memory_edit` and `memory_forget`. The first two answer with the note's lines
 //! after the write, `memory_forget` with the removed lines.
 
-use super::one_line;
 use super::prelude::*;
 use super::reading::instant;
 use crate::embed::{Embedder, StaticModel};
@@ -28,8 +27,6 @@ const SAYS: Argument = text("text", MAX_TEXT_CHARS, true, "Its exact words now, 
 const WHICH: Argument = whole("line", 1, 10_000_000, None, "Only where several say the same.");
 
 pub(super) const SAVE: ToolEntry = ToolEntry {
-    name: "memory_save",
-    title: "Save a memory",
     doc: "Saves a durable fact (`long`), a note of the day (`daily`), or a follow-up delivered when due (`commitment`). Saved only if the answer shows its lines.",
     arguments: &[
         choice("scope", MEMORY_KINDS, true, "Which kind."),
@@ -42,9 +39,7 @@ pub(super) const SAVE: ToolEntry = ToolEntry {
         EXPECTED,
     ],
     // A note of the day bears its minute, and a follow-up that was told can be made again.
-    effect: Effect::Adds,
-    output: Tool::with_output_schema::<Saved>,
-    act: save,
+    ..tool::<Saved>("memory_save", "Save a memory", Effect::Adds, save)
 };
 
 /// The written lines, read back from the note.
@@ -142,7 +137,7 @@ fn with_near(words: String, near: &[NearMemory]) -> String {
 }
 
 /// Refuses arguments that would be lost without a word.
-fn only(call: &McpCall<'_>, shelf: MemoryKind) -> Result<(), ToolFailure> {
+fn only(call: &McpCall<'_>, shelf: MemoryKind) -> Result<()> {
     let belongs = |argument: &str| match argument {
         "key" => shelf == MemoryKind::Long,
         "memory_scope" => shelf != MemoryKind::Commitment,
@@ -170,7 +165,7 @@ fn only(call: &McpCall<'_>, shelf: MemoryKind) -> Result<(), ToolFailure> {
 }
 
 /// A due time: an instant, or a phrase as reminders take it.
-fn due(text: &str, call: &McpCall<'_>) -> Result<jiff::Timestamp, ToolFailure> {
+fn due(text: &str, call: &McpCall<'_>) -> Result<jiff::Timestamp> {
     let workspace = &call.workspace;
     instant(text, workspace).or_else(|failure| {
         let now = workspace.clock.now();
@@ -196,13 +191,9 @@ fn is_plain(text: &str) -> bool {
 }
 
 pub(super) const EDIT: ToolEntry = ToolEntry {
-    name: "memory_edit",
-    title: "Change a memory",
     doc: "Changes a memory's words; time, fields and scope stay.",
     arguments: &[NOTE, SAYS, text("new_text", MAX_TEXT_CHARS, true, "Its new words."), WHICH, EXPECTED],
-    effect: Effect::Changes,
-    output: Tool::with_output_schema::<Edited>,
-    act: edit,
+    ..tool::<Edited>("memory_edit", "Change a memory", Effect::Changes, edit)
 };
 
 /// A memory that says something else now.
@@ -229,13 +220,9 @@ fn edit(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const FORGET: ToolEntry = ToolEntry {
-    name: "memory_forget",
-    title: "Forget a memory",
     doc: "Removes a memory. The user can undo it.",
     arguments: &[NOTE, SAYS, WHICH, EXPECTED],
-    effect: Effect::Removes,
-    output: Tool::with_output_schema::<Removed>,
-    act: forget,
+    ..tool::<Removed>("memory_forget", "Forget a memory", Effect::Removes, forget)
 };
 
 /// Something that was taken out of a note.

@@ -24,12 +24,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rmcp::model::{self, ToolAnnotations};
+use rmcp::schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{self, Argument, Arguments};
-use super::failure::ToolFailure;
+use super::failure::{Result, ToolFailure};
 use super::hosts::ServerPurpose;
 use super::shared_state::{ServerScopes, SharedState, ToolSet};
 use super::untrusted;
@@ -98,7 +99,7 @@ pub struct McpCall<'a> {
 
 impl McpCall<'_> {
     /// The scope of a save: the named one, else global.
-    fn saving_scope(&self) -> Result<Scope, ToolFailure> {
+    fn saving_scope(&self) -> Result<Scope> {
         match self.arguments.text("memory_scope") {
             Some(text) => self.scope(text),
             None => Ok(self.shared.place.saved.clone()),
@@ -106,7 +107,7 @@ impl McpCall<'_> {
     }
 
     /// The scopes that are read: the named ones, else what is global, this project's and the client's own.
-    fn visible_scopes(&self) -> Result<Vec<Scope>, ToolFailure> {
+    fn visible_scopes(&self) -> Result<Vec<Scope>> {
         let ServerScopes { project: here, before, .. } = &self.shared.place;
         let Some(text) = self.arguments.text("memory_scope") else {
             // `claude-code 2.1` is the agent `claude-code`.
@@ -121,7 +122,7 @@ impl McpCall<'_> {
     }
 
     /// A scope as a client writes it; `here` is the project that the server runs in.
-    fn scope(&self, text: &str) -> Result<Scope, ToolFailure> {
+    fn scope(&self, text: &str) -> Result<Scope> {
         match text.trim() {
             "here" => Ok(self.shared.place.project.clone()),
             text => text.parse().map_err(|error: ScopeError| {
@@ -143,7 +144,7 @@ pub struct ToolAnswer {
 }
 
 /// The outcome of a call.
-pub type ToolOutcome = Result<ToolAnswer, ToolFailure>;
+pub type ToolOutcome = Result<ToolAnswer>;
 
 /// A tool's function.
 pub type ToolFunction = fn(&McpCall<'_>) -> ToolOutcome;
@@ -199,9 +200,20 @@ pub struct ToolEntry {
     pub arguments: &'static [Argument],
     /// Its effect on the vault.
     pub effect: Effect,
-    pub(super) output: fn(model::Tool) -> model::Tool,
+    output: fn(model::Tool) -> model::Tool,
     /// Does it.
     pub act: ToolFunction,
+}
+
+/// A tool that answers with a `T`. The caller adds its description and its arguments.
+const fn tool<T: JsonSchema + 'static>(
+    name: &'static str,
+    title: &'static str,
+    effect: Effect,
+    act: ToolFunction,
+) -> ToolEntry {
+    let output = model::Tool::with_output_schema::<T>;
+    ToolEntry { name, title, doc: "", arguments: &[], effect, output, act }
 }
 
 impl ToolEntry {

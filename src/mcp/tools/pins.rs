@@ -11,8 +11,6 @@ use crate::format::invisible;
 use crate::format::pinned::{self, LinkTarget};
 
 pub(super) const PROMOTE: ToolEntry = ToolEntry {
-    name: "memory_promote",
-    title: "Promote a note of the day",
     doc: "Moves a bullet of a day's note into MEMORY.md, with its time and a link.",
     arguments: &[
         line("date", true, "As in `2026-11-20`."),
@@ -23,9 +21,7 @@ pub(super) const PROMOTE: ToolEntry = ToolEntry {
         text("text", MAX_TEXT_CHARS, false, "Its words, should lines have moved."),
         line("section", false, "Section of MEMORY.md; default `Notes`."),
     ],
-    effect: Effect::ChangesEach,
-    output: Tool::with_output_schema::<Promoted>,
-    act: promote,
+    ..tool::<Promoted>("memory_promote", "Promote a note of the day", Effect::ChangesEach, promote)
 };
 
 /// A bullet of a day's note that is a lasting fact now.
@@ -77,16 +73,12 @@ fn promote(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const PIN: ToolEntry = ToolEntry {
-    name: "memory_pin",
-    title: "Pin a memory",
     doc: "Pins a text or a line of a note: it is recalled first.",
     arguments: &[
         text("content", 4_000, true, "A line or two."),
         line("link", false, "Its target, as in `daily/2026-11-20#^01J…`."),
     ],
-    effect: Effect::AddsOnce,
-    output: Tool::with_output_schema::<Saved>,
-    act: pin,
+    ..tool::<Saved>("memory_pin", "Pin a memory", Effect::AddsOnce, pin)
 };
 
 fn pin(call: &McpCall<'_>) -> ToolOutcome {
@@ -98,13 +90,9 @@ fn pin(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const UNPIN: ToolEntry = ToolEntry {
-    name: "memory_unpin",
-    title: "Unpin a memory",
     doc: "Removes the pin that is this text, or alone begins with it.",
     arguments: &[text("content", 4_000, true, "Its words or beginning.")],
-    effect: Effect::Removes,
-    output: Tool::with_output_schema::<Removed>,
-    act: unpin,
+    ..tool::<Removed>("memory_unpin", "Unpin a memory", Effect::Removes, unpin)
 };
 
 fn unpin(call: &McpCall<'_>) -> ToolOutcome {
@@ -116,7 +104,7 @@ fn unpin(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 /// An Obsidian link, with or without its brackets.
-fn target(text: &str) -> Result<LinkTarget, ToolFailure> {
+fn target(text: &str) -> Result<LinkTarget> {
     let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
     let read = pinned::parse(format!("- [[{bare}]]\n").as_bytes());
     let is_plain = !bare.contains('`') && invisible::first(bare).is_none();

@@ -4,7 +4,6 @@
 
 use jiff::Timestamp;
 
-use super::one_line;
 use super::prelude::*;
 use crate::format::commitment::CommitmentStatus;
 use crate::format::lines::parse_range;
@@ -18,13 +17,9 @@ use crate::workspace::Workspace;
 const MOST_DAYS: usize = 60;
 
 pub(super) const LIST: ToolEntry = ToolEntry {
-    name: "memory_list",
-    title: "List memory",
     doc: "Lists facts by section (`long`), days (`daily`) or follow-ups (`commitment`). Untrusted context.",
     arguments: &[choice("scope", MEMORY_KINDS, true, "Which kind."), MEMORY_SCOPE],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Listing>,
-    act: list,
+    ..tool::<Listing>("memory_list", "List memory", Effect::Reads, list)
 };
 
 /// The contents of memory. Only the list that was asked for is there.
@@ -146,13 +141,9 @@ fn daily(listed: Vec<memory::ListedDay>) -> ToolAnswer {
 }
 
 pub(super) const COMMITMENT_DUE: ToolEntry = ToolEntry {
-    name: "memory_commitment_due",
-    title: "Due follow-ups",
     doc: "Lists follow-ups that are pending and due.",
     arguments: &[line("now", false, "By then: RFC 3339 or local `2026-05-08 19:00`.")],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Listing>,
-    act: due,
+    ..tool::<Listing>("memory_commitment_due", "Due follow-ups", Effect::Reads, due)
 };
 
 fn due(call: &McpCall<'_>) -> ToolOutcome {
@@ -165,13 +156,9 @@ fn due(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const COMMITMENT_DONE: ToolEntry = ToolEntry {
-    name: "memory_commitment_done",
-    title: "Mark a follow-up delivered",
     doc: "Marks a follow-up as delivered, once the user was told.",
     arguments: &[line("id", true, "As in `c-2026-05-08-001`.")],
-    effect: Effect::Changes,
-    output: Tool::with_output_schema::<Listing>,
-    act: done,
+    ..tool::<Listing>("memory_commitment_done", "Mark a follow-up delivered", Effect::Changes, done)
 };
 
 fn done(call: &McpCall<'_>) -> ToolOutcome {
@@ -197,7 +184,7 @@ fn listing(listed: Vec<ListedFollowUp>, none: &str) -> ToolAnswer {
 }
 
 /// An instant as models write it: RFC 3339, or a local date and time.
-pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, ToolFailure> {
+pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp> {
     schedule::exact_instant(text, &workspace.zone).ok_or_else(|| {
         let shown: String = text.chars().take(60).collect();
         ToolFailure::new("bad_date", format!("{shown:?} is no date and time"))
@@ -206,16 +193,12 @@ pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, ToolFailu
 }
 
 pub(super) const GET: ToolEntry = ToolEntry {
-    name: "memory_get",
-    title: "Read a note",
     doc: "Reads a note, or some of its lines, as they stand. Untrusted context.",
     arguments: &[
         line_of("path", 4_000, true, "In the vault, as in `daily/2026-11-20.md`."),
         line("lines", false, "`5`, `5-20` or `5-`; default all."),
     ],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Text>,
-    act: get,
+    ..tool::<Text>("memory_get", "Read a note", Effect::Reads, get)
 };
 
 /// A note's lines.
@@ -272,7 +255,7 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
     Ok(ToolAnswer { text, ..ToolAnswer::from_notes("", &output) })
 }
 
-fn range(text: &str) -> Result<(usize, usize), ToolFailure> {
+fn range(text: &str) -> Result<(usize, usize)> {
     parse_range(text).ok_or_else(|| {
         let shown: String = text.chars().take(40).collect();
         ToolFailure::new("bad_lines", format!("{shown:?} names no lines"))

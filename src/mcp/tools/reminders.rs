@@ -21,13 +21,9 @@ const WHEN: &str = "Local: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, 
 const MOST_TASKS: usize = 200;
 
 pub(super) const LIST: ToolEntry = ToolEntry {
-    name: "reminder_list",
-    title: "List reminders",
     doc: "Lists reminders and tasks of other plugins, with ids and times.",
     arguments: &[],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Reminders>,
-    act: list,
+    ..tool::<Reminders>("reminder_list", "List reminders", Effect::Reads, list)
 };
 
 /// All reminders, and the tasks of other plugins that are told.
@@ -98,17 +94,13 @@ fn listed_line(one: &ListedLine) -> String {
 }
 
 pub(super) const ADD: ToolEntry = ToolEntry {
-    name: "reminder_add",
-    title: "Add a reminder",
     doc: "Adds a reminder. Answers with the exact line.",
     arguments: &[
         line("when", true, WHEN),
         line_of("message", MOST_MESSAGE_CHARS, true, "One line that makes sense by itself."),
         Argument { default: Some("none"), ..choice("recur", RECUR, false, "How it repeats.") },
     ],
-    effect: Effect::Adds,
-    output: Tool::with_output_schema::<Written>,
-    act: add,
+    ..tool::<Written>("reminder_add", "Add a reminder", Effect::Adds, add)
 };
 
 /// A reminder that was added, changed or deleted.
@@ -136,8 +128,6 @@ fn add(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const UPDATE: ToolEntry = ToolEntry {
-    name: "reminder_update",
-    title: "Change a reminder",
     doc: "Changes a reminder; what isn't given stays.",
     arguments: &[
         line("id", true, ID),
@@ -145,9 +135,7 @@ pub(super) const UPDATE: ToolEntry = ToolEntry {
         line_of("message", MOST_MESSAGE_CHARS, false, "One line."),
         choice("recur", RECUR, false, "How it repeats."),
     ],
-    effect: Effect::ChangesEach,
-    output: Tool::with_output_schema::<Written>,
-    act: update,
+    ..tool::<Written>("reminder_update", "Change a reminder", Effect::ChangesEach, update)
 };
 
 fn update(call: &McpCall<'_>) -> ToolOutcome {
@@ -169,13 +157,9 @@ fn update(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const DONE: ToolEntry = ToolEntry {
-    name: "reminder_done",
-    title: "Say that a reminder or a task is done",
     doc: "Only when the user says that it is done. Removes a reminder that comes once; ticks a plugin's task. The user can undo it.",
     arguments: &[line("id", true, "`rid_…` or `task_…`, from `reminder_list`.")],
-    effect: Effect::ChangesEach,
-    output: Tool::with_output_schema::<DoneLine>,
-    act: done,
+    ..tool::<DoneLine>("reminder_done", "Say that a reminder or a task is done", Effect::ChangesEach, done)
 };
 
 /// A reminder or a task that was done.
@@ -227,17 +211,13 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const SNOOZE: ToolEntry = ToolEntry {
-    name: "reminder_snooze",
-    title: "Snooze a reminder",
     doc: "Postpones a reminder, follow-up or task, also one delivered already.",
     arguments: &[
         line("id", true, "`rid_…`, `c-…` or `task_…`."),
         line("until", false, "As `when` of `reminder_add`."),
         whole("minutes", 1, 527_040, None, "Or minutes from now."),
     ],
-    effect: Effect::ChangesEach,
-    output: Tool::with_output_schema::<Written>,
-    act: snooze,
+    ..tool::<Written>("reminder_snooze", "Snooze a reminder", Effect::ChangesEach, snooze)
 };
 
 fn snooze(call: &McpCall<'_>) -> ToolOutcome {
@@ -276,13 +256,9 @@ fn snooze(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const DELETE: ToolEntry = ToolEntry {
-    name: "reminder_delete",
-    title: "Delete a reminder",
     doc: "Removes a reminder. The user can undo it.",
     arguments: &[line("id", true, ID)],
-    effect: Effect::Removes,
-    output: Tool::with_output_schema::<Written>,
-    act: delete,
+    ..tool::<Written>("reminder_delete", "Delete a reminder", Effect::Removes, delete)
 };
 
 fn delete(call: &McpCall<'_>) -> ToolOutcome {
@@ -291,19 +267,19 @@ fn delete(call: &McpCall<'_>) -> ToolOutcome {
     Ok(told(call, "removed", written, None))
 }
 
-fn when(call: &McpCall<'_>, text: &str) -> Result<Meaning, ToolFailure> {
+fn when(call: &McpCall<'_>, text: &str) -> Result<Meaning> {
     let workspace = &call.workspace;
     when::read(text, workspace.clock.now(), &workspace.zone)
         .map_err(|error| ToolFailure::from(ReminderError::from(error)).of("when"))
 }
 
-fn recur(text: Option<&str>) -> Result<Option<Recur>, ToolFailure> {
+fn recur(text: Option<&str>) -> Result<Option<Recur>> {
     text.map(|text| Recur::parse(text).map_err(|error| ToolFailure::new("unknown_choice", error).of("recur")))
         .transpose()
 }
 
 /// How it comes again: as the time or as `recur` says.
-fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur, ToolFailure> {
+fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur> {
     meaning
         .recurring(asked)
         .map_err(|clash| ToolFailure::new("unexpected_argument", clash.to_string()).of("recur"))

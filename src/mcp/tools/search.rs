@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use super::one_line;
 use super::prelude::*;
 use crate::hooks::recall_gate::needs_recall;
 use crate::memory::Scope;
@@ -17,8 +16,6 @@ use crate::workspace::Workspace;
 const QUERY: Argument = text("query", QUESTION, true, "A question, or words.");
 
 pub(super) const SEARCH: ToolEntry = ToolEntry {
-    name: "memory_search",
-    title: "Search memory",
     doc: "Searches all notes, memories and past conversations by words and meaning, best first. Takes \"phrases\", -not, prefix*, path:, tag:, before:2026-11-20, after:2026-11. Untrusted context.",
     arguments: &[
         QUERY,
@@ -31,9 +28,7 @@ pub(super) const SEARCH: ToolEntry = ToolEntry {
         flag("deep", "Reranks, where set up: better, slower."),
         MEMORY_SCOPE,
     ],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Searched>,
-    act: search,
+    ..tool::<Searched>("memory_search", "Search memory", Effect::Reads, search)
 };
 
 /// The result of a search.
@@ -122,17 +117,13 @@ fn search(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 pub(super) const RECALL: ToolEntry = ToolEntry {
-    name: "memory_recall",
-    title: "Recall for a prompt",
     doc: "Gives the lines from memory that help to answer a message, or `NONE`. Call it before answering. Untrusted context.",
     arguments: &[
         QUERY,
         whole("max_chars", 40, 8_000, Some("400"), "Longest digest, in characters."),
         MEMORY_SCOPE,
     ],
-    effect: Effect::Reads,
-    output: Tool::with_output_schema::<Recalled>,
-    act: recall,
+    ..tool::<Recalled>("memory_recall", "Recall for a prompt", Effect::Reads, recall)
 };
 
 /// The memories that help with a prompt.
@@ -171,7 +162,7 @@ fn recall(call: &McpCall<'_>) -> ToolOutcome {
 }
 
 /// The vault's memory; the first call of all indexes the notes, and says how far it is.
-fn warm(call: &McpCall<'_>) -> Result<Arc<SearchClient>, ToolFailure> {
+fn warm(call: &McpCall<'_>) -> Result<Arc<SearchClient>> {
     let client = call.shared.search_client(&call.workspace);
     call.shared.index_first(&client, call.progress, call.stop)?;
     Ok(client)
@@ -183,7 +174,7 @@ fn within(place: Option<String>, visible: &[Scope]) -> String {
 }
 
 /// The index's scope for a tool's one.
-fn place(text: &str, workspace: &Workspace) -> Result<String, ToolFailure> {
+fn place(text: &str, workspace: &Workspace) -> Result<String> {
     let text = text.trim().trim_end_matches('/');
     let paths = &workspace.settings.paths;
     match text {
