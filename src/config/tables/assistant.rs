@@ -38,6 +38,31 @@ settings! {
         /// Whether a brain words reminders, before they are due.
         pub phrase: bool,
     }
+
+    /// The secrets of a skill: `[skill.NAME]`.
+    pub struct SkillSettings {
+        /// For a secret that isn't in the environment: its variable, and the file whose first line it is.
+        pub key_files: BTreeMap<String, String>,
+    }
+
+    /// A rule for the brain of a question; the first rule that matches wins.
+    pub struct Route {
+        /// Only in this channel.
+        pub channel: Option<u64>,
+        /// Only in this thread.
+        pub thread: Option<u64>,
+        /// Only for this routine.
+        pub routine: Option<String>,
+        /// Only where the text fits this regular expression.
+        #[serde(rename = "match")]
+        pub matches: Option<String>,
+        /// Only with such a file: `image`, `text` or `any`.
+        pub attachment: Option<AttachmentKind>,
+        /// Only for questions of this kind.
+        pub category: Option<TaskCategory>,
+        /// The brain that is tried first; the chain follows.
+        pub brain: String,
+    }
 }
 
 /// Groups of tools that a brain may be given.
@@ -60,35 +85,6 @@ pub enum BashMode {
     Confined,
     /// Each time, whatever `allow` says; then also where this machine can't enforce the whole box.
     Ask,
-}
-
-settings! {
-    /// The secrets of a skill: `[skill.NAME]`.
-    pub struct SkillSettings {
-        /// For a secret that isn't in the environment: its variable, and the file whose first line it is.
-        pub key_files: BTreeMap<String, String>,
-    }
-}
-
-settings! {
-    /// A rule for the brain of a question; the first rule that matches wins.
-    pub struct Route {
-        /// Only in this channel.
-        pub channel: Option<u64>,
-        /// Only in this thread.
-        pub thread: Option<u64>,
-        /// Only for this routine.
-        pub routine: Option<String>,
-        /// Only where the text fits this regular expression.
-        #[serde(rename = "match")]
-        pub matches: Option<String>,
-        /// Only with such a file: `image`, `text` or `any`.
-        pub attachment: Option<AttachmentKind>,
-        /// Only for questions of this kind.
-        pub category: Option<TaskCategory>,
-        /// The brain that is tried first; the chain follows.
-        pub brain: String,
-    }
 }
 
 /// Kinds of files that a route can ask for.

@@ -43,6 +43,28 @@ settings! {
         /// Larger files stay links.
         pub max_attachment_bytes: u64 = 10 << 20,
     }
+
+    /// The text that hooks add to a conversation, and the sessions that they archive.
+    pub struct HookSettings {
+        /// The most characters that one hook adds to a conversation, up to 10,000.
+        pub max_chars: usize = 8000,
+        /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
+        pub archive: bool,
+        /// Whether secrets are masked before text is kept: in sessions' logs, in those of turns, in the inbox.
+        pub mask_keys: bool = true,
+        /// Regular expressions; what they match is masked, too.
+        pub mask: Vec<String>,
+    }
+
+    /// The local web page.
+    pub struct WebSettings {
+        /// Whether the daemon listens from its start; else only when `vault-agent web` asks it to.
+        pub enabled: bool,
+        /// The address; port 0 takes a free one.
+        pub listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8790)),
+        /// Names that a proxy in front of the page is called by, with a port where it isn't the scheme's own.
+        pub trusted_hosts: Vec<String>,
+    }
 }
 
 /// The handling of files on messages.
@@ -81,20 +103,6 @@ impl<'de> Deserialize<'de> for DiscordId {
     }
 }
 
-settings! {
-    /// The text that hooks add to a conversation, and the sessions that they archive.
-    pub struct HookSettings {
-        /// The most characters that one hook adds to a conversation, up to 10,000.
-        pub max_chars: usize = 8000,
-        /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
-        pub archive: bool,
-        /// Whether secrets are masked before text is kept: in sessions' logs, in those of turns, in the inbox.
-        pub mask_keys: bool = true,
-        /// Regular expressions; what they match is masked, too.
-        pub mask: Vec<String>,
-    }
-}
-
 impl HookSettings {
     /// The masker of secrets in text that is kept.
     pub fn redactor(&self) -> Redactor {
@@ -113,18 +121,6 @@ impl HookSettings {
             return wrong("hooks.mask", format!("`hooks.mask` has `{pattern}`, {reason}"), hint);
         }
         Ok(())
-    }
-}
-
-settings! {
-    /// The local web page.
-    pub struct WebSettings {
-        /// Whether the daemon listens from its start; else only when `vault-agent web` asks it to.
-        pub enabled: bool,
-        /// The address; port 0 takes a free one.
-        pub listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8790)),
-        /// Names that a proxy in front of the page is called by, with a port where it isn't the scheme's own.
-        pub trusted_hosts: Vec<String>,
     }
 }
 

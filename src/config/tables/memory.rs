@@ -16,9 +16,7 @@ settings! {
         /// Larger files are left out and listed.
         pub max_file_bytes: u64 = 16 << 20,
     }
-}
 
-settings! {
     /// The source of vectors.
     pub struct EmbedSettings {
         /// `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`.
@@ -31,6 +29,71 @@ settings! {
         pub key_file: Option<String>,
         /// A folder with a static model (model2vec's form) in the place of the one in the binary.
         pub table: Option<String>,
+    }
+
+    /// The reranker of a deep search's first hits.
+    pub struct RerankSettings {
+        /// `none`, `endpoint` or `local:<dir>`.
+        pub provider: String = "none".to_owned(),
+        /// The endpoint: what stands before `/rerank`.
+        pub url: Option<String>,
+        /// The endpoint's model, where it has several.
+        pub model: Option<String>,
+        /// A file with the endpoint's key, instead of `RERANK_API_KEY`.
+        pub key_file: Option<String>,
+        /// The languages that it knows (ISO 639-1, `en`); empty: any.
+        pub languages: Vec<String>,
+        /// How long a deep search waits for it, 1 to 60 seconds.
+        pub timeout_seconds: u32 = 10,
+    }
+
+    /// The bounds of recall.
+    pub struct RecallSettings {
+        /// The estimated tokens of an injection, at 4 characters each.
+        pub budget_tokens: usize = 1000,
+        /// The estimated tokens of one memory in it.
+        pub memory_tokens: usize = 250,
+        /// The brain that chooses among the recalled memories for a question of the assistant's; none: all are given.
+        pub brain: Option<String>,
+    }
+
+    /// The memory of the person.
+    pub struct MemorySettings {
+        /// Turns on the shared identity and working memory; without it both are inert.
+        pub user_namespace: Option<String>,
+        /// How many days working memory stays valid, 1 to 365.
+        pub working_memory_ttl_days: u32 = 14,
+        /// The estimated tokens of working memory, 100 to 4000.
+        pub working_memory_max_tokens: u32 = 1000,
+        /// Whether the assistant is asked to mention what was last worked on.
+        pub proactive_session_greeting: bool,
+    }
+
+    /// Summaries of logs.
+    pub struct SummarySettings {
+        /// Whether the daemon writes any.
+        pub enabled: bool = true,
+        /// The brain that writes them; none: those that would answer, in their order. Without any brain they are
+        /// extracts.
+        pub brain: Option<String>,
+    }
+
+    /// Learning from conversations.
+    pub struct CaptureSettings {
+        /// Whether the logs are searched for candidates; `false` turns it off.
+        pub enabled: Option<bool>,
+        /// The brain that finds candidates; rules, if none is named.
+        pub brain: Option<String>,
+        /// The categories whose candidates are kept at once, without a tick.
+        pub auto: Vec<Category>,
+    }
+
+    /// The limits of questions to a person; the best candidates are asked about first, the others not at all.
+    pub struct InboxSettings {
+        /// The most questions on one day, 0 to 1000.
+        pub per_day: usize = 5,
+        /// The most unanswered questions, 0 to 10,000.
+        pub open: usize = 20,
     }
 }
 
@@ -50,24 +113,6 @@ impl EmbedSettings {
 /// Whether a provider is a model's folder: `local:<dir>`.
 fn is_local(provider: &str) -> bool {
     provider.strip_prefix("local:").is_some_and(|dir| !dir.is_empty())
-}
-
-settings! {
-    /// The reranker of a deep search's first hits.
-    pub struct RerankSettings {
-        /// `none`, `endpoint` or `local:<dir>`.
-        pub provider: String = "none".to_owned(),
-        /// The endpoint: what stands before `/rerank`.
-        pub url: Option<String>,
-        /// The endpoint's model, where it has several.
-        pub model: Option<String>,
-        /// A file with the endpoint's key, instead of `RERANK_API_KEY`.
-        pub key_file: Option<String>,
-        /// The languages that it knows (ISO 639-1, `en`); empty: any.
-        pub languages: Vec<String>,
-        /// How long a deep search waits for it, 1 to 60 seconds.
-        pub timeout_seconds: u32 = 10,
-    }
 }
 
 impl RerankSettings {
@@ -95,65 +140,6 @@ impl RerankSettings {
             return wrong("rerank.languages", message, "give codes of two letters, as in `[\"en\", \"de\"]`");
         }
         in_range("rerank.timeout_seconds", self.timeout_seconds as usize, 1, 60)
-    }
-}
-
-settings! {
-    /// The bounds of recall.
-    pub struct RecallSettings {
-        /// The estimated tokens of an injection, at 4 characters each.
-        pub budget_tokens: usize = 1000,
-        /// The estimated tokens of one memory in it.
-        pub memory_tokens: usize = 250,
-        /// The brain that chooses among the recalled memories for a question of the assistant's; none: all are given.
-        pub brain: Option<String>,
-    }
-}
-
-settings! {
-    /// The memory of the person.
-    pub struct MemorySettings {
-        /// Turns on the shared identity and working memory; without it both are inert.
-        pub user_namespace: Option<String>,
-        /// How many days working memory stays valid, 1 to 365.
-        pub working_memory_ttl_days: u32 = 14,
-        /// The estimated tokens of working memory, 100 to 4000.
-        pub working_memory_max_tokens: u32 = 1000,
-        /// Whether the assistant is asked to mention what was last worked on.
-        pub proactive_session_greeting: bool,
-    }
-}
-
-settings! {
-    /// Summaries of logs.
-    pub struct SummarySettings {
-        /// Whether the daemon writes any.
-        pub enabled: bool = true,
-        /// The brain that writes them; none: those that would answer, in their order. Without any brain they are
-        /// extracts.
-        pub brain: Option<String>,
-    }
-}
-
-settings! {
-    /// Learning from conversations.
-    pub struct CaptureSettings {
-        /// Whether the logs are searched for candidates; `false` turns it off.
-        pub enabled: Option<bool>,
-        /// The brain that finds candidates; rules, if none is named.
-        pub brain: Option<String>,
-        /// The categories whose candidates are kept at once, without a tick.
-        pub auto: Vec<Category>,
-    }
-}
-
-settings! {
-    /// The limits of questions to a person; the best candidates are asked about first, the others not at all.
-    pub struct InboxSettings {
-        /// The most questions on one day, 0 to 1000.
-        pub per_day: usize = 5,
-        /// The most unanswered questions, 0 to 10,000.
-        pub open: usize = 20,
     }
 }
 

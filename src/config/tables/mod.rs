@@ -7,18 +7,18 @@
 //! - [`doors`]: the Discord bot, the hooks of coding agents, the web page; [`machines`]: several machines with one
 //!   vault.
 
-/// Declares a table of the settings, all of whose keys are optional, with their defaults as in [`defaults`].
+/// Declares tables of the settings, all of whose keys are optional, with their defaults as in [`defaults`].
 ///
 /// [`defaults`]: crate::defaults
 macro_rules! settings {
-    ($(#[$attribute:meta])* pub struct $name:ident $fields:tt) => {
+    ($($(#[$attribute:meta])* pub struct $name:ident $fields:tt)+) => {$(
         $crate::defaults::defaults! {
             $(#[$attribute])*
             #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
             #[serde(deny_unknown_fields, default)]
             pub struct $name $fields
         }
-    };
+    )+};
 }
 pub(super) use settings;
 

@@ -40,43 +40,13 @@ settings! {
         /// Candidates for memories, to be ticked.
         pub inbox: String = "Inbox.md".to_owned(),
     }
-}
 
-impl PathSettings {
-    /// The folder of coding agents' sessions, with `/` at its end.
-    pub fn sessions(&self) -> String {
-        format!("{}/{}/", self.logs.trim_end_matches('/'), crate::format::log::SESSIONS)
-    }
-
-    /// Each with its key in the settings, in the order of the keys.
-    pub fn all(&self) -> BTreeMap<String, String> {
-        let table = toml::Table::try_from(self).ok();
-        table.and_then(|table| table.try_into().ok()).expect("each is a text")
-    }
-}
-
-settings! {
     /// How notes are written.
     pub struct EditSettings {
         /// The way a note is replaced.
         pub strategy: EditStrategy,
     }
-}
 
-/// The way in which a note gets its new bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EditStrategy {
-    /// The lease where the system and the file allow one, else the swap.
-    #[default]
-    Auto,
-    /// In place under a write lease, or not at all.
-    Lease,
-    /// A temporary file, exchanged with the note.
-    Swap,
-}
-
-settings! {
     /// Snapshots.
     pub struct HistorySettings {
         /// Whether snapshots are taken.
@@ -92,9 +62,7 @@ settings! {
         /// A git remote that snapshots are pushed to.
         pub remote: Option<String>,
     }
-}
 
-settings! {
     /// The machine that fires reminders, and the rule of digests.
     pub struct ScheduleSettings {
         /// The host name of the one machine that fires, where the vault is on several.
@@ -104,9 +72,7 @@ settings! {
         /// A reminder that is later than this many hours comes in a digest.
         pub digest_after_hours: u32 = 24,
     }
-}
 
-settings! {
     /// The task lines that are sent besides our own reminders.
     pub struct ReminderSettings {
         /// The forms; none is on unless it is named.
@@ -116,6 +82,32 @@ settings! {
         /// [Patterns](crate::config::PathPatterns) of the notes in which tasks are told; none means all notes.
         pub from: Vec<String>,
     }
+}
+
+impl PathSettings {
+    /// The folder of coding agents' sessions, with `/` at its end.
+    pub fn sessions(&self) -> String {
+        format!("{}/{}/", self.logs.trim_end_matches('/'), crate::format::log::SESSIONS)
+    }
+
+    /// Each with its key in the settings, in the order of the keys.
+    pub fn all(&self) -> BTreeMap<String, String> {
+        let table = toml::Table::try_from(self).ok();
+        table.and_then(|table| table.try_into().ok()).expect("each is a text")
+    }
+}
+
+/// The way in which a note gets its new bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EditStrategy {
+    /// The lease where the system and the file allow one, else the swap.
+    #[default]
+    Auto,
+    /// In place under a write lease, or not at all.
+    Lease,
+    /// A temporary file, exchanged with the note.
+    Swap,
 }
 
 impl ReminderSettings {

@@ -35,6 +35,47 @@ settings! {
         /// The address that signed JSON is sent to.
         pub webhook: WebhookSettings,
     }
+
+    /// An ntfy server: the public one, or one's own.
+    #[derive(serde::Serialize)]
+    pub struct NtfySettings {
+        /// The server.
+        pub url: String = "https://ntfy.sh".to_owned(),
+        /// The topic that is published to. On a server without access control everyone who knows it may read it.
+        pub topic: Option<String>,
+        /// A file with the access token, instead of `VAULT_AGENT_NTFY_TOKEN`.
+        pub token_file: Option<String>,
+    }
+
+    /// A mail server that takes mail from this person.
+    #[derive(serde::Serialize)]
+    pub struct EmailSettings {
+        /// Its name.
+        pub server: Option<String>,
+        /// Its port; without one, 587 for STARTTLS, 465 for TLS, 25 for neither.
+        pub port: Option<u16>,
+        /// How the connection is kept private.
+        pub security: MailSecurity = MailSecurity::StartTls,
+        /// The login; without it there is none.
+        pub user: Option<String>,
+        /// A file with the password, instead of `VAULT_AGENT_EMAIL_PASSWORD`.
+        pub password_file: Option<String>,
+        /// The sender; without it, `user`.
+        pub from: Option<String>,
+        /// The recipients; without them, the sender.
+        pub to: Vec<String>,
+    }
+
+    /// An address that takes signed JSON.
+    #[derive(serde::Serialize)]
+    pub struct WebhookSettings {
+        /// The address.
+        pub url: Option<String>,
+        /// A file with the address, where it is a secret itself, instead of `VAULT_AGENT_WEBHOOK_URL`.
+        pub url_file: Option<String>,
+        /// A file with the secret that signs, instead of `VAULT_AGENT_WEBHOOK_SECRET`.
+        pub secret_file: Option<String>,
+    }
 }
 
 words! {
@@ -138,40 +179,6 @@ fn bare(text: &str) -> Result<String, String> {
     Ok(tag)
 }
 
-settings! {
-    /// An ntfy server: the public one, or one's own.
-    #[derive(serde::Serialize)]
-    pub struct NtfySettings {
-        /// The server.
-        pub url: String = "https://ntfy.sh".to_owned(),
-        /// The topic that is published to. On a server without access control everyone who knows it may read it.
-        pub topic: Option<String>,
-        /// A file with the access token, instead of `VAULT_AGENT_NTFY_TOKEN`.
-        pub token_file: Option<String>,
-    }
-}
-
-settings! {
-    /// A mail server that takes mail from this person.
-    #[derive(serde::Serialize)]
-    pub struct EmailSettings {
-        /// Its name.
-        pub server: Option<String>,
-        /// Its port; without one, 587 for STARTTLS, 465 for TLS, 25 for neither.
-        pub port: Option<u16>,
-        /// How the connection is kept private.
-        pub security: MailSecurity = MailSecurity::StartTls,
-        /// The login; without it there is none.
-        pub user: Option<String>,
-        /// A file with the password, instead of `VAULT_AGENT_EMAIL_PASSWORD`.
-        pub password_file: Option<String>,
-        /// The sender; without it, `user`.
-        pub from: Option<String>,
-        /// The recipients; without them, the sender.
-        pub to: Vec<String>,
-    }
-}
-
 words! {
     /// How the connection to a mail server is kept private.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -206,19 +213,6 @@ pub fn is_this_machine(server: &str) -> bool {
 pub fn is_topic(text: &str) -> bool {
     let fine = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(fine)
-}
-
-settings! {
-    /// An address that takes signed JSON.
-    #[derive(serde::Serialize)]
-    pub struct WebhookSettings {
-        /// The address.
-        pub url: Option<String>,
-        /// A file with the address, where it is a secret itself, instead of `VAULT_AGENT_WEBHOOK_URL`.
-        pub url_file: Option<String>,
-        /// A file with the secret that signs, instead of `VAULT_AGENT_WEBHOOK_SECRET`.
-        pub secret_file: Option<String>,
-    }
 }
 
 /// Checks values that are fine by themselves; an error names its key.
